@@ -60,7 +60,7 @@ export function chatOfMessage(
   }
 }
 
-/** The chat messages of drafts, to check that an import can be reverted. */
+/** To check that an import can be reverted. */
 export function chatOfDrafts(drafts: readonly EntryDraft[]): JsonObject[] {
   return drafts.flatMap((draft) => {
     // Decoding boundary: drafts of known types are made by the import alone.
@@ -144,7 +144,6 @@ function joinedText(content: JsonValue | undefined, onLoss: OnLoss): string {
 /** The `customType` of further user messages within a turn, which has one of its own. */
 export const furtherUserType = "branchlog.user";
 
-/** The facts of a document about a turn. */
 export interface TurnFacts {
   /** `provider/model`, or a model alone. */
   readonly model: string;
@@ -155,7 +154,7 @@ export interface TurnFacts {
   readonly cost: number;
 }
 
-/** The messages of a turn as drafts, the user's first. Unknown roles are left out. */
+/** The user's message first. Unknown roles are left out. */
 export function draftsOfChat(messages: readonly JsonObject[], facts: TurnFacts): EntryDraft[] {
   const toolNames = new Map(messages.flatMap(callsIn).map(({ id, name }) => [id, name]));
   const lastAnswer = messages.findLastIndex(({ role }) => role === "assistant");

@@ -16,7 +16,7 @@ export interface CollectedTurn {
   isWhole: boolean;
   /** Its messages as found in a document, where entries cannot express them. */
   asFound: JsonValue | undefined;
-  /** Its messages, or those after `asFound`. */
+  /** All messages, or those after `asFound`. */
   chat: JsonObject[];
 }
 
@@ -46,7 +46,6 @@ export class TurnCollector {
     if (count > 0) this.#losses.set(reason, (this.#losses.get(reason) ?? 0) + count);
   };
 
-  /** Takes the next entry of the path, with the exact arguments of its calls. */
   add(entry: SessionEntry, exact?: ExactArguments): void {
     const turn = this.#known.get(entry.id);
     if (turn !== undefined) {
@@ -104,7 +103,6 @@ export class TurnCollector {
   }
 }
 
-/** Whether tokens and costs are split further than in a document. */
 function hasDetailedUsage({ usage }: JsonObject): boolean {
   if (!isObject(usage)) return false;
   const { output, cacheRead, cacheWrite } = usage;
@@ -127,7 +125,7 @@ export interface DocumentSource {
   readonly shape: DocumentShape;
   readonly keys: readonly string[];
   readonly fields: JsonObject;
-  /** Messages that belong to no turn, under their keys. */
+  /** Under their keys. */
   readonly messages: JsonObject;
 }
 
@@ -144,7 +142,6 @@ function documentSourceOf(entry: SessionEntry): DocumentSource | undefined {
   };
 }
 
-/** The note of the import about a turn. */
 export interface FoundTurn {
   readonly targetId: string;
   /** Its messages as found, where entries cannot express them; null if absent. */

@@ -159,10 +159,7 @@ export class ConnectonionSession {
     return [...this.#systemMessages(), ...[...this.#document.messages.values()].flat()];
   }
 
-  /**
-   * The system prompt, the messages of the turns before, and the input of the turn.
-   * @throws BranchlogError `ERR_INVALID_ARGUMENT` if there is no such turn.
-   */
+  /** @throws BranchlogError `ERR_INVALID_ARGUMENT` if there is no such turn. */
   messagesForReplay(turn: number): ChatMessage[] {
     const { input } = this.#turn(turn);
     const before = [...this.#document.messages].filter(([number]) => number < turn);

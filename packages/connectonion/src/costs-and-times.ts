@@ -4,7 +4,7 @@ export function addedCost(total: number, cost: number): number {
   return roundedCost(total + cost);
 }
 
-/** An amount of US dollars, rounded to four places; halves go to the even digit. */
+/** Rounded to four places, half to even. */
 export function roundedCost(cost: number): number {
   if (!Number.isFinite(cost) || Math.abs(cost) >= 1e15) return cost;
   // A double with five places, the last a 5, is an odd number of 32nds: exactly halfway.
@@ -14,7 +14,7 @@ export function roundedCost(cost: number): number {
   return Number(isHalfway && isEven ? below : cost.toFixed(4));
 }
 
-/** The local time to the second; empty for an invalid time. */
+/** To the second; empty for an invalid time. */
 export function localTimeText(epochMs: number): string {
   const time = new Date(epochMs);
   if (Number.isNaN(time.getTime())) return "";
@@ -25,7 +25,7 @@ export function localTimeText(epochMs: number): string {
 
 const form = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt ]+(\d{1,2}):(\d{2}):(\d{2})(?:\.\d*)?)?$/;
 
-/** A local time in epoch ms; NaN for anything else, including times with a zone. */
+/** NaN for anything else, including times with a zone. */
 export function localTimeMs(text: unknown): number {
   const parts = typeof text === "string" ? form.exec(text.trim()) : null;
   if (parts === null) return Number.NaN;

@@ -43,7 +43,7 @@ export async function readFileAs<T>(
   return parse(readContent(ports.fs, path).text);
 }
 
-/** Undefined while the document may be half written. */
+/** Undefined while it may be half written. */
 function parsedIfWhole<T>(
   { fs, clock }: Ports,
   path: string,
@@ -121,7 +121,7 @@ export interface Replacement<T> {
   readonly ports: Ports;
   readonly lockWaitMs: number;
   readonly path: string;
-  /** Returns the replacement of a text. Called again if the text changes. */
+  /** Called again if the text changes. */
   readonly plan: (text: string) => T;
 }
 
@@ -192,7 +192,7 @@ function isPlaced(
   return true;
 }
 
-/** A rename that fails may have had its effect. */
+/** A failed rename may have had its effect. */
 function replace(file: AtomicFile): void {
   try {
     file.replace();

@@ -86,7 +86,7 @@ export interface ConnectonionDocument {
   readonly diagnostics: readonly DocumentDiagnostic[];
 }
 
-/** The number in a turn, else that of its position. */
+/** Default: by position. */
 export function numberOfTurn(turn: { readonly turn?: unknown }, place: number): number {
   const { turn: number } = turn;
   return typeof number === "number" && Number.isSafeInteger(number) ? number : place + 1;

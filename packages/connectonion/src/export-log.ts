@@ -183,7 +183,7 @@ function headOf({ source, turns, systemTexts }: TurnCollector, own: JsonObject):
   return { ...head, ...Object.fromEntries(known) };
 }
 
-/** Nothing is written that would be read as something else. */
+/** Refuses text that would be read as something else. */
 function requireMeant(text: string, data: JsonObject, path: string): void {
   const read = readDocument(text, path).document.data;
   if (isDeepStrictEqual(read, jsonOf(data))) return;

@@ -77,13 +77,12 @@ function directoryOf(path: string): string {
   return basename(sessions) === "sessions" && basename(co) === ".co" ? dirname(co) : "";
 }
 
-/** The lines of a new log, each entry the parent of the next. */
+/** Each entry is the parent of the next. */
 class LogLines {
   readonly all: Buffer[] = [];
   readonly #ports: Ports;
   readonly #ids = new Set<string>();
   #last: string | null = null;
-  /** The time of the last entry. */
   timeMs: number;
 
   constructor(ports: Ports, startMs: number) {

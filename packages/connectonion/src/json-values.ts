@@ -1,4 +1,4 @@
-/** Questions about JSON values, and JSON text that YAML takes as it is. Pure; no answer throws. */
+/** JSON values, and JSON text that YAML reads unchanged. Pure; throws nothing. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { isDeeper } from "@branchlog/core/internal";
 import { documentDepthMax } from "./limits.ts";
@@ -11,7 +11,7 @@ export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The value of a JSON text; undefined if invalid, or nested too deeply. */
+/** Undefined if invalid, or nested too deeply. */
 export function parsedJson(text: string): JsonValue | undefined {
   try {
     // Decoding boundary: what JSON.parse returns is a JSON value.
@@ -22,7 +22,6 @@ export function parsedJson(text: string): JsonValue | undefined {
   }
 }
 
-/** The object in a JSON text, or undefined. */
 export function parsedObject(text: string): JsonObject | undefined {
   const parsed = parsedJson(text);
   return isObject(parsed) ? parsed : undefined;
@@ -33,7 +32,7 @@ export function jsonOf(value: object): JsonObject {
   return isObject(written) ? written : {};
 }
 
-/** The object with these keys first, the others in their order. */
+/** The given keys first, the others in their order. */
 export function inOrder(object: JsonObject, keys: readonly string[]): JsonObject {
   const placeOf = (key: string): number => (keys.includes(key) ? keys.indexOf(key) : keys.length);
   const entries = Object.entries(object);
@@ -43,7 +42,6 @@ export function inOrder(object: JsonObject, keys: readonly string[]): JsonObject
 /** Characters that JSON does not escape, and YAML does not accept. */
 const unescaped = /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]/g;
 
-/** JSON text with characters that are printable in every version of YAML. */
 export function printableJson(value: JsonValue | readonly JsonValue[]): string {
   const escape = (unit: string): string => {
     return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;

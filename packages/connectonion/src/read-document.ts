@@ -101,7 +101,7 @@ function messagesOf(
   return new Map(found.sort(([one], [other]) => one - other));
 }
 
-/** A list of messages, also as JSON text; undefined for other values. */
+/** Also from JSON text; undefined for other values. */
 export function messageList(value: JsonValue | undefined): readonly ChatMessage[] | undefined {
   const list: unknown = typeof value === "string" ? parsedJson(value) : value;
   if (!Array.isArray(list) || !list.every((item) => isObject(item))) return undefined;

@@ -61,7 +61,6 @@ interface OpenTurn {
   readonly toolsCalled: string[];
 }
 
-/** Adds an entry to its turn, which a user message begins. */
 function pass(
   turns: OpenTurn[],
   { id, role, timeMs }: { id: string; role: string | undefined; timeMs: number },
@@ -209,8 +208,6 @@ export function turnNotesIn(entries: Iterable<SessionEntry>): TurnNotes {
   return notes;
 }
 
-// Bodies pass through, and those of tool results are not read.
-
 /**
  * The turns on the path to the leaf of a session, whatever was compacted. O(path).
  * @throws BranchlogError `ERR_LOG_CHANGED`.
@@ -320,7 +317,7 @@ async function messagesOf(session: SessionView, rows: Int32Array): Promise<Agent
 
 const shownMax = 50;
 
-/** `name(argument=value, …)`; arguments that are not an object are left out. */
+/** Arguments that are not an object are left out. */
 export function toolCallText(name: unknown, given: unknown): string {
   const called = typeof name === "string" ? name : "";
   const shown = Object.entries(argumentsOf(given)).map(([key, value]) => {

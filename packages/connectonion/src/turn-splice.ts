@@ -27,7 +27,6 @@ export interface SplicedTurn {
   readonly document: ConnectonionDocument;
 }
 
-/** Replaces `[start, end)` by `text`; without an end, inserts it. */
 interface TextEdit {
   readonly start: number;
   readonly end?: number;
@@ -170,7 +169,6 @@ function insertsOf(
   return [ofTurn, ofMessages];
 }
 
-/** The column of the dashes or keys of a non-empty block. */
 function columnIn(node: ParsedNode | null | undefined): number | undefined {
   if (!(isSeq(node) || isMap(node)) || node.items.length === 0) return undefined;
   const { srcToken } = node;
@@ -260,7 +258,6 @@ function placeAfter(text: string, node: ParsedNode, column: number): number {
   return afterComments(text, text[end - 1] === "\n" ? end : nextLine(text, end), column);
 }
 
-/** The line after the comments at a line that are indented by more than `column`. */
 function afterComments(text: string, from: number, column: number): number {
   let place = from;
   for (let at = from; at < text.length; at = nextLine(text, at)) {
@@ -273,7 +270,6 @@ function afterComments(text: string, from: number, column: number): number {
   return place;
 }
 
-/** Inserts whole lines at the start of a line, with the line ends of the text. */
 function lineInsert(text: string, at: number, lines: string, isApart: boolean): TextEdit {
   const isCutOff = at > 0 && text[at - 1] !== "\n";
   const shown = `${isCutOff ? "\n" : ""}${isApart ? "\n" : ""}${lines}`;

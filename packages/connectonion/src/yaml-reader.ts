@@ -11,7 +11,7 @@ export type { Pair, ParsedNode, YAMLMap, YAMLSeq } from "yaml";
 
 export type ErrorAt = (what: string, offset: number) => BranchlogError;
 
-/** A parsed text and its value. Nodes have offsets in the text, and their tokens. */
+/** Nodes have offsets in the text, and their tokens. */
 export interface YamlText {
   readonly text: string;
   /** Null for a text without content. */

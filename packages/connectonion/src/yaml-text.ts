@@ -1,4 +1,4 @@
-/** Values as YAML in the layout of ConnectOnion's documents, the same in YAML 1.1 and 1.2. */
+/** Values as YAML in ConnectOnion's layout, the same in YAML 1.1 and 1.2. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { isObject, printableJson } from "./json-values.ts";
 
@@ -52,7 +52,7 @@ function allMessagesText(messages: JsonObject): string {
   return `messages:\n${indented(turns.join("\n"), 2)}`;
 }
 
-/** A key as written, with its list; items are separated by empty lines if the layout is airy. */
+/** Items are separated by empty lines if the layout is airy. */
 export function outerListText(key: string, items: readonly JsonValue[], layout: Layout): string {
   if (items.length === 0) return `${key}: []\n`;
   const shown = items.map((item) => itemText(item, layout)).join(layout.isAiry ? "\n" : "");
@@ -75,7 +75,6 @@ function innerItemsText(items: readonly JsonValue[], layout: Layout): string {
 
 /** Keys whose lists begin in their column in both layouts. */
 const flushLists: ReadonlySet<string> = new Set(["tools_called"]);
-/** Keys whose numbers are always written as floats. */
 const floatKeys: ReadonlySet<string> = new Set(["cost", "total_cost"]);
 /** Longer keys need an explicit `?`. */
 const plainKeyUnitsMax = 100;
@@ -119,7 +118,7 @@ export function indented(lines: string, columns: number): string {
   return `\n${lines}`.replaceAll(/\n(?=[^\n])/g, `\n${lead}`).slice(1);
 }
 
-/** A value in flow style on one line: JSON that YAML 1.1 reads the same. */
+/** JSON that YAML 1.1 reads the same. */
 export function flowText(value: JsonValue, isFloat: boolean = false): string {
   if (typeof value === "number") return isFloat ? floatText(value) : numberText(value);
   if (Array.isArray(value)) return `[${value.map((item) => flowText(item)).join(", ")}]`;
@@ -132,7 +131,7 @@ export function flowText(value: JsonValue, isFloat: boolean = false): string {
   return `{${pairs.join(", ")}}`;
 }
 
-/** A number that Python reads as the same value: integers as such, others with a dot. */
+/** Integers as such, others with a dot. */
 function numberText(value: number): string {
   return Number.isSafeInteger(value) ? String(value + 0) : floatText(value);
 }

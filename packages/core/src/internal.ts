@@ -32,7 +32,11 @@ export type { DialectEvidence } from "./dialects/dialect.ts";
 export {
   assistantParts,
   claudeStopReason,
+  claudeText,
   claudeUsage,
+  envelopeKeys,
+  syntheticModel,
+  taskDigest,
   userParts,
 } from "./dialects/claude-content.ts";
 export type { UserPart } from "./dialects/claude-content.ts";

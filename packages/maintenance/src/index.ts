@@ -1,6 +1,5 @@
 /**
- * `@branchlog/maintenance`: what is done to session files as files: verify every byte, repair what
- * is damaged, delete with everything that belongs to it, migrate an old version now. In reading
+ * `@branchlog/maintenance`: verifies, repairs, deletes and migrates session files. In reading
  * order.
  */
 export { verifySession } from "./verify/verify-session.ts";

@@ -1,6 +1,6 @@
 /** Divides bytes that come in pieces between the characters of UTF-8. Pure; linear. */
 
-/** The bytes in pieces that end between characters; an incomplete character comes alone. */
+/** An incomplete character is a piece of its own. */
 export function* wholeCharacters(pieces: Iterable<Buffer>): Generator<Buffer> {
   let carried: Buffer = Buffer.alloc(0);
   for (const piece of pieces) {
@@ -12,7 +12,6 @@ export function* wholeCharacters(pieces: Iterable<Buffer>): Generator<Buffer> {
   if (carried.length > 0) yield carried;
 }
 
-/** Length of the incomplete character at the end. */
 function unfinishedBytes(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

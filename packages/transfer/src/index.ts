@@ -1,6 +1,6 @@
 /**
- * `@branchlog/transfer`: sessions from and into other forms: imports of Claude Code and Codex,
- * exports as Markdown and linear chats, conversion between the dialects. In reading order.
+ * `@branchlog/transfer`: imports of Claude Code and Codex, exports as Markdown and linear logs,
+ * conversion between dialects. In reading order.
  */
 export { convertSession } from "./convert/convert-session.ts";
 export type { ConversionResult, ConvertOptions } from "./convert/convert-session.ts";

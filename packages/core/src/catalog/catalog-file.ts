@@ -1,7 +1,6 @@
 /**
- * One file of a directory as of its last examination: the session in it, if it is one.
- * Looking again reads only what was appended, as long as the file is the one that was read; also if
- * it was read by another process, which saved what it found.
+ * One file of a directory as last read, perhaps by another process that saved it. Reads only
+ * appended bytes while the file's identity and earlier bytes are unchanged.
  */
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
@@ -33,48 +32,43 @@ import type { FactsReadOptions, SessionMarks } from "./session-facts.ts";
 import { isSessionFileName, isUnchanged, sessionFile } from "./session-files.ts";
 import type { FileStamp, SessionFile } from "./session-files.ts";
 
-/** How far a file was read, which was the last thing that was done with it. */
 interface Progress {
   readonly reader: FactsReader;
   readonly bytes: LogFingerprint;
 }
 
-/** One update at a time. */
 export class CatalogFile {
   #session: ListedSession | undefined;
-  /** As it was when it was last read to its end. */
   #read: FileStamp | undefined;
-  /** Whether a change since then would show in the stamp. */
+  /** Whether a later change would show in the stamp. */
   #isSettled = false;
   #progress: Progress | undefined;
-  /** What another one found, until it is known to hold, or not. */
   #saved: SavedFile | undefined;
 
   constructor(saved?: SavedFile) {
     this.#saved = saved;
   }
 
-  /** Which file was read last; undefined if none was. */
   get identity(): string | undefined {
     return this.#read?.identity;
   }
 
-  /** The session in the file; undefined if it is not one, or could never be read. */
+  /** Undefined if the file is not a session, or was never readable. */
   get session(): ListedSession | undefined {
     return this.#session;
   }
 
   /**
-   * Reads what is new, and returns what that cost in bytes; 0 if nothing had to be read. What fails
-   * leaves everything as it was, and is tried again at the next look.
-   * @param lookedAtMs When `file` was examined, or before, in epoch ms.
+   * Reads new bytes and returns how many (0: none). A failure leaves the state unchanged.
+   *
+   * @param lookedAtMs When `file` was stat'ed, or before, in epoch ms.
    */
   async look(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
     this.#takeUpSaved(file);
     if (this.#isSettled && this.#read !== undefined && isUnchanged(this.#read, file)) return 0;
     const source = openByteSource(file.path);
     try {
-      // The file of that name may be another one since, or have grown.
+      // The file may have been replaced, or have grown.
       const opened = sessionFile(file.path, source.statSync());
       const { reader, bytes } = this.#progressIn(opened, source);
       this.#progress = undefined;
@@ -84,7 +78,7 @@ export class CatalogFile {
       if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
       this.#progress = { reader, bytes: trail.bytes };
       this.#read = opened;
-      // A change in the same moment as the look would not change its times.
+      // A change within the same clock tick would not change the times.
       this.#isSettled = lookedAtMs - opened.ctimeMs > stampTrustedAfterMs;
       this.#saved = undefined;
       return openedFileBytes + reader.offset - bytes.cursor;
@@ -93,7 +87,7 @@ export class CatalogFile {
     }
   }
 
-  /** What others need not read again; undefined if nothing was read, or all of it has to be. */
+  /** Undefined if nothing was read, or all of it has to be read again. */
   save(): SavedFile | undefined {
     if (this.#saved !== undefined || this.#read === undefined) return this.#saved;
     // Nothing is saved beside files of other agents.
@@ -129,7 +123,6 @@ export class CatalogFile {
     this.#isSettled = true;
   }
 
-  /** Where reading continues; the start if the file is not the one that was read. */
   #progressIn(opened: SessionFile, source: ByteSource): Progress {
     const before = this.#read ?? this.#saved?.stamp;
     if (before === undefined || !canRetain(before, opened)) return anew();
@@ -145,7 +138,7 @@ export class CatalogFile {
   }
 }
 
-/** Whether nothing but appends may have happened: a stamp that moved over the same size is more. */
+/** A changed stamp with the same size is more than an append. */
 function canRetain(before: FileStamp, now: FileStamp): boolean {
   if (before.identity !== now.identity) return false;
   return now.size > before.size || isUnchanged(before, now);
@@ -155,10 +148,8 @@ function anew(): Progress {
   return { reader: new FactsReader(), bytes: nothingRead };
 }
 
-/** What is known of the session in a file, whatever its path. */
 type SavedSession = Omit<ListedSession, "path">;
 
-/** Where reading may continue once the file has grown, and what is known of the bytes before. */
 interface SavedPlace {
   readonly offset: number;
   readonly lineNumber: number;
@@ -166,28 +157,21 @@ interface SavedPlace {
   readonly marks: SessionMarks;
 }
 
-/**
- * What is saved of a file in a directory of sessions, and its line in the saved catalog. Pure. What
- * would not be read from JSON as it was is not saved, and a line is read field by field: types,
- * ranges and places that no file of its size has make it no line of a catalog.
- */
 export interface SavedFile {
   /** Of the file as it was read. */
   readonly stamp: FileStamp;
-  /** Whether a change since then shows in the stamp; if not, the file has to be looked into. */
+  /** Whether a later change would show in the stamp; if not, the file has to be read. */
   readonly isSettled: boolean;
-  /** The session in the file; undefined if it is not one. */
   readonly session: SavedSession | undefined;
-  /** Undefined if reading has to begin anew. */
   readonly place: SavedPlace | undefined;
 }
 
-/** By which bytes a file is known, in short. */
+/** Identifies the bytes that were read, in short form. */
 function bytesDigest({ start, beforeCursor }: LogFingerprint): string {
   return createHash("sha256").update(start).update(beforeCursor).digest("base64");
 }
 
-/** The line of a file, without a newline; undefined if it is long, or JSON would change it. */
+/** Without a newline; undefined if it would be too long, or JSON would change it. */
 export function savedLine(name: string, file: SavedFile): string | undefined {
   const { identity, size, mtimeMs, ctimeMs } = file.stamp;
   const { firstMessage = "" } = file.session?.summary ?? {};
@@ -202,7 +186,7 @@ export function savedLine(name: string, file: SavedFile): string | undefined {
   }
 }
 
-/** The file of a line. Throws `SyntaxError` or `TypeError` for anything but such a line. */
+/** Throws `SyntaxError` or `TypeError` for anything but such a line. */
 export function savedFile(line: string): { readonly name: string; readonly file: SavedFile } {
   const fields = new SavedFields(JSON.parse(line));
   const name = fields.text("name");

@@ -1,7 +1,6 @@
 /**
- * Keeps the saved catalogs of directories: loads one when a file of its directory is requested, and
- * saves another once so much was read anew that reading it again would take noticeable time. A
- * failure to save is not reported: it costs time at the next list, and nothing else.
+ * Loads and saves the catalogs of directories; saves once enough was read that reading it again
+ * would take noticeable time. A failed save is not reported: it only costs time.
  */
 import { Buffer } from "node:buffer";
 import { lstat, open, readdir, unlink } from "node:fs/promises";
@@ -30,23 +29,20 @@ import {
 import { mapInBatches } from "./map-concurrently.ts";
 import { savedCatalogName } from "./session-files.ts";
 
-/** Whether catalogs are saved in directories of this user, and read; only read; or neither. */
+/** In directories of this user: saved and loaded; only loaded; neither. */
 export type CatalogMode = "auto" | "read" | "off";
 
-/** What is known of one directory. */
 interface KnownDirectory {
   readonly files: Map<string, SavedFile>;
-  /** Whether a catalog is saved there. */
   saves: boolean;
-  /** What was read since the last save, in bytes. */
   readBytes: number;
-  /** Length of the saved catalog; 0 if there is none. */
+  /** 0 if absent. */
   savedBytes: number;
 }
 
 /**
- * Throws nothing. It saves in directories of this user alone; there it also
- * removes what sessions that were deleted have left behind.
+ * Throws nothing. Saves only in directories of this user, and removes sidecar files of deleted
+ * sessions there.
  */
 export class CatalogStore {
   readonly #mode: CatalogMode;
@@ -56,19 +52,18 @@ export class CatalogStore {
     this.#mode = mode;
   }
 
-  /** What was saved of a file; the name may belong to another file since. */
   async savedFile(path: string): Promise<SavedFile | undefined> {
     const { files } = await this.#directoryOf(path);
     return files.get(basename(path));
   }
 
-  /** Nothing is written to the directory of this file any more: it belongs to another agent. */
+  /** Stops writes to the directory of this file: it belongs to another agent. */
   async leaveAlone(path: string): Promise<void> {
     const directory = await this.#directoryOf(path);
     directory.saves = false;
   }
 
-  /** Records what is known of a file now, and what it cost to read that. */
+  /** @param readBytes What reading it cost. */
   async note(path: string, file: SavedFile | undefined, readBytes: number): Promise<void> {
     if (this.#mode !== "auto") return;
     const directory = await this.#directoryOf(path);
@@ -78,9 +73,10 @@ export class CatalogStore {
   }
 
   /**
-   * Saves the catalogs of which enough was read anew, or that have lines of deleted files: nothing
-   * of a deleted session is to be left.
-   * @param there All files that are there, if that is known.
+   * Saves the catalogs that changed enough, or that list deleted files: nothing of a deleted
+   * session may remain.
+   *
+   * @param there All existing files, if known.
    */
   async save(there: ReadonlySet<string> | null): Promise<void> {
     if (this.#mode !== "auto") return;
@@ -96,12 +92,12 @@ export class CatalogStore {
       const worthBytes = Math.max(catalogSavedAfterBytes, directory.savedBytes * catalogSaveCost);
       if (directory.readBytes < worthBytes && !isOutdated) continue;
       directory.savedBytes = await saveCatalog(path, directory.files);
-      // Where it cannot be saved, that is not tried again.
+      // A failed save is not retried.
       directory.readBytes = directory.savedBytes > 0 ? 0 : Number.NEGATIVE_INFINITY;
     }
   }
 
-  /** Leaves nothing of a file in the saved catalog of its directory, if there is one. */
+  /** Removes a file from the saved catalog of its directory. */
   async forget(path: string): Promise<void> {
     const known = await this.#directoryOf(path);
     if (!known.saves || known.savedBytes === 0 || !known.files.delete(basename(path))) return;
@@ -131,7 +127,6 @@ export class CatalogStore {
   }
 }
 
-/** The bytes of a saved catalog; undefined where none counts. Throws what reading throws. */
 async function savedBytes(path: string): Promise<Buffer | undefined> {
   const { fs } = nodePorts;
   const opened = openTrustedSync(fs, path);
@@ -145,7 +140,7 @@ async function savedBytes(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Puts a catalog in its place, whole or not at all: its length, or 0 if that failed. */
+/** Replaces atomically; returns the length, or 0 on failure. */
 async function saveCatalog(
   directory: string,
   files: ReadonlyMap<string, SavedFile>,
@@ -172,17 +167,15 @@ function* piecesOf(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-// The saved catalog of a directory: what is known of its files, a line each behind a line with
-// their checksum. It is derived: damaged anywhere, cut, or of another version, it counts as
-// missing. A line that says what none could say costs itself.
+// The saved catalog: a checksum line, then one line per file. It is derived: damaged, cut or of
+// another version, it counts as missing; an invalid line is dropped alone.
 
-/** What is known of the files of a directory, by their names. */
 type SavedFiles = ReadonlyMap<string, SavedFile>;
 
-/** Changes whenever a saved line, or a fold that is saved in it, means something else. */
+/** Changes whenever a saved line, or a fold saved in it, changes its meaning. */
 const version = `2.${sessionName.version}.${summary.version}`;
 
-/** The bytes of a catalog, made in batches. Files that cannot be saved are left out. */
+/** Built in batches. Files that cannot be saved are left out. */
 async function catalogBytes(files: SavedFiles): Promise<Buffer> {
   const lines = await mapInBatches(files, undefined, ([name, file]) => {
     const line = savedLine(name, file);
@@ -192,7 +185,7 @@ async function catalogBytes(files: SavedFiles): Promise<Buffer> {
   return Buffer.concat([Buffer.from(`${firstLine(checksum)}\n`), ...lines]);
 }
 
-/** The files of a catalog; undefined if the bytes are none. Read in batches. Throws nothing. */
+/** Undefined for bytes that are not a catalog. Throws nothing. */
 export async function readCatalog(bytes: Buffer): Promise<Map<string, SavedFile> | undefined> {
   const start = bytes.indexOf("\n") + 1;
   const rest = bytes.subarray(start);
@@ -227,11 +220,9 @@ function* linesOf(bytes: Buffer): Generator<string> {
   }
 }
 
-// Removes what Branchlog keeps beside a session once the session is gone: its checkpoint, a lock
-// without a holder, a queue without waiters. They have no use then. Every other file stays, also
-// one that only has such a name. Throws nothing.
+// Removes the sidecar files of deleted sessions: checkpoint, stale lock, empty queue. Every other
+// file stays, even under such a name. Throws nothing.
 
-/** Removes what is left in a directory of the sessions that are not there any more. */
 export async function removeOrphans(directory: string): Promise<void> {
   try {
     const names = await readdir(directory);
@@ -241,7 +232,7 @@ export async function removeOrphans(directory: string): Promise<void> {
   }
 }
 
-/** As {@link removeOrphans}, for a caller that has the names of the directory already. */
+/** {@link removeOrphans} for a caller that has already read the directory. */
 export async function removeOrphansAmong(
   directory: string,
   names: readonly string[],
@@ -260,7 +251,7 @@ export async function removeOrphansAmong(
 const sidecarForms = /^(.+\.jsonl)\.(?:branchlog-(?:lock|queue)|ckpt(?:\.[0-9a-f-]{36}\.tmp)?)$/;
 const checkpointMark = Buffer.from(indexFrame.mark);
 
-/** The names are some moments old: the log may have come since. */
+/** The names may be stale: the log may have been created since. */
 async function isLogGone(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -274,7 +265,7 @@ function removeAbandonedLock(log: string): void {
   try {
     lockfileLock.tryAcquireSync(log)?.releaseSync();
   } catch {
-    // Something else has its name.
+    // Not a sidecar file, but something else under that name.
   }
 }
 
@@ -282,7 +273,7 @@ async function removeCheckpoint(path: string): Promise<void> {
   try {
     if ((await lstat(path)).isFile() && (await isCheckpoint(path))) await unlink(path);
   } catch {
-    // Another process removed it, or it may not be removed.
+    // Removed by another process, or not removable.
   }
 }
 

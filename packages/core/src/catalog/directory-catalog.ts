@@ -1,8 +1,6 @@
 /**
- * The sessions of a directory as of its last examination. Examining it again costs a stat of each
- * file, and reads only what is new in those that changed, also since another process examined it
- * and saved the result. A file that cannot be read keeps its last known facts; a directory that is
- * missing has no sessions.
+ * The sessions of a directory as last read. A new look stats each file and reads only what changed.
+ * An unreadable file keeps its last facts; a missing directory has no sessions.
  */
 import { errorCodeOf } from "../store/ports.ts";
 import { chunkBytesDefault } from "@branchlog/streaming";
@@ -16,47 +14,41 @@ import { Ranking } from "./listed-session.ts";
 import { isUnlistable, lookAtFile } from "./session-files.ts";
 import type { OnAlias, SessionFile } from "./session-files.ts";
 
-/** What became of one session: it was not there `before`, or is not there `now`, or is another. */
+/** No `before`: added. No `now`: removed. */
 export interface SessionChange {
   readonly before: ListedSession | undefined;
   readonly now: ListedSession | undefined;
 }
 
-/** Which files, and how they are known. */
 export interface DirectoryCatalogOptions {
-  /** The files that are there, in the order in which they are to be read. */
+  /** In the order in which they are read. */
   readonly list: (signal: AbortSignal | undefined, onAlias: OnAlias) => Promise<SessionFile[]>;
-  /** Whether the result is saved beside the files, and read from there. */
+  /** Whether the result is saved beside the files and loaded from there. */
   readonly saved: CatalogMode;
-  /** The time, in epoch ms. */
   readonly now: () => number;
 }
 
-/** A file and the session in it; undefined if it is not one, or never was read. */
+/** The session is undefined if the file is not one, or was never readable. */
 export interface LookedAtFile {
   readonly session: ListedSession | undefined;
-  /** Its place among the files of this look, and how many these are. */
+  /** Its position among the files of this look, and their count. */
   readonly index: number;
   readonly total: number;
 }
 
-/** One look. */
 export interface CatalogLook {
-  /** Files to examine; null for all. Unknown ones are left for the next examination of all. */
+  /** Null: all files. Unknown files wait for the next look at all. */
   readonly paths: ReadonlySet<string> | null;
-  /** Called with each session that has become another, as it is read. */
   readonly onChange?: (change: SessionChange) => void;
-  /** Called after each file, as they are read, which is not quite their order. */
+  /** Called after each file as it is read, nearly in their order. */
   readonly onLooked?: ((file: LookedAtFile) => void) | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** One update at a time. */
 export class DirectoryCatalog {
   readonly #options: DirectoryCatalogOptions;
   readonly #store: CatalogStore;
   readonly #files = new Map<string, CatalogFile>();
-  /** Further names of files, with those under which they are listed. */
   readonly #aliases = new Map<string, string>();
   readonly #ranking = new Ranking(comesBefore);
   #unlisted: readonly string[] = [];
@@ -66,27 +58,26 @@ export class DirectoryCatalog {
     this.#store = new CatalogStore(options.saved);
   }
 
-  /** The path under which the file of that name is listed; null if it was not there so far. */
+  /** Null if the file was not there so far. */
   listedPath(path: string): string | null {
     if (this.#files.has(path)) return path;
     return this.#aliases.get(path) ?? null;
   }
 
-  /** The sessions, latest change first; an array of the caller's own. */
+  /** Latest change first; the array is the caller's. */
   sessions(): ListedSession[] {
     return this.#ranking.items();
   }
 
-  /** Paths of names that are not UTF-8, with U+FFFD for what cannot be written; in listed order. */
   get unlisted(): readonly string[] {
     return this.#unlisted;
   }
 
-  /** Updates the list. Throws what listing the directory throws, and the signal's reason. */
+  /** Throws what listing the directory throws, and the signal's reason. */
   async look({ paths, onChange, onLooked, signal }: CatalogLook): Promise<void> {
     const lookedAtMs = this.#options.now();
     const named = paths === null ? null : [...paths].map((path) => lookAtFile(path));
-    // A name that leads elsewhere, or nowhere, may leave others of its file.
+    // A name that now leads elsewhere may have been the alias of another file.
     const isSame = named?.every((file) => this.#isSame(file)) ?? false;
     const files = named !== null && isSame ? named : await this.#list(signal);
     const there = files === named ? null : new Set(files.map(({ path }) => path));
@@ -98,19 +89,17 @@ export class DirectoryCatalog {
     const options = { atOnceMax: filesReadAtOnceMax, signal };
     try {
       await mapConcurrently(files, options, async (file, index, lane) => {
-        // One file gets no more than it needs.
         if (files.length > 1) chunks[lane] ??= Buffer.allocUnsafeSlow(chunkBytesDefault);
         await this.#read(file, { lookedAtMs, chunk: chunks[lane], signal, onChange });
         const session = this.#files.get(file.path)?.session;
         onLooked?.({ session, index, total: files.length });
       });
     } finally {
-      // A caller that aborts need not begin at the start the next time.
+      // An aborted caller can resume from what was read.
       await this.#store.save(there);
     }
   }
 
-  /** As many as are there; none, if the directory is not. */
   async #list(signal: AbortSignal | undefined): Promise<SessionFile[]> {
     try {
       this.#aliases.clear();
@@ -131,7 +120,8 @@ export class DirectoryCatalog {
       this.#forget(file.path, onChange);
       return;
     }
-    const known = this.#files.get(file.path) ?? (await this.#savedFile(file.path));
+    const known =
+      this.#files.get(file.path) ?? new CatalogFile(await this.#store.savedFile(file.path));
     this.#files.set(file.path, known);
     const before = known.session;
     try {
@@ -143,10 +133,6 @@ export class DirectoryCatalog {
       return;
     }
     this.#rank({ before, now: known.session }, onChange);
-  }
-
-  async #savedFile(path: string): Promise<CatalogFile> {
-    return new CatalogFile(await this.#store.savedFile(path));
   }
 
   #isSame({ path, identity, isReadable }: SessionFile): boolean {

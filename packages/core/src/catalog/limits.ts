@@ -1,17 +1,14 @@
 /** Every maximum of the catalog, with its unit in the name and the reason for its value. */
 
-/**
- * How far discovery searches for a header: pi's own limit, far above any header that agents write.
- */
+/** How far a header is searched: pi's own limit. */
 export const headerScanBytesMax: number = 1024 * 1024;
 
-/** Files read at the same time while listing: enough to hide latency, small in memory. */
+/** Enough to hide latency, small in memory. */
 export const filesReadAtOnceMax: number = 10;
 
-/** Directories of which the names are read at the same time. */
 export const directoriesReadAtOnceMax: number = 64;
 
-/** How long work that does not wait runs before it yields to the event loop. */
+/** How long synchronous work runs before it yields to the event loop. */
 export const turnMsMax: number = 5;
 
 /** What has to be read anew before a catalog is saved: reading less again is as fast. */
@@ -20,16 +17,15 @@ export const catalogSavedAfterBytes: number = 1024 * 1024;
 /** What saving a byte of a catalog costs, in bytes of sessions that are read in the same time. */
 export const catalogSaveCost: number = 16;
 
-/** What of a catalog is written at once. */
 export const catalogPieceBytes: number = 1024 * 1024;
 
-/** Longest catalog that is read: more than a hundred thousand sessions take. */
+/** More than a hundred thousand sessions need. */
 export const catalogBytesMax: number = 256 * 1024 * 1024;
 
-/** Longest line of a catalog: longer first messages are read again each time. */
+/** Longer first messages are read again each time. */
 export const catalogLineUnitsMax: number = 64 * 1024;
 
-/** Bad lines that a catalog may have: each costs an error, and what has more is none of ours. */
+/** Each bad line costs an exception; a file with more is not ours. */
 export const catalogBadLinesMax: number = 1000;
 
 /** What opening a file costs, in bytes that are read in the same time. */
@@ -38,11 +34,11 @@ export const openedFileBytes: number = 16 * 1024;
 /** Longest message that is built for its text; of longer ones only role and time are read. */
 export const messageBytesMax: number = 64 * 1024 * 1024;
 
-/** How long after a change a file's times tell of the next one: a clock tick, and to spare. */
+/** How long after a change the times of a file show the next one: a clock tick, with margin. */
 export const stampTrustedAfterMs: number = 10;
 
-/** How often a list that is still being read is shown while it grows. */
+/** How often a growing list is emitted. */
 export const partialListEveryMs: number = 100;
 
-/** How often a directory is read without a hint: a stat of all its files takes a while. */
+/** How often a directory is read without a hint: it stats all its files. */
 export const directoryPollMsDefault: number = 5_000;

@@ -1,4 +1,4 @@
-/** What is known of one session of a directory, and how it is made from the facts of its file. */
+/** A session in a list, made from the facts of its file. */
 import type { DialectName } from "../dialects/dialect.ts";
 import type { SourceKind } from "../dialects/foreign-record.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
@@ -8,7 +8,7 @@ import type { SessionFacts } from "./session-facts.ts";
 import type { SessionFile } from "./session-files.ts";
 import type { TranscriptFacts } from "./transcript-scan.ts";
 
-/** It does not change; a session that changed is another one. */
+/** Immutable; a changed session is a new object. */
 export interface ListedSession {
   /** Of the session file. */
   readonly path: string;
@@ -16,13 +16,13 @@ export interface ListedSession {
   readonly header: SessionHeader;
   /** The name in force; undefined if it has none or it was cleared. */
   readonly name: string | undefined;
-  /** Messages of every role and branch, the first text of a user, the time of the last message. */
+  /** Counts all roles and branches. */
   readonly summary: SessionSummary;
-  /** Which agent wrote it, by the traces that it left; of a transcript, that of its entries. */
+  /** Which agent wrote it, by its content; of a transcript, the dialect of its entries. */
   readonly dialect: DialectName;
   /** Absent for a session of pi or omp. */
   readonly transcript?: ListedTranscript;
-  /** When a user or an assistant last spoke, else the time in the header, else of the file. */
+  /** Epoch ms of the last message of a user or assistant, else of the header, else of the file. */
   readonly modifiedMs: number;
   /** Length of the file in bytes. */
   readonly sizeBytes: number;
@@ -39,7 +39,6 @@ export interface ListedTranscript {
   readonly isSubagent: boolean;
 }
 
-/** See {@link ListedSession}. */
 export function listedSession(
   file: SessionFile,
   facts: SessionFacts | TranscriptFacts,
@@ -52,7 +51,7 @@ export function listedSession(
     : { ...shared, dialect: facts.dialect };
 }
 
-/** Epoch ms of what counts as the last change of a session; a time that a Date can hold. */
+/** Always a time that a Date can hold. */
 function modifiedMs(
   file: SessionFile,
   { header, summary }: SessionFacts | TranscriptFacts,
@@ -65,9 +64,7 @@ function modifiedMs(
   return times.find((time) => !Number.isNaN(new Date(time).getTime())) ?? 0;
 }
 
-// Items in a total order, whatever the order of their arrival.
-
-/** Taking in and out is a search and a move, no sort. */
+/** A sorted list; insertion is a binary search. */
 export class Ranking<T> {
   readonly #comesBefore: (one: T, other: T) => boolean;
   readonly #ranked: T[] = [];
@@ -80,17 +77,14 @@ export class Ranking<T> {
     this.#ranked.splice(this.#placeOf(item), 0, item);
   }
 
-  /** Takes out what has the place of an item, which is the item itself if it was added. */
   remove(item: T): void {
     this.#ranked.splice(this.#placeOf(item), 1);
   }
 
-  /** All of them, as an array of the caller's own. */
   items(): T[] {
     return this.#ranked.slice();
   }
 
-  /** How many come before an item. */
   #placeOf(item: T): number {
     let low = 0;
     let high = this.#ranked.length;

@@ -1,25 +1,20 @@
 /**
- * Runs a function over a long list, yielding to the event loop, and ends it at an abort. `p-map`
- * rejects while calls are still running, and has no lanes.
+ * Maps long lists, yielding to the event loop, with abort. `p-map` rejects while calls are still
+ * running, and has no lanes.
  */
 import { performance } from "node:perf_hooks";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { turnMsMax } from "./limits.ts";
 
-/** How {@link mapConcurrently} runs. */
 export interface ConcurrencyOptions {
-  /** Calls in flight at the same time. */
   readonly atOnceMax: number;
-  /** Starts no further call once aborted: the result rejects with the reason. */
+  /** Once aborted, no call is started and the result rejects with the reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The results of `map` in the order of the items; calls start nearly in that order, each in one of
- * `atOnceMax` lanes, numbered from 0, that is free until it ends. The event loop runs meanwhile,
- * also if the calls do not wait for anything. After a failure or an
- * abort no call is started, and the first failure is thrown once those in flight have ended, so
- * no call is left running.
+ * The results in order. Each call runs in a free lane, numbered from 0. After a failure or an abort
+ * no call is started; it rejects once all running calls have ended.
  */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
@@ -54,8 +49,7 @@ export async function mapConcurrently<Item, Result>(
 }
 
 /**
- * The results of `map` in the order of the items, called for one after the other. Blocks for a few
- * milliseconds, or for one call, at a time. Rejects with what `map` throws, and with the signal's
+ * One call at a time, yielding every few ms. Rejects with what `map` throws, and the signal's
  * reason.
  */
 export async function mapInBatches<Item, Result>(

@@ -1,7 +1,6 @@
 /**
- * The facts of one session file that a list shows, folded by the projections of the engine in one
- * streaming pass, which continues where it ended when the file has grown. Memory is a few chunks
- * and one line, whatever the size of the file. Nothing is written.
+ * What a list shows of a session file, folded in one streaming pass that resumes when the file
+ * grows. Memory: a few chunks and one line.
  */
 import { LineFramer, chunkBytesDefault, lineBytesMaxDefault, scan } from "@branchlog/streaming";
 import type { ByteSource, JsonObject } from "@branchlog/streaming";
@@ -19,58 +18,53 @@ import type { ScanOptions, ScanTarget } from "./session-scan.ts";
 import { TranscriptScan } from "./transcript-scan.ts";
 import type { TranscriptFacts } from "./transcript-scan.ts";
 
-/** What is known of a session without its text. */
 export interface SessionFacts {
   /** As stored: foreign files may lack any field but the id. */
   readonly header: SessionHeader;
-  /** The name in force, white space trimmed; undefined if it has none or it was cleared. */
+  /** In force and trimmed; undefined if absent or cleared. */
   readonly name: string | undefined;
-  /** Messages that lack a readable envelope are counted only if they parse, others always. */
+  /** Messages without a readable envelope are counted only if they parse. */
   readonly summary: SessionSummary;
-  /** Which agent wrote it, by the traces that it left. */
+  /** By the marks that agents leave in the file. */
   readonly dialect: DialectName;
-  /** Where name and dialect are from. */
+  /** Where name and dialect come from. */
   readonly marks: SessionMarks;
 }
 
-/** How one read goes. */
 export interface FactsReadOptions {
-  /** Of the file, if it has one: the name of a transcript may have the id of its session. */
+  /** The name of a transcript may hold the id of its session. */
   readonly path?: string;
-  /** Ends the read between two chunks: it rejects with the reason. */
+  /** Checked between chunks; rejects with the reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Memory to read into, the caller's again afterwards: spares allocations over many files. */
   readonly chunk?: Buffer | undefined;
 }
 
-/** How lines are read. */
 export interface FactsOptions {
-  /** Longest line that is joined in memory, in bytes. Default 16 MiB. */
+  /** Longest line joined in memory, in bytes. Default 16 MiB. */
   readonly lineBytesMax?: number;
   /** Longest message whose text is read, in bytes. Default 64 MiB. */
   readonly messageBytesMax?: number;
 }
 
-/** The facts of the lines before a place in a file, and which line comes next. */
 interface FactsUpTo {
   readonly offset: number;
   readonly lineNumber: number;
   readonly facts: SessionFacts;
 }
 
-/** Reads the facts of one file, and reads on as it grows. After a failure it is of no use. */
+/** Of no use after a failure. */
 export class FactsReader {
   #framer: LineFramer;
   readonly #lineBytesMax: number;
-  /** Of another agent; null once the file is known to be none. */
+  /** Null once the file is known not to be a transcript. */
   #transcript: TranscriptScan | null | undefined;
   readonly #header = new HeaderSearch();
   readonly #fold: FactsFold;
-  /** Of a slot that another reader met. */
+  /** Of a slot that an earlier reader read. */
   readonly #slot: string | null;
   readonly #options: Pick<ScanOptions, "messageBytesMax">;
 
-  /** @param known The result of an earlier reader, which this one continues. */
+  /** @param known From an earlier reader, which this one continues. */
   constructor(options: FactsOptions = {}, known?: FactsUpTo) {
     const { lineBytesMax = lineBytesMaxDefault } = options;
     const { offset = 0, lineNumber = 1 } = known ?? {};
@@ -86,14 +80,13 @@ export class FactsReader {
     this.#options = { messageBytesMax: options.messageBytesMax };
   }
 
-  /** How many bytes of the file were read. */
   get offset(): number {
     return this.#framer.offset;
   }
 
   /**
-   * The facts of the first `size` bytes of the file, or undefined if it is neither a session nor a
-   * transcript. Reads what was not read yet; the rest has to be what it was.
+   * The facts of the first `size` bytes, or undefined for neither a session nor a transcript. Reads
+   * only new bytes; the earlier ones must be unchanged.
    */
   async readOn(
     source: ByteSource,
@@ -105,7 +98,7 @@ export class FactsReader {
     const lines = new SessionScan(source, this.#fold, this.#scanOptions(this.#header));
     const newBytes = size - framer.offset;
     const target = chunk ?? Buffer.allocUnsafe(Math.max(1, Math.min(newBytes, chunkBytesDefault)));
-    // Until it is known that this is a session, no more than a chunk at a time: most end with it.
+    // Until the header is found, a chunk at a time: most searches end with the first.
     while (!this.#header.isOver && framer.offset < size) {
       const length = Math.min(target.length, size - framer.offset);
       const bytesRead = await source.read(target, 0, length, framer.offset);
@@ -118,12 +111,12 @@ export class FactsReader {
     }
     const from = framer.offset;
     if (from < size) await scan(source, framer, lines, { from, to: size, signal });
-    // The next bytes may come in a year.
+    // The next bytes may arrive much later.
     framer.release();
     return this.#fold.keeping(() => this.#factsAtEnd(source));
   }
 
-  /** An end without a newline is left for when it has one. */
+  /** An unterminated last line is left until it has its newline. */
   async #readTranscript(
     source: ByteSource,
     size: number,
@@ -142,14 +135,14 @@ export class FactsReader {
     return this.#transcript.facts;
   }
 
-  /** What another reader may continue from; undefined within a line, and without a session. */
+  /** Where another reader may continue; undefined within a line, and without a session. */
   upTo(): FactsUpTo | undefined {
     const { offset, committedOffset, lineNumber } = this.#framer;
     const facts = this.#factsUnder(this.#header);
     return facts && offset === committedOffset ? { offset, lineNumber, facts } : undefined;
   }
 
-  /** The end without a newline counts for now; it may be only the beginning of a line. */
+  /** The unterminated end counts for now, but may be the beginning of a longer line. */
   #factsAtEnd(source: ByteSource): SessionFacts | undefined {
     const header = this.#header.copy();
     const lines = new SessionScan(source, this.#fold, this.#scanOptions(header));
@@ -172,7 +165,6 @@ export class FactsReader {
   }
 }
 
-/** What the entries say. */
 interface FoldedFacts {
   readonly summary: SessionSummary;
   readonly given: GivenName;
@@ -183,7 +175,7 @@ class FactsFold implements ScanTarget {
   #summary: SessionSummary;
   #given: GivenName;
   #dialect: DialectName | undefined;
-  /** What is not in the summary yet: most messages, so that none of them costs an object. */
+  /** Not in the summary yet: most messages, batched so that none costs an object. */
   readonly #unread: UnreadMessages = { count: 0, latestMs: 0 };
 
   constructor(known?: SessionFacts) {
@@ -216,13 +208,13 @@ class FactsFold implements ScanTarget {
   }
 
   entry(entry: SessionEntry): void {
-    // Neither fold asks which entry of the log it is.
+    // Neither fold reads the revision.
     const record = { revision: 0, entry };
     this.#summary = summary.apply(this.#summary, record);
     this.#given = sessionName.apply(this.#given, record);
   }
 
-  /** Forgets what comes while `read` runs. */
+  /** Restores the state after `read`. */
   keeping<T>(read: () => T): T {
     const before = this.state;
     try {
@@ -237,30 +229,24 @@ class FactsFold implements ScanTarget {
   }
 }
 
-/**
- * What a list has to keep of a session to continue reading where it ended: the places that name it,
- * and its dialect as far as its entries show it.
- */
+/** What a list keeps to resume reading: the sources of the name, and the dialect. */
 export interface SessionMarks {
-  /** By the title slot, "" if that is empty; null without a slot. */
+  /** "" for an empty title slot; null without a slot. */
   readonly slot: string | null;
-  /** By the latest entry that names it, "" if that took the name away; null if none does. */
+  /** By the latest entry that names it: "" if cleared, null if no entry does. */
   readonly entry: string | null;
-  /** The dialect of the first entry that only one agent writes; null if none does. */
+  /** Of the first entry that only one agent writes; else null. */
   readonly dialect: DialectName | null;
 }
 
-/** What the entries name it, as it is remembered. */
 function markOf(given: GivenName): string | null {
   return given === undefined ? null : (given ?? "");
 }
 
-/** The same the other way round. */
 function givenBy({ entry }: Pick<SessionMarks, "entry">): GivenName {
   return entry === null ? undefined : entry || null;
 }
 
-/** The name in force. */
 function markedName(header: SessionHeader, marks: SessionMarks): string | undefined {
   const slot = marks.slot === null ? undefined : { title: marks.slot, updatedAt: "" };
   return nameInForce({ slot, given: givenBy(marks), header });

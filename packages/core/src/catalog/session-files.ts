@@ -1,8 +1,7 @@
 /**
- * The session files in directories, each file once: a file that several names lead to, through
- * symbolic links of files or directories or through hard links, is taken under one of them. Names
- * tell a session file (`*.jsonl`); whether it is a session, only its content says. Not recursive.
- * What cannot be read is among them, and says so.
+ * The session files (`*.jsonl`) in directories, each file once, whether reached by symbolic or hard
+ * links. Not recursive. Unreadable files are included and marked. Only content tells whether a file
+ * is a session.
  */
 import { statSync } from "node:fs";
 import type { BigIntStats, Dirent } from "node:fs";
@@ -11,60 +10,52 @@ import { basename, join } from "node:path";
 import { directoriesReadAtOnceMax } from "./limits.ts";
 import { mapConcurrently, mapInBatches } from "./map-concurrently.ts";
 
-/** By what a file is known not to have changed. */
+/** Detects changes of a file. */
 export interface FileStamp {
-  /** Identifies the file; undefined if its stat fails. */
+  /** Undefined if its stat fails. */
   readonly identity: string | undefined;
-  /** Length in bytes. */
   readonly size: number;
-  /** Time of the last change, in epoch ms; -Infinity if its stat fails. */
+  /** In epoch ms; -Infinity if its stat fails. */
   readonly mtimeMs: number;
-  /** Time of the last change of any kind, in epoch ms. */
+  /** In epoch ms. */
   readonly ctimeMs: number;
 }
 
-/** A file that may be a session. */
 export interface SessionFile extends FileStamp {
   readonly path: string;
-  /** The last part of the path. */
   readonly name: string;
-  /** Whether it can be read: a regular file that exists. Others are never opened. */
+  /** Whether it is an existing regular file. Others are never opened. */
   readonly isReadable: boolean;
 }
 
-/** Called with each further name of a file that is listed under another one. */
+/** Called with each further name of a listed file. */
 export type OnAlias = (path: string, listedPath: string) => void;
 
-/** A name in a directory, before its stat. */
 interface NamedFile {
   readonly path: string;
   /** How many of its last two parts are symbolic links. */
   readonly links: number;
 }
 
-/** What is known of the sessions of a directory is saved there, under this name. */
 export const savedCatalogName = ".branchlog-catalog";
 
-/** Whether a file of that name belongs to a session: a lock, a copy, a checkpoint, a catalog. */
+/** Whether the name is that of a lock, copy, checkpoint or catalog. */
 export function isSidecarName(name: string): boolean {
   return name.includes(".jsonl.") || name.startsWith(savedCatalogName);
 }
 
-/**
- * Whether a name was listed that cannot be looked up: it is not UTF-8, and in the string U+FFFD
- * replaces its bytes. Node opens no file under such a name.
- */
+/** Whether the name is not UTF-8: U+FFFD replaces its bytes, and Node cannot open it. */
 export function isUnlistable({ name, identity }: SessionFile): boolean {
   return identity === undefined && name.includes("\u{fffd}");
 }
 
-/** Whether a file of that name may be a session. */
 export function isSessionFileName(name: string): boolean {
   return name.endsWith(".jsonl");
 }
 
 /**
- * The session files of one directory, in no particular order.
+ * In no particular order.
+ *
  * @throws What reading the directory throws, and the signal's reason.
  */
 export async function sessionFilesIn(
@@ -76,8 +67,9 @@ export async function sessionFilesIn(
 }
 
 /**
- * The session files of all sub-directories of `root`, symbolic links to directories among them, in
- * no particular order. A sub-directory that cannot be read is left out.
+ * The session files of all direct sub-directories, links included, in no particular order.
+ * Unreadable sub-directories are left out.
+ *
  * @throws What reading `root` throws, and the signal's reason.
  */
 export async function sessionFilesBelow(
@@ -87,7 +79,7 @@ export async function sessionFilesBelow(
   return lookAtFiles(await namesBelow(root, signal), signal);
 }
 
-/** As {@link sessionFilesIn} and {@link sessionFilesBelow} together, each file once. */
+/** {@link sessionFilesIn} and {@link sessionFilesBelow} together, each file once. */
 export async function sessionFilesInAndBelow(
   root: string,
   signal?: AbortSignal,
@@ -98,7 +90,8 @@ export async function sessionFilesInAndBelow(
 }
 
 /**
- * The names of the sub-directories of `root`, links that lead to one among them.
+ * The names of sub-directories, links included.
+ *
  * @throws What reading `root` throws.
  */
 export async function directoriesBelow(root: string): Promise<string[]> {
@@ -119,7 +112,6 @@ async function isDirectory(path: string): Promise<boolean> {
   }
 }
 
-/** Directories, and links that may lead to one. */
 async function directoryPlaces(root: string): Promise<Dirent[]> {
   const places = await readdir(root, { withFileTypes: true });
   return places.filter((place) => place.isDirectory() || place.isSymbolicLink());
@@ -131,7 +123,7 @@ async function namesBelow(root: string, signal?: AbortSignal): Promise<NamedFile
     try {
       return await namesIn(join(root, place.name), Number(place.isSymbolicLink()));
     } catch {
-      // A file whose name is not UTF-8 cannot be looked up; that is how it is recognised.
+      // Recognises a name that is not UTF-8, which cannot be looked up.
       return place.name.includes("\u{fffd}") ? [{ path: join(root, place.name), links: 0 }] : [];
     }
   });
@@ -166,13 +158,13 @@ async function lookAtFiles(
   });
 }
 
-/** What the system says of a file. Throws nothing; blocks, as asking it later takes four times. */
+/** Throws nothing. Synchronous: an asynchronous stat takes four times as long. */
 export function lookAtFile(path: string): SessionFile {
   try {
-    // As integers: inode numbers of some file systems are beyond what a double tells apart.
+    // As integers: some inode numbers exceed what a double can tell apart.
     return sessionFile(path, statSync(path, { bigint: true }));
   } catch {
-    // A link that leads nowhere, or a file that was removed meanwhile.
+    // A dangling link, or a file that was just removed.
     const never = Number.NEGATIVE_INFINITY;
     const times = { mtimeMs: never, ctimeMs: never };
     return {
@@ -186,7 +178,6 @@ export function lookAtFile(path: string): SessionFile {
   }
 }
 
-/** The file of which the system says that. */
 export function sessionFile(path: string, stats: BigIntStats): SessionFile {
   return {
     path,
@@ -199,7 +190,6 @@ export function sessionFile(path: string, stats: BigIntStats): SessionFile {
   };
 }
 
-/** Whether the stat of a file is the one before: the same file, unchanged. */
 export function isUnchanged(before: FileStamp, now: FileStamp): boolean {
   const isSame = before.identity === now.identity && before.size === now.size;
   return isSame && before.mtimeMs === now.mtimeMs && before.ctimeMs === now.ctimeMs;

@@ -1,7 +1,7 @@
 /**
- * Reads a session file for what lists show: the header, and of the entries only the bodies that
- * count, those of users and assistants and the names. All other messages are counted from their
- * envelopes, without a parse. It holds one line at a time and never fails on what a line says.
+ * Reads of a session file what lists show: the header, and the bodies of user and assistant
+ * messages and of names. Other messages are counted by their envelopes, without a parse. Holds one
+ * line at a time; never fails on the content of a line.
  */
 import {
   LineFramer,
@@ -35,52 +35,45 @@ import { isStoredObject, storedText } from "../projections/stored-value.ts";
 import { HeaderSearch } from "./header-search.ts";
 import { messageBytesMax } from "./limits.ts";
 
-/** Receives what {@link SessionScan} finds after the header, in file order. */
+/** Receives the entries after the header, in file order. */
 export interface ScanTarget {
-  /** A `message` entry that is neither a user's nor an assistant's; its body was not read. */
+  /** A message of another role; its body was not read. */
   otherMessage(): void;
   /**
-   * An assistant's `message` entry of which no more was read than its own timestamp, in epoch ms.
-   * Leave it out to be given all of them whole.
+   * A message of which only its own timestamp (epoch ms) was read. Omit it to get all of them
+   * whole.
    */
   assistantMessage?(timestampMs: number): void;
   /**
-   * Every other `message` entry, and those that name the session, as stored: foreign ones may lack
-   * any field.
-   * Lines count from 1; the unterminated end of a file has the number that its line would have.
+   * Every other message, and naming entries, as stored. An unterminated last line has the next
+   * number.
    */
   entry(entry: SessionEntry, lineNumber: number): void;
-  /**
-   * Called with the first entry that only one agent writes. Leave it out to spare looking for it.
-   */
+  /** Called with the first entry that only one agent writes. */
   foundDialect?(dialect: DialectName): void;
 }
 
-/** How a {@link SessionScan} reads. */
 export interface ScanOptions {
-  /** Continues a search that has taken other lines of the file. */
+  /** Continues a search over earlier lines. */
   readonly header?: HeaderSearch;
-  /** Longest message that is built; of longer ones only role and time are read. */
+  /** Of longer messages only role and time are read. */
   readonly messageBytesMax?: number | undefined;
-  /** Whether the dialect was found in other lines of the file. */
+  /** Whether the dialect was found in earlier lines. */
   readonly knowsDialect?: boolean;
 }
 
-/** What is done with the lines of a kind: counted, timed, passed over, or parsed. */
 type Treatment = "count" | "time" | "pass" | "parse";
 
-/** To be fed every line of one file, then {@link SessionScan.end}. */
 export class SessionScan implements LinesSink {
   readonly header: HeaderSearch;
   readonly #source: ByteSource;
   readonly #target: ScanTarget;
   readonly #messageBytesMax: number;
-  /** The kinds of the scan, and what is done with their lines. */
   #kinds: readonly ScannedKind[] = [];
   #treatments: Treatment[] = [];
   #looksForDialect: boolean;
 
-  /** @param source Where the lines come from: those too long to be joined are read again. */
+  /** @param source Where lines too long to be joined are read again. */
   constructor(source: ByteSource, target: ScanTarget, options: ScanOptions = {}) {
     this.#source = source;
     this.#target = target;
@@ -115,7 +108,7 @@ export class SessionScan implements LinesSink {
     if (!isSettled) this.#take(this.#readLong(line), lineNumber);
   }
 
-  /** The unterminated end of the file: an entry if it is one whole record. */
+  /** The unterminated end: an entry if it is a whole record. */
   end(rest: LineRest | null): void {
     if (rest === null) return;
     const { bytes, long, length, offset, lineNumber } = rest;
@@ -130,7 +123,6 @@ export class SessionScan implements LinesSink {
     }
   }
 
-  /** Whether a line needs no more than was scanned of it. */
   #settle(rows: ScannedRows, row: number): boolean {
     if (((rows.flags[row] ?? 0) & scanFlags.trusted) === 0) return false;
     if (this.#kinds !== rows.kinds) this.#forgetTreatments(rows.kinds);
@@ -182,7 +174,7 @@ export class SessionScan implements LinesSink {
     const { type } = value;
     const isNaming = typeof type === "string" && namingTypes.includes(type);
     if (type !== "message" && !isNaming) return;
-    // What has no id is not an entry that could name anything, except where none has one.
+    // Without an id it is not an entry that could name the session, except in version 1.
     const form = entryForm(this.header.version);
     if (isNaming && readRecord(value, form).kind !== "entry") return;
     // Decoding boundary: projections expect that stored entries lack what their types promise.
@@ -199,7 +191,7 @@ export class SessionScan implements LinesSink {
   }
 }
 
-/** Content too long to be read is content all the same: a message without any has no time. */
+/** Content too long to be read still counts: a message without any has no time. */
 function withContent(value: JsonObject): JsonObject {
   const message = value["message"];
   if (typeof message !== "object" || message === null || Array.isArray(message)) return value;
@@ -207,13 +199,13 @@ function withContent(value: JsonObject): JsonObject {
   return { ...value, message: { ...message, content: [] } };
 }
 
-// The text of the messages of a session, for searching. It is read from the file on each call,
-// because the text of all sessions of a directory is too much to keep.
+// Read from the file on each call: the text of all sessions is too much to keep.
 
 /**
- * The texts of all user and assistant messages, on every branch, in file order, joined by a space;
- * empty ones are left out, and "" means that nothing was said or that the file is not a session.
- * Blocks of messages over `messageBytesMax` are not read. Synchronous, O(bytes of the file).
+ * The texts of all user and assistant messages of all branches, in file order, joined by a space;
+ * "" if there are none or the file is not a session. Messages over `messageBytesMax` are not read.
+ * Synchronous, O(bytes of the file).
+ *
  * @throws What opening and reading throw; the path must not be a pipe.
  */
 export function readSessionTextSync(path: string): string {

@@ -1,6 +1,6 @@
 /**
- * The facts of a transcript of another agent that a list shows, folded record by record as the
- * transcript is indexed in place. Memory is one line, and the ids of the entries.
+ * The facts of a transcript of another agent, folded as it is indexed in place. Memory: one line
+ * and the ids of the entries.
  */
 import { basename } from "node:path";
 import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
@@ -21,7 +21,6 @@ import { messageBytesMax } from "./limits.ts";
 import type { ListedTranscript } from "./listed-session.ts";
 import { titleOfText } from "./spoken-title.ts";
 
-/** What is known of a transcript without its text. */
 export interface TranscriptFacts {
   readonly header: SessionHeader;
   readonly name: string | undefined;
@@ -29,12 +28,11 @@ export interface TranscriptFacts {
   readonly transcript: ListedTranscript;
 }
 
-/** Folds the lines of one transcript, in file order. */
 export class TranscriptScan {
   readonly #transcript: Transcript;
   readonly #ids = new Set<string>();
   readonly #models = new Set<string>();
-  /** Of the answer that the last records are of: its parts repeat and raise its usage. */
+  /** The current answer: its parts repeat and increase its usage. */
   #answer: { readonly id: string; usage: Usage } | undefined;
   #tokens = 0;
   #messageCount = 0;
@@ -46,7 +44,7 @@ export class TranscriptScan {
     this.#transcript = transcriptOf(kind, basename(path), (id) => this.#ids.has(id));
   }
 
-  /** Undefined before a record says of which session the transcript is. */
+  /** Undefined before a record names the session. */
   get facts(): TranscriptFacts | undefined {
     const { kind, header, name, isSubagent } = this.#transcript;
     if (header === undefined) return undefined;
@@ -57,7 +55,7 @@ export class TranscriptScan {
     return { header, name, summary, transcript };
   }
 
-  /** @param source Where the lines come from: those too long to be joined are read again. */
+  /** @param source Where lines too long to be joined are read again. */
   sink(source: ByteSource): LineSink {
     return {
       line: (bytes, start, end, _offset, lineNumber) => {
@@ -83,7 +81,7 @@ export class TranscriptScan {
     const { type, role } = row;
     if (type === "message") this.#messageCount += 1;
     const isSpoken = type === "message" && (role === "user" || role === "assistant");
-    // All in one form, which sorts as the times do.
+    // All in one form, which sorts by time.
     if (isSpoken && row.timestamp > this.#lastTime) this.#lastTime = row.timestamp;
     const isTitle = isSpoken && role === "user" && this.#firstMessage === undefined;
     const isAnswer = type === "usage" || (isSpoken && role === "assistant");

@@ -2,12 +2,12 @@
 import { BranchlogError } from "../errors.ts";
 import { transcriptErrorAt } from "../log/foreign-transcript.ts";
 
-/** The error for what the system said of a directory. Anything else, as a reason, as it is. */
+/** Anything but an error of the system is returned unchanged. */
 export function unreadableDirectory(path: string, cause: unknown): unknown {
   if (!(cause instanceof Error && "code" in cause)) return cause;
   if (!("syscall" in cause) && cause.code !== "ERR_INVALID_ARG_VALUE") return cause;
   switch (cause.code) {
-    // No name of a file has a null character.
+    // A file name cannot contain NUL.
     case "ERR_INVALID_ARG_VALUE":
     case "ENOENT": {
       const message = `There is nothing at ${path}. Check the path.`;

@@ -1,4 +1,5 @@
-/** Content of Claude Code's messages as pi's. Blocks without a form are returned. Pure. */
+/** Maps content of Claude Code's messages to pi's; returns blocks without a form. Pure. */
+import { createHash } from "node:crypto";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { countAt, isObject, objectAt, stringAt } from "../entries/json-fields.ts";
 import type { AssistantContent, StopReason, Usage, UserContent } from "../entries/message-types.ts";
@@ -6,10 +7,29 @@ import {
   isEmptyText,
   mappedContent,
   textBlock,
+  textsOf,
   usageOf,
   withoutEmptyText,
 } from "./foreign-content.ts";
 import type { MappedContent, ToolOutput } from "./foreign-content.ts";
+
+/** The model of messages that Claude Code wrote itself. */
+export const syntheticModel = "<synthetic>";
+
+/** Fields that the header or the tree hold already. */
+export const envelopeKeys: ReadonlySet<string> = new Set([
+  "type",
+  "uuid",
+  "parentUuid",
+  "logicalParentUuid",
+  "isSidechain",
+  "timestamp",
+  "sessionId",
+  "cwd",
+  "version",
+  "gitBranch",
+  "userType",
+]);
 
 export type UserPart =
   | { readonly kind: "speech"; readonly content: string | UserContent[] }
@@ -20,7 +40,7 @@ export interface UserParts {
   readonly rest: readonly JsonValue[];
 }
 
-/** The blocks of an assistant message, without empty text. */
+/** Without empty texts. */
 export function assistantParts(message: JsonObject | undefined): MappedContent<AssistantContent> {
   return withoutEmptyText(mappedContent(message?.["content"], assistantBlock));
 }
@@ -50,7 +70,7 @@ function assistantBlock(block: JsonObject): AssistantContent | undefined {
   }
 }
 
-/** The parts of a user record: results in place, messages between them. */
+/** Results in place, messages between them. */
 export function userParts(content: JsonValue | undefined): UserParts {
   if (typeof content === "string") {
     return { parts: content === "" ? [] : [{ kind: "speech", content }], rest: [] };
@@ -85,7 +105,7 @@ function userBlock(block: JsonObject): UserContent | undefined {
   if (type === "text") return textBlock(block);
   const source = type === "image" ? objectAt(block, "source") : undefined;
   const [data, mimeType] = [stringAt(source, "data"), stringAt(source, "media_type")];
-  // An image behind a URL has no form: logs embed images.
+  // Images behind URLs have no form: logs embed images.
   if (data === undefined || mimeType === undefined) return undefined;
   return { type: "image", data, mimeType };
 }
@@ -100,7 +120,16 @@ export function claudeUsage(message: JsonObject | undefined): Usage {
   );
 }
 
-/** Why the model stopped; parts of a message that is still streaming have no reason. */
+export function claudeText(content: JsonValue | undefined): string {
+  return textsOf(content).join("\n\n");
+}
+
+/** Identifies the task of a sub-agent without keeping its text. */
+export function taskDigest(task: string): string {
+  return createHash("sha256").update(task).digest("base64");
+}
+
+/** Parts of a message that is still streaming have no reason. */
 export function claudeStopReason(
   reason: string | undefined,
   content: readonly AssistantContent[],

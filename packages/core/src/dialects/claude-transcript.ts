@@ -1,52 +1,39 @@
 /**
- * Claude Code's transcripts in place. A record is an entry under its own uuid, below its parent;
- * blocks of one answer, which are records of their own, stay entries of their own and say so. What
- * is read of them, see docs/formats.md, "In place". No I/O.
+ * Claude Code's transcripts in place: a record is an entry under its own uuid. Blocks of one answer
+ * are records, and entries, of their own. See docs/formats.md, "In place". No I/O.
  */
-import { createHash } from "node:crypto";
-import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import type { JsonObject } from "@branchlog/streaming";
 import { normalizeName } from "../entries/identifiers.ts";
 import { countAt, objectAt, stringAt, timeAt, withoutKeys } from "../entries/json-fields.ts";
 import { answerKey, continuedKey } from "../entries/answers.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
-import { assistantParts, claudeStopReason, claudeUsage, userParts } from "./claude-content.ts";
+import {
+  assistantParts,
+  claudeStopReason,
+  claudeText,
+  claudeUsage,
+  envelopeKeys,
+  syntheticModel,
+  taskDigest,
+  userParts,
+} from "./claude-content.ts";
 import type { UserPart } from "./claude-content.ts";
-import { noUsage, textsOf, usageOfBoth } from "./foreign-content.ts";
+import { noUsage, usageOfBoth } from "./foreign-content.ts";
 import { currentVersion } from "./header.ts";
 import { transcriptId } from "./transcript.ts";
 import type { Transcript, TranscriptPlace, TranscriptRow } from "./transcript.ts";
 
-/** The model of messages that Claude Code wrote itself. */
-const syntheticModel = "<synthetic>";
-
-/** Answers whose results may still come, and tasks whose sub-agents may still begin. */
+/** Bounds the answers that wait for results, and the tasks that wait for sub-agents. */
 const recentMax = 512;
 const summariesMax = 1_000;
 
-/** Records in the tree that say nothing of the conversation: their children are their parent's. */
+/** Records outside of the conversation: their children get their parent. */
 const passedTypes: ReadonlySet<string> = new Set(["progress"]);
 
-/** Fields that the header or the tree hold already. */
-const envelopeKeys: ReadonlySet<string> = new Set([
-  "type",
-  "uuid",
-  "parentUuid",
-  "logicalParentUuid",
-  "isSidechain",
-  "timestamp",
-  "sessionId",
-  "cwd",
-  "version",
-  "gitBranch",
-  "userType",
-]);
-
-/** An answer of the model with the results of its calls, which are one chain. */
+/** An answer with the results of its calls, as one chain. */
 interface AnswerChain {
   readonly answerId: string | undefined;
-  /** The last entry of the chain. */
   tailId: string;
-  /** Calls without a result. */
   readonly openCalls: Set<string>;
 }
 
@@ -57,11 +44,10 @@ export class ClaudeTranscript implements Transcript {
   repetition: string | undefined;
   readonly #fileName: string;
   readonly #isEntry: (id: string) => boolean;
-  /** Entries that stand for records which are none themselves, by the ids of these. */
+  /** Replacements for records that are not entries, by their ids. */
   readonly #standsFor = new Map<string, string | null>();
-  /** By the id of each of its entries. */
   readonly #chains = new Map<string, AnswerChain>();
-  /** Entries with a call that gives a sub-agent its task, by a digest of the task. */
+  /** Entries that call a sub-agent, by a digest of its task. */
   readonly #tasks = new Map<string, string>();
   #mainTail: string | null = null;
   #sideTail: string | null = null;
@@ -70,15 +56,14 @@ export class ClaudeTranscript implements Transcript {
   readonly #titles: { user?: string | undefined; model?: string | undefined } = {};
   readonly #summaries: { readonly leafId: string; readonly name: string }[] = [];
 
-  /** @param isEntry Whether the index has an entry. */
   constructor(fileName: string, isEntry: (id: string) => boolean) {
     this.#fileName = fileName;
     this.#isEntry = isEntry;
   }
 
   /**
-   * A title by the user counts for more than one by a model, and that for more than the last
-   * summary of this session; most summaries are of others.
+   * A title by the user counts before one by a model, and that before the last summary of this
+   * session; most summaries are of others.
    */
   get name(): string | undefined {
     const { user, model } = this.#titles;
@@ -120,7 +105,7 @@ export class ClaudeTranscript implements Transcript {
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
     const { id, parentId, timestamp } = place;
-    // Without one, the entry is known by its line.
+    // Without a uuid, the entry is known by its line.
     const uuid = stringAt(record, "uuid") ?? id.replace(/#.*$/s, "");
     if (id !== uuid && !id.startsWith(`${uuid}#`)) return undefined;
     const links = { id, parentId, timestamp };
@@ -144,7 +129,7 @@ export class ClaudeTranscript implements Transcript {
     return this.#isEntry(id) || this.#standsFor.has(id);
   }
 
-  /** The header says of a sub-agent's transcript which one's it is. */
+  /** A sub-agent's header names the session of its call. */
   #readHeader(record: JsonObject): void {
     const sessionId = stringAt(record, "sessionId");
     if (sessionId === undefined || (this.header !== undefined && this.header.cwd !== "")) return;
@@ -184,7 +169,7 @@ export class ClaudeTranscript implements Transcript {
     const isSummary = type === "user" && record["isCompactSummary"] === true;
     if (type === "user" && !isSummary) return this.#userRows(record, id, named);
     this.#follow(named, id);
-    // Without a boundary, a summary takes the place of the conversation before it.
+    // Without a boundary, a summary replaces the conversation before it.
     if (isSummary) {
       const parentId = named ?? this.#before(record);
       return [{ id, parentId, type: "compaction", timestamp }];
@@ -205,7 +190,7 @@ export class ClaudeTranscript implements Transcript {
       if (block.type !== "toolCall") continue;
       chain.openCalls.add(block.id);
       const task = block.arguments["prompt"];
-      if (typeof task === "string") setRecent(this.#tasks, digestOf(task), id);
+      if (typeof task === "string") setRecent(this.#tasks, taskDigest(task), id);
     }
     const timestamp = this.#time;
     const { rows, parentId } = start;
@@ -214,7 +199,7 @@ export class ClaudeTranscript implements Transcript {
     return [...rows, { id, parentId, ...kind, ...continued, timestamp }];
   }
 
-  /** Results of concurrent calls are siblings in the file; here they follow each other. */
+  /** Results of concurrent calls are siblings in the file; here they form a chain. */
   #userRows(record: JsonObject, id: string, named: string | null): readonly TranscriptRow[] {
     const timestamp = this.#time;
     const parts = spokenParts(record);
@@ -240,18 +225,18 @@ export class ClaudeTranscript implements Transcript {
     return rows;
   }
 
-  /** In the file of its session, a sub-agent stands below its call, with a context of its own. */
+  /** In the file of its session, a sub-agent is below its call, with its own context. */
   #startAt(record: JsonObject, id: string, named: string | null): Start {
     const isSide = record["isSidechain"] === true && named === null;
-    const task = isSide ? textOf(objectAt(record, "message")?.["content"]) : undefined;
-    const callerId = task === undefined ? undefined : this.#tasks.get(digestOf(task));
+    const task = isSide ? claudeText(objectAt(record, "message")?.["content"]) : undefined;
+    const callerId = task === undefined ? undefined : this.#tasks.get(taskDigest(task));
     if (callerId === undefined) return { rows: [], parentId: named };
     const parentId = `${id}#task`;
     const boundary = { id: parentId, parentId: callerId, type: "reset_boundary" };
     return { rows: [{ ...boundary, timestamp: this.#time }], parentId };
   }
 
-  /** Behind a boundary of a compaction, the parent is the one that the conversation had. */
+  /** Behind a compaction boundary, the parent is the logical one. */
   #parentOf(record: JsonObject, uuid: string | undefined): string | null {
     const isBoundary = stringAt(record, "subtype") === "compact_boundary";
     const logical = isBoundary ? stringAt(record, "logicalParentUuid") : undefined;
@@ -267,7 +252,7 @@ export class ClaudeTranscript implements Transcript {
     return record["isSidechain"] === true ? this.#sideTail : this.#mainTail;
   }
 
-  /** A note behind an answer is before the results that come later. */
+  /** A note behind an answer comes before later results. */
   #follow(parentId: string | null, id: string): void {
     const chain = parentId === null ? undefined : this.#chains.get(parentId);
     if (chain === undefined || chain.tailId !== parentId) return;
@@ -276,7 +261,6 @@ export class ClaudeTranscript implements Transcript {
   }
 }
 
-/** What stands before the entries of a record, and their parent. */
 interface Start {
   readonly rows: readonly TranscriptRow[];
   readonly parentId: string | null;
@@ -330,7 +314,7 @@ function userEntry(
 ): JsonObject | undefined {
   const message = objectAt(record, "message");
   if (record["isCompactSummary"] === true)
-    return compactionOf(textOf(message?.["content"]), place, links);
+    return compactionOf(claudeText(message?.["content"]), place, links);
   const parts = spokenParts(record);
   const [, number] = /#(\d+)$/.exec(links.id) ?? [];
   const part = parts[number === undefined ? parts.length - 1 : Number(number)];
@@ -371,7 +355,6 @@ function compactionOf(summary: string, place: TranscriptPlace, links: Links): Js
   };
 }
 
-/** The name of the tool that a result is of, from the call above it. */
 function toolNameOf(callId: string, place: TranscriptPlace): string {
   for (const record of place.above()) {
     for (const block of assistantParts(objectAt(record, "message")).content) {
@@ -381,7 +364,7 @@ function toolNameOf(callId: string, place: TranscriptPlace): string {
   return "unknown";
 }
 
-/** The message of one record, with what it adds to the usage of its answer. */
+/** The message of one record; usage is what it adds to its answer. */
 function answerOf(record: JsonObject, place: TranscriptPlace): JsonObject {
   const message = objectAt(record, "message");
   const answerId = stringAt(message, "id");
@@ -425,12 +408,4 @@ function answerOf(record: JsonObject, place: TranscriptPlace): JsonObject {
 function stored(entry: object): JsonObject {
   // Decoding boundary: made of JSON values only.
   return entry as JsonObject;
-}
-
-function textOf(content: JsonValue | undefined): string {
-  return textsOf(content).join("\n\n");
-}
-
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("base64");
 }

@@ -1,4 +1,4 @@
-/** Items of a Codex rollout as pi's content blocks. Those without a form are returned. Pure. */
+/** Maps items of a Codex rollout to pi's content blocks; returns those without a form. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { changedNumber } from "../entries/exact-numbers.ts";
 import { countAt, isObject, listAt, objectAt, stringAt } from "../entries/json-fields.ts";
@@ -37,7 +37,7 @@ function spoken(item: JsonObject): AssistantContent[] | undefined {
   return rest.length > 0 ? undefined : content.filter((block) => !isEmptyText(block));
 }
 
-/** The signature is the item itself, as the API requires it. */
+/** The signature is the whole item, as the API requires it. */
 function reasoning(item: JsonObject): AssistantContent {
   return {
     type: "thinking",
@@ -46,13 +46,13 @@ function reasoning(item: JsonObject): AssistantContent {
   };
 }
 
-/** The paragraphs of a reasoning item: its summary, else its full text. */
+/** The summary, else the full text. */
 export function reasoningTexts(item: JsonObject): string[] {
   const summary = textsOf(item["summary"]);
   return summary.length > 0 ? summary : textsOf(item["content"]);
 }
 
-/** The arguments of a call; with their text if parsing loses a part of it. */
+/** With the text, if parsing loses a part of it. */
 interface CallArguments {
   readonly arguments: JsonObject;
   readonly rawArguments?: string;
@@ -68,7 +68,7 @@ function call(
   return [{ type: "toolCall", id, name, ...given }];
 }
 
-/** Arguments are JSON text, unless the model made an error. */
+/** JSON text, unless the model made an error. */
 function argumentsOf(text: string): CallArguments {
   const parsed = parsedObject(text);
   if (parsed === undefined) return { arguments: text === "" ? {} : { input: text } };
@@ -112,7 +112,7 @@ export function toolOutput(
   return { callId, isError, ...contentOf(isObject(output) ? output["content"] : output) };
 }
 
-/** Text and inline images; other blocks are left over. */
+/** Text and inline images; returns other blocks. */
 export function contentOf(content: JsonValue | undefined): MappedContent<UserContent> {
   return withoutEmptyText(mappedContent(content, contentBlock));
 }
@@ -127,7 +127,7 @@ function contentBlock(block: JsonObject): UserContent | undefined {
   return { type: "image", data: url.slice(match[0].length), mimeType };
 }
 
-/** Texts that Codex itself sends to the model as user messages. */
+/** Texts that Codex itself sends as user messages. */
 const contextOpenings: readonly string[] = [
   "<environment_context>",
   "<user_instructions>",

@@ -1,7 +1,6 @@
 /**
- * Codex's rollouts in place. Items have no ids of their own: an entry is known by its line, and
- * stands below the one before it, or where a rollback went. What is read of them, see
- * docs/formats.md, "In place". No I/O.
+ * Codex's rollouts in place. Items have no ids: an entry is known by its line, and is below the one
+ * before it, or where a rollback went. See docs/formats.md, "In place". No I/O.
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { answerKey } from "../entries/answers.ts";
@@ -15,7 +14,7 @@ import { currentVersion } from "./header.ts";
 import { transcriptId } from "./transcript.ts";
 import type { Transcript, TranscriptPlace, TranscriptRow } from "./transcript.ts";
 
-/** Events about the state of Codex only, and texts that it writes as items as well. */
+/** Internal state, and texts that are also written as items. */
 const passedEvents: ReadonlySet<string> = new Set([
   "agent_reasoning",
   "agent_reasoning_raw_content",
@@ -28,7 +27,7 @@ const passedEvents: ReadonlySet<string> = new Set([
   "turn_started",
 ]);
 
-/** Calls whose ends may still be reported. */
+/** Bounds the calls that wait for their end. */
 const recentMax = 512;
 
 /** A value from a line on. */
@@ -37,7 +36,6 @@ interface Since<T> {
   readonly value: T;
 }
 
-/** An entry without its links. */
 interface Body {
   readonly type: string;
   readonly [key: string]: unknown;
@@ -61,16 +59,15 @@ export class CodexTranscript implements Transcript {
   #provider = "openai-codex";
   readonly #models: Since<string>[] = [];
   readonly #levels: Since<string>[] = [];
-  /** Tokens of the context, where a compaction needs them. */
+  /** Context tokens, for compactions. */
   readonly #contextTokens: Since<number>[] = [];
-  /** The answer that the next block may be of; it is over once its usage came. */
+  /** The answer that the next block may belong to; over once its usage was written. */
   #answer: { readonly id: string; isOver: boolean } | undefined;
-  /** Which answer the lines are of. */
   readonly #answers: Since<string | undefined>[] = [];
-  /** The positions before each turn, for rollbacks. */
+  /** The parents of each turn, for rollbacks. */
   readonly #starts: (string | null)[] = [];
   readonly #calls = new Set<string>();
-  /** Texts of the turn that were entries, by the event that repeats them. */
+  /** Texts of the turn, by the event that repeats them. */
   #said = new Set<string>();
   #counted = "";
   #tokens = 0;
@@ -107,7 +104,7 @@ export class CodexTranscript implements Transcript {
     const payload = objectAt(record, "payload");
     if (payload === undefined) return undefined;
     const { id, parentId, timestamp } = place;
-    const at = { ...place, line: lineOfId(id) };
+    const at = { ...place, line: Number.parseFloat(id.slice("line:".length)) };
     const { type, ...rest } = this.#bodyOf(stringAt(record, "type") ?? "", payload, at);
     return { type, id, parentId, timestamp, ...rest };
   }
@@ -188,7 +185,7 @@ export class CodexTranscript implements Transcript {
     return [this.#answerRow()];
   }
 
-  /** A message to the model: by the user, or by Codex as user, system or developer. */
+  /** A message of the user, or of Codex as user, system or developer. */
   #heard(item: JsonObject): readonly RowFacts[] {
     const { content, rest } = contentOf(item["content"]);
     if (content.length === 0 && rest.length === 0) return [];
@@ -228,7 +225,7 @@ export class CodexTranscript implements Transcript {
     return [customRow("codex.event")];
   }
 
-  /** An event whose text an item repeats, or has said before. */
+  /** An event whose text an item repeats. */
   #saidBy(voice: "user" | "agent", text: string | undefined): readonly RowFacts[] {
     if (text === undefined || text.trim() === "" || this.#isRepeated(voice, text)) return [];
     if (voice === "user") this.#beginTurn();
@@ -236,7 +233,7 @@ export class CodexTranscript implements Transcript {
     return [voice === "user" ? { type: "message", role: "user" } : this.#answerRow()];
   }
 
-  /** Whether the other of item and event has said this; it does once. */
+  /** Whether item or event has already given this text; each repetition counts once. */
   #isRepeated(voice: "user" | "agent", text: string): boolean {
     if (this.#said.delete(keyOf(voice, text))) return true;
     if (voice === "agent") this.#said.add(keyOf(voice, text));
@@ -405,10 +402,6 @@ function lineId(line: number): string {
   return `line:${line}`;
 }
 
-function lineOfId(id: string): number {
-  return Number.parseFloat(id.slice("line:".length));
-}
-
 function keyOf(voice: string, text: string): string {
   return `${voice}\n${text.trim()}`;
 }
@@ -430,7 +423,6 @@ function customBody(customType: string, data: JsonObject): Body {
   return { type: "custom", customType, data };
 }
 
-/** The name of the tool that a result is of, from the call above it. */
 function toolNameOf(callId: string, place: CodexPlace): string {
   for (const record of place.above()) {
     for (const block of assistantBlocks(objectAt(record, "payload") ?? {}) ?? []) {
@@ -440,7 +432,7 @@ function toolNameOf(callId: string, place: CodexPlace): string {
   return "unknown";
 }
 
-/** What was in force at a line. O(log values). */
+/** The value in force at a line. O(log values). */
 function valueAt<T>(values: readonly Since<T>[], line: number): Since<T> | undefined {
   let [low, high] = [0, values.length];
   while (low < high) {

@@ -1,7 +1,6 @@
 /**
- * Tells which agent's dialect a log is written in. What differs between the dialects is small: the
- * names of a few types and fields, and the form of ids. Entries are appended in the dialect of
- * their log, and each is read by the dialect that it is written in itself. Pure.
+ * Detects the dialect of a log. Dialects differ in a few type and field names and in ids. Drafts
+ * are written in the dialect of their log; each entry is read in its own. Pure.
  */
 import type { JsonObject } from "@branchlog/streaming";
 import type { DraftFields, DraftTranslation } from "../entries/encode-entry.ts";
@@ -12,60 +11,50 @@ import { mainRole, modelReference, roleModelType } from "./model-reference.ts";
 /** pi and co-mono write one dialect, oh-my-pi ("omp") the other. */
 export type DialectName = "pi" | "omp";
 
-/** All of them. */
 export const dialectNames: readonly DialectName[] = ["pi", "omp"];
 
-/** Lengths of the ids that omp makes up. */
 export const ompEntryIdLength = 8;
 export const ompSessionIdLength = 21;
 
-/** The key of a header that says the dialect of its log, where what it holds would say another. */
+/** Header key that states the dialect where content would suggest another. */
 export const dialectKey = "branchlog.dialect";
 
-/** The dialect that a header says itself; undefined for most. */
+/** The dialect that a header states; undefined for most. */
 export function markedDialect(header: object | undefined): DialectName | undefined {
   const marked: unknown = header === undefined ? undefined : Reflect.get(header, dialectKey);
   return marked === "pi" || marked === "omp" ? marked : undefined;
 }
 
-/** What is known of a log when its dialect is asked for. */
 export interface DialectEvidence {
   readonly hasTitleSlot: boolean;
   readonly header: SessionHeader | undefined;
-  /** That of the first entry that only one of the dialects has. */
+  /** Of the first entry that only one dialect has. */
   readonly ofEntries: DialectName | undefined;
 }
 
 /**
- * The dialect of a log: omp's if it has a title slot; else what its header says; else omp's if that
- * has fields of omp; else that of its first entry that only one of the two writes; else omp's if
- * its id is one that omp made up; else pi's.
+ * omp with a title slot; else what the header states; else omp by the header's fields; else that of
+ * the first telling entry; else omp if the id has omp's form; else pi.
  */
 export function dialectOfLog({ hasTitleSlot, header, ofEntries }: DialectEvidence): DialectName {
   if (hasTitleSlot) return "omp";
   const marked = markedDialect(header);
   if (marked !== undefined) return marked;
-  if (header !== undefined && hasOmpFields(header)) return "omp";
+  if (header !== undefined && ompHeaderFields.some((field) => Object.hasOwn(header, field))) {
+    return "omp";
+  }
   if (ofEntries !== undefined) return ofEntries;
-  return header !== undefined && isOmpSessionId(header.id) ? "omp" : "pi";
-}
-
-function isOmpSessionId(id: string): boolean {
-  return id.length === ompSessionIdLength && urlSafeText.test(id);
+  const id = header?.id ?? "";
+  return id.length === ompSessionIdLength && urlSafeText.test(id) ? "omp" : "pi";
 }
 
 const urlSafeText = /^[A-Za-z0-9_-]*$/;
 const ompHeaderFields = ["title", "titleSource", "previousSessionFiles", "providerPromptCacheKey"];
 
-function hasOmpFields(header: SessionHeader): boolean {
-  return ompHeaderFields.some((field) => Object.hasOwn(header, field));
-}
-
 const piTypes: readonly string[] = ["session_info", "usage", "context_edit"];
-/** Types that both write, in different words. */
+/** Types of both, with different fields. */
 const sharedTypes: readonly string[] = ["model_change", "compaction", "branch_summary"];
 
-/** All types by which a dialect may be told. */
 export const dialectMarkers: readonly string[] = [...ompEntryTypes, ...piTypes, ...sharedTypes];
 
 const typesOf: ReadonlyMap<unknown, DialectName> = new Map([
@@ -76,7 +65,7 @@ const typesOf: ReadonlyMap<unknown, DialectName> = new Map([
 const ompFields = ["shortSummary", "preserveData", "fromExtension"];
 const piFields = ["fromHook", "systemMessage"];
 
-/** The dialect that an entry is written in, as stored; undefined if both write it so. */
+/** Undefined if both write it so. */
 export function dialectOfEntry(entry: JsonObject): DialectName | undefined {
   const { type } = entry;
   if (type === "model_change") return typeof entry["model"] === "string" ? "omp" : "pi";
@@ -85,10 +74,9 @@ export function dialectOfEntry(entry: JsonObject): DialectName | undefined {
   return piFields.some((field) => Object.hasOwn(entry, field)) ? "pi" : undefined;
 }
 
-// The fields of a draft in the form of a dialect, so that an entry is written as the agent of its
-// log writes it. A field that a dialect has no word for is written as it is. Pure.
+// Translates the fields of a draft to a dialect. A field without an equivalent is written as it is.
+// Pure.
 
-/** Translates drafts to a dialect. */
 export function translationTo(dialect: DialectName): DraftTranslation {
   return dialect === "omp" ? inOmp : inPi;
 }

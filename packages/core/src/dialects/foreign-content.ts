@@ -1,4 +1,4 @@
-/** What transcripts of Claude Code and Codex say in pi's forms: blocks, messages, usage. Pure. */
+/** Maps blocks, messages and usage of Claude Code and Codex to pi's forms. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { KnownDraft } from "../entries/entry-draft.ts";
 import { isObject, stringAt } from "../entries/json-fields.ts";
@@ -9,7 +9,7 @@ import type {
   UserContent,
 } from "../entries/message-types.ts";
 
-/** Content, and the blocks that have no form in it. */
+/** `rest`: blocks without a form. */
 export interface MappedContent<T> {
   readonly content: T[];
   readonly rest: JsonValue[];
@@ -79,7 +79,7 @@ export function toolResult(
 
 export const noUsage: Usage = usageOf(0, 0, 0, 0);
 
-/** The usage with each count computed from those of two usages. */
+/** Combines each count of two usages. */
 export function usageOfBoth(
   one: Usage,
   other: Usage,
@@ -90,7 +90,7 @@ export function usageOfBoth(
   return usageOf(of("input"), of("output"), of("cacheRead"), of("cacheWrite"));
 }
 
-/** Token counts as a message stores them; no source has costs. */
+/** No source has costs. */
 export function usageOf(
   input: number,
   output: number,

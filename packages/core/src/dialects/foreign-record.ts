@@ -1,7 +1,4 @@
-/**
- * Distinguishes records of other agents, whose transcripts can be imported, from records of a
- * session. Pure. It reads one record; the caller decides which records of a file count.
- */
+/** Distinguishes records of other agents' transcripts from records of a session. Pure. */
 import type { JsonObject } from "@branchlog/streaming";
 import { isObject, stringAt } from "../entries/json-fields.ts";
 import { ClaudeTranscript } from "./claude-transcript.ts";
@@ -12,7 +9,7 @@ import type { Transcript } from "./transcript.ts";
 /** The agents whose transcripts are imported. */
 export type SourceKind = "claude" | "codex";
 
-/** What the transcripts of an agent are called in messages. */
+/** Names for messages. */
 export const transcriptNames: Readonly<Record<SourceKind, string>> = {
   claude: "a transcript of Claude Code",
   codex: "a rollout of Codex",
@@ -26,10 +23,10 @@ const codexTypes: ReadonlySet<string> = new Set([
   "compacted",
 ]);
 
-/** Records of Claude Code that have neither a place in the tree nor a session id. */
+/** Records without a place in the tree and a session id. */
 const claudeTypes: ReadonlySet<string> = new Set(["summary", "file-history-snapshot"]);
 
-/** The agent that wrote a record; undefined if it is not known. */
+/** Undefined if unknown. */
 export function kindOf(record: JsonObject): SourceKind | undefined {
   const type = stringAt(record, "type");
   if (type === undefined) return undefined;
@@ -42,19 +39,19 @@ export function kindOf(record: JsonObject): SourceKind | undefined {
 }
 
 /**
- * What is assumed of the part of a record that was not read, so that its beginning is recognised as
- * the record would be: by a type, or by a field that only one of the agents writes.
+ * Presumed for the unread part of a record, so that its beginning is recognised like the whole: by
+ * a type, or by a field that only one agent writes.
  */
 const unread: JsonObject = { type: "", parentId: null, message: {}, payload: {}, uuid: "" };
 
-/** A record of which only the beginning is known, to be asked about as a whole one. */
+/** Completes the beginning of a record, so that it can be classified. */
 export function presumedRecord(beginning: JsonObject): JsonObject {
   return { ...unread, ...beginning };
 }
 
 /**
- * Whether only a session has such a record: a header, a title slot, an entry with its links, or a
- * message of version 1, which has none. An entry of an extension may hold any other field.
+ * Whether only a session has such a record: header, title slot, linked entry, or a v1 message.
+ * Entries of extensions may hold any other field.
  */
 export function isOfSession(record: JsonObject): boolean {
   const { type, message } = record;
@@ -64,7 +61,7 @@ export function isOfSession(record: JsonObject): boolean {
 }
 
 /**
- * @param fileName Name of the transcript, which may have the id of the session.
+ * @param fileName May hold the id of the session.
  * @param isEntry Whether the index has an entry of that id.
  */
 export function transcriptOf(

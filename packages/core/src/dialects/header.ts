@@ -1,25 +1,21 @@
 /**
- * Recognises the header of a session and says which form its entries have. Pure. It accepts what pi
- * accepts: `type` session and an id that is a string; everything else is handed on as stored.
+ * Recognises headers as pi does: `type` session and a string id. Everything else is kept as stored.
+ * Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionHeader } from "../entries/entry-types.ts";
 
-/** The version that is written, and the newest whose meaning is known. */
+/** The version written, and the newest known. */
 export const currentVersion: number = 3;
 
-/** The forms of entries that are known: 1 linear, 2 a tree, 3 with the role `custom`. */
+/** 1 linear, 2 a tree, 3 with the role `custom`. */
 export type EntryForm = 1 | 2 | 3;
 
-/** The result of reading a record as a header. */
 export type HeaderReading =
   | { readonly kind: "header"; readonly header: SessionHeader; readonly version: number }
   | { readonly kind: "not-header" };
 
-/**
- * Whether the record is a header. `header` is the same object, unknown keys and wrong types
- * included; `version` is 1 if it has none, and may be larger than {@link currentVersion}.
- */
+/** `version` is 1 if absent, and may exceed {@link currentVersion}. */
 export function readHeader(value: JsonObject): HeaderReading {
   if (value["type"] !== "session" || typeof value["id"] !== "string") return { kind: "not-header" };
   // Decoding boundary: the two fields that tell a header were checked; pi trusts the rest as well.
@@ -27,7 +23,7 @@ export function readHeader(value: JsonObject): HeaderReading {
   return { kind: "header", header, version: versionOf(value["version"]) };
 }
 
-/** The form of the entries under a header of this version; newer ones count as the last known. */
+/** Newer versions count as the last known. */
 export function entryForm(version: number): EntryForm {
   if (version < 2) return 1;
   return version < 3 ? 2 : 3;
@@ -36,35 +32,31 @@ export function entryForm(version: number): EntryForm {
 function versionOf(stored: JsonValue | undefined): number {
   if (stored === undefined || stored === null) return 1;
   const version = typeof stored === "string" ? Number(stored) : stored;
-  // A version that is not a number makes pi migrate nothing, that is, read the entries as current.
+  // Like pi, reads entries under a version that is not a number as current.
   return typeof version === "number" && !Number.isNaN(version) ? version : currentVersion;
 }
 
-// Turns records of older versions into the current form while reading, as pi does when it opens a
-// file. Pure; the input is never changed. What an older version does not say is given by the index.
+// Upcasts records of older versions as pi does on opening. Pure; the input is never changed.
 
-/** What the index knows about the entry that is being read. */
 export interface UpcastContext {
-  /** The form of the file's entries. */
   readonly version: EntryForm;
-  /** v1: the id that the index gave this entry, see `legacyEntryId`. Else not read. */
+  /** v1 only: the id given by the index, see `legacyEntryId`. */
   readonly id: string;
-  /** v1: the id of the entry before it, null for the first. Else not read. */
+  /** v1 only: the id of the entry before it, null for the first. */
   readonly parentId: string | null;
   /**
-   * The id of the i-th record of the file, the header being 0 and bad lines not counted; null for a
-   * record that comes after this entry; undefined for a header, and for one that does not exist.
+   * The id of the i-th record, the header being 0 and bad lines not counted; null for a record
+   * after this entry; undefined for a header or a missing record.
    */
   idAtFileIndex(i: number): string | null | undefined;
 }
 
 /**
- * The entry in the current form. Keys keep their places; those that v1 lacks come last, as pi
- * writes them. The same reference if there is nothing to change, always so in version 3.
- *
- * - v1: id and parentId are those of the context, also where the record has its own. A compaction
- *   names the entry at its `firstKeptEntryIndex`, if there is one, and loses the index. Where the
- *   index names a later entry, which pi has given no id yet, it names none, not even its own.
+ * The entry in the current form; the same reference if nothing changes. Keys keep their places;
+ * those that v1 lacks come last, as in pi.
+ * - v1: id and parentId come from the context, even if present. `firstKeptEntryIndex` becomes the
+ *   id at that index; for a later entry, which has no id in pi yet, it is dropped together with
+ *   `firstKeptEntryId`.
  * - v1, v2: the role `hookMessage` becomes `custom`.
  */
 export function upcastEntry(value: JsonObject, context: UpcastContext): JsonObject {
@@ -72,18 +64,14 @@ export function upcastEntry(value: JsonObject, context: UpcastContext): JsonObje
   return renameHookMessage(context.version === 1 ? linkEntry(value, context) : value);
 }
 
-/** The header in the current form: the version replaced in its place, or added as the last key. */
+/** The version is replaced in place, or added as the last key. */
 export function upcastHeader(value: JsonObject, version: EntryForm): JsonObject {
   return version === 3 ? value : { ...value, version: currentVersion };
 }
 
-/** The role of `custom` messages before v3. */
 export const hookRole: string = "hookMessage";
 
-/**
- * The id that a v1 compaction keeps from by its index. Null: it keeps from none, whatever it names
- * itself. Undefined: the index says nothing.
- */
+/** For v1 compactions. Null: keeps nothing. Undefined: the index decides nothing. */
 export function keptEntryId(index: number, context: UpcastContext): string | null | undefined {
   return Number.isSafeInteger(index) && index >= 0 ? context.idAtFileIndex(index) : undefined;
 }

@@ -1,7 +1,6 @@
 /**
- * Brings one line of an older file into the current form by changing only the bytes that must
- * change: ids before the final brace, the role and the version in their place. Nothing is parsed
- * and written anew, so number forms, escapes and white space elsewhere stay as they are. Pure.
+ * Migrates one line of an older file by changing only the necessary bytes: ids before the final
+ * brace, role and version in place. Number forms, escapes and white space stay. Pure.
  */
 import { BranchlogError } from "../errors.ts";
 import { currentVersion, hookRole, keptEntryId } from "./header.ts";
@@ -16,19 +15,17 @@ import {
 } from "./object-members.ts";
 import type { Member, MemberEdit, NewValue, ObjectMembers } from "./object-members.ts";
 
-/** What is known about the line. */
 export interface MigrationContext extends UpcastContext {
-  /** `header` for every record of type session, `entry` for every other record. */
+  /** `header` for records of type session. */
   readonly kind: "header" | "entry";
 }
 
 /**
- * The migrated line: `JSON.parse` of it is what `upcastEntry` or `upcastHeader` makes of the
- * record, with the same order of keys.
+ * `JSON.parse` of the result is what `upcastEntry` or `upcastHeader` makes of the record, in the
+ * same key order.
  *
- * @param line A record, with or without its line ending, which is kept. Lines that hold no object
- * come back as they are; of the others it is trusted that they are JSON.
- * @returns The same buffer if there is nothing to change.
+ * @param line JSON, line ending included; returned as it is if it holds no object.
+ * @returns The same buffer if nothing changes.
  */
 export function migrateLine(line: Buffer, context: MigrationContext): Buffer {
   if (context.version === 3) return line;
@@ -76,27 +73,23 @@ function stringOf(line: Buffer, member: Member | undefined): string | null {
 }
 
 function numberOf(line: Buffer, member: Member | undefined): number | undefined {
-  if (member === undefined || !/[-0-9]/.test(byteAt(line, member.valueStart))) return undefined;
-  return Number(line.toString("latin1", member.valueStart, member.valueEnd));
+  if (member === undefined) return undefined;
+  const text = line.toString("latin1", member.valueStart, member.valueEnd);
+  return /^[-0-9]/.test(text) ? Number(text) : undefined;
 }
 
-function byteAt(line: Buffer, at: number): string {
-  return line.toString("latin1", at, at + 1);
-}
-
-// Ids for the entries of v1 files, which have none: a fixed bijection of line numbers, keyed by the
-// header id. Equal on every open, in every process and version of Branchlog (the tests hold golden
-// vectors; a change would tear labels and forks off their targets). Not secret, not random.
+// Ids for v1 entries: a fixed bijection of line numbers, keyed by the header id, equal in every
+// process and version (golden vectors in the tests; a change would detach labels and forks). Not
+// secret, not random.
 
 const rounds = 4;
 
 /**
- * The id of the entry on a line of a v1 file: 8 lower-case hex digits, different for each line
- * number of one file.
+ * 8 lower-case hex digits, unique among the line numbers of one file.
  *
- * @param headerId The session id as stored; any string.
- * @param lineNumber 1-based physical line number.
- * @throws `ERR_INVALID_ARGUMENT` for a line number that is not an unsigned 32-bit integer.
+ * @param headerId As stored; any string.
+ * @param lineNumber Physical, from 1.
+ * @throws `ERR_INVALID_ARGUMENT` for anything but an unsigned 32-bit line number.
  */
 export function legacyEntryId(headerId: string, lineNumber: number): string {
   if (lineNumber >>> 0 !== lineNumber) {
@@ -104,7 +97,7 @@ export function legacyEntryId(headerId: string, lineNumber: number): string {
     throw new BranchlogError("ERR_INVALID_ARGUMENT", message, { line: lineNumber });
   }
   const key = hashText(headerId);
-  // A Feistel network is a bijection whatever its round function is.
+  // A Feistel network is a bijection for any round function.
   let left = lineNumber >>> 16;
   let right = lineNumber & 0xffff;
   for (let round = 0; round < rounds; round += 1) {
@@ -126,7 +119,7 @@ function hashText(text: string): number {
   return mix(hash);
 }
 
-/** The finaliser of MurmurHash3: every bit of the input changes about half of the output. */
+/** The finaliser of MurmurHash3: every input bit changes about half of the output. */
 function mix(word: number): number {
   let mixed = word ^ (word >>> 16);
   mixed = Math.imul(mixed, 0x85ebca6b);

@@ -1,15 +1,9 @@
-/**
- * How the dialects name models: pi by provider and id, and there is one; omp by `provider/id`, and
- * there is one for each role. Pure.
- */
+/** Model names: pi has provider and id, omp `provider/id` for each role. Pure. */
 
-/** The role of the model that a session talks to. */
+/** The role of the conversation's model. */
 export const mainRole = "default";
 
-/**
- * The model of another role in the dialect of pi: state of an extension, which pi keeps and does
- * not read. Its data is what omp's `model_change` holds.
- */
+/** Stores an omp model of another role in a pi log as extension state, which pi ignores. */
 export const roleModelType = "branchlog.role_model";
 
 /** A model as its provider names it. */
@@ -18,14 +12,14 @@ export interface ModelReference {
   readonly modelId: string;
 }
 
-/** The two parts of omp's `provider/modelId`; the id may hold slashes itself. */
+/** Splits omp's `provider/modelId`; the id may contain slashes. */
 export function modelReference(model: string): ModelReference | undefined {
   const at = model.indexOf("/");
   if (at <= 0 || at === model.length - 1) return undefined;
   return { provider: model.slice(0, at), modelId: model.slice(at + 1) };
 }
 
-/** The role that omp's `model_change` sets the model of; undefined for one of pi. */
+/** Undefined for one of pi. */
 export function modelRole(entry: {
   readonly model?: unknown;
   readonly role?: unknown;

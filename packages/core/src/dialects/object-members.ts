@@ -1,31 +1,27 @@
 /**
- * Finds the top-level members of a JSON object in its bytes, without building it, so that single
- * values can be replaced while every other byte stays. It trusts that the bytes are JSON: what it
- * steps over is not checked. One pass, no recursion.
+ * Locates the top-level members of a JSON object in its bytes, so that single values can be
+ * replaced. Assumes valid JSON: skipped values are not checked. One pass, no recursion.
  */
 import { isSpace, skipSpace } from "@branchlog/streaming";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 
-/** One `"key":value`; the spans are offsets into the bytes, ends exclusive. */
+/** One `"key":value`; spans are byte offsets, ends exclusive. */
 export interface Member {
-  /** Decoded. An object may have a key more than once: the last one counts. */
+  /** Decoded. Keys may repeat: the last one counts. */
   readonly key: string;
-  /** Of the opening quote of the key. */
   readonly keyStart: number;
   readonly valueStart: number;
   readonly valueEnd: number;
 }
 
-/** The members in their order, and where the object ends. */
 export interface ObjectMembers {
   readonly members: readonly Member[];
-  /** Of the closing brace. */
   readonly close: number;
 }
 
 /**
- * The members of the object in `bytes[start, end)`, with white space around it (also `\r`). Null
- * if there is no object, or not only one. Linear in the span.
+ * White space around the object (also `\r`) is allowed. Null unless there is exactly one object.
+ * Linear in the span.
  */
 export function locateMembers(bytes: Buffer, start: number, end: number): ObjectMembers | null {
   const { members, close } = membersFrom(bytes, start, end);
@@ -34,8 +30,8 @@ export function locateMembers(bytes: Buffer, start: number, end: number): Object
 }
 
 /**
- * What the beginning of an object says: the members whose values are whole, in bytes that may be
- * cut off or damaged behind them. Empty if the bytes do not begin with an object. Linear.
+ * The members whose values are whole, in bytes that may be cut off or damaged behind them; empty
+ * unless they begin with an object. Linear.
  */
 export function beginningOf(bytes: Buffer): JsonObject {
   const { members } = membersFrom(bytes, 0, bytes.length);
@@ -47,7 +43,7 @@ export function beginningOf(bytes: Buffer): JsonObject {
   return Object.fromEntries(whole);
 }
 
-/** The members from `start` on, as far as they are JSON; `close` is null if they do not end. */
+/** `close` is null if the object does not end. */
 function membersFrom(
   bytes: Buffer,
   start: number,
@@ -70,7 +66,7 @@ function membersFrom(
   return { members, close: at < end ? at : null };
 }
 
-/** The member that counts for JSON.parse: the last one with this key. */
+/** Of repeated keys the last, as JSON.parse takes it. */
 export function findMember(object: ObjectMembers, key: string): Member | undefined {
   return object.members.findLast((member) => member.key === key);
 }
@@ -90,14 +86,12 @@ function locateMember(bytes: Buffer, keyStart: number, end: number): Member | nu
   return key === null ? null : { key, keyStart, valueStart, valueEnd };
 }
 
-/** The text of a JSON string, quotes included, as its value; null if it is not one. */
 export function decodeString(text: string): string | null {
   if (!text.includes("\\")) return text.slice(1, -1);
   const value = decodeValue(text);
   return typeof value === "string" ? value : null;
 }
 
-/** The value of a JSON text; undefined if it is not JSON. */
 function decodeValue(text: string): JsonValue | undefined {
   try {
     // Decoding boundary: JSON.parse returns only JSON values.
@@ -107,7 +101,6 @@ function decodeValue(text: string): JsonValue | undefined {
   }
 }
 
-/** Behind the value that starts at `at`; `at` itself if none does. */
 function skipValue(bytes: Buffer, at: number, end: number): number {
   const first = bytes[at];
   if (first === quote) return skipString(bytes, at, end);
@@ -134,7 +127,6 @@ function skipNested(bytes: Buffer, start: number, end: number): number {
   return end;
 }
 
-/** Behind the closing quote; `end` if there is none. */
 function skipString(bytes: Buffer, start: number, end: number): number {
   let at = start + 1;
   while (at < end) {
@@ -149,21 +141,18 @@ function endsScalar(byte: number | undefined): boolean {
   return byte === comma || byte === closeBrace || byte === closeBracket || isSpace(byte);
 }
 
-// Changes single members of a JSON object in its bytes: a value is replaced at its key,
-// or added as the last member; a member gives way to others, or is cut. Every other byte stays as
-// it is. Pure.
+// Edits single members of a JSON object in its bytes; every other byte stays. Pure.
 
-/** Puts `text` in place of the bytes [start, end). */
+/** Replaces the bytes [start, end). */
 export interface MemberEdit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** A key with the JSON text of its new value. */
 export type NewValue = readonly [key: string, text: string];
 
-/** Edits that replace values where their keys are; keys that are not there are added at the end. */
+/** Replaces values in place; absent keys are added at the end. */
 export function setMembers(object: ObjectMembers, values: readonly NewValue[]): MemberEdit[] {
   const edits: MemberEdit[] = [];
   const added: string[] = [];
@@ -179,10 +168,10 @@ export function setMembers(object: ObjectMembers, values: readonly NewValue[]): 
   return edits;
 }
 
-/** The replacement of the member with a key; nothing removes it. */
+/** No members: removes the key. */
 export type MemberChange = readonly [key: string, members: readonly NewValue[]];
 
-/** Edits that put members in the place of others. Keys that are not there change nothing. */
+/** Absent keys change nothing. */
 export function replaceMembers(
   object: ObjectMembers,
   changes: readonly MemberChange[],
@@ -200,14 +189,14 @@ export function replaceMembers(
   return edits;
 }
 
-/** Edits that cut every member with one of these keys, each with one comma. Another must remain. */
+/** Removes every member with these keys, with one comma each. Another member must remain. */
 export function cutMembers(object: ObjectMembers, keys: readonly string[]): MemberEdit[] {
   const edits: MemberEdit[] = [];
   const first = object.members.findIndex((member) => !keys.includes(member.key));
   for (const [at, member] of object.members.entries()) {
     const [before, behind] = [object.members[at - 1], object.members[at + 1]];
     if (!keys.includes(member.key)) continue;
-    // Before the first one that stays there is no comma to remove, so the one behind is.
+    // Before the first remaining member there is no comma, so the one behind is removed.
     if (at > first && before !== undefined) {
       edits.push({ start: before.valueEnd, end: member.valueEnd, text: "" });
     } else if (behind !== undefined) {
@@ -217,7 +206,7 @@ export function cutMembers(object: ObjectMembers, keys: readonly string[]): Memb
   return edits;
 }
 
-/** The line with the edits made; they must not overlap. The same buffer if there are none. */
+/** Edits must not overlap. The same buffer without edits. */
 export function applyEdits(line: Buffer, edits: readonly MemberEdit[]): Buffer {
   if (edits.length === 0) return line;
   const pieces: Buffer[] = [];
@@ -230,11 +219,8 @@ export function applyEdits(line: Buffer, edits: readonly MemberEdit[]): Buffer {
   return Buffer.concat(pieces);
 }
 
-// Gives the line of an entry other links, as a copy of a branch needs them, by changing only the
-// bytes of those links: everything else, number forms and unknown fields with it, is the source's.
-// Pure.
+// Replaces the links of an entry for a copy of its branch; every other byte is the source's. Pure.
 
-/** The links to change; those that are absent stay. */
 export interface NewLinks {
   readonly parentId?: string | null;
   readonly firstKeptEntryId?: string;
@@ -243,17 +229,16 @@ export interface NewLinks {
 
 const linkKeys = ["parentId", "firstKeptEntryId", "providerReplayThroughEntryId"] as const;
 
-/** Whether there is nothing to change. */
 export function isEmptyLinks(links: NewLinks): boolean {
   return linkKeys.every((key) => links[key] === undefined);
 }
 
 /**
- * The line with these links: replaced in their places, or added as the last members.
+ * Links are replaced in place, or added as the last members.
  *
- * @param line A record in the current form, with or without its line ending, which is kept; it is
- * trusted to be JSON. A line that holds no object comes back as it is.
- * @returns The same buffer if no link is to change.
+ * @param line JSON in the current form, line ending included; returned as it is if it holds no
+ * object.
+ * @returns The same buffer if nothing changes.
  */
 export function relinkLine(line: Buffer, links: NewLinks): Buffer {
   const values: NewValue[] = [];

@@ -1,45 +1,41 @@
 /**
- * The title slot of omp: the first 256 bytes of its newer session files, a record that holds the
- * name of the session and is overwritten in place when that changes. It is not an entry, and what
- * is known of a log never depends on its bytes. Pure.
+ * omp's title slot: a record of 256 bytes at the start of a file that holds the name of the session
+ * and is overwritten in place. It is not an entry; what is known of a log never depends on its
+ * bytes. Pure.
  */
 import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 
-/** Length of a title slot, its newline included. */
+/** Newline included. */
 export const titleSlotBytes = 256;
 
-/** The origin of a name; one that an agent generates never replaces one of its user. */
+/** A generated name never replaces one of the user. */
 export type TitleSource = "auto" | "user";
 
-/** What a title slot says. */
 export interface TitleSlot {
-  /** Empty: the session has no name. A long one is cut off at the end of the slot. */
+  /** Empty: no name. Long titles are truncated. */
   readonly title: string;
   readonly source?: TitleSource | undefined;
   /** ISO 8601 in UTC, as a rule. */
   readonly updatedAt: string;
 }
 
-/** The slot at the start of a log; undefined if its first line is none, as omp tells them. */
+/** Undefined if the first line is not one by omp's rules. */
 export function readTitleSlot(start: Buffer): TitleSlot | undefined {
   if (!hasSlotShape(start)) return undefined;
   const decoded = decodeLine(start, 0, titleSlotBytes - 1);
   return decoded.ok ? titleSlotOf(decoded.value) : undefined;
 }
 
-/**
- * How many bytes at the start of a log are a slot, whatever their text: 256 or 0. Checks the shape
- * only, so that a log is known again by everything but its name.
- */
+/** 256 or 0. Checks only the shape, so that the fingerprint does not depend on the name. */
 export function slotLength(start: Buffer): number {
   return hasSlotShape(start) ? titleSlotBytes : 0;
 }
 
 /**
- * A slot as it is stored: 256 bytes, its newline included. A title that does not fit is cut off
- * between two code points.
- * @throws RangeError if `updatedAt` leaves no room for anything else.
+ * Newline included. Long titles are truncated between code points.
+ *
+ * @throws RangeError if `updatedAt` leaves no room.
  */
 export function encodeTitleSlot(slot: TitleSlot): Buffer {
   const codePoints = Array.from(slot.title);
@@ -74,9 +70,7 @@ function hasSlotShape(start: Buffer): boolean {
   );
 }
 
-/**
- * The content of a record as a title slot; undefined if it is not one. Its place is not checked.
- */
+/** The place of the record is not checked. */
 export function titleSlotOf(record: JsonObject): TitleSlot | undefined {
   const { type, v, title, source, updatedAt, pad } = record;
   if (type !== "title" || v !== 1 || typeof title !== "string") return undefined;

@@ -1,28 +1,27 @@
 /**
- * The records of a line of a transcript. As a rule that is the line; where a write was torn, or a
- * run of NUL bytes took the place of a line's end, the line holds whole records beside debris, and
- * none of them is hidden by it. Pure.
+ * The records of a line of a transcript. A torn write, or NUL bytes in place of a newline, can
+ * leave a line with whole records beside debris; these are recovered. Pure.
  */
 import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 import { kindOf } from "./foreign-record.ts";
 
-/** A record, and its bytes: `[start, end)`. */
+/** Its bytes are `[start, end)`. */
 export interface TranscriptRecord {
   readonly value: JsonObject;
   readonly start: number;
   readonly end: number;
-  /** The number of its line; those behind the first record of a line count in tenths. */
+  /** Further records of the same line count in tenths. */
   readonly line: number;
 }
 
-/** What is tried of one line: beyond that, it holds anything but records. */
+/** A line that needs more attempts holds no records. */
 const triesMax = 32;
 const recordsMax = 10;
 
 const [quote, backslash, open, close] = [0x22, 0x5c, 0x7b, 0x7d];
 
-/** The records of `bytes[start, end)`, one line. Linear in its bytes, but for 32 tries. */
+/** Linear in the bytes, apart from 32 attempts. */
 export function* transcriptRecords(
   bytes: Buffer,
   start: number,
@@ -34,7 +33,6 @@ export function* transcriptRecords(
   else if (whole.reason !== "blank") yield* recordsBesideDebris(bytes, start, end, lineNumber);
 }
 
-/** The records in a line that is not one. */
 export function* recordsBesideDebris(
   bytes: Buffer,
   start: number,
@@ -55,7 +53,6 @@ export function* recordsBesideDebris(
   }
 }
 
-/** How the records of both agents begin. */
 const openings = ["parentUuid", "timestamp", "type", "uuid", "sessionId"].map(
   (key) => `{"${key}":`,
 );
@@ -67,7 +64,6 @@ function nextOpening(bytes: Buffer, from: number, end: number): number {
   return Math.min(end, from + Math.min(...places, line.length));
 }
 
-/** Behind the brace that closes the object at a place; undefined if none does. */
 function endOfObject(bytes: Buffer, start: number, end: number): number | undefined {
   let [depth, isText] = [0, false];
   for (let at = start; at < end; at += 1) {

@@ -1,55 +1,53 @@
 /**
- * The transcripts of other agents as dialects: each record gives entries with their place in the
- * tree while the log is indexed, and their bodies on demand. No I/O.
+ * Transcripts of other agents as dialects: records give rows while the log is indexed, and bodies
+ * on demand. No I/O.
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { isValidSessionId } from "../entries/identifiers.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import type { SourceKind } from "./foreign-record.ts";
 
-/** What a record adds to the index: an entry without its body. */
+/** An entry without its body. */
 export interface TranscriptRow {
   readonly id: string;
   readonly parentId: string | null;
   readonly type: string;
   readonly role?: string;
   readonly customType?: string;
-  /** ISO 8601; that of the record before, if this one has none. */
+  /** ISO 8601; without one, that of the record before. */
   readonly timestamp: string;
 }
 
-/** A record that is asked for a body, and where its entry is. */
 export interface TranscriptPlace {
   readonly id: string;
   readonly parentId: string | null;
   readonly timestamp: string;
-  /** The records of the entries above, nearest first, as far as they are needed. */
+  /** Nearest first, read lazily. */
   readonly above: () => Iterable<JsonObject>;
 }
 
-/** Fed with the records of one transcript in file order. */
 export interface Transcript {
   readonly kind: SourceKind;
-  /** Undefined before the first record that says of which session it is. */
+  /** Undefined before a record names the session. */
   readonly header: SessionHeader | undefined;
   readonly name: string | undefined;
-  /** Whether all of it is a sub-agent's: its header names the session of the call. */
+  /** Whether all of it is a sub-agent's. */
   readonly isSubagent: boolean;
-  /** The last entry of the conversation: not one of a sub-agent, unless there is no other. */
+  /** The last entry of the conversation; of a sub-agent only if there is no other. */
   readonly tailId: string | null;
-  /** What repeats an earlier record in the one that was added last; undefined: nothing. */
+  /** What the last record repeats; undefined: nothing. */
   readonly repetition: string | undefined;
-  /** The entries of a record; none of one that repeats the id of an earlier one, which counts. */
+  /** Empty if the id repeats: the earlier record counts. */
   add(record: JsonObject, line: number): readonly TranscriptRow[];
-  /** The entry of a row in pi's form; undefined if the record is not the one of that row. */
+  /** Undefined if the record does not match that row. */
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined;
 }
 
 const uuidAtEnd = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The id of the source if valid, else the UUID in the file's name, else the name. For Claude Code a
- * UUID as name comes first, since continued records keep another id.
+ * The source's id if valid, else the UUID in the file name, else the name. Claude Code prefers a
+ * UUID as name, since continued records keep their old id.
  */
 export function transcriptId(
   kind: SourceKind,

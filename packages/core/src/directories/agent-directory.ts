@@ -1,7 +1,6 @@
 /**
- * The directories in which pi keeps sessions: one per working directory, in the agent directory.
- * Their names lose information, `/a/b-c` and `/a-b/c` share one; only the header of a session has
- * its working directory.
+ * pi's session directories: one per working directory, in the agent directory. Names are ambiguous
+ * (`/a/b-c` and `/a-b/c` share one); only the header holds the working directory.
  */
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
@@ -11,7 +10,7 @@ import { directoryFailed, makeDurableDirectory } from "../store/atomic-file.ts";
 import { nodeFileSystem } from "../store/node-file-system.ts";
 import type { FileSystem } from "../store/ports.ts";
 
-/** `PI_CODING_AGENT_DIR` with its tilde expanded, else `~/.pi/agent`. Read anew on each call. */
+/** `PI_CODING_AGENT_DIR` with its tilde expanded, else `~/.pi/agent`. Read on each call. */
 export function getAgentDir(): string {
   const configured = process.env["PI_CODING_AGENT_DIR"];
   return configured ? expandPath(configured) : join(homedir(), ".pi", "agent");
@@ -30,7 +29,8 @@ export function defaultSessionDirPath(cwd: string, agentDir: string = getAgentDi
 }
 
 /**
- * The default directory for the sessions of `cwd`, created (0700) if it is missing.
+ * Creates the default directory of `cwd` (0700) if missing.
+ *
  * @throws BranchlogError `ERR_CREATE_FAILED`.
  */
 export function getDefaultSessionDir(cwd: string, agentDir: string = getAgentDir()): string {
@@ -57,15 +57,15 @@ export function isDefaultSessionDir(directory: string, cwd: string): boolean {
   return isSamePath(directory, defaultSessionDirPath(cwd));
 }
 
-// Paths as users and files of pi write them: with a tilde, as `file:` URLs, relative, and on
-// Windows as Git Bash, WSL and Cygwin spell drives. Nothing is looked up on disk, so symbolic links
-// stay.
+// Paths as pi's users and files write them: with a tilde, as `file:` URLs, relative, or with drives
+// of Git Bash, WSL and Cygwin. Symbolic links are not resolved.
 
 const shellDrive = /^\/(?:mnt\/|cygdrive\/)?([a-z])(?:\/(.*))?$/i;
 
 /**
- * Expands a tilde, a `file:` URL and a drive of a Windows shell. A relative path stays relative.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a `file:` URL that names no local path.
+ * Expands a tilde, a `file:` URL and a drive. A relative path stays relative.
+ *
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a `file:` URL without a local path.
  */
 export function expandPath(input: string): string {
   const isWindows = process.platform === "win32";
@@ -87,8 +87,9 @@ function pathOfUrl(url: string): string {
 }
 
 /**
- * The absolute path without `.`, `..` and trailing separators.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a `file:` URL that names no local path.
+ * Absolute, without `.`, `..` and trailing separators.
+ *
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a `file:` URL without a local path.
  */
 export function resolvePath(input: string): string {
   const path = expandPath(input);
@@ -105,7 +106,7 @@ function comparisonKey(path: string): string {
   return process.platform === "win32" ? resolved.toLowerCase() : resolved;
 }
 
-/** `/c/work`, `/mnt/c/work` and `/cygdrive/c/work` as `C:\work`; any other path as it is. */
+/** `/c/work`, `/mnt/c/work` and `/cygdrive/c/work` become `C:\work`. */
 export function nativeDrivePath(path: string): string {
   if (path.startsWith("//") || path.includes("\\")) return path;
   const [, drive, rest = ""] = shellDrive.exec(path) ?? [];

@@ -1,7 +1,6 @@
 /**
- * What a list shows of a ConnectOnion file (YAML, all runs of one agent): the keys at its top and
- * how many turns there are. It is read line by line up to the end of the turns, and not understood
- * any further than that.
+ * What a list shows of a ConnectOnion file (YAML, all runs of one agent): its top keys and the
+ * number of turns. Read line by line up to the end of the turns; no full parse.
  */
 import { basename, dirname } from "node:path";
 import { lines } from "@branchlog/streaming";
@@ -9,33 +8,30 @@ import { lookAtFile } from "../catalog/session-files.ts";
 
 /** The session file of one ConnectOnion agent. */
 export interface ListedAgent {
-  /** Of the YAML file. */
   readonly path: string;
-  /** The name of the agent. */
   readonly name: string;
-  /** The directory that `.co` is in, else that of the file. */
+  /** The parent directory of `.co`, else the directory of the file. */
   readonly cwd: string;
   readonly turnCount: number;
-  /** As stored: local time without a zone; undefined before the first turn. */
+  /** As stored: local time without zone; undefined before the first turn. */
   readonly updated: string | undefined;
-  /** That time, else when the file changed, in epoch ms. */
+  /** `updated`, else the change of the file, in epoch ms. */
   readonly modifiedMs: number;
   /** Length of the file in bytes. */
   readonly sizeBytes: number;
 }
 
-/** Whether a file of that name may be one. */
 export function isAgentFileName(name: string): boolean {
   return /\.ya?ml$/.test(name);
 }
 
-/** Whether agents keep their files in a directory of that path. */
 export function isAgentDirectory(directory: string): boolean {
   return basename(directory) === "sessions" && basename(dirname(directory)) === ".co";
 }
 
 /**
- * The agent of a file, or undefined if it is not one.
+ * Undefined for any other file.
+ *
  * @throws What reading the file throws, and the signal's reason.
  */
 export async function readAgent(
@@ -63,17 +59,16 @@ export async function readAgent(
   };
 }
 
-/** Reads the keys at the left edge, and counts the items of `turns`. */
+/** Reads top-level keys, and counts the items of `turns`. */
 class YamlOutline {
   name: string | undefined;
   updated: string | undefined;
-  /** Undefined until the key was met. */
   turnCount: number | undefined;
   #isInTurns = false;
   #areTurnsOver = false;
   #itemIndent: number | undefined;
 
-  /** Whether nothing that comes can matter. */
+  /** Whether the rest of the file is irrelevant. */
   get isComplete(): boolean {
     return this.#areTurnsOver && this.name !== undefined;
   }
@@ -92,7 +87,7 @@ class YamlOutline {
     if (key === "updated") this.updated ??= plainScalar(value) || undefined;
   }
 
-  /** The content of an item is further to the right than its dash. */
+  /** The content of an item is indented further than its dash. */
   #item(text: string): void {
     const [, spaces] = /^( *)-(?: |\s*$)/.exec(text) ?? [];
     if (spaces === undefined) return;
@@ -101,7 +96,7 @@ class YamlOutline {
   }
 }
 
-/** A scalar on one line, its quotes and a comment behind it taken off. */
+/** A scalar on one line, without quotes and comment. */
 function plainScalar(text: string): string {
   const single = /^'((?:[^']|'')*)'/.exec(text)?.[1];
   if (single !== undefined) return single.replaceAll("''", "'");
@@ -114,7 +109,7 @@ function unquoted(text: string): string {
     const value: unknown = JSON.parse(text);
     return typeof value === "string" ? value : text;
   } catch {
-    // An escape that only YAML has.
+    // A YAML-only escape.
     return text.slice(1, -1);
   }
 }

@@ -1,7 +1,6 @@
 /**
- * The sessions of every agent below directories: session files and transcripts with their exact
- * facts, from the catalogs of their directories where nothing changed, and ConnectOnion files by
- * their first lines. A file that cannot be read is left out.
+ * Finds the sessions of every agent below directories, with exact facts from their catalogs, and
+ * ConnectOnion files by their first lines. Unreadable files are left out.
  */
 import { existsSync } from "node:fs";
 import type { Dirent } from "node:fs";
@@ -29,15 +28,14 @@ import { isOwnDirectory } from "../store/sidecar.ts";
 import { isAgentDirectory, isAgentFileName, readAgent } from "./agent-file.ts";
 import type { ListedAgent } from "./agent-file.ts";
 
-/** How sessions are found. */
+/** Options of {@link findSessions}. */
 export interface FindOptions {
   /**
-   * Whether sessions of sub-agents are listed by themselves. Default false: those that omp keeps
-   * beside a session are left out, and those of Claude Code and Codex count as part of the session
-   * that started them.
+   * Whether sub-agents' sessions are listed. Default false: omp's are left out, those of Claude
+   * Code and Codex count as part of their parent session.
    */
   readonly artifacts?: boolean;
-  /** Whether what is known of the files is saved and loaded; see `sessions$`. Default `auto`. */
+  /** Whether facts are saved and loaded; see `sessions$`. Default `auto`. */
   readonly catalog?: CatalogMode;
   /** Ends the search with its reason. */
   readonly signal?: AbortSignal | undefined;
@@ -45,16 +43,13 @@ export interface FindOptions {
 
 const findNames: OptionNames<FindOptions> = { artifacts: true, catalog: true, signal: true };
 
-/** Sessions that were found, latest change first. */
+/** Latest change first. */
 export interface FoundSessions {
   /** Of pi, co-mono and omp, and transcripts of Claude Code and Codex. */
   readonly sessions: readonly ListedSession[];
   /** Of ConnectOnion: a file holds all runs of one agent. */
   readonly agents: readonly ListedAgent[];
-  /**
-   * Files and directories that are left out because their names are not UTF-8: their paths, with
-   * U+FFFD for what cannot be written. Rename them, and they are found.
-   */
+  /** Paths left out because they are not UTF-8, with U+FFFD for the invalid bytes. */
   readonly unlisted: readonly string[];
 }
 
@@ -90,7 +85,7 @@ export async function findSessions(
   return { sessions: artifacts ? sessions : withSubagents(sessions), agents, unlisted };
 }
 
-/** The sessions without those of sub-agents, whose tokens and models count as their parents'. */
+/** Tokens and models of sub-agents count as their parents'. */
 function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
   const others = sessions.filter(({ transcript }) => transcript?.isSubagent !== true);
   const children = new Map<string, ListedTranscript[]>();
@@ -111,7 +106,7 @@ function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
   });
 }
 
-/** The session files of directories, those that changed last first; each once. */
+/** Latest change first; each once. */
 export async function filesIn(
   directories: readonly string[],
   signal: AbortSignal | undefined,
@@ -126,7 +121,6 @@ export async function filesIn(
   return [...files.values()].sort((one, other) => other.mtimeMs - one.mtimeMs);
 }
 
-/** The directories with sessions below others, as {@link findSessions} finds them. */
 export async function sessionDirectories(
   places: readonly string[],
   signal?: AbortSignal,
@@ -134,7 +128,7 @@ export async function sessionDirectories(
   return walkSessions(places, { artifacts: false, cleans: false, signal });
 }
 
-/** None of a directory that went away since it was found: the others are listed all the same. */
+/** Empty for a directory that was removed meanwhile: the others are still listed. */
 async function filesOf(directory: string, signal: AbortSignal | undefined): Promise<SessionFile[]> {
   try {
     return await sessionFilesIn(directory, signal);
@@ -156,42 +150,37 @@ async function agentIn(
   }
 }
 
-// Finds the directories with sessions below others: every directory once, links followed, circles
-// among them ended. The directory that omp keeps beside a session, with the transcripts of its
-// subagents and other artifacts, belongs to that session and is left out unless it is asked for;
-// of Claude Code's, the sub-agents are read all the same.
+// Walks directories: each once, links followed, cycles ended. The directory of artifacts beside a
+// session of omp is left out unless requested; sub-agents of Claude Code are always read.
 
-/** What was found. */
 interface SessionWalk {
-  /** Directories in which files have the names of sessions. */
+  /** Those with names of session files. */
   readonly directories: readonly string[];
-  /** All directories that may have sessions some day. */
+  /** All that may get sessions later. */
   readonly visited: readonly string[];
-  /** Files that may be those of ConnectOnion agents. */
+  /** Files that may be ConnectOnion agents'. */
   readonly agentFiles: readonly string[];
-  /** Directories whose names are not UTF-8. */
+  /** Names that are not UTF-8. */
   readonly unlisted: readonly string[];
 }
 
-/** How to look. */
 interface WalkOptions {
-  /** Whether directories of artifacts are looked into. */
+  /** Whether directories of artifacts are read. */
   readonly artifacts: boolean;
-  /** Whether what deleted sessions left behind is removed. */
+  /** Whether sidecar files of deleted sessions are removed. */
   readonly cleans: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Where Claude Code keeps the transcripts of a session's sub-agents, which count as its own. */
+/** Claude Code keeps sub-agents of a session here. */
 const subagentsName = "subagents";
 
-/** Directories that hold no sessions, and many others. */
+/** Large directories without sessions. */
 const passedOver: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
 /**
- * Walks from these directories downwards.
- * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for one of these, and the signal's
- * reason; what is below them and cannot be read is passed over.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for a root, and the signal's
+ * reason; unreadable sub-directories are skipped.
  */
 async function walkSessions(roots: readonly string[], options: WalkOptions): Promise<SessionWalk> {
   const directories: string[] = [];
@@ -202,7 +191,7 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
   const open: string[] = [];
   for (const root of roots) open.push(await realDirectory(resolve(root)));
   const given = new Set(open);
-  // It grows while it is gone through.
+  // It grows during the loop.
   for (const directory of open) {
     options.signal?.throwIfAborted();
     const places = await placesIn(directory, seen, given.has(directory));
@@ -228,7 +217,7 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
   return { directories, visited, agentFiles, unlisted };
 }
 
-/** What is in a directory that was not met yet; nothing in one that was; undefined: no access. */
+/** Empty if already visited; undefined: unreadable. */
 async function placesIn(
   directory: string,
   seen: Set<string>,
@@ -254,7 +243,7 @@ async function realDirectory(path: string): Promise<string> {
   }
 }
 
-/** Directories, and links: what leads to none has nothing in it. */
+/** Directories, and links, which may lead to one. */
 function subdirectories(
   directory: string,
   places: readonly Dirent[],
@@ -271,13 +260,11 @@ function subdirectories(
     );
 }
 
-// Where the agents of this machine keep their sessions, by their own rules: pi and co-mono, omp
-// with its profiles, ConnectOnion in the working directory, Claude Code, Codex with its archive.
-// Nothing is created.
+// Where the agents of this machine keep sessions, by their own rules. Creates nothing.
 
 /**
- * The directories with sessions below them that are there, each once. They follow the environment
- * variables that the agents follow; read anew on each call.
+ * The existing session directories of all agents, each once, by the agents' environment variables.
+ * Read on each call.
  */
 export function knownPlaces(): string[] {
   const flat = process.env["PI_CODING_AGENT_SESSION_DIR"];
@@ -304,7 +291,6 @@ function ompPlaces(): string[] {
   return [join(config, "agent", "sessions"), ...shared];
 }
 
-/** Of Claude Code and Codex. */
 function foreignPlaces(): string[] {
   const { CLAUDE_CONFIG_DIR, CODEX_HOME } = process.env;
   const claude = CLAUDE_CONFIG_DIR
@@ -318,7 +304,7 @@ function foreignPlaces(): string[] {
   ];
 }
 
-/** A name from outside never becomes a path unchecked. */
+/** Validated before it becomes part of a path. */
 function profileName(given: string | undefined): string | undefined {
   return given !== undefined && /^[A-Za-z0-9][\w.-]*$/.test(given) ? given : undefined;
 }

@@ -1,4 +1,4 @@
-/** Finds the one session that a user means by a name, or by an id or the beginning of one. */
+/** Finds the session that a user means by a name, an id or the beginning of one. */
 import { basename } from "node:path";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { requireText } from "../argument-checks.ts";
@@ -28,7 +28,7 @@ export async function resolveSession(
   throw session === undefined ? notFound(wanted) : ambiguous(wanted, fitting);
 }
 
-/** The sessions that may be meant, by the first way of naming one that fits any. */
+/** By the first rule that matches any session. */
 function fittingSessions(
   wanted: string,
   sessions: readonly ListedSession[],

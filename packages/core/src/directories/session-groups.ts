@@ -1,6 +1,6 @@
 /**
- * Sorts sessions by the working directory that their headers name, never by the directory that they
- * lie in, and puts forks under what they were forked from. Pure; linear; circles of parents end.
+ * Groups sessions by the working directory in their headers, with forks below their parents. Pure;
+ * linear; cycles of parents end.
  */
 import { resolve } from "node:path";
 import type { ListedSession } from "../catalog/listed-session.ts";
@@ -11,17 +11,14 @@ import type { FoundSessions } from "./find-sessions.ts";
 export interface SessionParent {
   /** As the header names it: a path, or an id. */
   readonly reference: string;
-  /** Undefined if it is not among the sessions. */
+  /** Undefined if not among the sessions. */
   readonly session: ListedSession | undefined;
 }
 
-/** A session in its place among its kin. */
+/** A session within its group. */
 export interface GroupedSession {
   readonly session: ListedSession;
-  /**
-   * 0, or how many sessions of its group are listed above it: it follows the one it was forked
-   * from.
-   */
+  /** 0, or the number of its ancestors in the group. Forks follow their parents. */
   readonly depth: number;
   /** Undefined if it is not a fork. */
   readonly parent: SessionParent | undefined;
@@ -29,9 +26,9 @@ export interface GroupedSession {
 
 /** The sessions of one working directory. */
 export interface SessionGroup {
-  /** As the headers have it; "" if they have none. */
+  /** As in the headers; "" if absent. */
   readonly cwd: string;
-  /** Parents before their forks; else in the order in which they were given. */
+  /** Parents before their forks, else in the given order. */
   readonly sessions: readonly GroupedSession[];
   readonly agents: readonly ListedAgent[];
 }
@@ -57,16 +54,16 @@ export function sessionGroups({
   }));
 }
 
-/** What each of the sessions was forked from; those that are not forks are left out. */
+/** Sessions that are not forks are left out. */
 function parentsOf(sessions: readonly ListedSession[]): ReadonlyMap<ListedSession, SessionParent> {
   const byPath = new Map(sessions.map((session) => [session.path, session]));
-  // Of several with one id, the first: the one that changed last.
+  // Of a repeated id the first counts: the latest change.
   const byId = new Map(sessions.toReversed().map((session) => [session.header.id, session]));
   const parents = new Map<ListedSession, SessionParent>();
   for (const session of sessions) {
     const reference = referenceIn(session);
     if (reference === undefined) continue;
-    // A session that was moved still has its id in the name that the fork knows.
+    // A moved session keeps its id in its file name.
     const id = /_([^_/\\]+)\.jsonl$/.exec(reference)?.[1] ?? reference;
     const found = byPath.get(resolve(reference)) ?? byId.get(reference) ?? byId.get(id);
     parents.set(session, { reference, session: found });
@@ -105,7 +102,7 @@ function inForkOrder(
   }
   const ordered: GroupedSession[] = [];
   const seen = new Set<ListedSession>();
-  // What no top leads to is on a circle, or below one: the first of it is taken for a top.
+  // Sessions on or below a cycle: the first of them serves as the top.
   for (const top of [...tops, ...sessions]) {
     const open = [{ session: top, depth: 0 }];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {

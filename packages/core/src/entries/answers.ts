@@ -1,27 +1,26 @@
 /**
- * Answers of a model that a log holds block by block, as Claude Code and Codex write them. Each
- * block is an entry of its own there; a model, and a copy of the log, need the whole answer.
+ * Answers that Claude Code and Codex store block by block, each block an entry. Models and copies
+ * of the log need the whole answer.
  */
 import type { SessionEntry, SessionMessageEntry } from "./entry-types.ts";
 import type { AssistantMessage, Usage } from "./message-types.ts";
 
-/** The key of an entry that says of which answer it is a part. */
+/** Marks an entry as a part of the answer with that id. */
 export const answerKey: string = "branchlog.answer";
 
-/** The key of an entry that continues an answer: its usage is what it adds. */
+/** Marks the continuation of an answer; its usage is the increment. */
 export const continuedKey: string = "branchlog.continues";
 
 /**
- * Joins the parts of an answer: all blocks in their order and the usage of the parts together,
- * where the first of them is. Results and notes may be between the parts, messages of the user may
- * not.
+ * Joins all blocks and the usage of an answer at its first part. Results and notes may lie between
+ * parts, messages of the user may not.
  */
 export class AnswerJoiner {
-  /** The open answer, and what came behind it. */
+  /** The open answer and the entries behind it. */
   #waiting: SessionEntry[] = [];
   #answer: string | undefined;
 
-  /** The entries that are whole, in their order, now that this one comes. */
+  /** The entries completed by this one, in order. */
   take(entry: SessionEntry): readonly SessionEntry[] {
     const answer = answerOf(entry);
     const [first, ...behind] = this.#waiting;
@@ -43,7 +42,6 @@ export class AnswerJoiner {
     return whole;
   }
 
-  /** The entries that are left. */
   end(): readonly SessionEntry[] {
     const whole = this.#waiting.map((entry) => withoutKeys(entry));
     this.#waiting = [];
@@ -52,7 +50,7 @@ export class AnswerJoiner {
   }
 }
 
-/** The entries with their answers joined; the same entries if none is a part of one. */
+/** The same entries if none is a part of an answer. */
 export function wholeAnswers(entries: readonly SessionEntry[]): readonly SessionEntry[] {
   if (!entries.some((entry) => answerOf(entry) !== undefined)) return entries;
   const joiner = new AnswerJoiner();

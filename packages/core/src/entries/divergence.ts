@@ -1,21 +1,19 @@
 /**
- * Divergence: an entry that was appended below a leaf while other writers had continued from that
- * leaf, unknown to its own. The tree then has two branches that nobody chose. Such an entry carries
- * a mark, since the file alone does not tell it from a branch made on purpose. Pure.
+ * An entry diverges if it was appended below a leaf that other writers had continued, unknown to
+ * its own. It is marked, since the file does not tell it from a branch made on purpose. Pure.
  */
 
-/** What an appended entry is not below. */
+/** The entries of other writers that an appended entry is not below. */
 export interface Divergence {
-  /** Entries of other writers below the same parent that the session had not read. */
+  /** Below the same parent, unread by the session. */
   readonly entryCount: number;
   /** The last entry of the log at that moment. */
   readonly tailId: string;
 }
 
-/** The last key of a diverged entry; its value is the id of the tail at that moment. */
+/** The last key of a diverged entry; its value is {@link Divergence.tailId}. */
 export const divergenceKey = "branchlog.diverged";
 
-/** The tail from which a stored entry diverged, or undefined. */
 export function divergedFrom(entry: object): string | undefined {
   const tailId: unknown = Object.hasOwn(entry, divergenceKey)
     ? Reflect.get(entry, divergenceKey)

@@ -1,8 +1,7 @@
 /**
- * Turns a draft into the bytes of a line, in two steps: all the work that depends on its size comes
- * first, id and parent are spliced in under the lock. The bytes are those of `JSON.stringify` for
- * pi's object with pi's key order. The caller's code (toJSON, getters, proxies) runs only in
- * {@link encodeDraft}; what it throws becomes `ERR_UNSERIALIZABLE`.
+ * Encodes drafts in two steps: everything that depends on size first, then id and parent under the
+ * lock. The bytes are those of `JSON.stringify` in pi's key order. Code of the caller (toJSON,
+ * getters, proxies) runs only in {@link encodeDraft}; what it throws becomes `ERR_UNSERIALIZABLE`.
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { invalidArgument } from "../argument-checks.ts";
@@ -15,14 +14,14 @@ import { referencesOf } from "./references.ts";
 import type { Reference } from "./references.ts";
 
 /**
- * `JSON.stringify(fields)`: the text of one JSON object.
+ * `JSON.stringify(fields)` of an object.
  *
  * @param what Names the object in the error.
- * @throws `ERR_UNSERIALIZABLE` for a cycle, a BigInt, a throwing toJSON or getter, nesting too deep
- * for the stack, a text over V8's string limit; the cause says which.
+ * @throws `ERR_UNSERIALIZABLE` with the cause: a cycle, a BigInt, a throwing toJSON or getter,
+ * nesting too deep, a text too long for V8.
  */
 export function objectText(fields: Readonly<Record<string, unknown>>, what: string): string {
-  // JSON.stringify may give anything, also undefined, if all objects were given a toJSON.
+  // A toJSON on Object.prototype can make the result anything, also undefined.
   const text: string | undefined = guardEncoding(what, () => JSON.stringify(fields));
   if (text?.startsWith("{")) return text;
   throw new BranchlogError("ERR_UNSERIALIZABLE", `${what} is not written as an object`);
@@ -30,15 +29,15 @@ export function objectText(fields: Readonly<Record<string, unknown>>, what: stri
 
 const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
-/** `JSON.stringify(text)`, faster for short texts with nothing to escape, such as ids. */
+/** Like `JSON.stringify`, faster for short texts without escapes, such as ids. */
 function stringText(text: string): string {
   return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /**
- * The result of `encode`, which may run code of the caller or outgrow what V8 can hold.
+ * Runs code of the caller.
  *
- * @throws `ERR_UNSERIALIZABLE` with what was thrown as its cause; nothing else, whatever it was.
+ * @throws `ERR_UNSERIALIZABLE` with whatever was thrown as its cause; nothing else.
  */
 export function guardEncoding<T>(what: string, encode: () => T): T {
   try {
@@ -53,16 +52,14 @@ function reasonOf(cause: unknown): string {
   try {
     return cause instanceof Error ? `: ${cause.message}` : "";
   } catch {
-    // A thrown proxy, or a message getter that throws: the cause itself is still handed on.
+    // A thrown proxy, or a throwing message getter: the cause is still passed on.
     return "";
   }
 }
 
-// The fields of a caller's object in the order in which they are written.
-
 /**
- * A copy of the fields of `record`: first those named, whether it has them or not, then its other
- * own ones, save `omitted`. Runs getters of the caller.
+ * Copies a record: the named fields first, present or not, then its other own fields, except
+ * `omitted`. Runs getters of the caller.
  */
 function orderedFields(
   record: object,
@@ -74,7 +71,7 @@ function orderedFields(
   for (const key of Object.keys(record)) {
     if (key === omitted || Object.hasOwn(fields, key)) continue;
     const value: unknown = Reflect.get(record, key);
-    // A method has no JSON form; as a field of the copy this one would be called.
+    // A method has no JSON form, but would be called as a field of the copy.
     if (key === "toJSON" && typeof value === "function") continue;
     if (key === "__proto__") defineOwn(fields, key, value);
     else fields[key] = value;
@@ -82,43 +79,41 @@ function orderedFields(
   return fields;
 }
 
-/** Assigning `__proto__` would set the prototype, and the field would be lost. */
+/** Assigning `__proto__` would set the prototype and lose the field. */
 function defineOwn(fields: object, key: string, value: unknown): void {
   const traits = { value, enumerable: true, configurable: true, writable: true };
   Object.defineProperty(fields, key, traits);
 }
 
-/** A draft as bytes that wait for an id and a parent. */
+/** The bytes of a draft, without id and parent. */
 export interface EncodedDraft {
   readonly type: string;
-  /** The role of a message that has one; undefined for every other type. */
+  /** Of a message that has one. */
   readonly role: string | undefined;
-  /** What the content of a message is; undefined without one, and for every other type. */
+  /** Of a message with content. */
   readonly content: ContentForm | undefined;
-  /** The line up to the key `id`, a comma included. */
+  /** The line up to the key `id`, its comma included. */
   readonly before: Buffer;
-  /** The line from the comma behind the value of `parentId`, without its newline. */
+  /** The line from the comma behind `parentId`, without the newline. */
   readonly after: Buffer;
-  /** Where in `after` the entry's own id belongs once more, as a JSON string; -1: nowhere. */
+  /** Offset in `after` of the entry's own id, as a JSON string; -1: nowhere. */
   readonly ownIdAt: number;
-  /** As given; its text is part of `after`. */
+  /** As given; also in `after`. */
   readonly timestamp: string;
   readonly references: readonly Reference[];
 }
 
-/** What content is, whatever is in it. */
 export type ContentForm = "a text" | "a list" | "another value";
 
-/** What a draft says, apart from its envelope. */
 export interface DraftFields {
   readonly type: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Puts what a draft says into other words. Pure: it sees copies of the caller's fields. */
+/** Pure: it sees copies of the caller's fields. */
 export type DraftTranslation = (draft: DraftFields) => DraftFields;
 
-/** The keys behind the envelope, in the order of pi, those of omp in its order among them. */
+/** The keys behind the envelope, in pi's order, with those of omp in its order. */
 const payloadKeys: { readonly [T in SessionEntry["type"]]: readonly string[] } = {
   message: ["message"],
   thinking_level_change: ["thinkingLevel", "configured"],
@@ -148,13 +143,13 @@ const payloadKeys: { readonly [T in SessionEntry["type"]]: readonly string[] } =
 };
 
 /**
- * Encodes everything but id and parent. Fields unknown to pi follow its own, in their order.
+ * Encodes everything but id and parent. Unknown fields follow in their order.
  *
- * @param timestamp ISO 8601 with milliseconds, as it is to be stored.
- * @param translate Translates the draft to the dialect of the log.
- * @throws `ERR_UNSERIALIZABLE` with the cause (cycle, BigInt, a throwing toJSON or getter, too deep
- * or too long, a message that is not an object), `ERR_INVALID_ARGUMENT` for a draft that is not an
- * object, has no type, has the type `session`, or has an id, parentId or timestamp. Nothing else.
+ * @param timestamp ISO 8601 with milliseconds, as stored.
+ * @param translate Translates to the dialect of the log.
+ * @throws `ERR_UNSERIALIZABLE` as {@link objectText}, or for a message that is not an object;
+ * `ERR_INVALID_ARGUMENT` for a draft that is not an object, has no type or the type `session`, or
+ * has an id, parentId or timestamp. Nothing else.
  */
 export function encodeDraft(
   draft: AnyDraft,
@@ -173,7 +168,9 @@ export function encodeDraft(
     const behind = right === "" ? "" : `,${right}`;
     const payloadFirst = type === "custom" || type === "custom_message";
     const before =
-      payloadFirst && right !== "" ? Buffer.from(`${opening(type)}${right},`) : openingBytes(type);
+      payloadFirst && right !== ""
+        ? Buffer.from(`${opening(type)}${right},`)
+        : (openings.get(type) ?? Buffer.from(opening(type)));
     const after = Buffer.from(payloadFirst ? `${stamp}}` : `${stamp}${left}${behind}}`);
     const ownIdAt = ownId ? Buffer.byteLength(`${stamp}${left}`) : -1;
     return { type, role, content, before, after, ownIdAt, timestamp, references };
@@ -181,9 +178,9 @@ export function encodeDraft(
 }
 
 /**
- * One whole line, newline included. Copies bytes; costs nothing that depends on the draft's shape.
+ * One line, newline included. Only copies bytes.
  *
- * @param divergedFrom The value of the mark of a diverged entry; undefined: no mark.
+ * @param divergedFrom Value of the mark of a diverged entry.
  * @throws `ERR_INVALID_ARGUMENT` if an id is not a string: the line would not be JSON.
  */
 export function spliceDraft(
@@ -199,9 +196,10 @@ export function spliceDraft(
   const links = `"id":${ownId},"parentId":${parentId === null ? "null" : stringText(parentId)}`;
   const { before, after, ownIdAt } = encoded;
   const again = ownIdAt < 0 ? 0 : Buffer.byteLength(ownId);
-  const mark = divergedFrom === undefined ? "" : divergenceMark(divergedFrom);
+  const mark =
+    divergedFrom === undefined ? "" : `,${stringText(divergenceKey)}:${stringText(divergedFrom)}}`;
   const own = before.length + Buffer.byteLength(links) + after.length + again;
-  // The mark begins in the place of the closing brace, and ends with it.
+  // The mark replaces the closing brace, and ends with one.
   const length = own + Math.max(0, Buffer.byteLength(mark) - 1) + 1;
   const line = Buffer.allocUnsafe(length);
   let at = before.copy(line);
@@ -216,13 +214,8 @@ export function spliceDraft(
   return line;
 }
 
-function divergenceMark(tailId: string): string {
-  return `,${stringText(divergenceKey)}:${stringText(tailId)}}`;
-}
-
 /**
- * The entry as a reader of the log will see it: a snapshot that shares nothing with the draft. An
- * entry of an unknown type comes under the same type as in pi; see `isKnownEntry`.
+ * The entry as readers of the log get it, sharing nothing with the draft.
  *
  * @throws As {@link encodeDraft} and {@link spliceDraft}.
  */
@@ -272,21 +265,17 @@ function opening(type: string): string {
   return `{"type":${stringText(type)},`;
 }
 
-/** The openings of known types: every line of a type begins with the same bytes. */
+/** Lines of a known type begin with the same bytes. */
 const openings: ReadonlyMap<string, Buffer> = new Map(
   Object.keys(payloadKeys).map((type) => [type, Buffer.from(opening(type))]),
 );
 
-function openingBytes(type: string): Buffer {
-  return openings.get(type) ?? Buffer.from(opening(type));
-}
-
-/** `"a":1,"b":2`, without braces; empty if there is nothing to write. */
+/** `"a":1,"b":2`, without braces; may be empty. */
 function membersText(payload: Record<string, unknown>): string {
   return objectText(payload, "The entry").slice(1, -1);
 }
 
-/** Takes the members up to the own id out of the payload; the text ends with the key it goes to. */
+/** Removes the members before the own id from the payload; the text ends with the key of the id. */
 function takeUpToOwnId(payload: Record<string, unknown>): string {
   const { summary: text, shortSummary } = payload;
   const summary = membersText({ summary: text, shortSummary });
@@ -304,7 +293,7 @@ const nothing: MessageForm = { role: undefined, content: undefined };
 const messageForm =
   /^"message":\{"role":"([^"\\]*)"(?:,"(?!content")[^"\\]*":(?:"[^"\\]*"|[-\w.+]+))*,"content":(.)/;
 
-/** Reads the form from the text, as toJSON may have changed what the object says. */
+/** From the text, as toJSON may have changed the object. */
 function messageIn(members: string): MessageForm {
   const found = messageForm.exec(members);
   if (found !== null) return { role: found[1], content: formOf(found[2]) };
@@ -326,15 +315,13 @@ function formOf(first: string | undefined): ContentForm {
   return first === "[" ? "a list" : "another value";
 }
 
-// Makes the header line of a session file, byte for byte as pi writes it. Pure.
-
 const headerKeys = ["type", "version", "id", "timestamp", "cwd", "title", "parentSession"];
 
 /**
- * The header as one line with its newline: pi's keys in pi's order, then all others in theirs. Keys
- * that are undefined are left out.
+ * One line with its newline, byte for byte as pi writes it: pi's keys first. Undefined keys are
+ * omitted.
  *
- * @throws `ERR_INVALID_ARGUMENT` if readers would not take it for a header (type, id),
+ * @throws `ERR_INVALID_ARGUMENT` if readers would not accept it as a header (type, id);
  * `ERR_UNSERIALIZABLE` if a value has no JSON form.
  */
 export function encodeHeader(header: SessionHeader): Buffer {

@@ -1,6 +1,6 @@
 /**
- * What a caller wants appended: an entry without id, parentId and timestamp, which the log gives it
- * under its lock. A draft is read once, when it is encoded; changing it later changes nothing.
+ * A draft: an entry without id, parentId and timestamp, which the log assigns under its lock. It is
+ * read once, when it is encoded; later changes have no effect.
  */
 import { nearestName } from "@branchlog/streaming";
 import { invalidArgument, shown } from "../argument-checks.ts";
@@ -9,57 +9,53 @@ import type { ContextEditReplacement } from "./entry-types.ts";
 import type { AgentMessage, SystemMessage, Usage, UserContent } from "./message-types.ts";
 import type { OmpEntryType } from "./omp-entry-types.ts";
 
-/** What no draft has: the log decides on these. Present at run time: `ERR_INVALID_ARGUMENT`. */
+/** Assigned by the log. Present at run time: `ERR_INVALID_ARGUMENT`. */
 interface DraftBase {
   readonly id?: never;
   readonly parentId?: never;
   readonly timestamp?: never;
 }
 
-/** A message; its role may be one that this version does not know. */
+/** The role may be unknown to this version. */
 interface MessageDraft extends DraftBase {
   readonly type: "message";
   readonly message: AgentMessage;
 }
 
-/** A change of the thinking level. */
 interface ThinkingLevelChangeDraft extends DraftBase {
   readonly type: "thinking_level_change";
-  /** omp: null where the level is that of the settings. */
+  /** omp: null for the level of the settings. */
   readonly thinkingLevel: string | null;
   /** omp: what the user chose, `auto` or a level. */
   readonly configured?: string | null | undefined;
 }
 
-/** A change of the model. */
 interface ModelChangeDraft extends DraftBase {
   readonly type: "model_change";
   readonly provider: string;
   readonly modelId: string;
 }
 
-/** A summary in place of what came before. */
 export interface CompactionDraft extends DraftBase {
   readonly type: "compaction";
   readonly summary: string;
-  /** Null keeps nothing: the entry's own id is stored, once it has one. */
+  /** Null keeps nothing: stored as the entry's own id. */
   readonly firstKeptEntryId: string | null;
   readonly tokensBefore: number;
   readonly details?: unknown;
   readonly usage?: Usage | undefined;
   readonly fromHook?: boolean | undefined;
   readonly systemMessage?: SystemMessage | undefined;
-  /** omp: the summary in few words, for the user interface. */
+  /** omp: for the user interface. */
   readonly shortSummary?: string | undefined;
   /** omp: what `fromHook` is in pi. */
   readonly fromExtension?: boolean | undefined;
-  /** omp: the last entry that a provider's own replay, in `preserveData`, covers. */
+  /** omp: the last entry covered by a provider's replay in `preserveData`. */
   readonly providerReplayThroughEntryId?: string | undefined;
-  /** omp: what extensions keep across the compaction. */
+  /** omp: state that extensions keep across the compaction. */
   readonly preserveData?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A summary of the branch that is being left. */
 export interface BranchSummaryDraft extends DraftBase {
   readonly type: "branch_summary";
   readonly fromId: string;
@@ -71,14 +67,12 @@ export interface BranchSummaryDraft extends DraftBase {
   readonly fromExtension?: boolean | undefined;
 }
 
-/** State of an extension. */
 interface CustomDraft extends DraftBase {
   readonly type: "custom";
   readonly customType: string;
   readonly data?: unknown;
 }
 
-/** A message of an extension. */
 interface CustomMessageDraft extends DraftBase {
   readonly type: "custom_message";
   readonly customType: string;
@@ -89,7 +83,7 @@ interface CustomMessageDraft extends DraftBase {
   readonly attribution?: "user" | "agent" | undefined;
 }
 
-/** A bookmark; without a label, or with an empty one, it is cleared. */
+/** A bookmark; absent or empty, the label is cleared. */
 interface LabelDraft extends DraftBase {
   readonly type: "label";
   readonly targetId: string;
@@ -102,7 +96,6 @@ interface SessionInfoDraft extends DraftBase {
   readonly name: string;
 }
 
-/** A cost beside the conversation. */
 interface UsageDraft extends DraftBase {
   readonly type: "usage";
   readonly kind: string;
@@ -112,7 +105,7 @@ interface UsageDraft extends DraftBase {
   readonly note?: string | undefined;
 }
 
-/** A change of what the model sees of an earlier entry. */
+/** Changes what the model sees of an earlier entry. */
 export interface ContextEditDraft extends DraftBase {
   readonly type: "context_edit";
   readonly targetId: string;
@@ -133,22 +126,22 @@ export type KnownDraft =
   | UsageDraft
   | ContextEditDraft;
 
-/** The change of a model in the form of omp; absent role: that of the conversation. */
+/** omp's form of a model change; absent role: that of the conversation. */
 export interface OmpModelChangeDraft extends DraftBase {
   readonly type: "model_change";
   readonly model: string;
   readonly role?: string | undefined;
 }
 
-/** A draft of a type that only omp writes, with its fields in their order. */
+/** A draft of a type of omp only. Fields keep their order. */
 export interface OmpDraft extends DraftBase {
   readonly type: OmpEntryType;
   readonly [key: string]: unknown;
 }
 
-/** A draft of a type of your own, with its fields in their order. */
+/** A draft of a type of your own. Fields keep their order. */
 export interface NamespacedDraft extends DraftBase {
-  /** What is before the first colon is not empty. */
+  /** The namespace before the first colon is not empty. */
   readonly type: `${string}:${string}`;
   readonly [key: string]: unknown;
 }
@@ -157,22 +150,20 @@ export interface NamespacedDraft extends DraftBase {
 export type EntryDraft = KnownDraft | OmpModelChangeDraft | OmpDraft | NamespacedDraft;
 
 /**
- * A draft of any type, written with its fields in their order; not of the type `session`. Typed
- * so, it can be appended only with the option `allowUnknownType`.
+ * A draft of any type but `session`, fields in their order. Needs the option `allowUnknownType`.
  */
 export interface UnknownDraft extends DraftBase {
   readonly type: string;
   readonly [key: string]: unknown;
 }
 
-/** Any draft. A field that a known type lacks is refused as it is appended. */
+/** Any draft. Missing fields of known types are refused on append. */
 export type AnyDraft = EntryDraft | UnknownDraft;
 
-// The fields that a draft of a known type must have: without them, the entry would mean something
-// else to every reader, for good. With a misspelt `firstKeptEntryId`, a compaction would keep
-// nothing. Pure.
+// Required fields of known types: without them, the entry would permanently mean something else to
+// every reader. With a misspelt `firstKeptEntryId`, a compaction would keep nothing.
 
-/** What a field may be, in words that complete "must be …". */
+/** Completes "must be …". */
 type Kind =
   | "a text"
   | "a text or null"
@@ -182,7 +173,7 @@ type Kind =
   | "an object or null"
   | "a text or a list";
 
-/** What is needed per type; see {@link requireMessage} for `message`. */
+/** By type; for `message` see {@link requireMessage}. */
 const needed: ReadonlyMap<string, Readonly<Record<string, Kind>>> = new Map(
   Object.entries<Readonly<Record<string, Kind>>>({
     thinking_level_change: { thinkingLevel: "a text or null" },
@@ -208,10 +199,7 @@ const needed: ReadonlyMap<string, Readonly<Record<string, Kind>>> = new Map(
 const modelOfPi: Readonly<Record<string, Kind>> = { provider: "a text", modelId: "a text" };
 const modelOfOmp: Readonly<Record<string, Kind>> = { model: "a text" };
 
-/**
- * The draft, if it has what its type needs, in the form of pi or of omp.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of the field.
- */
+/** @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of the field. */
 export function requireFields(draft: DraftFields): DraftFields {
   const { type, fields } = draft;
   const modelWords = fields["model"] === undefined ? modelOfPi : modelOfOmp;
@@ -245,13 +233,12 @@ function isOfKind(value: unknown, kind: Kind): boolean {
   }
 }
 
-// Messages: a reader of pi shows nothing of a role that it does not know, and fails at content of
-// another form. Checked as they are written, since toJSON may change what an object says.
+// Messages: pi shows nothing of an unknown role, and fails at content of another form. Checked as
+// written, since toJSON may change an object.
 
-/** The roles of messages that only omp stores. */
 type OmpRole = "developer" | "pythonExecution" | "fileMention";
 
-/** The forms of content that a role has; of none, it is not checked. */
+/** Roles that are absent are not checked. */
 const contentForms: ReadonlyMap<string, readonly ContentForm[]> = new Map(
   Object.entries<readonly ContentForm[]>({
     user: ["a text", "a list"],
@@ -269,8 +256,9 @@ const contentForms: ReadonlyMap<string, readonly ContentForm[]> = new Map(
 );
 
 /**
- * The draft, if it is not a message, or a message as its role has it.
- * @param allowUnknownRole Accepts roles that are neither of pi nor of omp.
+ * Checks the role and content of a message.
+ *
+ * @param allowUnknownRole Accepts roles of neither pi nor omp.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the nearest role or the form of the content.
  */
 export function requireMessage(draft: EncodedDraft, allowUnknownRole: boolean): EncodedDraft {

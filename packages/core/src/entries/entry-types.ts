@@ -1,7 +1,7 @@
 /**
- * The records of a session file, under pi's names: the header and every entry of the tree, in the
- * form of version 3. Types only: an entry of another type, or with missing fields, is handed out as
- * stored; tell it apart with {@link isKnownEntry}. Optional keys are absent on disk when undefined.
+ * The records of a session file in version 3, under pi's names. Types only: entries of other types,
+ * or with missing fields, are returned as stored; see {@link isKnownEntry}. Undefined keys are
+ * absent on disk.
  */
 import { nearestName } from "@branchlog/streaming";
 import { invalidArgument, shown } from "../argument-checks.ts";
@@ -15,22 +15,21 @@ import type {
 } from "./message-types.ts";
 import { isOmpEntryType, ompEntryTypes } from "./omp-entry-types.ts";
 
-/** The first record of a log. Not part of the tree. Unknown keys are kept as stored. */
+/** The first record of a log, not part of the tree. Unknown keys are kept. */
 export interface SessionHeader {
   readonly type: "session";
-  /** Absent in v1; 3 in everything written today. */
+  /** Absent in v1; 3 in new files. */
   readonly version?: number | undefined;
-  /** The id of the session: a UUIDv7 today, but any string in older or custom files. */
+  /** A UUIDv7 in new files; any string in older or custom ones. */
   readonly id: string;
   /** ISO 8601 in UTC, with milliseconds. */
   readonly timestamp: string;
-  /** The working directory of the session. */
   readonly cwd: string;
-  /** Absolute path of the log that this one was forked from. It may be gone. */
+  /** Absolute path of the log that this one was forked from; it may be missing. */
   readonly parentSession?: string | undefined;
-  /** omp only: the name of the session when it was created. Later names are stored elsewhere. */
+  /** omp only: the name at creation. Later names are stored elsewhere. */
   readonly title?: string | undefined;
-  /** v1 only, before pi 0.31.0: what is `parentSession` now. Not migrated by pi. */
+  /** v1 only, before pi 0.31.0: now `parentSession`. Not migrated by pi. */
   readonly branchedFrom?: string | undefined;
   /** v1 only: the model at the start. */
   readonly provider?: string | undefined;
@@ -43,18 +42,18 @@ export interface SessionHeader {
 /** What every entry has. */
 export interface SessionEntryBase {
   readonly type: string;
-  /** Unique in its log. 8 hex digits as a rule; any string must be accepted. Since v2. */
+  /** Unique in its log; usually 8 hex digits, but any string is valid. Since v2. */
   readonly id: string;
-  /** The entry that this one follows; null for a root. Since v2. */
+  /** Null for a root. Since v2. */
   readonly parentId: string | null;
   /** ISO 8601 in UTC, with milliseconds. */
   readonly timestamp: string;
 }
 
-/** One message of the conversation. Since v1. */
+/** A message of the conversation. Since v1. */
 export interface SessionMessageEntry extends SessionEntryBase {
   readonly type: "message";
-  /** As stored: foreign files may hold other roles, see `isKnownMessage`. */
+  /** As stored: may have an unknown role, see `isKnownMessage`. */
   readonly message: AgentMessage;
 }
 
@@ -65,24 +64,24 @@ export interface ThinkingLevelChangeEntry extends SessionEntryBase {
   readonly thinkingLevel: string;
 }
 
-/** The model from here on. Since v1. Logs of omp hold `model` instead of the two fields of pi. */
+/** The model from here on. Since v1. omp stores `model` instead of pi's two fields. */
 export interface ModelChangeEntry extends SessionEntryBase {
   readonly type: "model_change";
   readonly provider: string;
   readonly modelId: string;
   /** omp: `provider/modelId`. */
   readonly model?: string | undefined;
-  /** omp: what the model is for; absent: the conversation, as with `default`. */
+  /** omp: the purpose of the model; absent: the conversation, as `default`. */
   readonly role?: string | undefined;
 }
 
-/** A summary that the model gets in place of what came before. Since v1. */
+/** A summary that replaces what came before for the model. Since v1. */
 export interface CompactionEntry<T = unknown> extends SessionEntryBase {
   readonly type: "compaction";
   readonly summary: string;
   /**
-   * The first earlier entry that the model still sees; the own id keeps none. Absent when a v1 file
-   * pointed nowhere (v1 stored `firstKeptEntryIndex`, an index of lines).
+   * The first earlier entry that the model still sees; its own id keeps none. Absent if a v1 file
+   * (`firstKeptEntryIndex`) pointed nowhere.
    */
   readonly firstKeptEntryId: string;
   readonly tokensBefore: number;
@@ -92,15 +91,15 @@ export interface CompactionEntry<T = unknown> extends SessionEntryBase {
   readonly usage?: Usage | undefined;
   /** True if an extension made it. Since v2. */
   readonly fromHook?: boolean | undefined;
-  /** The system messages up to here, folded into one. Since pi 0.86.0. */
+  /** The system messages so far, folded into one. Since pi 0.86.0. */
   readonly systemMessage?: SystemMessage | undefined;
-  /** omp: the summary in few words, for the user interface. */
+  /** omp: for the user interface. */
   readonly shortSummary?: string | undefined;
   /** omp: what `fromHook` is in pi. */
   readonly fromExtension?: boolean | undefined;
-  /** omp: the last entry that a provider's own replay, in `preserveData`, covers. */
+  /** omp: the last entry covered by a provider's replay in `preserveData`. */
   readonly providerReplayThroughEntryId?: string | undefined;
-  /** omp: what extensions keep across the compaction. */
+  /** omp: state that extensions keep across the compaction. */
   readonly preserveData?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -108,8 +107,8 @@ export interface CompactionEntry<T = unknown> extends SessionEntryBase {
 export interface BranchSummaryEntry<T = unknown> extends SessionEntryBase {
   readonly type: "branch_summary";
   /**
-   * The leaf that was left, or `"root"`; before pi 0.84.3 the entry that was gone to. Files do not
-   * say which, so do not rely on it.
+   * The leaf that was left, or `"root"`; before pi 0.84.3 the new leaf. Files do not say which: do
+   * not rely on it.
    */
   readonly fromId: string;
   readonly summary: string;
@@ -145,7 +144,7 @@ export interface CustomMessageEntry<T = unknown> extends SessionEntryBase {
   readonly attribution?: "user" | "agent" | undefined;
 }
 
-/** A bookmark on an entry. The latest for a target wins. Since v2. */
+/** A bookmark on an entry. The latest per target wins. Since v2. */
 export interface LabelEntry extends SessionEntryBase {
   readonly type: "label";
   readonly targetId: string;
@@ -153,7 +152,7 @@ export interface LabelEntry extends SessionEntryBase {
   readonly label?: string | undefined;
 }
 
-/** Facts about the session, for now its name. The latest in the file wins. Since pi 0.44.0. */
+/** The name of the session. The latest in the file wins. Since pi 0.44.0. */
 export interface SessionInfoEntry extends SessionEntryBase {
   readonly type: "session_info";
   /** Empty: the name is cleared. Absent in foreign files only. */
@@ -171,7 +170,7 @@ export interface UsageEntry extends SessionEntryBase {
   readonly note?: string | undefined;
 }
 
-/** What a context edit puts in place of the content of its target; null hides the target. */
+/** Replaces the content of the target; null hides it. */
 export interface ContextEditReplacement {
   readonly content: string | ContentBlock[];
 }
@@ -198,9 +197,8 @@ export type SessionEntry =
   | ContextEditEntry;
 
 /**
- * An entry of a type that this version does not know. It is a node of the tree like any other, kept
- * as stored, and never rewritten. Not part of {@link SessionEntry}: a `type` of type string in that
- * union would stop it from being narrowed by the types that are known.
+ * An entry of an unknown type: a node like any other, kept as stored. Not part of {@link
+ * SessionEntry}: a `type` of type string would prevent narrowing by known types.
  */
 export interface UnknownEntry extends SessionEntryBase {
   readonly [key: string]: unknown;
@@ -209,7 +207,7 @@ export interface UnknownEntry extends SessionEntryBase {
 /** Any entry as stored. */
 export type AnyEntry = SessionEntry | UnknownEntry;
 
-/** Any record that pi knows: what parsing a file gives, line by line. */
+/** A record that pi knows, as parsing a file gives it. */
 export type FileEntry = SessionHeader | SessionEntry;
 
 const knownTypes = {
@@ -226,10 +224,8 @@ const knownTypes = {
   context_edit: true,
 } satisfies Record<SessionEntry["type"], true>;
 
-/** The types of {@link SessionEntry}. */
 export const knownEntryTypes: readonly string[] = Object.keys(knownTypes);
 
-/** Whether `type` is one of {@link SessionEntry}. */
 export function isKnownEntryType(type: string): type is SessionEntry["type"] {
   return Object.hasOwn(knownTypes, type);
 }
@@ -239,27 +235,22 @@ export function isKnownEntry(entry: AnyEntry): entry is SessionEntry {
   return isKnownEntryType(entry.type);
 }
 
-// Named types: those of pi, those of omp, and any type in a namespace of its own. Every other type
-// is unknown: its entries are kept, but no model sees them, as with a misspelt type, which is
-// therefore refused before it is stored. Pure.
+// Named types: those of pi and omp, and any in a namespace. No model sees entries of other types,
+// as with a misspelt type, which is therefore refused before it is stored.
 
-/** Text before a colon, the namespace, and text behind it. */
+/** A namespace, a colon, and a name. */
 const namespacedForm = /^[^:]+:./su;
 
-/** Whether pi or omp writes entries of that type, or it is a name in a namespace. */
 export function isNamedType(type: string): boolean {
   return isKnownEntryType(type) || isOmpEntryType(type) || namespacedForm.test(type);
 }
 
-/** The type of pi or omp that was probably meant; undefined if none is near. */
+/** Undefined if no known type is similar. */
 export function nearestType(type: string): string | undefined {
   return nearestName(type, [...knownEntryTypes, ...ompEntryTypes]);
 }
 
-/**
- * The draft, if its type is a named one.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the nearest type there is.
- */
+/** @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the nearest type. */
 export function requireNamedType(draft: DraftFields): DraftFields {
   const { type } = draft;
   if (isNamedType(type)) return draft;

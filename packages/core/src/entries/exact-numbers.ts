@@ -1,36 +1,34 @@
 /**
- * Numbers of a JSON text that `JSON.parse` does not keep: whole ones beyond 2^53 that no double
- * holds, those beyond every double, and digits that a double has no room for. Other forms of the
- * same value (`1.0`, `1e2`, `-0`) are kept as values, and do not count. Pure; linear in the text.
- * `lossless-json` reads such numbers too, but takes seconds and half a gigabyte for a string of 16
- * MiB, and fails on deep nesting.
+ * Numbers of a JSON text that `JSON.parse` changes: integers that no double holds, values beyond
+ * every double, surplus digits. Other forms of the same value (`1.0`, `1e2`, `-0`) do not count.
+ * Pure; linear. `lossless-json` needs seconds and half a gigabyte for a string of 16 MiB, and fails
+ * on deep nesting.
  */
 import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 import { isObject, listAt, objectAt } from "./json-fields.ts";
 
-/** What a text must hold at least to have such a number: almost none does. */
+/** Every such number matches; almost no text does. */
 const suspicious = /[\d.]{16}|\d[eE][-+]?\d{3}/;
 
 const markCharactersMax = 16;
 
 const numbers = /-?\d[\d.eE+-]*/g;
 
-/** The first number of a JSON text that parsing changes; undefined if it changes none. */
+/** Undefined if parsing changes no number. */
 export function changedNumber(json: string): string | undefined {
   for (const { token } of changedNumbers(json)) return token;
   return undefined;
 }
 
-/** A JSON text whose changed numbers are marked texts, and the function that removes the marks. */
 interface MarkedNumbers {
-  /** Parses to the same value, but for these numbers. */
+  /** Parses to the same value, except for the marked numbers. */
   readonly json: string;
-  /** Puts the numbers as they were into what `JSON.stringify` made of any part of the value. */
+  /** Restores the numbers in what `JSON.stringify` made of any part of the value. */
   readonly restored: (text: string) => string;
 }
 
-/** The text with its changed numbers marked; undefined if it has none, or no mark is free. */
+/** Undefined without changed numbers, or if no mark is free. */
 export function markedNumbers(json: string): MarkedNumbers | undefined {
   const mark = suspicious.test(json) ? markFor(json) : undefined;
   if (mark === undefined) return undefined;
@@ -49,8 +47,8 @@ export function markedNumbers(json: string): MarkedNumbers | undefined {
 }
 
 /**
- * More of a character than any run of it in the text, one that JSON has a single way to write.
- * Undefined where that would be too many: such a text holds no calls, but binary data.
+ * A longer run of a character than any in the text, one with a single JSON form. Undefined if too
+ * long: such a text is binary data, not calls.
  */
 function markFor(json: string): string | undefined {
   const character = String.raw`\u0001`;
@@ -78,7 +76,7 @@ function* changedNumbers(json: string): Generator<NumberToken> {
   }
 }
 
-/** Where the text in quotes ends that begins there. */
+/** The end of the string that begins there. */
 function behindText(json: string, start: number): number {
   for (let at = json.indexOf('"', start + 1); at >= 0; at = json.indexOf('"', at + 1)) {
     let escapes = 0;
@@ -93,13 +91,13 @@ function isChanged(token: string): boolean {
   if (!Number.isFinite(value)) return true;
   const stored = decimalOf(token);
   if (sameDecimal(stored, decimalOf(String(value)))) return false;
-  // Some programs write a fraction with more digits than tell it from its neighbours.
+  // Some programs write more digits than a double needs.
   const { length } = stored.digits;
   const isFraction = stored.exponent < 0 && length <= 100 && length > 0;
   return !isFraction || !sameDecimal(stored, decimalOf(value.toPrecision(length)));
 }
 
-/** A decimal number: its digits without zeros around them, and the power of ten behind these. */
+/** Digits without outer zeros, and the power of ten behind them. */
 interface Decimal {
   readonly digits: string;
   readonly exponent: number;
@@ -120,17 +118,16 @@ function sameDecimal(one: Decimal, other: Decimal): boolean {
   return one.digits === other.digits && one.exponent === other.exponent;
 }
 
-// The arguments of tool calls as texts with the numbers that were written, also those that a parser
-// changes. Pure; no answer throws.
+// The arguments of tool calls with their numbers as written.
 
-/** Texts of arguments, by the place of the call in the content of its message. */
+/** By the index of the call in the content of its message. */
 export type ExactArguments = ReadonlyMap<number, string>;
 
 const none: ExactArguments = new Map();
 
 /**
- * What `JSON.stringify` gives for the arguments of each call of an entry, its numbers as its line
- * has them. Empty for a line without a number that parsing changes.
+ * `JSON.stringify` of the arguments of each call, with the numbers of the line. Empty if parsing
+ * changes no number.
  */
 export function exactArguments(line: string, indent: number = 0): ExactArguments {
   const marked = markedNumbers(line);
@@ -147,8 +144,8 @@ export function exactArguments(line: string, indent: number = 0): ExactArguments
 }
 
 /**
- * The text that a call was given, where it is kept as `rawArguments` because its object says less;
- * undefined for every other call, and for a text of something else than the object.
+ * `rawArguments` of a call, kept where its object says less; undefined if absent or if it is
+ * another value than the object.
  */
 export function keptArguments(call: JsonObject, indent: number): string | undefined {
   const { arguments: given, rawArguments: raw } = call;

@@ -1,15 +1,11 @@
-/**
- * Ids and names that callers give: which are accepted, and in what form they are stored.
- */
+/** Validation and normal forms of ids and names given by callers. */
 import { invalidArgument } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
 
-// An entry id is any string. An argument that is not a string is a mistake in the calling code, and
-// never just not found.
-
 /**
- * The id, if it is one; types do not hold back callers in JavaScript.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for everything that is not a string.
+ * An entry id is any string; anything else is a mistake of the caller, not a missing entry.
+ *
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for anything but a string.
  */
 export function requireEntryId(id: string): string {
   const given: unknown = id;
@@ -19,17 +15,17 @@ export function requireEntryId(id: string): string {
   throw invalidArgument(message);
 }
 
-// The rule for session ids that callers choose: safe as part of a file name on every system.
+// Safe as part of a file name on every system.
 
 const validId = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 
-/** Whether an id may become that of a new session. */
 export function isValidSessionId(id: string): boolean {
   return validId.test(id);
 }
 
 /**
- * Checks an id that is to become that of a new session. Ids already stored are never refused.
+ * For new sessions; stored ids are never refused.
+ *
  * @throws BranchlogError `ERR_INVALID_SESSION_ID`, with pi's message.
  */
 export function assertValidSessionId(id: string): void {
@@ -42,9 +38,7 @@ export function assertValidSessionId(id: string): void {
   );
 }
 
-// The form in which a session name is stored. Pure; names already stored are left as they are.
-
-/** One line without surrounding white space: as pi stores names since 0.80.0. May be empty. */
+/** A name on one line and trimmed, as pi stores it since 0.80.0. May be empty. Pure. */
 export function normalizeName(name: string): string {
   return name.replace(/[\r\n]+/g, " ").trim();
 }

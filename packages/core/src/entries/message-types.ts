@@ -1,7 +1,7 @@
 /**
- * The messages of a conversation, under pi's names: what `message` entries store, and those that
- * only a context holds. Types only: a message of another role, or with missing fields, is handed
- * out as stored; tell it apart with {@link isKnownMessage}.
+ * The messages of a conversation under pi's names: stored ones, and those that only a context has.
+ * Types only: messages of other roles, or with missing fields, are returned as stored; see {@link
+ * isKnownMessage}.
  */
 
 /** What the user said. Stored since v1. */
@@ -41,7 +41,7 @@ export interface ToolResultMessage<T = unknown> {
   readonly timestamp: number;
   /** What the tool itself spent on models. Since pi 0.81.0. */
   readonly usage?: Usage | undefined;
-  /** Tool calls that this tool made, as its extension stored them. */
+  /** As stored by the extension of the tool. */
   readonly nestedCalls?: unknown;
 }
 
@@ -73,7 +73,7 @@ export interface SystemTool {
 export interface SystemMessage {
   readonly role: "system";
   readonly content: string | TextContent[];
-  /** Named parts of the prompt; a later message replaces a part by name, null removes it. */
+  /** A later message replaces a part by name, null removes it. */
   readonly sections?: Record<string, string | null> | undefined;
   readonly toolsAdded?: SystemTool[] | undefined;
   readonly toolsRemoved?: { readonly name: string }[] | undefined;
@@ -82,8 +82,8 @@ export interface SystemMessage {
 }
 
 /**
- * A message of an extension. New ones are stored as `custom_message` entries; under `message` they
- * only occur in files older than v3, where the role was `hookMessage`.
+ * A message of an extension. Stored as `custom_message`; under `message` only before v3, with the
+ * role `hookMessage`.
  */
 export interface CustomMessage<T = unknown> {
   readonly role: "custom";
@@ -99,7 +99,7 @@ export interface CustomMessage<T = unknown> {
   readonly timestamp: number;
 }
 
-/** What a branch that was left held, as a context has it. Never stored as a message. */
+/** The summary of a branch that was left. In contexts only, never stored. */
 export interface BranchSummaryMessage {
   readonly role: "branchSummary";
   readonly summary: string;
@@ -108,18 +108,18 @@ export interface BranchSummaryMessage {
   readonly timestamp: number;
 }
 
-/** What was compacted away, as a context has it. Never stored as a message. */
+/** The summary of a compaction. In contexts only, never stored. */
 export interface CompactionSummaryMessage {
   readonly role: "compactionSummary";
   readonly summary: string;
-  /** omp only: the summary in few words. */
+  /** omp only: for the user interface. */
   readonly shortSummary?: string | undefined;
   readonly tokensBefore: number;
   /** Epoch milliseconds. */
   readonly timestamp: number;
 }
 
-/** Every message that this version knows, told apart by `role`. */
+/** Every known message, discriminated by `role`. */
 export type AgentMessage =
   | UserMessage
   | AssistantMessage
@@ -131,8 +131,8 @@ export type AgentMessage =
   | CompactionSummaryMessage;
 
 /**
- * A message of a role that this version does not know. Not part of {@link AgentMessage}: a `role`
- * of type string in that union would stop it from being narrowed by the roles that are known.
+ * A message of an unknown role. Not part of {@link AgentMessage}: a `role` of type string would
+ * prevent narrowing.
  */
 interface UnknownMessage {
   readonly role: string;
@@ -153,20 +153,19 @@ const knownRoles = {
   compactionSummary: true,
 } satisfies Record<AgentMessage["role"], true>;
 
-/** Whether the role is one of {@link AgentMessage}; the other fields are not checked. */
+/** Checks only the role. */
 export function isKnownMessage(message: AnyMessage): message is AgentMessage {
   return Object.hasOwn(knownRoles, message.role);
 }
 
-// The content blocks, token counts and levels that stored messages are made of, under pi's names.
-// Types only: what is on disk is handed out as stored and never checked against them. Fields are
-// read-only, arrays are not, so that a message can be passed on to code typed against pi.
+// Content blocks, token counts and levels, under pi's names; never checked against these types.
+// Fields are read-only, arrays are not, so that messages can be passed to code typed against pi.
 
 /** Plain text. In user, assistant, tool result, system and custom content. */
 export interface TextContent {
   readonly type: "text";
   readonly text: string;
-  /** Opaque to us: what a provider wants back with this block. */
+  /** Opaque: for the provider. */
   readonly textSignature?: string | undefined;
 }
 
@@ -183,21 +182,21 @@ export interface ImageContent {
 export interface ThinkingContent {
   readonly type: "thinking";
   readonly thinking: string;
-  /** Opaque to us: what a provider wants back with this block. */
+  /** Opaque: for the provider. */
   readonly thinkingSignature?: string | undefined;
-  /** The provider withheld the text; the signature replaces it. */
+  /** The provider withheld the text; see the signature. */
   readonly redacted?: boolean | undefined;
 }
 
 /** A call of a tool by the model. In assistant content. */
 export interface ToolCall {
   readonly type: "toolCall";
-  /** Ties the call to its result: `toolCallId` of a tool result message. */
+  /** `toolCallId` of its result. */
   readonly id: string;
   readonly name: string;
-  /** The arguments as an object, never as JSON text. */
+  /** Never JSON text. */
   readonly arguments: Record<string, unknown>;
-  /** Opaque to us: what a provider wants back with this block. */
+  /** Opaque: for the provider. */
   readonly thoughtSignature?: string | undefined;
 }
 
@@ -207,7 +206,6 @@ export type UserContent = TextContent | ImageContent;
 /** Content of an assistant message. */
 export type AssistantContent = TextContent | ThinkingContent | ToolCall;
 
-/** Any content block of a stored message. */
 export type ContentBlock = TextContent | ImageContent | ThinkingContent | ToolCall;
 
 /** Cost of one request, in US dollars. */

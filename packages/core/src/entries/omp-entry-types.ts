@@ -1,7 +1,4 @@
-/**
- * The entries that only omp writes, under its names. To everything but omp's face they are entries
- * that are kept and handed out as stored.
- */
+/** Entries that only omp writes. Everywhere else they are kept and returned as stored. */
 import type { SessionEntry, SessionEntryBase } from "./entry-types.ts";
 
 /** Rules that were injected into the conversation. */
@@ -24,7 +21,7 @@ export interface SessionInitEntry extends SessionEntryBase, SessionInit {
   readonly type: "session_init";
 }
 
-/** The name of the session. The latest in the file wins, unless the log has a title slot. */
+/** The name of the session. The latest wins, unless there is a title slot. */
 export interface TitleChangeEntry extends SessionEntryBase {
   readonly type: "title_change";
   readonly title: string;
@@ -51,14 +48,14 @@ export interface ResetBoundaryEntry extends SessionEntryBase {
   readonly type: "reset_boundary";
 }
 
-/** An entry, with all below it, that its user put away, or took back. */
+/** Archives an entry with its descendants, or restores them. */
 export interface ArchiveEntry extends SessionEntryBase {
   readonly type: "archive";
   readonly targetId: string;
   readonly archived: boolean;
 }
 
-/** Every entry that omp writes, told apart by `type`. */
+/** Discriminated by `type`. */
 export type OmpSessionEntry =
   | SessionEntry
   | TtsrInjectionEntry
@@ -69,7 +66,7 @@ export type OmpSessionEntry =
   | ResetBoundaryEntry
   | ArchiveEntry;
 
-/** The types of entries that only omp writes; of some, the fields are not described above. */
+/** Some of them have no type above. */
 export const ompEntryTypes = [
   "title_change",
   "ttsr_injection",
@@ -82,12 +79,10 @@ export const ompEntryTypes = [
   "archive",
 ] as const;
 
-/** One of {@link ompEntryTypes}. */
 export type OmpEntryType = (typeof ompEntryTypes)[number];
 
 const ompTypes: ReadonlySet<string> = new Set(ompEntryTypes);
 
-/** Whether `type` is one of {@link ompEntryTypes}. */
 export function isOmpEntryType(type: string): type is OmpEntryType {
   return ompTypes.has(type);
 }

@@ -1,23 +1,19 @@
-/** The ids by which entries refer to others, besides their parents. Pure. */
+/** References of entries to others, besides parents. Pure. */
 
-/** A reference of an entry. */
 export interface Reference {
-  /** The field that holds it. */
   readonly field: "firstKeptEntryId" | "targetId";
   readonly id: string;
-  /** Where its target belongs: on the path to the entry, or anywhere in the log. */
+  /** Where the target must be. */
   readonly within: "path" | "log";
 }
 
 const none: readonly Reference[] = [];
 
-/** Types whose entries have references. */
 export const referringTypes: ReadonlySet<string> = new Set(["label", "context_edit", "compaction"]);
 
 /**
- * The references of an entry that decide what it means. A compaction that keeps nothing, or names
- * what it keeps by another field, has none; nor has a branch summary, whose branch a fork leaves
- * out.
+ * Only those that decide the meaning of the entry. Absent for compactions that keep nothing or name
+ * the kept entry by another field, and for branch summaries, whose branch a fork omits.
  */
 export function referencesOf(
   type: string,

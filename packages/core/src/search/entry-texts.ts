@@ -1,9 +1,8 @@
-/** The texts of an entry that are searched, each with what it is. Pure. */
+/** The searchable texts of an entry. Pure. */
 import { nameSaidBy, namingTypes } from "../projections/name.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { isStoredObject, storedList, storedText } from "../projections/stored-value.ts";
 
-/** What a text of an entry can be; see {@link EntryText}. */
 export const searchedKinds = [
   "message",
   "thinking",
@@ -17,23 +16,20 @@ export const searchedKinds = [
 ] as const;
 
 /**
- * `message`: what a user or an assistant said; `thinking` of an assistant; `call`: the name and the
- * arguments of tool calls; `result` of a tool; `shell`: a command of the user and its output;
- * `custom`: the message of an extension or of the system; `summary` of a compaction or a branch;
- * `name` of the session; `label` of an entry.
+ * `message` of user or assistant; `thinking`; `call`: name and arguments of a tool call; `result`
+ * of a tool; `shell`: a user's command and its output; `custom`: of an extension or the system;
+ * `summary` of a compaction or branch; `name` of the session; `label` of an entry.
  */
 export type SearchedKind = (typeof searchedKinds)[number];
 
 export interface EntryText {
   readonly kind: SearchedKind;
   readonly text: string;
-  /** Of a message, as stored. */
   readonly role?: string;
-  /** The name of the tool that was called. */
   readonly tool?: string;
 }
 
-/** In the order in which a reader would see them. */
+/** In reading order. */
 export function entryTexts(entry: SessionEntry): readonly EntryText[] {
   if (namingTypes.includes(entry.type)) return asText("name", nameSaidBy(entry));
   switch (entry.type) {
@@ -79,7 +75,7 @@ function messageTexts(message: unknown): readonly EntryText[] {
   }
 }
 
-/** Of an assistant's blocks, those that are not what it said. */
+/** Blocks of an assistant that are not text. */
 function blockTexts(role: string, content: unknown): readonly EntryText[] {
   const texts: EntryText[] = [];
   for (const block of storedList(content)) {
@@ -96,7 +92,6 @@ function blockTexts(role: string, content: unknown): readonly EntryText[] {
   return texts;
 }
 
-/** The texts and numbers in a JSON value, in their order. */
 function leaves(value: unknown): readonly string[] {
   const found: string[] = [];
   const open: unknown[] = [value];
@@ -105,7 +100,7 @@ function leaves(value: unknown): readonly string[] {
     if (typeof next === "string" || typeof next === "number") found.push(String(next));
     else if (Array.isArray(next) || isStoredObject(next)) {
       const values: readonly unknown[] = Object.values(next);
-      // Not as arguments of one call: there may be millions.
+      // Not spread into one call: there may be millions.
       for (const one of values.toReversed()) open.push(one);
     }
   }

@@ -1,29 +1,27 @@
-/**
- * Finds the lines that may have a match by their bytes, so that the others are never parsed. Pure.
- */
+/** Selects by their bytes the lines that may match, so that others are not parsed. Pure. */
 import { namingTypes } from "../projections/name.ts";
 
-/** Called with each line that may have a match, in file order; the end is without its newline. */
+/** `end` excludes the newline. */
 type OnLine = (start: number, end: number, lineNumber: number) => void;
 
 const newline = 10;
 
 export class LineFilter {
-  /** Undefined: every line may have one. */
+  /** Undefined: every line may match. */
   readonly #pattern: RegExp | undefined;
 
   readonly #markers: readonly string[];
 
   /**
-   * @param ascii What each such line has in upper or lower case, or escaped; undefined: unknown.
-   * @param takesNames Whether entries that name the session may have one in any case.
+   * @param ascii What every matching line contains, in any case or escaped; undefined: unknown.
+   * @param takesNames Whether entries that name the session always pass.
    */
   constructor(ascii: string | undefined, takesNames: boolean) {
     this.#markers = takesNames ? [...nameMarkers, escape] : [escape];
     this.#pattern = ascii === undefined ? undefined : new RegExp(asPattern(ascii), "gi");
   }
 
-  /** Goes through `bytes[start, end)`, whole lines, and returns how many they are. */
+  /** Takes whole lines; returns their number. */
   lines(bytes: Buffer, start: number, end: number, lineNumber: number, onLine: OnLine): number {
     const wanted = this.#pattern && this.#candidates(bytes, start, end, this.#pattern);
     let [line, at] = [lineNumber, start];
@@ -41,10 +39,10 @@ export class LineFilter {
     return line - lineNumber;
   }
 
-  /** Places in lines that may have a match, in ascending order. */
+  /** Offsets in ascending order. */
   #candidates(bytes: Buffer, start: number, end: number, pattern: RegExp): readonly number[] {
     const places: number[] = [];
-    // One unit for each byte.
+    // One unit per byte.
     const text = bytes.toString("latin1", start, end);
     pattern.lastIndex = 0;
     for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
@@ -64,9 +62,8 @@ export class LineFilter {
   }
 }
 
-/** How JSON begins the escape of a character of ASCII. */
 const escape = String.raw`\u00`;
-/** Ends of the types of entries that name: found fast, since they begin with a rare character. */
+/** Ends of the naming types: found fast, since they begin with a rare character. */
 const nameMarkers = namingTypes.map((type) => `${type.slice(type.indexOf("_"))}"`);
 
 function asPattern(ascii: string): string {
@@ -75,7 +72,6 @@ function asPattern(ascii: string): string {
   });
 }
 
-/** Whether the digit is that of a character that texts are written with. */
 function isEscapedAscii(digit: number | undefined): boolean {
   return digit !== undefined && digit >= 0x32 && digit <= 0x37;
 }

@@ -1,48 +1,46 @@
 /**
- * How a query is matched with texts and names, what of a text is shown around a match, and by which
- * bytes lines without a match are passed over. Pure.
+ * Matches a query with texts and names, cuts snippets, and gives bytes that every match contains.
+ * Pure.
  */
 import { invalidArgument } from "../argument-checks.ts";
 
-/** A part of a text, and where in it the match is. */
+/** A part of a text, and the position of the match in it. */
 export interface Snippet {
   readonly text: string;
   readonly matchStart: number;
   readonly matchEnd: number;
 }
 
-/** Searches for one query. */
 export interface TextSearch {
-  /** What is around the first place where the text has the query, in upper or lower case. */
+  /** Case-insensitive; the first match. */
   readonly inText: (text: string) => Snippet | undefined;
-  /** The same for a name, of which the query may leave characters out. */
+  /** Like `inText`, but the query may omit characters. */
   readonly inName: (name: string) => Snippet | undefined;
   /**
-   * ASCII without white space that the JSON of each text with the query has, in upper or lower case
-   * or with some of its characters escaped; undefined if that cannot be told.
+   * ASCII without white space in the JSON of every match, in any case or escaped; undefined if
+   * unknown.
    */
   readonly bytesOf: string | undefined;
 }
 
 type SnippetOf = (text: string, from: number, to: number) => Snippet;
 
-/** UTF-16 units that are shown before a match, and after it. */
+/** In UTF-16 units. */
 const unitsBefore = 60;
 const unitsAfter = 120;
-/** What whole lines add at most, on each side. */
+/** Limit of whole lines, on each side. */
 const contextUnitsMax = 4000;
 
-/** How a query is meant. */
 export interface QueryOptions {
-  /** Whether it is a regular expression, as JavaScript has them. Default false. */
+  /** A JavaScript regular expression. Default false. */
   readonly regex?: boolean;
-  /** Whole lines that the snippet has before and after the match. Default: a part of one. */
+  /** Whole lines around the match. Default: a part of one. */
   readonly contextLines?: number | undefined;
 }
 
 /**
- * Prepares the search for a query; white space around a text does not count. Upper and lower case
- * are the same. Linear in each text, but for regular expressions.
+ * Ignores case and surrounding white space. Linear in each text, except for regular expressions.
+ *
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a malformed regular expression.
  */
 export function textSearch(query: string, options: QueryOptions = {}): TextSearch {
@@ -84,15 +82,15 @@ function expressionOf(query: string): RegExp {
 }
 
 /**
- * Characters that JSON has as they are, or as `\\u00..`. Without `i` and `k`, which are also the
- * lower case of characters outside ASCII, and without the solidus, which may be escaped.
+ * Characters that JSON has as they are or as `\\u00..`. Without `i` and `k`, which non-ASCII
+ * characters fold to, and the solidus, which may be escaped.
  */
 const plainRun = /[!#-.0-9:-@[\]-hjl-~]{2,64}/gu;
 
-/** ASCII by how often it is in English text and code, the most frequent first. */
+/** ASCII by frequency in English text and code, most frequent first. */
 const frequent = "etaonsrhldcumfpg.-_wybv0123456789xjqz";
 
-/** The part of the query that the fewest lines are expected to have; undefined if none helps. */
+/** The part that occurs in the fewest lines; undefined if none is selective. */
 function rarestRun(wanted: string): string | undefined {
   const rarity = (run: string): number =>
     Array.from(run).reduce((sum, character) => {
@@ -103,7 +101,7 @@ function rarestRun(wanted: string): string | undefined {
   return runs.toSorted((one, other) => rarity(other) - rarity(one))[0];
 }
 
-/** A text in lower case, and the offsets of its units in the text if they differ. */
+/** `offsets` only where lower case changes lengths. */
 interface LowerCase {
   readonly folded: string;
   readonly places: readonly number[] | null;
@@ -129,7 +127,6 @@ function placeIn(places: LowerCase["places"], at: number): number {
   return places === null ? at : (places[at] ?? at);
 }
 
-/** From the first letter to the last, if all of them are there in their order. */
 function withGaps(
   name: string,
   letters: readonly string[],
@@ -162,7 +159,6 @@ function snippets(contextLines: number | undefined): SnippetOf {
   };
 }
 
-/** Where the line begins that is so many lines above the one at a place. */
 function lineStart(text: string, at: number, lines: number): number {
   let start = at;
   for (let line = 0; line <= lines && start > 0; line += 1) {
@@ -180,7 +176,7 @@ function lineEnd(text: string, at: number, lines: number): number {
   return end;
 }
 
-/** The place, or the one before it, so that no character of two surrogates is split. */
+/** Adjusted so that no surrogate pair is split. */
 function edge(text: string, at: number): number {
   const isSplit = isLow(text.charCodeAt(at)) && at > 0 && isHigh(text.charCodeAt(at - 1));
   return isSplit ? at - 1 : at;

@@ -1,8 +1,7 @@
 /**
- * Searches for a text in sessions of every agent: what was said, thought, called and returned,
- * names, labels. Sessions are read one after the other, latest change first, in bounded memory; a
- * hit comes as soon as it is found. Nothing is kept or written, and a file that cannot be read is
- * passed over.
+ * Searches sessions of every agent: messages, thinking, calls, results, names, labels. One session
+ * at a time, latest change first, in bounded memory; hits are yielded at once. Nothing is written;
+ * unreadable files are skipped.
  */
 import { basename, resolve } from "node:path";
 import { LineFramer, chunkBytesDefault, decodeLine, openByteSource } from "@branchlog/streaming";
@@ -40,47 +39,46 @@ import { LineFilter } from "./line-filter.ts";
 import { textSearch } from "./search-query.ts";
 import type { Snippet, TextSearch } from "./search-query.ts";
 
-/** One place where a query was found. */
+/** A match in an entry. */
 export interface SearchHit {
   /** Of the session file, absolute. */
   readonly path: string;
   /** As stored: foreign files may lack any field but the id. */
   readonly header: SessionHeader;
-  /** Whose transcript it is in; undefined for a session of pi or omp. */
+  /** Undefined for a session of pi or omp. */
   readonly transcriptOf: SourceKind | undefined;
-  /** What it was found in. A name or label may have been replaced since. */
+  /** A name or label may have been replaced since. */
   readonly kind: SearchedKind;
-  /** The entry that says it; of the name of a transcript, its last one. */
+  /** For the name of a transcript, its last entry. */
   readonly entryId: string;
-  /** The role of a message. */
   readonly role?: string;
-  /** The name of the tool of a call or a result. */
+  /** Of a call or a result. */
   readonly tool?: string;
-  /** The timestamp of the entry, as stored. */
+  /** As stored. */
   readonly timestamp: string;
-  /** What is around the first match in the entry. */
+  /** The first match in the entry. */
   readonly snippet: Snippet;
 }
 
-/** Where to look, and for what. */
+/** Filters of {@link searchSessions}. */
 export interface SearchOptions {
-  /** What is searched; default: everything. */
+  /** Default: all. */
   readonly kinds?: readonly SearchedKind[] | undefined;
   /** Only messages of this role. */
   readonly role?: string | undefined;
   /** Only calls of this tool, and their results. */
   readonly tool?: string | undefined;
-  /** Whether the query is a regular expression. Default false. */
+  /** Default false. */
   readonly regex?: boolean;
   /** Only entries from this time on, in epoch ms. */
   readonly sinceMs?: number | undefined;
-  /** Only sessions of these agents; pi and omp are told apart by the header. Default: all. */
+  /** pi and omp are distinguished by the header. Default: all. */
   readonly agents?: readonly (DialectName | SourceKind)[] | undefined;
-  /** Lines of the text that a snippet has before and after the match. Default: a part of one. */
+  /** Whole lines around a match. Default: a part of one. */
   readonly contextLines?: number | undefined;
   /**
-   * Called with each file or directory that is not searched because its name is not UTF-8: its
-   * path, with U+FFFD for what cannot be written.
+   * Called with each path that is skipped because it is not UTF-8, with U+FFFD for the invalid
+   * bytes.
    */
   readonly onUnlisted?: ((path: string) => void) | undefined;
   /** Called before each session. */
@@ -142,13 +140,13 @@ export async function* searchSessions(
       yield* hitsIn(file.path, search, chunk, signal);
     } catch (error) {
       signal?.throwIfAborted();
-      // What the system refuses; anything else is not the fault of a file.
+      // Only errors of the system concern the file.
       if (!(error instanceof Error && "syscall" in error)) throw error;
     }
   }
 }
 
-/** The files to be searched, latest change first. */
+/** Latest change first. */
 async function filesAt(
   places: readonly string[],
   { onUnlisted, sinceMs = Number.NEGATIVE_INFINITY, signal }: SearchOptions,
@@ -166,9 +164,8 @@ async function filesAt(
     .sort((one, other) => other.mtimeMs - one.mtimeMs || byPath(one, other));
 }
 
-/** What is searched for. Pure. */
 class Search {
-  /** Names match with gaps, which no bytes tell. */
+  /** Names match with gaps, so bytes cannot exclude them. */
   readonly sessionLines: LineFilter;
   readonly transcriptLines: LineFilter;
   readonly #text: TextSearch;
@@ -182,12 +179,11 @@ class Search {
     this.transcriptLines = new LineFilter(text.bytesOf, false);
   }
 
-  /** Whether sessions of an agent are searched. */
   includes(agent: DialectName | SourceKind): boolean {
     return this.#options.agents?.includes(agent) ?? true;
   }
 
-  /** What of an entry matches, in the first text that does. */
+  /** The first text that matches. */
   match(entry: SessionEntry): Match | undefined {
     if (storedTimeMs(entry.timestamp) < (this.#options.sinceMs ?? Number.NEGATIVE_INFINITY)) {
       return undefined;
@@ -199,7 +195,6 @@ class Search {
     return undefined;
   }
 
-  /** The same for the name of a session. */
   matchName(name: string): Match | undefined {
     return this.#matchOf({ kind: "name", text: name });
   }
@@ -239,22 +234,20 @@ async function* hitsIn(
   }
 }
 
-/** What is fed with the lines of a file, and gives the hits in them. */
+/** Takes the lines of a file and collects hits. */
 interface Matches {
   readonly hits: SearchHit[];
-  /** Whether the rest of the file has none. */
+  /** Whether the rest of the file cannot match. */
   readonly isOver: boolean;
   readonly sink: LineSink | LinesSink;
 }
 
 interface Reading {
   readonly source: FileSource;
-  /** Memory to read into. */
   readonly chunk: Buffer;
   readonly signal: AbortSignal | undefined;
 }
 
-/** The hits, chunk by chunk. */
 async function* hitsOf(
   matches: Matches,
   { source, chunk, signal }: Reading,
@@ -270,7 +263,7 @@ async function* hitsOf(
     framer.push(chunk.subarray(0, bytesRead), sink);
     yield* matches.hits.splice(0);
   }
-  // The end of the file may be a whole record without its newline.
+  // The unterminated end may be a whole record.
   const rest = matches.isOver ? null : framer.rest();
   if (rest?.long) sink.longLine(rest.long, rest.lineNumber);
   else if (rest?.bytes) {
@@ -281,7 +274,7 @@ async function* hitsOf(
   yield* matches.hits;
 }
 
-/** A session of pi or omp: entries that match are hits by themselves. */
+/** Sessions of pi and omp: matching entries are hits. */
 class SessionMatches implements Matches, LinesSink {
   readonly hits: SearchHit[] = [];
   readonly sink: LinesSink = this;
@@ -345,12 +338,11 @@ class SessionMatches implements Matches, LinesSink {
   }
 }
 
-/** The lines of a transcript that may have a match. */
+/** The lines of a transcript that may match. */
 class Candidates implements Matches, LinesSink {
   readonly hits: SearchHit[] = [];
   readonly isOver = false;
   readonly sink: LinesSink = this;
-  /** By their numbers. */
   readonly lines = new Set<number>();
   readonly #filter: LineFilter;
 
@@ -376,7 +368,7 @@ interface FoundTranscript {
   readonly candidates: Candidates;
 }
 
-/** A transcript: each record is read, for the ids of the entries in those that may match. */
+/** Reads every record of a transcript, since ids depend on the records before. */
 class TranscriptMatches implements Matches, LineSink {
   readonly hits: SearchHit[] = [];
   readonly sink: LineSink = this;
@@ -384,7 +376,7 @@ class TranscriptMatches implements Matches, LineSink {
   readonly #found: FoundTranscript;
   readonly #transcript: ReturnType<typeof transcriptOf>;
   readonly #ids = new Set<string>();
-  /** The name that was last compared. */
+  /** The last name compared. */
   #name: string | undefined;
   #linesLeft: number;
 
@@ -435,13 +427,13 @@ class TranscriptMatches implements Matches, LineSink {
   #add(match: Match, entryId: string, timestamp: string): void {
     const { path, kind } = this.#found;
     const { header } = this.#transcript;
-    // Records before the first that says of which session it is are not searched.
+    // Records before the session id is known are not searched.
     if (header === undefined) return;
     this.hits.push({ path, header, transcriptOf: kind, entryId, timestamp, ...match });
   }
 }
 
-/** Of a line too long to be joined while reading; undefined for one too long to be built. */
+/** For lines too long to be joined; undefined if too long for a string. */
 function bytesOf(source: ByteSource, { offset, length }: LongLine): Buffer | undefined {
   if (length > messageBytesMax) return undefined;
   return readFullySync(source, Buffer.allocUnsafe(length), offset);

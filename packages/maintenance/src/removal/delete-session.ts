@@ -85,7 +85,7 @@ function lockOf(path: string, ports: Ports): HeldLock {
   }
 }
 
-/** Moves a file to the desktop's trash if there is a command `trash`. Throws nothing. */
+/** Only if there is a command `trash`. Throws nothing. */
 async function moveToTrash(path: string): Promise<boolean> {
   try {
     // An absolute path cannot be taken for an option.
@@ -130,14 +130,13 @@ function deleteFailed(path: string, cause: unknown): BranchlogError {
 }
 
 interface DeletableFile {
-  /** Canonical, as locks and checkpoints have it. */
   readonly path: string;
   /** As stored: foreign files may lack any field but the id. */
   readonly header: SessionHeader;
   readonly stats: BigIntStats;
 }
 
-/** The session file at a path. A symbolic link is refused: what to delete would be ambiguous. */
+/** Refuses a symbolic link: what to delete would be ambiguous. */
 function deletableFile(path: string): DeletableFile {
   const named = resolve(path);
   const stats = readable(named, () => lstatSync(named, { bigint: true }));
@@ -164,7 +163,6 @@ function isStillAt({ path, stats }: DeletableFile): boolean {
   return now !== undefined && now.dev === stats.dev && now.ino === stats.ino;
 }
 
-/** What `read` returns for a file. */
 function readable<T>(path: string, read: () => T): T {
   try {
     return read();

@@ -28,7 +28,6 @@ const [space, quote, openBrace, comma] = [0x20, 0x22, 0x7b, 0x2c];
 const goesOn: ReadonlySet<number | undefined> = new Set(Buffer.from(',:"]}'));
 /** What may follow a record: nothing, a record, or bytes never written. */
 const mayFollow: ReadonlySet<number | undefined> = new Set([undefined, openBrace, 0]);
-/** Bytes behind which a value may follow. */
 const opensValue: ReadonlySet<number | undefined> = new Set(Buffer.from("[,:"));
 /** Longest distance from the start of a record to the syntax error that it caused in a torn one. */
 const restartBytes = 2;

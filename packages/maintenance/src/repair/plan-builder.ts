@@ -19,7 +19,7 @@ import type { RepairStep, SetAsideReason } from "./repair-plan.ts";
 
 export interface Recovered {
   readonly step: number;
-  /** -1 if it is not an entry. */
+  /** -1: not an entry. */
   readonly row: number;
   readonly earlierRow: number;
 }
@@ -37,14 +37,14 @@ const carriageReturn = 0x0d;
 export class PlanBuilder implements LineSink {
   readonly repaired: RepairedIndex;
   readonly recovered: Recovered[] = [];
-  /** Entries whose records are set aside, by id; the last one of each id. */
+  /** By id; the last one of each. */
   readonly lost: Map<string, LostEntry> = new Map();
-  /** The remains of a header that precede all records. */
+  /** Of a header before all records. */
   headerRemains: { readonly offset: number; readonly facts: HeaderFacts } | undefined;
   readonly #source: ByteSource;
   readonly #partedBytesMax: number;
   readonly #steps: RepairStep[] = [];
-  /** End of the steps so far, and start of the bytes that are kept since. */
+  /** Start of the bytes kept since the last step. */
   #end = 0;
   #keptFrom = 0;
 
@@ -177,7 +177,6 @@ function reasonOfDebris(debris: Buffer): SetAsideReason {
   return reasonOf(decodeLine(debris), () => [debris.subarray(0, end)]);
 }
 
-/** Reads the id of the entry that debris was, from its head, which is parsed once. */
 function debrisReader(line: Buffer): (debris: Span) => string | undefined {
   let [readAt, id]: [number, string | undefined] = [-1, undefined];
   return ({ start, end }) => {
@@ -201,9 +200,7 @@ interface FirstEntry {
 /** The index of the repaired log. Rows have their offsets in the damaged log. */
 export class RepairedIndex {
   readonly indexer: LogIndexer;
-  /** The first entry, if no header precedes it. */
   firstWithoutHeader: FirstEntry | undefined;
-  /** A header behind entries. */
   laterHeader: JsonObject | undefined;
   lines = 0;
 
@@ -243,6 +240,7 @@ export class RepairedIndex {
   /**
    * Whether an object in a damaged line is a record. Where it may be a value inside of debris, its
    * id must be new and its parent known, as with appended entries.
+   *
    * @param debrisId Returns the id of the entry that the debris was.
    */
   accepts(

@@ -10,7 +10,6 @@ export interface HeaderEvidence {
   readonly path: string;
   readonly offset: number;
   readonly lost: HeaderFacts;
-  /** A readable header behind entries. */
   readonly later: JsonObject | undefined;
   readonly form: EntryForm;
   readonly firstTimestamp: string | undefined;

@@ -21,7 +21,7 @@ const legacyTypes: ReadonlySet<string> = new Set([
   "compaction",
 ]);
 
-/** The kind of a record. Stricter than reading, to exclude objects inside of records. */
+/** Stricter than reading, to exclude objects inside of records. */
 export function recordKind(value: JsonObject, form: EntryForm | undefined): RecordKind {
   const record = readRecord(value, form ?? 1);
   if (record.kind !== "entry") return record.kind === "header" ? "header" : "other";
@@ -51,7 +51,7 @@ export function sourceCwd({ customType, data }: JsonObject): string | undefined 
   return typeof cwd === "string" && cwd !== "" ? cwd : undefined;
 }
 
-/** A damaged record whose place in the tree is known. */
+/** Its place in the tree is known. */
 export interface LostEntry {
   readonly id: string;
   readonly parentId: string | null;
@@ -70,7 +70,7 @@ export interface Edges {
   readonly tail: Buffer;
 }
 
-/** The entry that these bytes were, if its envelope is whole at either end. */
+/** Null unless its envelope is whole at either end. */
 export function lostEntry({ head, tail }: Edges): LostEntry | null {
   const atHead = headForm.exec(head.toString("utf8", 0, lineEdgeBytes));
   if (atHead !== null) {
@@ -94,7 +94,6 @@ export function reasonOf(decoded: DecodedLine, bytes: () => Iterable<Buffer>): S
   return kind === "record" || kind === "blank" || kind === "too-long" ? "not-json" : kind;
 }
 
-/** The readable fields of a damaged header. */
 export interface HeaderFacts {
   readonly version?: number;
   readonly id?: string;
@@ -105,7 +104,7 @@ export interface HeaderFacts {
 
 const keysOfHeader = ["id", "timestamp", "cwd", "parentSession"] as const;
 
-/** The header fields in these bytes; null if nothing shows that they were a header. */
+/** Null if nothing shows that the bytes were a header. */
 export function lostHeader(head: Buffer): HeaderFacts | null {
   const said = head.toString("utf8", 0, lineEdgeBytes);
   if (!/^\s*\{ ?"type": ?"session"|"cwd": ?"/.test(said)) return null;
@@ -119,7 +118,6 @@ export function lostHeader(head: Buffer): HeaderFacts | null {
   return facts;
 }
 
-/** The value of a JSON string, or undefined. */
 function stringOf(json: string | undefined): string | undefined {
   if (json === undefined) return undefined;
   try {

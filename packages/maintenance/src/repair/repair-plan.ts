@@ -153,7 +153,7 @@ export function withoutRepetitions(
   });
 }
 
-/** The steps with lines added between them; `additions` are in the order of their offsets. */
+/** `additions` are in the order of their offsets. */
 export function withAdditions(
   steps: readonly RepairStep[],
   additions: readonly (HeaderStep | StandInStep)[],
@@ -192,7 +192,7 @@ export function repairedBytes(steps: readonly RepairStep[]): number {
   return bytes;
 }
 
-/** The bytes of the repaired log in large chunks. Throws what reading throws. */
+/** In large chunks. Throws what reading throws. */
 export async function* repairedChunks(
   steps: readonly RepairStep[],
   source: ByteSource,
@@ -221,7 +221,6 @@ function isCopied(step: RepairStep): step is KeepStep | RecoverStep {
   return step.kind === "keep" || step.kind === "recover";
 }
 
-/** The bytes that a step adds behind those it copies. */
 export function addedBytes(step: RepairStep): Buffer {
   switch (step.kind) {
     case "keep":

@@ -31,7 +31,6 @@ export interface RepairedCopy {
 
 export interface Replaced {
   readonly original: string;
-  /** Bytes that others appended during the replacement; they are in the new log, too. */
   readonly lateBytes: number;
 }
 
@@ -96,7 +95,7 @@ function carryOver({ plan, ports, result }: RepairedCopy, original: number): num
   return done;
 }
 
-/** Removes the second name, if the original still has its first one. */
+/** Only if the original still has its first name. */
 function forget(fs: FileSystem, name: string, { path, source }: RepairPlan): void {
   try {
     if (fs.statSync(path)?.ino === source.stat.ino) fs.unlinkSync(name);
@@ -115,7 +114,6 @@ interface KeptOriginal {
   readonly isNew: boolean;
 }
 
-/** Links the file at `path` to a name for the original before the repair. */
 function keepOriginal({ plan, ports, file }: RepairedCopy): KeptOriginal {
   return firstFree(plan.path, ".before-repair", (name) => {
     const taken = ports.fs.statSync(name);

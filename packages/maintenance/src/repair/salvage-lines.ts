@@ -57,7 +57,7 @@ function salvageLine(
     : { ...place, base64: bytes.toString("base64") };
 }
 
-/** Yields long runs of NUL bytes separately, so that the text around them stays text. */
+/** Separates long runs of NUL bytes, so that the text around them stays text. */
 function* withoutNulRuns(pieces: Iterable<Buffer>): Generator<Buffer> {
   for (const bytes of pieces) {
     let start = 0;

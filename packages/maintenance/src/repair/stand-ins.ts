@@ -13,14 +13,13 @@ export interface StandInFacts {
   readonly timestamp: string;
 }
 
-/** The stand-ins in file order, each before its first child. Linear in the rows. */
+/** In file order, each before its first child. Linear in the rows. */
 export function standIns(facts: StandInFacts): StandInStep[] {
   const { index } = facts;
   const orphans = orphanRows(index);
   if (orphans.length === 0) return [];
   const before = groundedRowsBefore(index);
   const made = new Map<string, StandInStep>();
-  /** Lost entries without a known ancestor. */
   const adrift = new Set<string>();
   for (const row of orphans) {
     const missingParentId = index.parentIdOf(row) ?? "";

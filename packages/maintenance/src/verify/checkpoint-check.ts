@@ -33,7 +33,6 @@ export interface CheckpointFindings {
 export interface ReadLog {
   readonly indexer: LogIndexer;
   readonly folded: FoldedProjections;
-  /** Number of the line behind. */
   readonly lineNumber: number;
 }
 
@@ -50,7 +49,6 @@ const indexedFindings: ReadonlySet<string> = new Set([
   "second-header",
   "before-header",
 ]);
-/** Findings of bodies that were read. */
 const bodyFindings = ["damaged-entry", "malformed-body"] as const;
 /** Flags that a line determines; the others change while bodies are read. */
 const lineFlags = rowFlags.tailForm | rowFlags.exactTime;
@@ -141,7 +139,6 @@ function hasSameLines(saved: ReturnType<LineMap["save"]>, own: LineMap): boolean
   return isSameCount && isDeepStrictEqual(saved.otherRecords.slice(0, otherCount), otherRecords);
 }
 
-/** Whether the log has all these kinds; a kind without entries costs memory and time. */
 function hasKindsOf(own: LogIndexer, kinds: readonly Kind[]): boolean {
   const keyOf = ({ type, role, customType }: Kind): string =>
     JSON.stringify([type, role ?? null, customType ?? null]);
@@ -157,7 +154,6 @@ function ofLines({ entries, counts }: SavedDiagnostics): unknown {
   return [inOrder, new Map(counts.filter(([kind]) => indexedFindings.has(kind)))];
 }
 
-/** Whether findings of that kind refer to such bodies, as many or fewer. */
 function areOfBodies(
   { entries, counts }: SavedDiagnostics,
   kind: (typeof bodyFindings)[number],

@@ -60,13 +60,11 @@ export class LineCheck implements LineSink {
   };
   readonly damagedEntries: DamagedEntry[] = [];
   changedIds: number = 0;
-  /** Lines that begin with a byte-order mark. */
   marks: number = 0;
   invalidUtf8Count: number = 0;
   readonly invalidUtf8: LinePlace[] = [];
   readonly #source: ByteSource;
   readonly #usageRows: number;
-  /** The last long line that was read: index and check both ask for it. */
   #long: { readonly offset: number; readonly decoded: DecodedLine } | undefined;
   #checked: CheckedLine[] = [];
   #nextRow = 0;
@@ -113,7 +111,7 @@ export class LineCheck implements LineSink {
     this.#checked.push({ offset, kind, id: undefined, spending, value });
   }
 
-  /** Takes the unterminated end of the log. A pending end is returned and counts nowhere else. */
+  /** A pending end is returned and counts nowhere else. */
   addRest(rest: LineRest, mayGrow: boolean): PendingEnd | null {
     const kind = endKind(rest, this.#source, mayGrow);
     const { offset, length, lineNumber: line, bytes, long } = rest;
@@ -123,7 +121,7 @@ export class LineCheck implements LineSink {
     return null;
   }
 
-  /** Marks the damaged entries among the lines since the last call. */
+  /** Marks damaged entries since the last call. */
   batchEnd(): void {
     this.indexer.batchEnd();
     const { index } = this.indexer;

@@ -41,7 +41,7 @@ export async function openedFindings(session: Session): Promise<readonly Finding
   });
 }
 
-/** Reads the entries where the tree is damaged, which may turn out to be bad lines. */
+/** Entries near tree damage may turn out to be bad lines. */
 function confirmTree({ index, bodies }: Engine): void {
   for (const row of orphanRows(index)) bodies.confirmSync(row);
   for (const { row, size } of findCycles(index).cycles) {
@@ -53,7 +53,6 @@ function confirmTree({ index, bodies }: Engine): void {
   }
 }
 
-/** The finding for a line that is not a record, or not the entry that it begins with. */
 function badKind(
   { kind, reason, offset = 0, length = 0 }: Diagnostic,
   source: ByteSource,

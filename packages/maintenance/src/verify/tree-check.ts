@@ -30,7 +30,6 @@ export interface TreeFindings {
 export interface IndexedLog {
   readonly indexer: LogIndexer;
   readonly source: ByteSource;
-  /** Rows that do not count. */
   readonly leftOut?: ReadonlySet<number>;
 }
 
@@ -80,7 +79,6 @@ export function checkTree(log: IndexedLog): {
   return { tree, counts };
 }
 
-/** Readable entries with the id of an earlier readable entry. */
 interface RepeatedIds {
   readonly count: number;
   readonly sameCount: number;
@@ -109,7 +107,7 @@ export function repeatedIds({ indexer, source, leftOut }: IndexedLog): RepeatedI
   return { count, sameCount, list };
 }
 
-/** Whether two entries are the same line, apart from white space around it. */
+/** White space around the line is ignored. */
 export function isSameLine(
   { rows }: IndexTable,
   source: ByteSource,

@@ -122,7 +122,7 @@ export interface SavedFacts {
   readonly sums: RecordSums | undefined;
 }
 
-/** The checksums of the log that has `stat`, unless checkpoints are off. Throws nothing. */
+/** Undefined if checkpoints are off. Throws nothing. */
 export function savedFor(
   settings: EngineSettings,
   path: string,
@@ -138,12 +138,11 @@ export interface VerifiedRange {
   readonly file: LogFile;
   readonly end: number;
   readonly statSync: () => FileStat | null;
-  /** Whether a process may be writing its last line. */
   readonly mayGrow: () => boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Verifies the first bytes of a file, which may lack a header. */
+/** The file may lack a header. */
 export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
   const { settings, saved, file, end, statSync, mayGrow, signal } = range;
   const { lineBytesMax } = settings;

@@ -41,7 +41,6 @@ export interface LineSurroundings {
   readonly keptFrom?: string | undefined;
 }
 
-/** The converted line, with its line ending; the same buffer if nothing changes. */
 export function convertLine(
   line: Buffer,
   value: JsonObject,
@@ -55,7 +54,7 @@ export function convertLine(
   return applyEdits(line, [...replaceMembers(object, changes), ...setMembers(object, added)]);
 }
 
-/** The name that an entry gives the session; "" removes it. */
+/** "" removes the name. */
 export function nameIn(value: JsonObject): string | undefined {
   const { type } = value;
   const name = type === "session_info" ? value["name"] : undefined;
@@ -64,14 +63,14 @@ export function nameIn(value: JsonObject): string | undefined {
   return typeof title === "string" ? title : undefined;
 }
 
-/** The last entry that a provider replays, if only it marks what a compaction of omp keeps. */
+/** Undefined unless only the replay marks what a compaction of omp keeps. */
 export function replayedThrough(value: JsonObject): string | undefined {
   const { type, firstKeptEntryId, providerReplayThroughEntryId: replayed } = value;
   const isAlone = type === "compaction" && firstKeptEntryId === "";
   return isAlone && typeof replayed === "string" ? replayed : undefined;
 }
 
-/** The header for that agent, in the current version. omp has the name as title. */
+/** In the current version. omp has the name as title. */
 export function convertHeader(
   line: Buffer,
   { version, to, name }: { version: number; to: ConversionTarget; name: string | undefined },
@@ -90,7 +89,7 @@ export function convertHeader(
   return applyEdits(line, edits);
 }
 
-/** The dialect of the converted entry; undefined if both agents write it so. */
+/** Undefined if both agents write it so. */
 export function dialectOfConverted(
   value: JsonObject,
   to: ConversionTarget,
@@ -100,7 +99,7 @@ export function dialectOfConverted(
   return converted.ok ? dialectOfEntry(converted.value) : undefined;
 }
 
-/** The header with a mark of its dialect, if the rest of the log would indicate the other agent. */
+/** Marks the dialect if the rest of the log would indicate the other agent. */
 export function withDialect(
   line: Buffer,
   to: ConversionTarget,

@@ -130,7 +130,6 @@ function badLines({ log, settings }: Engine): number {
   return found + (rest.ok || rest.reason === "blank" ? 0 : 1);
 }
 
-/** A copy in the current version, beside the target, for the caller to remove. */
 async function migratedCopy(engine: Engine, { target, signal }: ConvertOptions): Promise<string> {
   const { ports } = engine.settings;
   requireFree(ports, resolve(target));
@@ -154,13 +153,13 @@ function* migratedWhole(engine: Engine): Generator<Buffer> {
 interface Conversion {
   readonly engine: Engine;
   readonly to: ConversionTarget;
-  /** The dialect of the first converted entry that only one of the agents writes. */
   readonly ofEntries: DialectName | undefined;
   readonly converter: LineConverter;
 }
 
 /**
- * The converted bytes. A chunk is valid until the next one is requested.
+ * A chunk is valid until the next one is requested.
+ *
  * @throws BranchlogError `ERR_LOG_CHANGED` at the end.
  */
 function* convertedChunks(conversion: Conversion): Generator<Buffer> {
@@ -224,7 +223,7 @@ function nameOf(engine: Engine): string | undefined {
   return typeof title === "string" ? title.trim() || undefined : undefined;
 }
 
-/** The last name in an entry; empty if that removes it. */
+/** Empty if the last naming entry removes the name. */
 function nameSaid(engine: Engine): string | undefined {
   const { index, log } = engine;
   for (const row of rowsBackwards(engine)) {

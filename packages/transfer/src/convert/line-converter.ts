@@ -14,11 +14,11 @@ import {
 } from "./convert-entry.ts";
 import type { ConversionTarget } from "./convert-entry.ts";
 
-/** What a copy in another dialect changed; complete once all its bytes were taken. */
+/** Complete once all bytes were read. */
 export interface ConversionCounts {
   readonly converted: Record<string, number>;
   addedName: boolean;
-  /** Resets of omp that stay in a log for pi, which does not know them. */
+  /** Resets of omp that stay, unknown to pi. */
   resets: number;
 }
 
@@ -31,7 +31,7 @@ export class LineConverter {
     this.#to = to;
   }
 
-  /** @param keptEntry Returns the id of the first entry that is kept after a replayed one. */
+  /** @param keptEntry The id of the first entry kept after a replayed one. */
   convert(line: Buffer, keptEntry: (replayed: string) => string | undefined): Buffer {
     const decoded = decodeLine(line);
     if (!decoded.ok) return line;
@@ -52,7 +52,7 @@ export function isConvertible({ index, bodies }: Engine, row: number): boolean {
   return convertibleTypes.has(index.kindOf(row).type) && bodies.isBuildable(row);
 }
 
-/** The dialect of the first converted row that only one of the agents writes. */
+/** Of the first converted row that only one of the agents writes. */
 export async function dialectOfRows(
   { index, bodies }: Engine,
   rows: Iterable<number>,
@@ -71,7 +71,7 @@ export async function dialectOfRows(
 
 const telling: ReadonlySet<string> = new Set(dialectMarkers);
 
-/** When a session got its name: the slot's time, else the header's. */
+/** The slot's time, else the header's. */
 export function nameTime(
   slot: { readonly updatedAt: string } | undefined,
   header: SessionHeader | undefined,
@@ -143,7 +143,6 @@ class RootedRows {
   }
 }
 
-/** The row of the parent; -1 at a root or a gap. */
 function rowAbove(index: IndexTable, row: number): number {
   const parent = index.rows.parentHandle(row);
   return parent < 0 ? -1 : index.rowOfHandle(parent);

@@ -26,7 +26,7 @@ export interface LinearExport extends ExportedPath {
   readonly converter: LineConverter;
 }
 
-/** The bytes of the log. Damaged entries are left out. */
+/** Damaged entries are left out. */
 export async function* linearLines(work: LinearExport): AsyncGenerator<Buffer, void, undefined> {
   const { engine, rows, added, converter } = work;
   const { settings, log } = engine;
@@ -78,7 +78,7 @@ async function* chained({
   return parentId;
 }
 
-/** Of a transcript, each answer as one entry. */
+/** Each answer of a transcript as one entry. */
 function* wholeLines(engine: Engine, rows: Iterable<number>): Generator<RowLine> {
   for (const { row, line } of transcriptLines(engine, rows)) yield { row, bytes: line };
 }
@@ -207,7 +207,7 @@ function* rowsOfLabels(index: Engine["index"]): Generator<number> {
   }
 }
 
-/** The label of an entry; undefined if readers ignore it. */
+/** Undefined if readers ignore it. */
 function labelOf(entry: SessionEntry): Pick<SaidLabel, "targetId" | "label"> | undefined {
   if (entry.type !== "label" || typeof entry.targetId !== "string") return undefined;
   const label: unknown = entry.label ?? "";

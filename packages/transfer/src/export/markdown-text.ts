@@ -153,7 +153,6 @@ function timeText(iso: string | undefined): string | undefined {
   return iso === undefined ? undefined : `${iso.slice(0, -5).replace("T", " ")}Z`;
 }
 
-/** The text in a fence that none of its lines closes. */
 export function fenced(text: string, language = ""): string {
   const fence = "`".repeat(Math.max(3, longestRun(text, "`") + 1));
   return `${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}\n`;
@@ -171,7 +170,7 @@ function quotedText(text: string): string {
   return `${lines.map((line) => (line === "" ? ">" : `> ${line}`)).join("\n")}\n`;
 }
 
-/** Markdown text, with the end of a fence that it leaves open. */
+/** Closes a fence that the text leaves open. */
 export function closedText(text: string): string {
   const whole = text.trimEnd();
   const open = openFence(whole);
@@ -185,7 +184,6 @@ function oneLine(text: string): string {
 
 const lineUnitsMax = 120;
 
-/** The fence that is open at the end of the text, or empty. */
 function openFence(text: string): string {
   let open = "";
   for (const [, mark = "", rest = ""] of text.matchAll(/^ {0,3}(`{3,}|~{3,})(.*)$/gm)) {

@@ -1,5 +1,4 @@
 /** Merges the records of one answer, which Claude Code writes block by block, into one message. */
-import { createHash } from "node:crypto";
 import type { JsonValue } from "@branchlog/streaming";
 import type { AssistantMessage, KnownDraft, Usage } from "@branchlog/core/entries";
 import {
@@ -9,6 +8,8 @@ import {
   noUsage,
   objectAt,
   stringAt,
+  syntheticModel,
+  taskDigest,
   usageOfBoth,
 } from "@branchlog/core/internal";
 import type { AssistantContent, MappedContent } from "@branchlog/core/internal";
@@ -37,7 +38,6 @@ interface Follower {
   readonly node: TreeNode;
 }
 
-/** The call that gives a sub-agent its task, and the answer that makes it. */
 interface TaskCall {
   readonly callId: string;
   readonly node: TreeNode;
@@ -45,14 +45,10 @@ interface TaskCall {
 
 const recentMax = 256;
 
-/** The model of messages that Claude Code wrote itself. */
-const syntheticModel = "<synthetic>";
-
 export class ClaudeAnswers {
   readonly #tree: ClaudeTree;
   readonly #recent: AnswerGroup[] = [];
   readonly #toolNames = new Map<string, string>();
-  /** Calls that give a sub-agent its task, by a digest of the task. */
   readonly #tasks = new Map<string, TaskCall>();
   #pending: PendingAnswer | undefined;
 
@@ -64,9 +60,9 @@ export class ClaudeAnswers {
     return this.#toolNames.get(callId);
   }
 
-  /** The call that gave a sub-agent this task, if it is recent. */
+  /** Undefined if it is not recent. */
   taskCallOf(task: string): TaskCall | undefined {
-    return this.#tasks.get(digestOf(task));
+    return this.#tasks.get(taskDigest(task));
   }
 
   continueWith(record: ClaudeRecord, { content, rest }: AssistantParts): boolean {
@@ -146,7 +142,6 @@ export class ClaudeAnswers {
     }
   }
 
-  /** Whether a record belongs to the pending answer, within the limit of bytes. */
   #hasRoom({ group, bytes }: PendingAnswer, record: ClaudeRecord): boolean {
     if (this.#tree.nodeOf(record.parentUuid)?.group !== group) return false;
     return bytes + record.bytes <= mergedBytesMax;
@@ -161,7 +156,7 @@ export class ClaudeAnswers {
       if (typeof task !== "string") continue;
       const oldest = this.#tasks.keys().next().value;
       if (this.#tasks.size >= waitingMax && oldest !== undefined) this.#tasks.delete(oldest);
-      this.#tasks.set(digestOf(task), { callId: block.id, node });
+      this.#tasks.set(taskDigest(task), { callId: block.id, node });
     }
   }
 
@@ -174,7 +169,6 @@ export class ClaudeAnswers {
     old.counted = noUsage;
   }
 
-  /** Writes the message, then the blocks that have no form in it. */
   #writeParts(pending: PendingAnswer, parent: TreeNode): void {
     const { node, record, content, rest, group } = pending;
     const blocks = custom("claude.blocks", { blocks: rest });
@@ -205,8 +199,4 @@ function messageOf(pending: PendingAnswer): AssistantMessage {
     timestamp: Date.parse(record.time),
     ...(isError ? { errorMessage: said.join("\n") || (error ?? "") } : {}),
   };
-}
-
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("base64");
 }

@@ -4,11 +4,12 @@ import { normalizeName } from "@branchlog/core/entries";
 import type { KnownDraft } from "@branchlog/core/entries";
 import {
   assistantParts,
+  claudeText,
   countAt,
   custom,
+  envelopeKeys,
   objectAt,
   stringAt,
-  textsOf,
   toolResult,
   userMessage,
   userParts,
@@ -27,7 +28,6 @@ import type {
   SourceRecord,
 } from "./source-mapping.ts";
 
-/** Types of records that say nothing of the conversation. */
 const skipped: ReadonlyMap<string, SkipReason> = new Map([
   ["progress", "progress"],
   ["file-history-snapshot", "file-history"],
@@ -47,22 +47,6 @@ const skipped: ReadonlyMap<string, SkipReason> = new Map([
   ["worktree-state", "bookkeeping"],
 ]);
 
-/** Fields that the header, the entries or the tree hold already. */
-const envelopeKeys: ReadonlySet<string> = new Set([
-  "type",
-  "uuid",
-  "parentUuid",
-  "logicalParentUuid",
-  "isSidechain",
-  "timestamp",
-  "sessionId",
-  "cwd",
-  "version",
-  "gitBranch",
-  "userType",
-]);
-
-/** A boundary of a compaction whose summary is expected next. */
 interface Boundary {
   readonly node: TreeNode;
   readonly parent: TreeNode;
@@ -76,7 +60,7 @@ export class ClaudeMapping implements SourceMapping {
   #boundary: Boundary | undefined;
   #metadata: JsonObject | undefined;
   #last: ClaudeRecord;
-  /** Records that may give a title, if no other does. */
+  /** Used if no record has a title. */
   readonly #summaries: ClaudeRecord[] = [];
   #name = "";
   #isNamedByUser = false;
@@ -192,7 +176,7 @@ export class ClaudeMapping implements SourceMapping {
   #summary(record: ClaudeRecord, message: JsonObject | undefined): LineOutcome {
     const boundary = this.#boundary;
     const above = this.#tree.nodeOf(record.parentUuid);
-    const summary = textOf(message?.["content"]);
+    const summary = claudeText(message?.["content"]);
     if (boundary !== undefined && above === boundary.node) {
       this.#boundary = undefined;
       const draft = this.#compaction(summary);
@@ -221,7 +205,6 @@ export class ClaudeMapping implements SourceMapping {
     };
   }
 
-  /** A title by the user takes precedence over one by a model. */
   #title(record: ClaudeRecord): LineOutcome {
     const { value, type } = record;
     const isOfUser = type === "custom-title";
@@ -263,7 +246,6 @@ export class ClaudeMapping implements SourceMapping {
     return "imported";
   }
 
-  /** Children of a record that is skipped become children of its parent. */
   #skip(record: ClaudeRecord, reason: SkipReason): SkipReason {
     const { line, type, uuid } = record;
     if (reason === "unknown-record") this.#setting.tally.reportUnknown(line, type);
@@ -278,7 +260,7 @@ export class ClaudeMapping implements SourceMapping {
     const parent = this.#tree.parentOf(record);
     if (!record.isSide || parent.isSide) return parent;
     const content = objectAt(record.value, "message")?.["content"];
-    const task = this.#answers.taskCallOf(textOf(content));
+    const task = this.#answers.taskCallOf(claudeText(content));
     const facts = {
       agentId: stringAt(record.value, "agentId"),
       toolCallId: task?.callId,
@@ -297,8 +279,4 @@ export class ClaudeMapping implements SourceMapping {
     const draft = custom("claude.system", withoutKeys(record.value, envelopeKeys));
     this.#tree.fill(node, draft, parent, record, 0);
   }
-}
-
-function textOf(content: JsonValue | undefined): string {
-  return textsOf(content).join("\n\n");
 }

@@ -7,7 +7,6 @@ export interface ClaudeRecord extends SourceRecord {
   readonly type: string;
   readonly uuid: string | undefined;
   readonly parentUuid: string | undefined;
-  /** Whether it is of a sub-agent. */
   readonly isSide: boolean;
   readonly time: string;
 }
@@ -29,11 +28,9 @@ export interface AnswerGroup {
   tail: TreeNode;
   /** Calls without a result, of a recent answer. */
   open: Set<string> | undefined;
-  /** The usage that the log holds already. */
   counted: Usage;
 }
 
-/** A record as a position in the log. */
 export interface TreeNode {
   /** The last entry of the record, the parent of its children; empty until it is written. */
   id: string;
@@ -108,7 +105,7 @@ export class ClaudeTree {
     return node;
   }
 
-  /** Writes an entry for a node that may be referenced already. */
+  /** For a node that may already be referenced. */
   fill(
     node: TreeNode,
     draft: KnownDraft,
@@ -154,7 +151,6 @@ export function emptyNode(model: string, isSide: boolean): TreeNode {
   return { id: "", firstId: "", model, isSide, group: undefined, next: undefined };
 }
 
-/** The node that the children of a node are attached to. */
 export function settled(node: TreeNode): TreeNode {
   let last = node;
   while (last.next !== undefined) last = last.next;

@@ -26,7 +26,6 @@ interface PendingAnswer {
   readonly rest: JsonValue[];
   usage: Usage;
   bytes: number;
-  /** Whether its request has ended. */
   isOver: boolean;
 }
 
@@ -43,7 +42,7 @@ export class CodexLog {
     this.#tail = { id: setting.rootId, model: "", thinkingLevel: "" };
   }
 
-  /** The position of the last entry, with the settings in force there. */
+  /** With the settings in force there. */
   get tail(): Position {
     return this.#tail;
   }

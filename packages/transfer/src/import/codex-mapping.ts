@@ -26,7 +26,6 @@ import type { Voice, CodexLine } from "./codex-log.ts";
 import { changedText } from "./source-mapping.ts";
 import type { LineOutcome, MappingSetting, SourceMapping, SourceRecord } from "./source-mapping.ts";
 
-/** Events about the state of Codex only. */
 const statusEvents: ReadonlySet<string> = new Set([
   "agent_reasoning_raw_content",
   "agent_reasoning_section_break",
@@ -47,7 +46,6 @@ export class CodexMapping implements SourceMapping {
   readonly #toolNames = new Map<string, string>();
   #at: CodexLine;
   #name = "";
-  /** The last count of tokens, to recognise its repetitions. */
   #counted = "";
   #contextTokens = 0;
 
@@ -152,7 +150,6 @@ export class CodexMapping implements SourceMapping {
     }
   }
 
-  /** A message to the model: by the user, or by Codex as user, system or developer. */
   #heard(item: JsonObject): LineOutcome {
     const role = stringAt(item, "role") ?? "";
     const { content, rest } = contentOf(item["content"]);

@@ -1,12 +1,12 @@
 /**
- * Imports all transcripts below a directory, one session file each. It can be ended at any time and
- * begun again: what was imported stays, and is not imported again.
+ * Imports all transcripts below a directory, one session file each. Can be interrupted and
+ * restarted: imported sessions are kept and skipped.
  */
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { findSessions } from "@branchlog/core";
-import type { BranchlogError, ListedSession } from "@branchlog/core";
+import type { BranchlogError } from "@branchlog/core";
 import { isBranchlogError } from "@branchlog/core/errors";
 import { requireText } from "@branchlog/core/internal";
 import { importSession } from "./import-session.ts";
@@ -17,16 +17,16 @@ export interface DirectoryImportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What became of one transcript, and how many were dealt with of all. */
+/** The result for one transcript, and the progress. */
 export type DirectoryImportStep = {
   readonly source: string;
   readonly done: number;
   readonly total: number;
 } & (
   | { readonly kind: "imported"; readonly report: ImportReport }
-  /** A session of that id was there already, from an earlier import. */
+  /** Already imported. */
   | { readonly kind: "exists"; readonly path: string }
-  /** It could not be imported; nothing of it was created. */
+  /** Nothing was created. */
   | { readonly kind: "failed"; readonly error: BranchlogError }
 );
 
@@ -53,7 +53,8 @@ export async function* importDirectory(
   const total = transcripts.length;
   for (const [at, session] of transcripts.entries()) {
     const step = { source: session.path, done: at + 1, total };
-    const path = join(directory, nameOf(session));
+    const { timestamp, id } = session.header;
+    const path = join(directory, `${timestamp.replaceAll(/[:.]/g, "-")}_${id}.jsonl`);
     if (existsSync(path)) {
       yield { ...step, kind: "exists", path };
       continue;
@@ -77,8 +78,4 @@ async function imported(
     if (isBranchlogError(error)) return { error };
     throw error;
   }
-}
-
-function nameOf({ header }: ListedSession): string {
-  return `${header.timestamp.replaceAll(/[:.]/g, "-")}_${header.id}.jsonl`;
 }

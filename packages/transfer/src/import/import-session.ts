@@ -194,7 +194,7 @@ function outcomeOf(record: FileRecord, mapping: SourceMapping, tally: LineTally)
   return reason;
 }
 
-/** Reports a number that no double holds: a mapping sees only its value. */
+/** Reports numbers that no double holds: a mapping sees only their values. */
 function reportChanged({ bytes, lineNumber: line }: FileRecord, tally: LineTally): void {
   // One character for each byte: the digits are ASCII, and decoding would take longer.
   const number = bytes === null ? undefined : changedNumber(bytes.toString("latin1"));

@@ -6,7 +6,6 @@ import { encodeDraft, encodeHeader, spliceDraft } from "@branchlog/core/internal
 
 export interface EntryPlace {
   readonly parentId: string | null;
-  /** ISO 8601 with milliseconds. */
   readonly time: string;
   /** Unique: `uuid:<id in the source>` or `line:<number>`, then `#<part>`. */
   readonly seed: string;
@@ -16,7 +15,7 @@ export class LogBuilder {
   readonly #sessionId: string;
   readonly #ids = new Set<string>();
   #lines: Buffer[] = [];
-  /** Bytes that were not taken yet. */
+  /** Not yet taken. */
   bytes = 0;
   #lastId: string | null = null;
 
@@ -37,7 +36,7 @@ export class LogBuilder {
     return id;
   }
 
-  /** Ends the log at the end of the conversation, even if another branch is last. */
+  /** Ends at the conversation, even if another branch is last. */
   endAt(parentId: string, { time, line }: { readonly time: string; readonly line: number }): void {
     if (this.#lastId === parentId) return;
     const leaf = { type: "custom", customType: "branchlog.leaf" } as const;

@@ -13,7 +13,7 @@ export interface SourceRecord {
 /** Maps the records of a source to the entries of a log. No I/O. */
 export interface SourceMapping {
   push(record: SourceRecord): LineOutcome;
-  /** Writes what is pending. To be called once, after the last record. */
+  /** Writes what is pending; once, after the last record. */
   end(): void;
 }
 
@@ -21,7 +21,6 @@ export interface MappingSetting {
   readonly log: LogBuilder;
   readonly tally: LineTally;
   readonly facts: SourceFacts;
-  /** The first entry of the log, which describes the source. */
   readonly rootId: string;
 }
 
@@ -91,7 +90,6 @@ export class LineTally {
     if (this.diagnostics.length < diagnosticsMax) this.diagnostics.push(diagnostic);
   }
 
-  /** Reports a record of an unknown type, which is skipped. */
   reportUnknown(line: number, type: string): "unknown-record" {
     const message = `a record of the type ${JSON.stringify(type.slice(0, 80))} is not known`;
     this.report({ kind: "unknown-record", line, message });

@@ -37,10 +37,7 @@ export interface SourceFacts {
   readonly meta: JsonObject | undefined;
 }
 
-/**
- * Size of a source, in bytes.
- * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`, `ERR_LOG_UNREADABLE`.
- */
+/** @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`, `ERR_LOG_UNREADABLE`. */
 export function sourceSize(path: string): number {
   let stat: Stats;
   try {
@@ -60,7 +57,8 @@ export function sourceSize(path: string): number {
 }
 
 /**
- * Returns a check, for the end of the import, that the source only grew.
+ * The returned check, for the end of the import, verifies that the source only grew.
+ *
  * @throws BranchlogError `ERR_LOG_CHANGED`, by the check.
  */
 export function sourceCheck(path: string, size: number): () => void {
@@ -70,7 +68,7 @@ export function sourceCheck(path: string, size: number): () => void {
   return unchangedCheck(named.adopted(stat), size, path);
 }
 
-/** The lines of a source, up to `to`. Throws `ERR_LOG_UNREADABLE`; the signal's reason. */
+/** Up to `to`. Throws `ERR_LOG_UNREADABLE`; the signal's reason. */
 export async function* sourceLines(
   path: string,
   options: ReadFileOptions,

@@ -1,6 +1,6 @@
 /**
- * The directories in which omp keeps sessions: one per working directory, in the agent directory,
- * under names that changed with its versions. Read anew on each call.
+ * omp's session directories: one per working directory, under names that changed with its versions.
+ * Read on each call.
  */
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
@@ -21,8 +21,8 @@ export function getAgentDir(): string {
 }
 
 /**
- * `sessions` in the agent directory, or in `omp` below `XDG_DATA_HOME` if that exists and the agent
- * directory is the default one.
+ * `sessions` in the agent directory; in `omp` below `XDG_DATA_HOME` if that exists and the agent
+ * directory is the default.
  */
 export function sessionsRoot(): string {
   const data = set("XDG_DATA_HOME");
@@ -32,7 +32,7 @@ export function sessionsRoot(): string {
   return join(isShared ? shared : getAgentDir(), "sessions");
 }
 
-/** The directory for new sessions of `cwd`, which need not exist. */
+/** Creates nothing. */
 export function getDefaultSessionDir(cwd: string): string {
   return join(sessionsRoot(), sessionDirectoryName(cwd));
 }
@@ -47,7 +47,6 @@ export function sessionDirsOf(cwd: string): string[] {
   return sessionDirectoryNames(cwd, sources).map((name) => join(sessionsRoot(), name));
 }
 
-/** Images are kept beside the directories of sessions. */
 export function getBlobsDir(): string {
   return join(dirname(sessionsRoot()), "blobs");
 }
@@ -65,11 +64,10 @@ function set(name: string): string | undefined {
   return value === undefined || value === "" ? undefined : value;
 }
 
-// Each name loses information, so that two working directories may share one; the header of a
-// session has its working directory.
+// Names are ambiguous; only the header of a session holds its working directory.
 
 interface DirectoryNameSources {
-  /** With symbolic links resolved; the working directory itself if it does not exist. */
+  /** Symbolic links resolved; the working directory itself if it does not exist. */
   readonly realCwd: string;
   readonly home: string;
   readonly temporary: string;
@@ -77,7 +75,6 @@ interface DirectoryNameSources {
 
 const basenameLengthMax = 80;
 
-/** The path in dashes, its separators replaced. */
 function sessionDirectoryName(cwd: string): string {
   return `--${dashed(cwd.replace(/^[/\\]/, ""))}--`;
 }
@@ -96,7 +93,7 @@ export function sessionDirectoryNames(cwd: string, sources: DirectoryNameSources
   return [...new Set(names)];
 }
 
-/** As some versions of omp named them: by place, last part and checksum. */
+/** As some versions of omp named them: location, last part and checksum. */
 function hashedName(
   realCwd: string,
   inHome: string | undefined,
@@ -109,7 +106,7 @@ function hashedName(
   return `${place}-${last.slice(-basenameLengthMax)}-${hash}`;
 }
 
-/** Undefined if the path is not below the directory. */
+/** Undefined for a path that is not below. */
 function pathBelow(directory: string, path: string): string | undefined {
   const way = relative(directory, path);
   const isOutside = way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);

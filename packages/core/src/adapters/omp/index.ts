@@ -1,4 +1,4 @@
-/** `@branchlog/core/omp`: the session layer of omp, under its names, on the engine of Branchlog. */
+/** `@branchlog/core/omp`: omp's session layer on the engine of Branchlog. */
 export { SessionManager } from "./session-manager.ts";
 export type { ManagerFactory, ReadonlySessionManager } from "./session-manager.ts";
 export type { NewSessionOptions } from "../../session/new-header.ts";

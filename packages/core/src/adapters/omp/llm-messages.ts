@@ -1,15 +1,12 @@
-/**
- * Messages of a context as a model is sent them, those of omp's own roles included. Common roles
- * are converted as for pi. Pure.
- */
+/** Converts messages of a context for a model, those of omp's own roles included. Pure. */
 import type { AgentMessage, UserContent, UserMessage } from "../../entries/message-types.ts";
 import { convertToLlm as convertShared } from "../../projections/llm-messages.ts";
 import type { LlmMessage } from "../../projections/llm-messages.ts";
 import { isStoredObject, storedList } from "../../projections/stored-value.ts";
 
 /**
- * Python that the user ran becomes a user message, and so do the files that a message mentions,
- * with their images; Python excluded from the context is left out. Everything else as for pi.
+ * Python runs and mentioned files (with images) become user messages; Python excluded from the
+ * context is omitted. Other roles as for pi.
  */
 export function convertToLlm(messages: readonly AgentMessage[]): LlmMessage[] {
   return messages.flatMap((message) => {

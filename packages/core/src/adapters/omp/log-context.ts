@@ -23,12 +23,10 @@ export function ompStateAt({ engine, leaf }: SessionLog): OmpState {
   return ompStateOfPath(engine.pathView(leaf.id));
 }
 
-// omp's context of entries in an array. Of a repeated id the last entry counts; a cycle ends the
-// path.
-
 /**
- * The context at a leaf. Null is before the first entry: an empty context. Undefined, empty and
- * unknown ids mean the last entry of the array.
+ * omp's context at a leaf. Of a repeated id the last entry counts; a cycle ends the path. Null: an
+ * empty context. Undefined, empty and unknown ids: the last entry.
+ *
  * @param byId The entries by id, if the caller has them.
  */
 export function buildSessionContext(

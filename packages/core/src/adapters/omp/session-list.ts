@@ -1,6 +1,6 @@
 /**
- * omp's session lists: of a working directory from all directories that may hold its sessions, or
- * of all. Exact, as the catalog has them; a file that is not a session is left out.
+ * omp's session lists, of a working directory or of all, exact by the catalog. Files that are not
+ * sessions are left out.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -11,20 +11,18 @@ import type { SessionInfo as ListedInfo } from "../pi/session-directory.ts";
 import { findMostRecentSession as findMostRecent } from "../pi/session-lookup.ts";
 import { getDefaultSessionDir, sessionDirsOf, sessionsRoot } from "./agent-directory.ts";
 
-/** One session of a list, under omp's names. */
+/** A session in a list, under omp's names. */
 export interface SessionInfo {
   readonly path: string;
   readonly id: string;
-  /** As the header has it; "" without one. */
+  /** "" if absent. */
   readonly cwd: string;
   readonly title?: string;
-  /** As the header has it. */
   readonly parentSessionPath?: string;
   readonly created: Date;
   readonly modified: Date;
-  /** Messages of every role and on every branch, of the whole file. */
+  /** Of every role and branch. */
   readonly messageCount: number;
-  /** Of the file. */
   readonly size: number;
   readonly firstMessage: string;
   /** Read from the file on each access. */
@@ -32,8 +30,9 @@ export interface SessionInfo {
 }
 
 /**
- * The sessions of a working directory, latest change first.
- * @param sessionDir Default: the directories that omp keeps.
+ * Latest change first.
+ *
+ * @param sessionDir Default: omp's directories of `cwd`.
  */
 export async function listSessions(cwd: string, sessionDir?: string): Promise<SessionInfo[]> {
   const directories = sessionDir === undefined ? sessionDirsOf(cwd) : [sessionDir];
@@ -47,10 +46,10 @@ export async function listAll(): Promise<SessionInfo[]> {
 }
 
 /**
- * The session file of a directory that changed last, of any working directory; of ties the one
- * whose name is last, since omp names files by their creation. Files that are no sessions or
- * unreadable are skipped.
- * @returns Its path; null without one. Never rejects.
+ * The session file of a directory that changed last, of any working directory; of ties the last
+ * name, since names begin with the creation time. Skips other files and unreadable ones.
+ *
+ * @returns Null without one. Never rejects.
  */
 export async function findMostRecentSession(sessionDir: string): Promise<string | null> {
   return findMostRecent(sessionDir);
@@ -90,7 +89,7 @@ function ompInfo(info: ListedInfo): SessionInfo {
     created,
     modified,
     messageCount: info.messageCount,
-    size: sizeOf(path),
+    size: statSync(path, { throwIfNoEntry: false })?.size ?? 0,
     firstMessage: info.firstMessage,
     get allMessagesText() {
       return info.allMessagesText;
@@ -112,10 +111,6 @@ function isPath(stored: string, wanted: string): boolean {
   } catch {
     return false;
   }
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function changedMs(path: string): number {

@@ -1,6 +1,4 @@
-/**
- * omp's SessionManager over an engine: the calls of its session document, and of later versions.
- */
+/** omp's SessionManager on an engine: the calls of its documentation, and of later versions. */
 import { requireOptions } from "../../argument-checks.ts";
 import { mainRole, roleModelType } from "../../dialects/model-reference.ts";
 import type { TitleSource } from "../../dialects/title-slot.ts";
@@ -38,13 +36,15 @@ import { named, titleSource } from "./session-name.ts";
 export interface ManagerFactory<M> {
   /**
    * A new session. Its file appears with the first user or assistant message.
-   * @param sessionDir Default: omp's directory for `cwd`. It is created at once.
+   *
+   * @param sessionDir Default: omp's directory for `cwd`. Created at once.
    */
   create(this: void, cwd: string, sessionDir?: string): M;
   /**
-   * Opens a session file of any version, as it is. A missing file is a new session for that path;
-   * an empty one gets its header, the only case in which opening writes.
-   * @param sessionDir Where further sessions are created. Default: the directory of the file.
+   * Opens a session file of any version, unchanged. A missing file is a new session for that path;
+   * an empty one gets its header, the only write of opening.
+   *
+   * @param sessionDir For further sessions. Default: the directory of the file.
    * @throws BranchlogError `ERR_NOT_A_SESSION`, `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
    */
   open(this: void, path: string, sessionDir?: string): Promise<M>;
@@ -54,14 +54,15 @@ export interface ManagerFactory<M> {
   inMemory(this: void, cwd?: string): M;
   /**
    * Copies a whole session file, of any version, for another working directory; opens the copy.
-   * @throws BranchlogError if the source is missing or no session; nothing is created then.
+   *
+   * @throws BranchlogError if the source is missing or not a session; nothing is created.
    */
   forkFrom(this: void, sourcePath: string, cwd: string, sessionDir?: string): Promise<M>;
 }
 
 let newManager: (state: ManagerState) => SessionManager;
 
-/** With the files, lock, clock and ids of the caller's choice. */
+/** With files, lock, clock and ids of the caller. */
 export function managersWith(given: EngineOptions): ManagerFactory<SessionManager> {
   const checked = requireOptions(given, engineOptionNames);
   const options = { newSessionDialect: "omp", ...checked } as const;
@@ -81,7 +82,7 @@ export function managersWith(given: EngineOptions): ManagerFactory<SessionManage
 
 const defaults = managersWith({});
 
-/** Made by its static methods; there is nothing that must be closed. */
+/** Made by its static methods; needs no close. */
 export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, SessionEntry>> {
   /** A new session; see {@link ManagerFactory.create}. */
   static readonly create: ManagerFactory<SessionManager>["create"] = defaults.create;
@@ -115,26 +116,26 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     return this.#position.state;
   }
 
-  /** Goes to another file; rejects as `open`, and stays where it was then. */
+  /** Switches to another file; rejects as `open`, then without a switch. */
   async setSessionFile(path: string): Promise<void> {
     this.#position.go(openSession(this.#state, path));
   }
 
-  /** Goes to a new session, of which nothing is on disk yet. Gives the path of its file. */
+  /** Switches to a new session, not yet on disk. Returns the path of its file. */
   async newSession(options?: NewSessionOptions): Promise<string | undefined> {
     return this.#position.go(startSession(this.#state, options)).file;
   }
 
-  /** As {@link SessionManager.getSessionName}, as older versions have it. */
+  /** {@link SessionManager.getSessionName} under its old name. */
   getSessionTitle(): string | undefined {
     return this.getSessionName();
   }
-  /** The origin of the name; undefined if it is not known. */
+  /** Undefined if unknown. */
   get titleSource(): TitleSource | undefined {
     return titleSource(this.#state.log.engine);
   }
 
-  /** The tree, with labels, children by time, without what its user put away. */
+  /** With labels; children by time; without archived entries. */
   getTree(options: { readonly includeArchived?: boolean } = {}): SessionTreeNode[] {
     const { engine } = this.#state.log;
     const roots = treeOf(engine);
@@ -145,11 +146,11 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
   buildSessionContext(): SessionContext {
     return ompContextOf(this.#state.log);
   }
-  /** The rules that were injected on the way to the leaf. */
+  /** The rules injected on the path to the leaf. */
   getInjectedTtsrRules(): string[] {
     return ompStateAt(this.#state.log).injectedTtsrRules;
   }
-  /** The role that the last change of a model on the way to the leaf was for. */
+  /** The role of the last model change on the path to the leaf. */
   getLastModelChangeRole(): string | undefined {
     const { engine, leaf } = this.#state.log;
     const view = engine.pathView(leaf.id);
@@ -159,30 +160,31 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     }
     return undefined;
   }
-  /** Token and cost totals of the whole log. Reads bodies on first demand, then only new ones. */
+  /** Totals of the whole log. Reads bodies on first use, then only new ones. */
   getUsageStatistics(): UsageTotals {
     const { engine } = this.#state.log;
     return usageFold(engine).valueSync().total;
   }
 
-  /** Resolves once what was appended is on the device. */
+  /** Resolves once all appends are on the device. */
   async flush(): Promise<void> {
     this.flushSync();
   }
 
-  /** As {@link SessionManager.flush}, blocking. */
+  /** {@link SessionManager.flush}, blocking. */
   flushSync(): void {
     const { engine, draftOf } = this.#state.log;
     if (this.#state.isPersisted && draftOf === null) engine.log.file.syncSync();
   }
 
-  /** As {@link SessionManager.flush}; the manager can be used all the same. */
+  /** {@link SessionManager.flush}; the manager stays usable. */
   async close(): Promise<void> {
     await this.flush();
   }
 
   /**
-   * Names the session. An agent's name (`auto`) never replaces a user's, and an empty one is none.
+   * Names the session. A generated name (`auto`) never replaces a user's; an empty one is ignored.
+   *
    * @returns Whether the session has that name now.
    */
   async setSessionName(
@@ -192,7 +194,7 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
   ): Promise<boolean> {
     return this.#setName(name, source, trigger);
   }
-  /** Names the session whatever the origin of its name, as older versions do. */
+  /** Names the session whatever the source of its name, as older versions do. */
   async setSessionTitle(title: string): Promise<void> {
     this.#setName(title);
   }
@@ -273,13 +275,13 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
   }
 }
 
-/** What of a {@link SessionManager} only reads. */
+/** The reading part of a {@link SessionManager}. */
 export type ReadonlySessionManager = Pick<
   SessionManager,
   Extract<keyof SessionManager, `get${string}` | `build${string}` | "isPersisted" | "titleSource">
 >;
 
-/** Of a model that a log of pi has as state of an extension. */
+/** Of a model stored in a pi log as extension state. */
 function roleOf(entry: SessionEntry): string {
   const data: unknown = entry.type === "custom" ? entry.data : undefined;
   const role: unknown = isStoredObject(data) ? Reflect.get(data, "role") : undefined;
@@ -300,7 +302,7 @@ function archivedIds({ index, bodies }: Engine): ReadonlySet<string> {
   return archived;
 }
 
-/** Without archived entries and their descendants. Changes the lists of the nodes. */
+/** Changes the child lists of the nodes. */
 function withoutArchived(
   roots: SessionTreeNode[],
   archived: ReadonlySet<string>,

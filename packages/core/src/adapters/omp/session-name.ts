@@ -1,6 +1,6 @@
 /**
- * Naming a session as omp does: in the header while nothing of it is on disk, then in its title
- * slot if it has one, else by an entry. A name made by an agent never replaces a user's.
+ * Names a session as omp does: in the header of a draft, then in the title slot if there is one,
+ * else by an entry. A generated name never replaces a user's.
  */
 import { encodeHeader } from "../../entries/encode-entry.ts";
 import { normalizeName } from "../../entries/identifiers.ts";
@@ -14,19 +14,20 @@ export interface Title {
   readonly title: string;
   /** Undefined if unknown. */
   readonly source?: TitleSource | undefined;
-  /** What made an agent name it. */
+  /** Why an agent named it. */
   readonly trigger?: string | undefined;
 }
 
 /**
- * Null: it keeps the name that its user gave it, or the title is empty.
+ * Null: the user's name stays, or the title is empty.
+ *
  * @returns The log of the session afterwards.
  * @throws As appending does.
  */
 export function named(log: SessionLog, { title, source, trigger }: Title): SessionLog | null {
   const { engine } = log;
   const name = normalizeName(title);
-  // Another process may have named it a moment ago.
+  // Another process may just have named it.
   engine.refreshSync();
   if (name === "" || (source === "auto" && titleSource(engine) === "user")) return null;
   if (engine.log.state.titleSlot !== undefined) return nameInSlot(log, name, source) ? log : null;
@@ -36,7 +37,6 @@ export function named(log: SessionLog, { title, source, trigger }: Title): Sessi
   return appendToLog(log, { type: "title_change", ...fields }, nowMs(log)).log;
 }
 
-/** Undefined if unknown. */
 export function titleSource(engine: Engine): TitleSource | undefined {
   const { header, log } = engine;
   const { titleSlot } = log.state;
@@ -51,7 +51,6 @@ function sourceOf(stored: unknown): TitleSource | undefined {
   return stored === "auto" || stored === "user" ? stored : undefined;
 }
 
-/** Nothing of the draft is on disk yet. */
 function titledDraft(
   { engine, options, leaf }: SessionLog,
   path: string,

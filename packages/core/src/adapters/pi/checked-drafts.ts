@@ -1,6 +1,6 @@
 /**
- * Drafts of entries that refer to other entries: the references are checked as pi does, with its
- * messages, before anything is written.
+ * Drafts that refer to other entries, checked as in pi, with its messages, before anything is
+ * written.
  */
 import type {
   BranchSummaryDraft,
@@ -20,13 +20,14 @@ import type { SessionLog } from "./session-log.ts";
 
 /**
  * The row of an entry that can be a leaf.
+ *
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
  */
 export function requireRow(engine: Engine, id: unknown): number {
   const { index, bodies } = engine;
   const found = rowOf(engine, id);
   if (found >= 0) bodies.confirmSync(found);
-  // Confirming may bring back an earlier entry with the id, or show that it is absent.
+  // Confirming may uncover an earlier entry with the id, or show that it is damaged.
   const row = rowOf(engine, id);
   if (row >= 0 && index.isNode(row)) return row;
   throw refusal(engine, "ERR_ENTRY_NOT_FOUND", id, `Entry ${String(id)} not found`);
@@ -103,10 +104,9 @@ function isEditable(index: IndexTable, row: number): boolean {
   );
 }
 
-/** What a context edit may put in the place of content. */
 export type ContextEditableContent = ContextEditReplacement["content"];
 
-/** Content of an answer or a tool result is always a list of blocks. */
+/** Content of an answer or tool result is always a list. */
 function inBlocks(
   index: IndexTable,
   row: number,

@@ -1,4 +1,4 @@
-/** Sessions that begin as a copy of one branch of the current session, or of a whole file. */
+/** Sessions that begin as a copy of a branch of the current session, or of a whole file. */
 import { branchLines, branchTo } from "../../copies/branched-session.ts";
 import type { Branch } from "../../copies/branched-session.ts";
 import { sessionPath } from "../../copies/session-header.ts";
@@ -20,13 +20,14 @@ import { draftLog, fileLog, memoryLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
 
 /**
- * The branch that ends in an entry: a file if it has an answer, else a draft; in memory if the
- * current session is.
+ * The branch to an entry: a file if it has an answer, else a draft; in memory if the current
+ * session is.
+ *
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_LOG_EXISTS`.
  */
 export function branchOff(state: ManagerState, leafId: string | undefined): ManagerState {
   const { engine, leaf } = state.log;
-  // No id is the leaf, as everywhere in pi; before the first entry there is no branch.
+  // As everywhere in pi, no id means the leaf; before the first entry there is no branch.
   const branch = branchTo(engine, requireRow(engine, leafId ?? leaf.id ?? leafId));
   const { ports } = engineSettings(state.options);
   const parentSession = state.isPersisted ? state.file : undefined;
@@ -40,6 +41,7 @@ export function branchOff(state: ManagerState, leafId: string | undefined): Mana
 
 /**
  * A whole file, of any version, for another working directory.
+ *
  * @throws BranchlogError as `openForkSource`; `ERR_INVALID_SESSION_ID`, `ERR_LOG_EXISTS`.
  */
 export function forkFile(

@@ -1,6 +1,6 @@
 /**
- * pi's free functions over entries in an array: the same context builder, on a path found by parent
- * ids. Of a repeated id the last entry counts; a cycle ends the path.
+ * pi's functions over arrays of entries. Of a repeated id the last entry counts; a cycle ends the
+ * path.
  */
 import type { CompactionEntry, SessionEntry } from "../../entries/entry-types.ts";
 import { buildContext, projectContext, selectContext } from "../../projections/context.ts";
@@ -8,12 +8,11 @@ import type { SessionContext, SessionProjection } from "../../projections/contex
 import { arrayPathView } from "../../projections/projection.ts";
 import type { PathView } from "../../projections/projection.ts";
 
-/** Entries by their ids. */
 export type EntriesById = ReadonlyMap<string, SessionEntry>;
 
 /**
- * The context at a leaf. Null is before the first entry: an empty context. Undefined, empty and
- * unknown ids mean the last entry of the array.
+ * The context at a leaf. Null: an empty context. Undefined, empty and unknown ids: the last entry.
+ *
  * @param byId The entries by id, if the caller has them.
  */
 export function buildSessionContext(
@@ -25,7 +24,7 @@ export function buildSessionContext(
   return { messages, thinkingLevel, model };
 }
 
-/** The entries of the context at a leaf, in its order; leaves as in {@link buildSessionContext}. */
+/** In order; leaves as in {@link buildSessionContext}. */
 export function buildContextEntries(
   entries: readonly SessionEntry[],
   leafId?: string | null,
@@ -35,7 +34,7 @@ export function buildContextEntries(
   return Array.from(selectContext(view), (i) => view.entry(i));
 }
 
-/** The context with its entries beside their messages; see {@link buildSessionContext}. */
+/** The context with its entries; see {@link buildSessionContext}. */
 export function buildSessionProjection(
   entries: readonly SessionEntry[],
   leafId?: string | null,
@@ -44,7 +43,7 @@ export function buildSessionProjection(
   return projectContext(pathViewOf(entries, leafId, byId));
 }
 
-/** The last compaction in the array, wherever in the tree it is, or null. */
+/** The last one in the array, on any branch, or null. */
 export function getLatestCompactionEntry(entries: readonly SessionEntry[]): CompactionEntry | null {
   for (let i = entries.length - 1; i >= 0; i -= 1) {
     const entry = entries[i];
@@ -53,7 +52,6 @@ export function getLatestCompactionEntry(entries: readonly SessionEntry[]): Comp
   return null;
 }
 
-/** Leaves as in {@link buildSessionContext}. */
 export function pathViewOf(
   entries: readonly SessionEntry[],
   leafId: string | null | undefined,

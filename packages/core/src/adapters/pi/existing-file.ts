@@ -1,4 +1,4 @@
-/** Opens a file that should be a session, with the error messages of the agent. */
+/** Opens a file that should be a session, with the agent's error messages. */
 import type { DialectName } from "../../dialects/dialect.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
 import { engineSettings } from "../../log/engine-options.ts";
@@ -11,16 +11,17 @@ import type { Steps } from "../../store/steps.ts";
 import { fileLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
 
-/** How logs are opened, and the dialect of new ones. Default: pi's. */
+/** The dialect is for new logs. Default: pi's. */
 export interface FaceOptions extends EngineOptions {
   readonly newSessionDialect?: DialectName | undefined;
 }
 
-/** `missing` and `empty`: a session may begin there. */
+/** `missing` and `empty`: a session may be created there. */
 export type FoundLog = SessionLog | "missing" | "empty";
 
 /**
  * Never writes.
+ *
  * @throws BranchlogError `ERR_NOT_A_SESSION`, `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
  */
 export function openExisting(file: string, options: FaceOptions): FoundLog {
@@ -57,14 +58,15 @@ function isDirectory(file: string, options: EngineOptions): boolean {
   try {
     return engineSettings(options).ports.fs.statSync(file)?.isDirectory === true;
   } catch {
-    // The caller's error says what is wrong with the path.
+    // The caller's error describes the path.
     return false;
   }
 }
 
 /**
- * Makes an empty file a session: the only case in which opening writes, as pi does it. The header
- * is written under the lock of the log, and only if the file is still empty then.
+ * Writes the header of an empty file, as pi does: the only write of opening. Under the lock of the
+ * log, and only if it is still empty.
+ *
  * @throws BranchlogError `ERR_LOCK_TIMEOUT`, `ERR_CREATE_FAILED`.
  */
 export function claimEmptyFile(path: string, header: Buffer, options: EngineOptions): void {

@@ -1,4 +1,4 @@
-/** `@branchlog/core/pi`: the session layer of pi, under pi's names, on the engine of Branchlog. */
+/** `@branchlog/core/pi`: pi's session layer on the engine of Branchlog. */
 export { SessionManager } from "./session-manager.ts";
 export type { ManagerFactory, ReadonlySessionManager } from "./session-manager.ts";
 export type { NewSessionOptions } from "../../session/new-header.ts";

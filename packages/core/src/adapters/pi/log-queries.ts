@@ -1,4 +1,4 @@
-/** Queries of a manager about its log, returned as in pi: as copies that a caller may change. */
+/** Queries of a manager, returned as in pi: as copies that callers may change. */
 import type { JsonObject } from "@branchlog/streaming";
 import { settledEntries } from "../../bodies/lazy-entry.ts";
 import type { LazySource } from "../../bodies/lazy-entry.ts";
@@ -14,7 +14,7 @@ import type { SessionLog } from "./session-log.ts";
 import { treeNodes } from "./tree-nodes.ts";
 import type { SessionTreeNode } from "./tree-nodes.ts";
 
-/** A copy in the current form, whatever version the file has. */
+/** In the current form, whatever the version of the file. */
 export function headerOf({ log, header }: Engine): SessionHeader {
   const version = entryForm(log.state.indexer.header?.version ?? 3);
   // Decoding boundary: a header is a JSON object, and stays one.
@@ -23,12 +23,12 @@ export function headerOf({ log, header }: Engine): SessionHeader {
   return { ...current } as unknown as SessionHeader;
 }
 
-/** In file order, also those that a later one with the same id hides. */
+/** In file order, including those hidden by a later one with the same id. */
 export function entriesOf(engine: Engine): SessionEntry[] {
   return handOut(engine, () => Int32Array.from({ length: engine.index.count }, (_, row) => row));
 }
 
-/** Entries that can be found by their id. */
+/** Without hidden entries. */
 export function entryCount({ index }: Engine): number {
   if (index.damagedCount === 0) return index.count - index.shadowedCount;
   let count = 0;
@@ -36,7 +36,7 @@ export function entryCount({ index }: Engine): number {
   return count;
 }
 
-/** -1 if absent. Anything but a string names no entry, as in pi. */
+/** -1 if absent. As in pi, anything but a string is absent. */
 export function rowOf({ index }: Engine, id: unknown): number {
   return typeof id === "string" ? index.rowOfId(id) : -1;
 }
@@ -54,12 +54,9 @@ export function branchOf(engine: Engine, id: unknown): SessionEntry[] {
 /** In file order, whether or not the parent exists. */
 export function childrenOf(engine: Engine, parentId: unknown): SessionEntry[] {
   const { index } = engine;
-  const handle = parentId === null ? rootHandle : handleOf(engine, parentId);
+  const found = typeof parentId === "string" ? index.ids.find(parentId) : -1;
+  const handle = parentId === null ? rootHandle : found;
   return handle === -1 ? [] : handOut(engine, () => childrenOfHandle(index, handle));
-}
-
-function handleOf({ index }: Engine, id: unknown): number {
-  return typeof id === "string" ? index.ids.find(id) : -1;
 }
 
 export function treeOf(engine: Engine): SessionTreeNode[] {
@@ -68,8 +65,8 @@ export function treeOf(engine: Engine): SessionTreeNode[] {
 }
 
 /**
- * Lazy entries load their bodies from here. They outlive a migration, which keeps rows, and a
- * rewrite by another program as far as the new log has their ids.
+ * Lazy entries load their bodies from here. They survive a migration, which keeps rows, and a
+ * rewrite by another program as far as their ids remain.
  */
 function lazySource(engine: Engine): LazySource {
   const { index, log } = engine;
@@ -85,10 +82,10 @@ function lazySource(engine: Engine): LazySource {
   };
 }
 
-/** Lazy entries of rows, in their order, without damaged ones. */
+/** In order, without damaged ones. */
 export function handOut(engine: Engine, rowsNow: () => ArrayLike<number>): SessionEntry[] {
   const entries = settledEntries(lazySource(engine), rowsNow);
-  // The bodies that were read may be worth another checkpoint.
+  // The bodies just read may justify another checkpoint.
   engine.checkpoints.progressed();
   return entries.includes(undefined)
     ? entries.filter((entry) => entry !== undefined)
@@ -109,7 +106,6 @@ export function projectionOf({ engine, leaf }: SessionLog): SessionProjection {
   );
 }
 
-/** In the order of the context. */
 export function contextEntriesOf({ engine, leaf }: SessionLog): SessionEntry[] {
   return handOut(engine, () => contextRows(engine, engine.rowPath(leaf.id), true));
 }

@@ -1,7 +1,6 @@
 /**
- * The common part of the session managers of pi and omp: queries, moves of the leaf, and the
- * appends with the same arguments. They only translate. Entries are plain objects whose bodies are
- * read at the first use; changing them changes no log.
+ * What the session managers of pi and omp share: queries, moves of the leaf, common appends.
+ * Entries are plain objects that read their bodies at first use; changing them changes no log.
  */
 import type { ParentChoice } from "../../append/request.ts";
 import type { SessionEntry, SessionHeader } from "../../entries/entry-types.ts";
@@ -17,7 +16,7 @@ import type { ManagerState } from "./manager-state.ts";
 
 let positionIn: (manager: ManagerBase<unknown>) => ManagerPosition;
 
-/** Not a member, as programs give managers members of their own. */
+/** Not a member, since programs add members of their own to managers. */
 export function positionOf(manager: ManagerBase<unknown>): ManagerPosition {
   return positionIn(manager);
 }
@@ -26,7 +25,7 @@ export function parentChoice(id: string | null): ParentChoice {
   return id === null ? { kind: "root" } : { kind: "entry", id };
 }
 
-/** `More` are the entries that an agent has beside those of pi. */
+/** `More`: entries of the agent beside pi's. */
 export class ManagerBase<More = never> {
   readonly #position: ManagerPosition;
 
@@ -44,13 +43,13 @@ export class ManagerBase<More = never> {
     return this.#position.state;
   }
 
-  /** Goes to a new session with the branch to an entry. Returns the path of its file. */
+  /** Switches to a new session with the branch to an entry. Returns the path of its file. */
   createBranchedSession(leafId: string): string | undefined {
     const { isPersisted, file } = this.#position.go(branchOff(this.#state, leafId));
     return isPersisted ? file : undefined;
   }
 
-  /** Whether the session is kept in a file, at the latest from the first answer on. */
+  /** Whether the session is, or will be, kept in a file. */
   isPersisted(): boolean {
     return this.#state.isPersisted;
   }
@@ -58,7 +57,7 @@ export class ManagerBase<More = never> {
   getCwd(): string {
     return this.#state.cwd;
   }
-  /** Where new sessions are kept; "" for sessions in memory. */
+  /** For new sessions; "" for sessions in memory. */
   getSessionDir(): string {
     return this.#state.sessionDir;
   }
@@ -66,19 +65,19 @@ export class ManagerBase<More = never> {
   getSessionId(): string {
     return this.#state.log.engine.header.id;
   }
-  /** The path of the session file, which may not exist yet; undefined for a session in memory. */
+  /** May not exist yet; undefined for a session in memory. */
   getSessionFile(): string | undefined {
     return this.#state.file;
   }
-  /** The name in force: of a title slot, else of the latest entry that names it, or the header. */
+  /** By the title slot, else the latest naming entry, else the header. */
   getSessionName(): string | undefined {
     return this.#state.log.engine.log.state.name;
   }
-  /** A copy of the header, in the current form. */
+  /** A copy in the current form. */
   getHeader(): SessionHeader | null {
     return questions.headerOf(this.#state.log.engine);
   }
-  /** The entry that the next one follows; null before the first. */
+  /** The parent of the next entry; null before the first. */
   getLeafId(): string | null {
     return this.#state.log.leaf.id;
   }
@@ -87,7 +86,7 @@ export class ManagerBase<More = never> {
     const { id } = this.#state.log.leaf;
     return id === null ? undefined : this.getEntry(id);
   }
-  /** The entry with that id, as stored. */
+  /** As stored. */
   getEntry(id: string): SessionEntry | More | undefined {
     return questions.entryOf(this.#state.log.engine, id);
   }
@@ -95,20 +94,20 @@ export class ManagerBase<More = never> {
   getLabel(id: string): string | undefined {
     return this.#state.log.engine.log.state.folded.labels.get(id)?.label;
   }
-  /** All entries in file order, without the header. */
+  /** In file order, without the header. */
   getEntries(): (SessionEntry | More)[] {
     return questions.entriesOf(this.#state.log.engine);
   }
-  /** The entries directly below one, in file order; the roots for null. */
+  /** In file order; the roots for null. */
   getChildren(parentId: string | null): (SessionEntry | More)[] {
     return questions.childrenOf(this.#state.log.engine, parentId);
   }
-  /** The entries from the root to one (default: the leaf); none for an unknown id. */
+  /** From the root to an entry (default: the leaf); empty for an unknown id. */
   getBranch(fromId?: string): (SessionEntry | More)[] {
     const { engine, leaf } = this.#state.log;
     return questions.branchOf(engine, fromId ?? leaf.id);
   }
-  /** What was found wrong with the session while reading it. Not in pi and omp. */
+  /** Problems found while reading. Not in pi and omp. */
   getDiagnostics(): readonly Diagnostic[] {
     return this.#state.log.engine.diagnostics;
   }
@@ -124,7 +123,7 @@ export class ManagerBase<More = never> {
     this.#state.log.leaf.pin(null);
   }
 
-  /** Appends a message, as it is now, below the leaf, as all appends do; returns its id. */
+  /** Appends a snapshot of the message below the leaf; returns its id, as all appends do. */
   appendMessage(message: AgentMessage): string {
     return this.#position.append({ type: "message", message });
   }
@@ -139,8 +138,8 @@ export class ManagerBase<More = never> {
   }
 
   /**
-   * Calls `listener` for each appended entry on a branch that nobody chose: other processes had
-   * continued from the leaf. Returns what unsubscribes. Not in pi and omp.
+   * Calls `listener` for each appended entry that diverged: other processes had continued from the
+   * leaf. Returns the unsubscribe function. Not in pi and omp.
    */
   onDiverged(listener: DivergedListener): () => void {
     return this.#position.onDiverged(listener);

@@ -1,4 +1,4 @@
-/** The current session of a manager, and a signal of its changes and of a change of session. */
+/** The current session of a manager, with signals of its changes and switches. */
 import type { WatchedSession } from "../../session/watched-session.ts";
 import { ChangeSignal } from "../../log/tracked-log.ts";
 import type { Engine } from "../../session/engine.ts";
@@ -8,10 +8,10 @@ import type { EntryDraft } from "../../entries/entry-draft.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { appendToLog, nowMs } from "./session-log.ts";
 
-/** Called with an appended entry that is on a branch that nobody chose. */
+/** Called with each appended entry that diverged. */
 export type DivergedListener = (diverged: Divergence & { readonly id: string }) => void;
 
-/** A listener that throws must not make a written entry look like a failed append. */
+/** A throwing listener must not make a written entry look like a failed append. */
 function tell(listener: DivergedListener, diverged: Parameters<DivergedListener>[0]): void {
   try {
     listener(diverged);
@@ -45,14 +45,13 @@ export class ManagerPosition implements WatchedSession {
     return this.#state.log.leaf;
   }
 
-  /** Returns what unsubscribes. */
   onDiverged(listener: DivergedListener): () => void {
     const own: DivergedListener = (diverged) => listener(diverged);
     this.#divergedListeners.add(own);
     return () => this.#divergedListeners.delete(own);
   }
 
-  /** Continues with the log that has the entry. Throws as {@link appendToLog}. */
+  /** Keeps the log that then has the entry. Throws as {@link appendToLog}. */
   append(
     draft: EntryDraft,
     parent?: ParentChoice,
@@ -67,7 +66,6 @@ export class ManagerPosition implements WatchedSession {
     return id;
   }
 
-  /** There is nothing to close. */
   readonly isClosed = (): boolean => false;
 
   readonly reading = <T>(read: () => T): T => read();

@@ -1,6 +1,6 @@
 /**
- * The current session of a manager, and the ways to get one. A state is immutable, so a failure
- * leaves the manager where it was.
+ * The session of a manager as an immutable state, so that a failed switch leaves the manager
+ * unchanged.
  */
 import { dirname } from "node:path";
 import { sessionPath } from "../../copies/session-header.ts";
@@ -20,7 +20,7 @@ import { findMostRecentSession } from "./session-lookup.ts";
 import { bytesOf, draftLog, fileLog, memoryLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
 
-/** Constant while a manager goes from session to session. */
+/** Constant while a manager switches sessions. */
 export interface ManagerPlace {
   readonly cwd: string;
   /** "" if new sessions are not kept. */
@@ -31,8 +31,8 @@ export interface ManagerPlace {
 
 export interface ManagerState extends ManagerPlace {
   /**
-   * The path of the session file, which a draft does not have yet. In memory undefined, or the file
-   * that the session was copied from.
+   * A draft's file does not exist yet. In memory undefined, or the file that the session was copied
+   * from.
    */
   readonly file: string | undefined;
   readonly log: SessionLog;
@@ -65,7 +65,8 @@ export function createSession(
 }
 
 /**
- * A new session, nothing of which is on disk yet.
+ * A new session, not yet on disk.
+ *
  * @param file Default: a name made from its header.
  * @throws BranchlogError `ERR_INVALID_SESSION_ID`.
  */
@@ -97,8 +98,9 @@ function newLogOptions(options: FaceOptions): FaceOptions {
 }
 
 /**
- * A missing file is a new session for that path, an empty one gets a header. In memory, a copy of
- * the session, which leaves the file alone.
+ * A missing file is a new session for that path, an empty one gets a header. In memory, a copy that
+ * does not touch the file.
+ *
  * @throws BranchlogError as `openExisting`.
  */
 export function openSession(place: ManagerPlace, path: string): ManagerState {
@@ -129,6 +131,7 @@ export function openWhereItBelongs(
 
 /**
  * A new session if the directory has none.
+ *
  * @throws BranchlogError as `openExisting`.
  */
 export function continueRecentSession(
@@ -141,7 +144,7 @@ export function continueRecentSession(
   return recent === null ? startSession(place) : openSession(place, recent);
 }
 
-/** With the records that a caller kept, or a new session. */
+/** From given records, or new. */
 export function startInMemory(
   options: FaceOptions,
   cwd?: string,
@@ -181,7 +184,6 @@ function recordLine(record: FileEntry): Buffer {
   return Buffer.from(`${objectText({ ...record }, "A record")}\n`);
 }
 
-/** The directory of the process if the path is invalid. */
 function resolveCwd(cwd: unknown): string {
   if (typeof cwd !== "string" || cwd === "") return process.cwd();
   try {

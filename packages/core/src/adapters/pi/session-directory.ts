@@ -1,8 +1,7 @@
 /**
- * pi's session lists over the files of a directory, or of all of them. Lists are total, stable in
- * their order, hold each file once, and leave out files that are no sessions. They read unknown
- * files in bounded memory, and save a catalog beside them; a missing or unreadable directory is
- * empty.
+ * pi's session lists of one or all directories: complete, in a stable order, each file once,
+ * sessions only. Bounded memory; saves a catalog beside the files. A missing or unreadable
+ * directory is empty.
  */
 import { DirectoryCatalog } from "../../catalog/directory-catalog.ts";
 import type { LookedAtFile } from "../../catalog/directory-catalog.ts";
@@ -16,8 +15,8 @@ import { expandPath, resolveSessionDir, sessionsRoot } from "../../directories/a
 import { sessionScope } from "./session-lookup.ts";
 
 /**
- * Called after each file: how many were read, of how many, and occasionally the sessions so far, in
- * the order of the final list. Files that turn out to be no sessions count too.
+ * Called after each file with the counts read and total, which include files that are not sessions;
+ * occasionally with the sessions so far, in final order.
  */
 export type SessionListProgress = (
   loaded: number,
@@ -26,10 +25,10 @@ export type SessionListProgress = (
 ) => void;
 
 interface Listing {
-  /** In reading order, which breaks ties in the result. */
+  /** In reading order, which breaks ties. */
   readonly list: (signal: AbortSignal | undefined) => Promise<SessionFile[]>;
   readonly includes: (session: SessionInfo) => boolean;
-  /** Whether the sessions so far are reported, when so many of so many files were read. */
+  /** Whether the sessions so far are reported after this file. */
   readonly isPublished: (loaded: number, total: number, index: number) => boolean;
   readonly onProgress: SessionListProgress | undefined;
   readonly signal: AbortSignal | undefined;
@@ -40,9 +39,10 @@ const publishedEveryOfAll = 100;
 const { compare } = new Intl.Collator();
 
 /**
- * The sessions of `cwd` in its default directory, or in the flat directory `sessionDir`: those
- * whose header has that cwd, and in the default directory those without one. Latest change first,
- * ties by file name, descending. Partial lists follow the first, every tenth and the last file.
+ * The sessions of `cwd` in its default directory (also those without a cwd), or in the flat
+ * directory `sessionDir`. Latest change first, ties by file name, descending. Partial lists follow
+ * the first, every tenth and the last file.
+ *
  * @throws The signal's reason. A failure of `onProgress` makes the list empty, as in pi.
  */
 export async function listSessions(
@@ -57,10 +57,10 @@ export async function listSessions(
 }
 
 /**
- * The sessions of all working directories, or all in the flat directory `sessionDir`. Latest change
- * first, ties by the change of the file, then by file name, descending. Partial lists follow the
- * file that changed last, from then on every hundredth, and the last; for a flat directory as in
- * {@link listSessions}.
+ * All sessions, or all in the flat directory `sessionDir`. Latest change first, ties by change of
+ * the file, then by file name, descending. Partial lists follow the file that changed last, every
+ * hundredth after it, and the last; for a flat directory as in {@link listSessions}.
+ *
  * @throws As {@link listSessions}.
  */
 export function listAllSessions(
@@ -118,7 +118,7 @@ async function readSessions(listing: Listing): Promise<SessionInfo[]> {
   const ranking = new Ranking(comesBefore);
   let loaded = 0;
   const onLooked = ({ session, index, total }: LookedAtFile): void => {
-    // pi lists its own sessions only.
+    // pi lists only its own sessions.
     const info = session && session.transcript === undefined ? sessionInfo(session) : undefined;
     if (info !== undefined && includes(info)) ranking.add({ session: info, index });
     loaded += 1;
@@ -135,13 +135,11 @@ async function readSessions(listing: Listing): Promise<SessionInfo[]> {
   }
 }
 
-/** A session, and the place of its file in the reading order. */
 interface RankedSession {
   readonly session: SessionInfo;
   readonly index: number;
 }
 
-/** Latest change first, ties in reading order. */
 function comesBefore(one: RankedSession, other: RankedSession): boolean {
   const laterMs = one.session.modified.getTime() - other.session.modified.getTime();
   return laterMs === 0 ? one.index < other.index : laterMs > 0;
@@ -152,7 +150,7 @@ function sessionsOf(ranking: Ranking<RankedSession>): SessionInfo[] {
 }
 
 function byName(a: SessionFile, b: SessionFile): number {
-  // Names may be equal to the collator without being the same.
+  // Different names may be equal to the collator.
   return compare(b.name, a.name) || (a.path < b.path ? 1 : -1);
 }
 
@@ -160,32 +158,32 @@ function byChange(a: SessionFile, b: SessionFile): number {
   return a.mtimeMs === b.mtimeMs ? byName(a, b) : b.mtimeMs - a.mtimeMs;
 }
 
-/** One session of a list. */
+/** A session in a list. */
 export interface SessionInfo {
   readonly path: string;
   readonly id: string;
-  /** As the header has it; "" without one, as in the oldest files. */
+  /** "" if absent, as in the oldest files. */
   readonly cwd: string;
-  /** The name in force. Absent if it was never named, or the name was cleared. */
+  /** Absent if never named, or cleared. */
   readonly name?: string;
-  /** The file it was forked from, as the header has it. */
+  /** As in the header. */
   readonly parentSessionPath?: string;
-  /** The time in the header; an invalid Date if unreadable. */
+  /** Of the header; an invalid Date if unreadable. */
   readonly created: Date;
-  /** The last message of a user or an assistant, else the time in the header, else of the file. */
+  /** Of the last message of user or assistant, else of the header, else of the file. */
   readonly modified: Date;
-  /** Messages of every role and on every branch. */
+  /** Of every role and branch. */
   readonly messageCount: number;
   /** The first text of a user, else "(no messages)". */
   readonly firstMessage: string;
   /**
-   * The text of all user and assistant messages. Read from the file on each access (synchronous,
-   * O(bytes of the file)), also when the object is copied or serialised; "" without the file.
+   * All user and assistant messages. Read on each access, also when copied or serialised:
+   * synchronous, O(bytes of the file); "" without the file.
    */
   readonly allMessagesText: string;
 }
 
-/** Invalid times do not count: `modified` is valid. */
+/** Invalid times are ignored: `modified` is valid. */
 function sessionInfo(session: ListedSession): SessionInfo {
   const { path, header, name, summary, modifiedMs } = session;
   // Decoding boundary: of the header only the id was checked.

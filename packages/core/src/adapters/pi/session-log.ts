@@ -1,7 +1,6 @@
 /**
- * The log of a session manager: a file, memory, or a draft. A draft is a log in memory that becomes
- * a file with the first user or assistant message, all of it at once. A failed call changes
- * nothing.
+ * The log of a session manager: a file, memory, or a draft: a log in memory that is published as a
+ * file with the first user or assistant message. A failed call changes nothing.
  */
 import { readRange } from "@branchlog/streaming";
 import { isConversation } from "../../copies/branched-session.ts";
@@ -21,19 +20,19 @@ import { ContextMemo } from "../../session/path-fold.ts";
 import { runSync } from "../../store/steps.ts";
 import { writeTitle } from "../../session/title-write.ts";
 
-/** The leaf is pinned from the start, as pi's is. */
+/** The leaf is pinned from the start, as in pi. */
 export interface SessionLog {
   readonly engine: Engine;
   readonly leaf: LeafCursor;
   readonly memo: ContextMemo;
-  /** Where a draft will be published; null for any other log. */
+  /** Where a draft will be published; else null. */
   readonly draftOf: string | null;
   /** For the file that a draft becomes. */
   readonly options: EngineOptions;
 }
 
 export interface Appended {
-  /** Another log than before if a draft was published. */
+  /** Another log if a draft was published. */
   readonly log: SessionLog;
   readonly result: AppendResult;
 }
@@ -42,6 +41,7 @@ const memoryPath = "/session.jsonl";
 
 /**
  * Never writes.
+ *
  * @throws As `Engine.openSync`.
  */
 export function fileLog(path: string, options: EngineOptions): SessionLog {
@@ -52,7 +52,6 @@ export function memoryLog(chunks: Iterable<Buffer>, options: EngineOptions): Ses
   return standingAtTail(memoryEngine(memoryPath, chunks, options), null, options);
 }
 
-/** Will be the file at `path`. */
 export function draftLog(
   path: string,
   chunks: Iterable<Buffer>,
@@ -62,7 +61,8 @@ export function draftLog(
 }
 
 /**
- * Appends one entry, by default below the leaf, and moves the leaf to it.
+ * Appends one entry, by default below the leaf, and moves the leaf.
+ *
  * @param timeMs The time of the entry.
  * @throws As `Appender.append`; for a draft `ERR_LOG_EXISTS`, and what creating a file throws.
  */
@@ -79,7 +79,8 @@ export function appendToLog(
 }
 
 /**
- * Does nothing if the log has no title slot.
+ * Does nothing without a title slot.
+ *
  * @returns Whether it has the name now.
  * @throws As `writeTitle`.
  */
@@ -93,7 +94,6 @@ export function nameInSlot(
   return runSync(writeTitle(engine, normalizeName(title), source), clock);
 }
 
-/** In epoch milliseconds. */
 export function nowMs({ engine }: SessionLog): number {
   return engine.settings.ports.clock.now();
 }
@@ -121,7 +121,7 @@ function appendNow({ engine, leaf }: SessionLog, item: AppendItem): AppendResult
   return result;
 }
 
-/** Appends to a copy of the draft and makes that the file, so that a failure leaves the draft. */
+/** Publishes a copy with the entry appended, so that a failure leaves the draft unchanged. */
 function publish(draft: SessionLog, path: string, item: AppendItem): Appended {
   const { options } = draft;
   const copy = draftLog(path, bytesOf(draft.engine), options);
@@ -146,8 +146,9 @@ function standingAt(log: SessionLog, { id }: LeafCursor): SessionLog {
 }
 
 /**
- * The file at a path if it begins as the draft does: then a publication failed after the file had
- * its name, now or at an earlier append.
+ * The file at a path if it begins as the draft: an earlier publication failed after the file had
+ * its name.
+ *
  * @throws BranchlogError `ERR_APPEND_UNCERTAIN` if it cannot be read.
  */
 function ownFile(draft: SessionLog, path: string, failure: unknown): SessionLog | undefined {
@@ -157,7 +158,7 @@ function ownFile(draft: SessionLog, path: string, failure: unknown): SessionLog 
     const found = Buffer.concat([...readRange(file.engine.log.file, 0, wanted.length)]);
     return found.equals(wanted) ? file : undefined;
   } catch (error) {
-    // The file existed before, and is not the draft.
+    // The file is another one that existed before.
     if (isBranchlogError(failure, "ERR_LOG_EXISTS")) return undefined;
     if (!isBranchlogError(error, "ERR_LOG_UNREADABLE")) return undefined;
     throw uncertain(path, failure);

@@ -1,7 +1,6 @@
 /**
- * Finds one session of a directory by reading headers only. Best effort, as pi's: unreadable files
- * and files that are no sessions are skipped, and an unreadable directory is empty. Synchronous;
- * nothing is written.
+ * Finds a session of a directory by headers only. Best effort, as in pi: unreadable and other files
+ * are skipped, an unreadable directory is empty. Synchronous; writes nothing.
  */
 import { join } from "node:path";
 import { readSessionHeaderSync } from "../../catalog/header-search.ts";
@@ -18,9 +17,9 @@ import {
 } from "../../directories/agent-directory.ts";
 
 /**
- * The file of the session with this id among those of `cwd` (see `listSessions`), or undefined. Of
- * several, the one whose name has the id as pi's file names do, then the one whose name is last. A
- * session that is found by its file name costs one read, any other up to all.
+ * The session file with this id among those of `cwd` (see `listSessions`), or undefined. Of
+ * several, first the one named by the id, then the last name. One read if the file name has the id,
+ * else up to all files.
  */
 export function findSessionById(cwd: string, id: string, sessionDir?: string): string | undefined {
   const directory = resolveSessionDir(cwd, sessionDir);
@@ -38,8 +37,8 @@ export function findSessionById(cwd: string, id: string, sessionDir?: string): s
 }
 
 /**
- * The session file that changed last in a directory, of ties the one whose name is last, or null.
- * With `cwd` only among the sessions of that working directory (see `listSessions`).
+ * The session file that changed last, of ties the last name, or null. With `cwd`, only sessions of
+ * it (see `listSessions`).
  */
 export function findMostRecentSession(sessionDir: string, cwd?: string): string | null {
   const directory = expandPath(sessionDir);
@@ -70,7 +69,7 @@ function statOf(path: string): FileStat | null {
   try {
     return nodeFileSystem.statSync(path);
   } catch {
-    // A link into a forbidden directory, or one that leads to itself.
+    // A link into a forbidden directory, or to itself.
     return null;
   }
 }
@@ -86,10 +85,10 @@ function headerOf(path: string): SessionHeader | undefined {
 type SessionScope = (headerCwd: unknown) => boolean;
 
 /**
- * The header decides, never the name of the directory, as several working directories may share
- * one. Headers without a cwd, as the oldest versions wrote them, belong to the default directory
- * that they are in, and nowhere else.
- * @throws TypeError if `cwd` is a `file:` URL that names no local path.
+ * The header decides, since several working directories may share a directory name. Headers without
+ * a cwd, from the oldest versions, belong to the default directory that they are in.
+ *
+ * @throws TypeError if `cwd` is a `file:` URL without a local path.
  */
 export function sessionScope(cwd: string, directory: string): SessionScope {
   const resolved = resolvePath(cwd);

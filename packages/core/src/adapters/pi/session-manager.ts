@@ -1,4 +1,4 @@
-/** pi's SessionManager over an engine: the same calls, results and error texts, synchronous. */
+/** pi's SessionManager on an engine: the same calls, results and error messages, synchronous. */
 import { engineOptionNames } from "../../log/engine-options.ts";
 import { requireOptions } from "../../argument-checks.ts";
 import type { Usage, UserContent } from "../../entries/message-types.ts";
@@ -34,21 +34,23 @@ import type { SessionTreeNode } from "./tree-nodes.ts";
 export interface ManagerFactory<M> {
   /**
    * A new session. Its file appears with the first user or assistant message.
-   * @param sessionDir Default: pi's directory for `cwd`. It is created at once.
+   *
+   * @param sessionDir Default: pi's directory for `cwd`. Created at once.
    * @throws BranchlogError `ERR_INVALID_SESSION_ID`.
    */
   create(this: void, cwd: string, sessionDir?: string, options?: NewSessionOptions): M;
   /**
-   * Opens a session file of any version, as it is. A missing file is a new session for that path;
-   * an empty one gets its header, the only case in which opening writes.
-   * @param sessionDir Where further sessions are created. Default: the directory of the file.
+   * Opens a session file of any version, unchanged. A missing file is a new session for that path;
+   * an empty one gets its header, the only write of opening.
+   *
+   * @param sessionDir For further sessions. Default: the directory of the file.
    * @param cwdOverride Replaces the working directory of the header.
    * @throws BranchlogError `ERR_NOT_A_SESSION`, `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
    */
   open(this: void, path: string, sessionDir?: string, cwdOverride?: string): M;
   /** Opens the session of `cwd` that changed last, or starts one. Throws as `open`. */
   continueRecent(this: void, cwd: string, sessionDir?: string): M;
-  /** A session that never touches a disk: a new one, or that of records, copied at the call. */
+  /** A session that never touches a disk: new, or with a copy of the given records. */
   inMemory(
     this: void,
     cwd?: string,
@@ -57,6 +59,7 @@ export interface ManagerFactory<M> {
   ): M;
   /**
    * Copies a whole session file, of any version, for another working directory; opens the copy.
+   *
    * @throws BranchlogError if the source is not a session; `ERR_INVALID_SESSION_ID`,
    * `ERR_LOG_EXISTS`.
    */
@@ -71,7 +74,7 @@ export interface ManagerFactory<M> {
 
 let newManager: (state: ManagerState) => SessionManager;
 
-/** With the files, lock, clock and ids of the caller's choice. */
+/** With files, lock, clock and ids of the caller. */
 export function managersWith(given: EngineOptions): ManagerFactory<SessionManager> {
   const checked = requireOptions(given, engineOptionNames);
   const options = { newSessionDialect: "pi", ...checked } as const;
@@ -84,14 +87,14 @@ export function managersWith(given: EngineOptions): ManagerFactory<SessionManage
   };
 }
 
-/** Another one after a change of session. */
+/** Another one after a switch of session. */
 export function engineOf(manager: SessionManager): Engine {
   return watchedSession(manager).engine;
 }
 
 const defaults = managersWith({});
 
-/** Made by its static methods; there is nothing to close. */
+/** Made by its static methods; needs no close. */
 export class SessionManager extends ManagerBase {
   /** A new session; see {@link ManagerFactory.create}. */
   static readonly create: ManagerFactory<SessionManager>["create"] = defaults.create;
@@ -127,27 +130,27 @@ export class SessionManager extends ManagerBase {
     return this.#position.state;
   }
 
-  /** Goes to another file; throws as `open`, and stays where it was then. */
+  /** Switches to another file; throws as `open`, then without a switch. */
   setSessionFile(path: string): void {
     this.#position.go(openSession(this.#state, path));
   }
 
-  /** Goes to a new session, of which nothing is on disk yet. Returns the path of its file. */
+  /** Switches to a new session, not yet on disk. Returns the path of its file. */
   newSession(options?: NewSessionOptions): string | undefined {
     return this.#position.go(startSession(this.#state, options)).file;
   }
 
-  /** Whether that is the directory that pi keeps for the working directory. */
+  /** Whether it is pi's default directory for the working directory. */
   usesDefaultSessionDir(): boolean {
     const { cwd, isPersisted, sessionDir } = this.#state;
     return isPersisted && isDefaultSessionDir(sessionDir, cwd);
   }
-  /** How many entries can be found by their id. */
+  /** Without entries hidden by another one of the same id. */
   getEntryCount(): number {
     return questions.entryCount(this.#state.log.engine);
   }
 
-  /** The tree, with labels; children by time. */
+  /** With labels; children by time. */
   getTree(): SessionTreeNode[] {
     return questions.treeOf(this.#state.log.engine);
   }
@@ -157,12 +160,12 @@ export class SessionManager extends ManagerBase {
     return questions.contextOf(this.#state.log);
   }
 
-  /** The entries that the context is made of, in its order. */
+  /** The entries of the context, in order. */
   buildContextEntries(): SessionEntry[] {
     return questions.contextEntriesOf(this.#state.log);
   }
 
-  /** The context, with its entries beside their messages. */
+  /** The context with its entries. */
   buildSessionProjection(): SessionProjection {
     return questions.projectionOf(this.#state.log);
   }
@@ -197,7 +200,7 @@ export class SessionManager extends ManagerBase {
     usage: Usage,
     note?: string,
   ): UsageEntry {
-    // An empty note is dropped, as in pi.
+    // As in pi, an empty note is dropped.
     const fields = { kind, provider, model, usage, ...(note ? { note } : {}) };
     const id = this.#position.append({ type: "usage", ...fields });
     const { engine } = this.#state.log;
@@ -242,6 +245,7 @@ export class SessionManager extends ManagerBase {
 
   /**
    * Changes what the model sees of an entry of the active branch; null hides it.
+   *
    * @throws BranchlogError `ERR_INVALID_ARGUMENT`, `ERR_ENTRY_NOT_FOUND`.
    */
   appendContextEdit(targetId: string, replacement: ContextEditDraft["replacement"]): string {
@@ -249,7 +253,7 @@ export class SessionManager extends ManagerBase {
   }
 }
 
-/** The half of a {@link SessionManager} that extensions of pi get: what only reads. */
+/** The reading part of a {@link SessionManager}, as extensions of pi get it. */
 export type ReadonlySessionManager = Pick<
   SessionManager,
   | "getCwd"

@@ -1,6 +1,6 @@
 /**
- * pi's free functions over the records of a session as text or as a file. Lines that are no JSON
- * objects are left out; nothing is written.
+ * pi's functions over records as text or file. Lines without a JSON object are left out; nothing is
+ * written.
  */
 import { decodeLine, LineFramer, recordsSync } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
@@ -13,10 +13,10 @@ import { bodyBytesMax } from "../../limits.ts";
 import { errorCodeOf } from "../../store/ports.ts";
 import { resolvePath } from "../../directories/agent-directory.ts";
 
-/** The version of the files that are written. */
+/** The version of new files. */
 export const CURRENT_SESSION_VERSION: number = currentVersion;
 
-/** The records in a text of JSON lines, as stored, header or not. */
+/** As stored, with or without a header. */
 export function parseSessionEntries(content: string): FileEntry[] {
   const records: FileEntry[] = [];
   const bytes = Buffer.from(content);
@@ -32,9 +32,9 @@ export function parseSessionEntries(content: string): FileEntry[] {
 }
 
 /**
- * The records of a session file from its header on, as stored. Empty if the file is missing or is
- * not a session.
- * @throws BranchlogError `ERR_LOG_UNREADABLE`, with the message of the system.
+ * The records from the header on, as stored. Empty if the file is missing or not a session.
+ *
+ * @throws BranchlogError `ERR_LOG_UNREADABLE`, with the system's message.
  */
 export function loadEntriesFromFile(filePath: string): FileEntry[] {
   const records: FileEntry[] = [];
@@ -52,8 +52,8 @@ export function loadEntriesFromFile(filePath: string): FileEntry[] {
 }
 
 /**
- * Migrates records of version 1 or 2 in place. The new ids depend on the session id and the
- * position only. Records without a header count as version 1.
+ * Migrates records of version 1 or 2 in place. New ids depend only on session id and position.
+ * Without a header, version 1 is assumed.
  */
 export function migrateSessionEntries(entries: readonly FileEntry[]): void {
   // Decoding boundary: records are JSON, changed as such.

@@ -1,7 +1,6 @@
 /**
- * The tree of a session as pi's nodes: children by time, labels resolved. Iterative, and linear but
- * for sorting; every node occurs once, also the members of a cycle, of which the first in the file
- * becomes a root.
+ * The tree of a session as pi's nodes: children by time, labels resolved. Iterative, linear apart
+ * from sorting. Every node occurs once; of a cycle, the first in the file becomes a root.
  */
 import { settledEntries } from "../../bodies/lazy-entry.ts";
 import type { LazySource } from "../../bodies/lazy-entry.ts";
@@ -14,15 +13,13 @@ import { cycleRows } from "../../projections/tree.ts";
 /** An entry in the tree, under pi's names. */
 export interface SessionTreeNode {
   readonly entry: SessionEntry;
-  /** By time; of the same time in file order. */
+  /** By time, then in file order. */
   readonly children: SessionTreeNode[];
-  /** The label in force, if there is one. */
   readonly label?: string | undefined;
-  /** When that label was set, as stored. */
+  /** As stored. */
   readonly labelTimestamp?: string | undefined;
 }
 
-/** Until the children are known. */
 const none: SessionTreeNode[] = [];
 
 interface OpenNode {
@@ -32,7 +29,7 @@ interface OpenNode {
   labelTimestamp: string | undefined;
 }
 
-/** In file order: entries without a parent, of a missing one, or opening a cycle. */
+/** In file order: entries without a known parent, or that open a cycle. */
 export function treeNodes(source: LazySource, labels: Labels): SessionTreeNode[] {
   const { index } = source;
   const nodes = openNodes(source);
@@ -52,7 +49,6 @@ export function treeNodes(source: LazySource, labels: Labels): SessionTreeNode[]
   return roots;
 }
 
-/** By row. */
 function openNodes(source: LazySource): (OpenNode | undefined)[] {
   let rows: Int32Array = new Int32Array(0);
   const entries = settledEntries(source, () => (rows = nodeRows(source.index)));
@@ -79,7 +75,6 @@ function nodeRows(index: IndexTable): Int32Array {
   return rows.subarray(0, count);
 }
 
-/** -1 for roots. */
 function parentRows(index: IndexTable, nodes: readonly (OpenNode | undefined)[]): Int32Array {
   const parents = new Int32Array(nodes.length).fill(-1);
   const parentOf = parentFinder(index);
