@@ -85,6 +85,24 @@ describe.each(kinds)("any transcript of %s", (_name, source) => {
   });
 });
 
+it("ends an answer of Codex at a rollback, also of turns that are not there", async () => {
+  const item = (text: string): object => ({
+    type: "response_item",
+    payload: { type: "message", role: "assistant", content: [{ type: "output_text", text }] },
+  });
+  const lines = [
+    { type: "session_meta", payload: { id: "s", cwd: "/w" } },
+    item("<1>"),
+    { type: "event_msg", payload: { type: "thread_rolled_back", num_turns: 2 } },
+    item("<2>"),
+  ];
+  const { session: imported } = await importedLines(lines);
+  const session = await openSession(sourceOf(lines));
+  const said = spoken((await session.context()).messages);
+  expect(said).toHaveLength(2);
+  expect(said).toEqual(spoken((await imported.context()).messages));
+});
+
 it("says that the context behind a compaction is approximate", async () => {
   for (const name of ["claude/compaction.jsonl", "codex/compaction.jsonl"]) {
     expect(await (await openSession(fixturePath(name))).context()).toMatchObject({
