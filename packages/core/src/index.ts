@@ -27,4 +27,4 @@ export { sessionGroups } from "./directories/session-groups.ts";
 export { resolveSession } from "./directories/resolve-session.ts";
 export type { ListedSession, ListedTranscript } from "./catalog/listed-session.ts";
 export { searchSessions } from "./search/session-search.ts";
-export type { SearchHit, SearchOptions } from "./search/session-search.ts";
+export type { SearchHit, SearchOptions } from "./search/search-terms.ts";

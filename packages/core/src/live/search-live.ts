@@ -1,7 +1,7 @@
 /** The hits of a search as an observable. */
 import { Observable } from "rxjs";
 import { searchSessions } from "../search/session-search.ts";
-import type { SearchHit, SearchOptions } from "../search/session-search.ts";
+import type { SearchHit, SearchOptions } from "../search/search-terms.ts";
 
 /**
  * As {@link searchSessions}: each subscription searches anew, and ends its search with itself. The

@@ -3,95 +3,20 @@
  * at a time, latest change first, in bounded memory; hits are yielded at once. Nothing is written;
  * unreadable files are skipped.
  */
-import { basename, resolve } from "node:path";
-import { LineFramer, chunkBytesDefault, decodeLine, openByteSource } from "@branchlog/streaming";
-import type {
-  ByteSource,
-  FileSource,
-  JsonObject,
-  LineSink,
-  LinesSink,
-  LongLine,
-  OptionNames,
-} from "@branchlog/streaming";
+import { resolve } from "node:path";
+import { LineFramer, chunkBytesDefault, openByteSource } from "@branchlog/streaming";
+import type { FileSource, OptionNames } from "@branchlog/streaming";
 import { requireList, requireOneOf, requireOptions, requireText } from "../argument-checks.ts";
-import { readFullySync } from "../bodies/body-reader.ts";
-import { HeaderSearch } from "../catalog/header-search.ts";
-import { messageBytesMax } from "../catalog/limits.ts";
 import { isUnlistable, lookAtFile } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
-import { dialectOfLog } from "../dialects/dialect.ts";
-import type { DialectName } from "../dialects/dialect.ts";
-import { transcriptOf } from "../dialects/foreign-record.ts";
-import type { SourceKind } from "../dialects/foreign-record.ts";
-import { entryForm } from "../dialects/header.ts";
-import { legacyEntryId } from "../dialects/migrate-line.ts";
-import { transcriptRecords } from "../dialects/transcript-records.ts";
-import type { TranscriptRow } from "../dialects/transcript.ts";
 import { filesIn, sessionDirectories } from "../directories/find-sessions.ts";
-import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
-import { stringAt } from "../entries/json-fields.ts";
 import { transcriptKind } from "../log/foreign-transcript.ts";
-import { storedTimeMs } from "../projections/stored-value.ts";
-import { entryTexts, searchedKinds } from "./entry-texts.ts";
-import type { EntryText, SearchedKind } from "./entry-texts.ts";
-import { LineFilter } from "./line-filter.ts";
+import { searchedKinds } from "./entry-texts.ts";
+import { Candidates, SessionMatches, TranscriptMatches } from "./file-matches.ts";
+import type { Matches } from "./file-matches.ts";
 import { textSearch } from "./search-query.ts";
-import type { Snippet, TextSearch } from "./search-query.ts";
-
-/** A match in an entry. */
-export interface SearchHit {
-  /** Of the session file, absolute. */
-  readonly path: string;
-  /** As stored: foreign files may lack any field but the id. */
-  readonly header: SessionHeader;
-  /** Undefined for a session of pi or omp. */
-  readonly transcriptOf: SourceKind | undefined;
-  /** A name or label may have been replaced since. */
-  readonly kind: SearchedKind;
-  /** For the name of a transcript, its last entry. */
-  readonly entryId: string;
-  readonly role?: string;
-  /** Of a call or a result. */
-  readonly tool?: string;
-  /** As stored. */
-  readonly timestamp: string;
-  /** The first match in the entry. */
-  readonly snippet: Snippet;
-}
-
-/** Filters of {@link searchSessions}. */
-export interface SearchOptions {
-  /** Default: all. */
-  readonly kinds?: readonly SearchedKind[] | undefined;
-  /** Only messages of this role. */
-  readonly role?: string | undefined;
-  /** Only calls of this tool, and their results. */
-  readonly tool?: string | undefined;
-  /** Default false. */
-  readonly regex?: boolean;
-  /** Only entries from this time on, in epoch ms. */
-  readonly sinceMs?: number | undefined;
-  /** pi and omp are distinguished by the header. Default: all. */
-  readonly agents?: readonly (DialectName | SourceKind)[] | undefined;
-  /** Whole lines around a match. Default: a part of one. */
-  readonly contextLines?: number | undefined;
-  /**
-   * Called with each path that is skipped because it is not UTF-8, with U+FFFD for the invalid
-   * bytes.
-   */
-  readonly onUnlisted?: ((path: string) => void) | undefined;
-  /** Called before each session. */
-  readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
-  /** Ends the search with its reason. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** How far a search is, in sessions. */
-export interface SearchProgress {
-  readonly searched: number;
-  readonly total: number;
-}
+import { Search } from "./search-terms.ts";
+import type { SearchHit, SearchOptions } from "./search-terms.ts";
 
 const searchNames: OptionNames<SearchOptions> = {
   kinds: true,
@@ -164,53 +89,6 @@ async function filesAt(
     .sort((one, other) => other.mtimeMs - one.mtimeMs || byPath(one, other));
 }
 
-class Search {
-  /** Names match with gaps, so bytes cannot exclude them. */
-  readonly sessionLines: LineFilter;
-  readonly transcriptLines: LineFilter;
-  readonly #text: TextSearch;
-  readonly #options: SearchOptions;
-
-  constructor(text: TextSearch, options: SearchOptions) {
-    this.#text = text;
-    this.#options = options;
-    const takesNames = options.kinds?.includes("name") ?? true;
-    this.sessionLines = new LineFilter(text.bytesOf, takesNames);
-    this.transcriptLines = new LineFilter(text.bytesOf, false);
-  }
-
-  includes(agent: DialectName | SourceKind): boolean {
-    return this.#options.agents?.includes(agent) ?? true;
-  }
-
-  /** The first text that matches. */
-  match(entry: SessionEntry): Match | undefined {
-    if (storedTimeMs(entry.timestamp) < (this.#options.sinceMs ?? Number.NEGATIVE_INFINITY)) {
-      return undefined;
-    }
-    for (const text of entryTexts(entry)) {
-      const match = this.#matchOf(text);
-      if (match !== undefined) return match;
-    }
-    return undefined;
-  }
-
-  matchName(name: string): Match | undefined {
-    return this.#matchOf({ kind: "name", text: name });
-  }
-
-  #matchOf({ text, ...said }: EntryText): Match | undefined {
-    const { kinds, role, tool } = this.#options;
-    if (kinds !== undefined && !kinds.includes(said.kind)) return undefined;
-    if (role !== undefined && said.role !== role) return undefined;
-    if (tool !== undefined && said.tool?.toLowerCase() !== tool.toLowerCase()) return undefined;
-    const snippet = said.kind === "name" ? this.#text.inName(text) : this.#text.inText(text);
-    return snippet && { ...said, snippet };
-  }
-}
-
-type Match = Pick<SearchHit, "kind" | "role" | "tool" | "snippet">;
-
 async function* hitsIn(
   path: string,
   search: Search,
@@ -232,14 +110,6 @@ async function* hitsIn(
   } finally {
     source.closeSync();
   }
-}
-
-/** Takes the lines of a file and collects hits. */
-interface Matches {
-  readonly hits: SearchHit[];
-  /** Whether the rest of the file cannot match. */
-  readonly isOver: boolean;
-  readonly sink: LineSink | LinesSink;
 }
 
 interface Reading {
@@ -272,177 +142,4 @@ async function* hitsOf(
     else sink.addLines(bytes, 0, length, offset, lineNumber);
   }
   yield* matches.hits;
-}
-
-/** Sessions of pi and omp: matching entries are hits. */
-class SessionMatches implements Matches, LinesSink {
-  readonly hits: SearchHit[] = [];
-  readonly sink: LinesSink = this;
-  readonly #source: ByteSource;
-  readonly #path: string;
-  readonly #search: Search;
-  readonly #header = new HeaderSearch();
-
-  constructor(source: ByteSource, path: string, search: Search) {
-    this.#source = source;
-    this.#path = path;
-    this.#search = search;
-  }
-
-  get isOver(): boolean {
-    const { isOver, header, slotTitle } = this.#header;
-    if (!isOver || header === undefined) return isOver;
-    const hasTitleSlot = slotTitle !== null;
-    return !this.#search.includes(dialectOfLog({ hasTitleSlot, header, ofEntries: undefined }));
-  }
-
-  get mayBeTranscript(): boolean {
-    return this.#header.mayBeTranscript;
-  }
-
-  addLines(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): number {
-    let [at, line] = [start, lineNumber];
-    while (!this.#header.isOver && at <= end) {
-      const found = bytes.indexOf(10, at);
-      const lineEnd = found < 0 || found > end ? end : found;
-      this.#header.line(bytes, at, lineEnd, offset + at - start);
-      at = lineEnd + 1;
-      line += 1;
-    }
-    if (this.isOver || at > end)
-      return at > end ? line - lineNumber : countLines(bytes, start, end);
-    const lines = this.#search.sessionLines.lines(bytes, at, end, line, (from, to, number) => {
-      this.#take(decodeLine(bytes, from, to), number);
-    });
-    return line - lineNumber + lines;
-  }
-
-  longLine(long: LongLine, lineNumber: number): void {
-    const bytes = bytesOf(this.#source, long);
-    if (bytes !== undefined) this.addLines(bytes, 0, bytes.length, long.offset, lineNumber);
-  }
-
-  #take(line: ReturnType<typeof decodeLine>, lineNumber: number): void {
-    const { header, version } = this.#header;
-    if (!line.ok || header === undefined) return;
-    // Decoding boundary: texts are taken from entries as they are stored.
-    const entry = line.value as unknown as SessionEntry;
-    const match = this.#search.match(entry);
-    if (match === undefined) return;
-    const isOld = entryForm(version) === 1;
-    const entryId: unknown = isOld ? legacyEntryId(header.id, lineNumber) : entry.id;
-    if (typeof entryId !== "string") return;
-    const { timestamp } = entry;
-    const path = this.#path;
-    this.hits.push({ path, header, transcriptOf: undefined, entryId, timestamp, ...match });
-  }
-}
-
-/** The lines of a transcript that may match. */
-class Candidates implements Matches, LinesSink {
-  readonly hits: SearchHit[] = [];
-  readonly isOver = false;
-  readonly sink: LinesSink = this;
-  readonly lines = new Set<number>();
-  readonly #filter: LineFilter;
-
-  constructor(filter: LineFilter) {
-    this.#filter = filter;
-  }
-
-  addLines(bytes: Buffer, start: number, end: number, _offset: number, lineNumber: number): number {
-    return this.#filter.lines(bytes, start, end, lineNumber, (_start, _end, number) => {
-      this.lines.add(number);
-    });
-  }
-
-  longLine(_long: LongLine, lineNumber: number): void {
-    this.lines.add(lineNumber);
-  }
-}
-
-interface FoundTranscript {
-  readonly path: string;
-  readonly kind: SourceKind;
-  readonly search: Search;
-  readonly candidates: Candidates;
-}
-
-/** Reads every record of a transcript, since ids depend on the records before. */
-class TranscriptMatches implements Matches, LineSink {
-  readonly hits: SearchHit[] = [];
-  readonly sink: LineSink = this;
-  readonly #source: ByteSource;
-  readonly #found: FoundTranscript;
-  readonly #transcript: ReturnType<typeof transcriptOf>;
-  readonly #ids = new Set<string>();
-  /** The last name compared. */
-  #name: string | undefined;
-  #linesLeft: number;
-
-  constructor(source: ByteSource, found: FoundTranscript) {
-    this.#source = source;
-    this.#found = found;
-    this.#linesLeft = found.candidates.lines.size;
-    this.#transcript = transcriptOf(found.kind, basename(found.path), (id) => this.#ids.has(id));
-  }
-
-  get isOver(): boolean {
-    return this.#linesLeft === 0;
-  }
-
-  line(bytes: Buffer, start: number, end: number, _offset: number, lineNumber: number): void {
-    const isCandidate = this.#found.candidates.lines.has(lineNumber);
-    if (isCandidate) this.#linesLeft -= 1;
-    for (const { value, line } of transcriptRecords(bytes, start, end, lineNumber)) {
-      for (const row of this.#transcript.add(value, line)) {
-        this.#ids.add(row.id);
-        if (isCandidate) this.#take(value, row);
-      }
-      if (isCandidate) this.#takeName(value);
-    }
-  }
-
-  longLine(long: LongLine, lineNumber: number): void {
-    const bytes = bytesOf(this.#source, long);
-    if (bytes !== undefined) this.line(bytes, 0, bytes.length, long.offset, lineNumber);
-  }
-
-  #take(record: JsonObject, row: TranscriptRow): void {
-    const entry = this.#transcript.entryOf(record, { ...row, above: () => [] });
-    // Decoding boundary: made by the transcript, in the form of an entry.
-    const match = entry && this.#found.search.match(entry as unknown as SessionEntry);
-    if (match !== undefined) this.#add(match, row.id, row.timestamp);
-  }
-
-  #takeName(record: JsonObject): void {
-    const { name, tailId, header } = this.#transcript;
-    if (name === undefined || name === this.#name) return;
-    this.#name = name;
-    const match = this.#found.search.matchName(name);
-    const timestamp = stringAt(record, "timestamp") ?? header?.timestamp ?? "";
-    if (match !== undefined && tailId !== null) this.#add(match, tailId, timestamp);
-  }
-
-  #add(match: Match, entryId: string, timestamp: string): void {
-    const { path, kind } = this.#found;
-    const { header } = this.#transcript;
-    // Records before the session id is known are not searched.
-    if (header === undefined) return;
-    this.hits.push({ path, header, transcriptOf: kind, entryId, timestamp, ...match });
-  }
-}
-
-/** For lines too long to be joined; undefined if too long for a string. */
-function bytesOf(source: ByteSource, { offset, length }: LongLine): Buffer | undefined {
-  if (length > messageBytesMax) return undefined;
-  return readFullySync(source, Buffer.allocUnsafe(length), offset);
-}
-
-function countLines(bytes: Buffer, start: number, end: number): number {
-  let lines = 1;
-  for (let at = bytes.indexOf(10, start); at >= 0 && at < end; at = bytes.indexOf(10, at + 1)) {
-    lines += 1;
-  }
-  return lines;
 }
