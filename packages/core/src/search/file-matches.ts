@@ -92,7 +92,7 @@ export class SessionMatches implements Matches, LinesSink {
 /** The lines of a transcript that may match. */
 export class Candidates implements Matches, LinesSink {
   readonly hits: SearchHit[] = [];
-  readonly isOver = false;
+  readonly isOver: boolean = false;
   readonly sink: LinesSink = this;
   readonly lines = new Set<number>();
   readonly #filter: LineFilter;
