@@ -94,7 +94,7 @@ export class Candidates implements Matches, LinesSink {
   readonly hits: SearchHit[] = [];
   readonly isOver: boolean = false;
   readonly sink: LinesSink = this;
-  readonly lines = new Set<number>();
+  readonly lines: Set<number> = new Set();
   readonly #filter: LineFilter;
 
   constructor(filter: LineFilter) {
