@@ -3,8 +3,9 @@
  * line of 300 MB, indexes it, picks from it and streams it, and reports what it found and its
  * peak memory.
  */
-import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import process from "node:process";
+import { peakRssBytes } from "../support/peak-memory.mjs";
 
 const [packageUrl, path] = process.argv.slice(2);
 const streaming = await import(packageUrl);
@@ -15,7 +16,7 @@ const payloadBytes = 300 * 1024 * 1024;
 const core = '"id":"a1b2c3d4","parentId":null,"timestamp":"2026-11-21T20:28:20.131Z"';
 writeFile();
 const found = await readFile();
-process.stdout.write(JSON.stringify({ ...found, peakBytes: peakBytes() }));
+process.stdout.write(JSON.stringify({ ...found, peakBytes: peakRssBytes() }));
 
 function writeFile() {
   const file = openSync(path, "wx");
@@ -64,11 +65,4 @@ async function readFile() {
   const shallow = readShallow(readRange(source, long.offset, long.length), { open: ["message"] });
   source.closeSync();
   return { ids, length: long.length, model, longestString, tokens, shallow };
-}
-
-/** Linux counts the peak per program; elsewhere the peak of whoever started it may be in it. */
-function peakBytes() {
-  if (process.platform !== "linux") return process.resourceUsage().maxRSS * 1024;
-  const peak = /VmHWM:\s+(\d+) kB/u.exec(readFileSync("/proc/self/status", "utf8"));
-  return Number(peak[1]) * 1024;
 }

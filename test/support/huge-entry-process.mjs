@@ -3,6 +3,7 @@
 import { openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { verifySession } from "@branchlog/maintenance";
+import { peakRssBytes } from "./peak-memory.mjs";
 
 const [path, lineBytesMax] = process.argv.slice(2);
 const options = lineBytesMax === undefined ? {} : { lineBytesMax: Number(lineBytesMax) };
@@ -18,4 +19,4 @@ const facts = {
   reported: session.diagnostics.map(({ kind, id }) => `${kind} ${id}`),
   pi: SessionManager.open(path).buildSessionContext().messages.length,
 };
-process.stdout.write(JSON.stringify({ ...facts, maxRssKb: process.resourceUsage().maxRSS }));
+process.stdout.write(JSON.stringify({ ...facts, maxRssKb: peakRssBytes() / 1024 }));

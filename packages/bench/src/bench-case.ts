@@ -1,6 +1,7 @@
 /** A benchmark case: one question, its input, its subjects, and the check of each answer. */
+import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
-import { cpuUsage, resourceUsage } from "node:process";
+import { cpuUsage, platform, resourceUsage } from "node:process";
 import type { GeneratorOptions, SessionFacts } from "./generator/index.ts";
 
 export interface InputSpec extends Omit<GeneratorOptions, "chunkBytes" | "compactionEvery"> {
@@ -47,9 +48,7 @@ export interface SubjectFacts {
   readonly role: "ours" | "baseline" | "peer";
   /** Default: those of the case. Bun gets none. */
   readonly nodeFlags?: readonly string[];
-  /** Default: the Node that runs the suite. */
   readonly runtime?: RuntimeName;
-  /** What must be installed; without it the subject is left out. */
   readonly needs?: PeerSet;
   /** Its own input, where inputs are compared. Default: that of the case. */
   readonly input?: ScaledInput;
@@ -87,7 +86,6 @@ export interface BenchCase extends CaseFacts {
   readonly input?: ScaledInput;
   readonly needs?: "huge" | "growth";
   readonly subjects: readonly SubjectFacts[];
-  /** Runs a subject once, in this process. Rejects with what the check throws. */
   readonly run: (subject: string, input: CaseInput) => Promise<Measurement>;
 }
 
@@ -121,7 +119,7 @@ export function defineCase<Result>(definition: CaseDefinition<Result>): BenchCas
     const result = await work();
     const wallMs = performance.now() - startMs;
     const cpu = cpuUsage(cpuBefore);
-    const peakRssBytes = resourceUsage().maxRSS * 1024;
+    const peakRssBytes = peakRss();
     try {
       await check(result, input);
     } catch (error) {
@@ -132,6 +130,13 @@ export function defineCase<Result>(definition: CaseDefinition<Result>): BenchCas
     return { wallMs, cpuMs, peakRssBytes, figures: figures(result, wallMs, input, peakRssBytes) };
   };
   return { ...facts, nodeFlags, run };
+}
+
+/** Linux counts the peak per program; elsewhere, that of whoever started it may be in it. */
+function peakRss(): number {
+  if (platform !== "linux") return resourceUsage().maxRSS * 1024;
+  const [, kilobytes] = /VmHWM:\s+(\d+) kB/u.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
+  return Number(kilobytes) * 1024;
 }
 
 export function ours<Result>(

@@ -10,7 +10,6 @@ import { smallMessage } from "./plain-session.ts";
 
 export const jobChild: string = fileURLToPath(new URL("../dist/job-child.js", import.meta.url));
 
-/** Read-only, with nothing cached. */
 export function openCold(path: string): Promise<Session> {
   return openSession(path, { access: "read", checkpoint: "off" });
 }

@@ -63,7 +63,6 @@ interface ParserModule {
   readonly [name: string]: (() => Duplex) | undefined;
 }
 
-/** The stream emits `{ key, value }` for each line. */
 function parserSubject(
   name: string,
   from: string,
