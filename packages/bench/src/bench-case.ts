@@ -132,7 +132,7 @@ export function defineCase<Result>(definition: CaseDefinition<Result>): BenchCas
   return { ...facts, nodeFlags, run };
 }
 
-/** Linux counts the peak per program; elsewhere, that of whoever started it may be in it. */
+/** On Linux, of this program only; elsewhere, it may include that of the parent process. */
 function peakRss(): number {
   if (platform !== "linux") return resourceUsage().maxRSS * 1024;
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/u.exec(readFileSync("/proc/self/status", "utf8")) ?? [];

@@ -145,4 +145,5 @@ export {
   rowsBackwards,
   transcriptLines,
 } from "./copies/copied-entries.ts";
+export { sessionPath } from "./copies/session-header.ts";
 export type { AddedEntry } from "./copies/copied-entries.ts";

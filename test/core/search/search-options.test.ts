@@ -220,6 +220,12 @@ describe("transcripts of other agents", () => {
     },
   );
 
+  it("have the results of a tool by its name", async () => {
+    const options = { tool: "read", kinds: ["result"] } as const;
+    const found = await hits(join(fixtures, "claude/conversation.jsonl"), "expect", options);
+    expect(found).toMatchObject([{ kind: "result", tool: "Read" }]);
+  });
+
   it("have a title that is found as a name", async () => {
     const path = join(fixtures, "claude/conversation.jsonl");
     const found = await hits(path, "checkout clock");

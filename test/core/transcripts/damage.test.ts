@@ -72,6 +72,18 @@ describe.each(damage)("the transcript %s", (name, findings) => {
   });
 });
 
+it("a damaged session is no transcript for what stands in its damaged lines", async () => {
+  const path = join(temporaryDirectory(), "s.jsonl");
+  const [head = "", ...entries] = readFileSync(fixturePath("pi-linear.jsonl"), "utf8").split("\n");
+  const quoted = JSON.stringify({ type: "user", sessionId: "c1", uuid: "u1", message: {} });
+  writeFileSync(path, [`{"type":"sess ${quoted}`, head, ...entries].join("\n"));
+  const session = await openSession(path);
+  expect(session.transcriptOf).toBeUndefined();
+  expect(session.revision).toBe((await openSession(fixturePath("pi-linear.jsonl"))).revision);
+  const [listed] = (await findSessions([join(path, "..")])).sessions;
+  expect(listed?.transcript).toBeUndefined();
+});
+
 describe("a transcript", () => {
   it("has all records around a line of 12 MB, and that line", async () => {
     const lines = readFileSync(pathOf("claude-repeated"), "utf8").trimEnd().split("\n");

@@ -62,7 +62,7 @@ describe("an import of a directory", () => {
     expect(readdirSync(target).filter((name) => name.endsWith(".jsonl"))).toHaveLength(3);
   });
 
-  it("goes on after an interruption, and after a transcript that cannot be imported", async () => {
+  it("continues after an interruption", async () => {
     const [root, target] = [transcripts(), temporaryDirectory()];
     const ending = new AbortController();
     await expect(async () => {
@@ -73,6 +73,25 @@ describe("an import of a directory", () => {
     expect(readdirSync(target)).toHaveLength(1);
     const rest = await steps(root, target);
     expect(rest.map(({ kind }) => kind)).toEqual(["exists", "imported", "imported"]);
+  });
+
+  it("continues after a transcript that cannot be imported, and reports it", async () => {
+    const [root, target] = [transcripts(), temporaryDirectory()];
+    const meta = { type: "session_meta", payload: { id: "x".repeat(300), cwd: "/w" } };
+    writeFileSync(join(root, "long.jsonl"), `${JSON.stringify(meta)}\n`);
+    const all = await steps(root, target);
+    expect(all.map(({ kind }) => kind).toSorted()).toEqual([
+      "failed",
+      "imported",
+      "imported",
+      "imported",
+    ]);
+    expect(all.find(({ kind }) => kind === "failed")).toMatchObject({
+      source: join(root, "long.jsonl"),
+      error: { code: "ERR_INVALID_SESSION_ID" },
+    });
+    const { code, err } = await branchlog(["import", root, "-o", target]);
+    expect([code, err]).toEqual([1, expect.stringContaining("left out: ")]);
   });
 
   it("is a command with a report, and says what it left out", async () => {

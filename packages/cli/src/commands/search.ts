@@ -7,7 +7,7 @@ import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../opened-session.ts";
 import { CountStatus } from "../progress.ts";
 import { sinceMs } from "../session-filter.ts";
-import type { AgentName } from "../session-filter.ts";
+import type { searchedAgents } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { hitLine, hitText } from "../text/entry-lines.ts";
 
@@ -20,7 +20,7 @@ export interface SearchCommandOptions {
   readonly role: string | undefined;
   readonly tool: string | undefined;
   readonly regex: boolean;
-  readonly agents: readonly AgentName[] | undefined;
+  readonly agents: readonly (typeof searchedAgents)[number][] | undefined;
   /** See `sinceMs`. */
   readonly changedSince: string | undefined;
   /** Lines around a match; undefined: one line for each hit. */
@@ -45,7 +45,7 @@ export async function searchCommand(
     tool: options.tool,
     regex: options.regex,
     sinceMs: sinceMs(options.changedSince, io.now()),
-    agents: options.agents?.filter((agent) => agent !== "connectonion"),
+    agents: options.agents,
     contextLines: context,
     onUnlisted: (path) => unlisted.push(path),
     onProgress: ({ searched, total }) => status.show(`searched ${searched} of ${total} sessions`),

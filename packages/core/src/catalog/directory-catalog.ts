@@ -37,7 +37,7 @@ export interface LookedAtFile {
 }
 
 export interface CatalogLook {
-  /** Null: all files. Unknown files wait for the next look at all. */
+  /** Null: all files. Unknown files are left for the next read of all. */
   readonly paths: ReadonlySet<string> | null;
   readonly onChange?: (change: SessionChange) => void;
   /** Called after each file as it is read, nearly in their order. */

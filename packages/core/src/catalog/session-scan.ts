@@ -203,8 +203,8 @@ function withContent(value: JsonObject): JsonObject {
 
 /**
  * The texts of all user and assistant messages of all branches, in file order, joined by a space;
- * "" if there are none or the file is not a session. Messages over `messageBytesMax` are not read.
- * Synchronous, O(bytes of the file).
+ * "" if nothing was said, or if the file is not a session. Messages over `messageBytesMax` are not
+ * read. Synchronous, O(bytes of the file).
  *
  * @throws What opening and reading throw; the path must not be a pipe.
  */

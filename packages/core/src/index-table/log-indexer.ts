@@ -136,7 +136,7 @@ export class LogIndexer implements LinesSink {
         if (this.#addScanned(rows, row, place, length, next)) continue;
         const decoded = decodeLine(rows.bytes, at, at + length);
         this.#addDecoded(decoded, { offset: place, length, lineNumber: next });
-        if (!decoded.ok && this.#mayBeTranscript) {
+        if (!decoded.ok && this.#transcript !== undefined) {
           this.#salvage(rows.bytes, at, length, { offset: place, length, lineNumber: next });
         }
       }
@@ -235,15 +235,9 @@ export class LogIndexer implements LinesSink {
     }
   }
 
-  get #mayBeTranscript(): boolean {
-    const isOpen = this.#header === undefined && !this.#isSession;
-    return this.#transcript !== undefined || (isOpen && this.#options.transcriptName !== undefined);
-  }
-
-  /** Adds what is whole in a damaged line of a transcript. */
+  /** Adds the whole records of a damaged line. Such a line never decides whose log it is. */
   #salvage(bytes: Buffer, start: number, length: number, place: LinePlace): void {
     for (const record of recordsBesideDebris(bytes, start, start + length, place.lineNumber)) {
-      if (!this.#isOfTranscript(record.value)) return;
       const offset = place.offset + record.start - start;
       const recordPlace = { ...place, offset, length: record.end - record.start };
       this.#addToTranscript(record.value, recordPlace, record.line);

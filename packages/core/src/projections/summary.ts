@@ -16,8 +16,8 @@ export interface SessionSummary {
   readonly firstMessage: string | undefined;
   /**
    * Epoch ms of the latest user or assistant message: its own timestamp, or its entry's if its own
-   * is no valid Date. Undefined if there is none after 1970. Where defined, it is a valid Date, and
-   * when the session was modified.
+   * is not a valid Date. Undefined if all are before 1970. If defined, it is a valid Date, and the
+   * time of modification.
    */
   readonly lastActivityMs: number | undefined;
 }

@@ -112,6 +112,9 @@ export class Candidates implements Matches, LinesSink {
   }
 }
 
+/** As many as bodies are read with. */
+const recentRecordsMax = 64;
+
 interface FoundTranscript {
   readonly path: string;
   readonly kind: SourceKind;
@@ -127,6 +130,8 @@ export class TranscriptMatches implements Matches, LineSink {
   readonly #found: FoundTranscript;
   readonly #transcript: ReturnType<typeof transcriptOf>;
   readonly #ids = new Set<string>();
+  /** The records before, the nearest last: they name the tool of a result. */
+  readonly #recent: JsonObject[] = [];
   /** The last name compared. */
   #name: string | undefined;
   #linesLeft: number;
@@ -150,6 +155,8 @@ export class TranscriptMatches implements Matches, LineSink {
         this.#ids.add(row.id);
         if (isCandidate) this.#take(value, row);
       }
+      this.#recent.push(value);
+      if (this.#recent.length > recentRecordsMax) this.#recent.shift();
       if (isCandidate) this.#takeName(value);
     }
   }
@@ -160,7 +167,10 @@ export class TranscriptMatches implements Matches, LineSink {
   }
 
   #take(record: JsonObject, row: TranscriptRow): void {
-    const entry = this.#transcript.entryOf(record, { ...row, above: () => [] });
+    const entry = this.#transcript.entryOf(record, {
+      ...row,
+      above: () => this.#recent.toReversed(),
+    });
     // Decoding boundary: made by the transcript, in the form of an entry.
     const match = entry && this.#found.search.match(entry as unknown as SessionEntry);
     if (match !== undefined) this.#add(match, row.id, row.timestamp);
@@ -170,8 +180,8 @@ export class TranscriptMatches implements Matches, LineSink {
     const { name, tailId, header } = this.#transcript;
     if (name === undefined || name === this.#name) return;
     this.#name = name;
-    const match = this.#found.search.matchName(name);
     const timestamp = stringAt(record, "timestamp") ?? header?.timestamp ?? "";
+    const match = this.#found.search.matchName(name, timestamp);
     if (match !== undefined && tailId !== null) this.#add(match, tailId, timestamp);
   }
 

@@ -52,10 +52,10 @@ export class LineFilter {
       pattern.lastIndex = lineEnd;
     }
     const beforeOthers = places.length;
+    const own = bytes.subarray(start, end);
     for (const marker of this.#markers) {
-      for (let at = bytes.indexOf(marker, start); at >= 0 && at < end;) {
-        if (marker !== escape || isEscapedAscii(bytes[at + escape.length])) places.push(at);
-        at = bytes.indexOf(marker, at + marker.length);
+      for (let at = own.indexOf(marker); at >= 0; at = own.indexOf(marker, at + marker.length)) {
+        if (marker !== escape || isEscapedAscii(own[at + escape.length])) places.push(start + at);
       }
     }
     return places.length === beforeOthers ? places : places.sort((one, other) => one - other);

@@ -83,9 +83,7 @@ export class Search {
 
   /** The first text that matches. */
   match(entry: SessionEntry): Match | undefined {
-    if (storedTimeMs(entry.timestamp) < (this.#options.sinceMs ?? Number.NEGATIVE_INFINITY)) {
-      return undefined;
-    }
+    if (this.#isBefore(entry.timestamp)) return undefined;
     for (const text of entryTexts(entry)) {
       const match = this.#matchOf(text);
       if (match !== undefined) return match;
@@ -93,8 +91,12 @@ export class Search {
     return undefined;
   }
 
-  matchName(name: string): Match | undefined {
-    return this.#matchOf({ kind: "name", text: name });
+  matchName(name: string, timestamp: string): Match | undefined {
+    return this.#isBefore(timestamp) ? undefined : this.#matchOf({ kind: "name", text: name });
+  }
+
+  #isBefore(timestamp: string): boolean {
+    return storedTimeMs(timestamp) < (this.#options.sinceMs ?? Number.NEGATIVE_INFINITY);
   }
 
   #matchOf({ text, ...said }: EntryText): Match | undefined {

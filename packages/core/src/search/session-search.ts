@@ -18,6 +18,8 @@ import { textSearch } from "./search-query.ts";
 import { Search } from "./search-terms.ts";
 import type { SearchHit, SearchOptions } from "./search-terms.ts";
 
+const firstReadBytes = 64 * 1024;
+
 const searchNames: OptionNames<SearchOptions> = {
   kinds: true,
   role: true,
@@ -126,7 +128,9 @@ async function* hitsOf(
   const size = source.sizeSync();
   const { sink } = matches;
   while (framer.offset < size && !matches.isOver) {
-    const length = Math.min(chunk.length, size - framer.offset);
+    // Of most transcripts the first search needs the first record only.
+    const atOnceBytes = framer.offset === 0 ? firstReadBytes : chunk.length;
+    const length = Math.min(atOnceBytes, size - framer.offset);
     const bytesRead = await source.read(chunk, 0, length, framer.offset);
     signal?.throwIfAborted();
     if (bytesRead === 0) break;

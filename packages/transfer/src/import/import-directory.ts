@@ -4,11 +4,11 @@
  */
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { findSessions } from "@branchlog/core";
-import type { BranchlogError } from "@branchlog/core";
+import type { BranchlogError, ListedSession } from "@branchlog/core";
 import { isBranchlogError } from "@branchlog/core/errors";
-import { requireText } from "@branchlog/core/internal";
+import { requireText, sessionPath } from "@branchlog/core/internal";
 import { importSession } from "./import-session.ts";
 import type { ImportReport } from "./import-session.ts";
 
@@ -17,18 +17,19 @@ export interface DirectoryImportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The result for one transcript, and the progress. */
-export type DirectoryImportStep = {
-  readonly source: string;
-  readonly done: number;
-  readonly total: number;
-} & (
+type Outcome =
   | { readonly kind: "imported"; readonly report: ImportReport }
   /** Already imported. */
   | { readonly kind: "exists"; readonly path: string }
   /** Nothing was created. */
-  | { readonly kind: "failed"; readonly error: BranchlogError }
-);
+  | { readonly kind: "failed"; readonly error: BranchlogError };
+
+/** The result for one transcript, and the progress. */
+export type DirectoryImportStep = Outcome & {
+  readonly source: string;
+  readonly done: number;
+  readonly total: number;
+};
 
 /**
  * Imports the transcripts of Claude Code and Codex below a directory, sub-agents' among them, the
@@ -53,29 +54,23 @@ export async function* importDirectory(
   const total = transcripts.length;
   for (const [at, session] of transcripts.entries()) {
     const step = { source: session.path, done: at + 1, total };
-    const { timestamp, id } = session.header;
-    const path = join(directory, `${timestamp.replaceAll(/[:.]/g, "-")}_${id}.jsonl`);
-    if (existsSync(path)) {
-      yield { ...step, kind: "exists", path };
-      continue;
-    }
-    const result = await imported(session.path, path, signal);
-    yield "error" in result
-      ? { ...step, kind: "failed", error: result.error }
-      : { ...step, kind: "imported", report: result.report };
+    yield { ...step, ...(await outcomeOf(session, directory, signal)) };
   }
 }
 
-async function imported(
-  source: string,
-  path: string,
+async function outcomeOf(
+  { header, path: source }: ListedSession,
+  directory: string,
   signal: AbortSignal | undefined,
-): Promise<{ readonly report: ImportReport } | { readonly error: BranchlogError }> {
+): Promise<Outcome> {
   try {
-    return { report: await importSession(source, path, signal === undefined ? {} : { signal }) };
+    const path = sessionPath(directory, header);
+    if (existsSync(path)) return { kind: "exists", path };
+    const options = signal === undefined ? {} : { signal };
+    return { kind: "imported", report: await importSession(source, path, options) };
   } catch (error) {
     signal?.throwIfAborted();
-    if (isBranchlogError(error)) return { error };
+    if (isBranchlogError(error)) return { kind: "failed", error };
     throw error;
   }
 }
