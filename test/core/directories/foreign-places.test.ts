@@ -109,29 +109,6 @@ describe("a transcript of Claude Code", () => {
     expect(await next).toBe(13);
   });
 
-  it("is read anew when it is rewritten in place behind its first megabyte", async () => {
-    const root = temporaryDirectory();
-    const path = join(root, "s.jsonl");
-    const line = subagentLines("a", "Hello.", 1).split("\n", 1)[0] ?? "";
-    const lines = (count: number, word: string): string =>
-      Array.from({ length: count }, (_, n) => {
-        const [id, text] = n < 6000 ? [`${n}`, "Hello."] : [`${word}${n}`, word];
-        return line.replace('"a-1"', `"${id}"`).replace("Hello.", text);
-      }).join("\n");
-    writeFileSync(path, `${lines(9000, "one")}\n`);
-    const lists = sessions$(root, { pollMs: 20 }).pipe(
-      map(({ sessions }) => sessions[0]?.summary.messageCount ?? 0),
-    );
-    const counts: number[] = [];
-    const subscription = lists.subscribe((count) => counts.push(count));
-    await firstValueFrom(lists.pipe(filter((count) => count === 9000)));
-    // Longer, but for its beginning another: with the records before, there would be more.
-    writeFileSync(path, `${lines(9000, "a longer text than before")}\n${line}\n`, { flag: "r+" });
-    await firstValueFrom(lists.pipe(filter((count) => count > 9000)));
-    subscription.unsubscribe();
-    expect(counts.at(-1)).toBe(9001);
-  });
-
   it("is among the sessions of several places, also in directories that come later", async () => {
     const [claude, codex] = [claudeDirectory(), join(temporaryDirectory(), "sessions")];
     const lists = sessions$([claude, codex], { pollMs: 20 });
