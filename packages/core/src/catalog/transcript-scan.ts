@@ -10,6 +10,7 @@ import { transcriptOf } from "../dialects/foreign-record.ts";
 import { transcriptRecords } from "../dialects/transcript-records.ts";
 import type { SourceKind } from "../dialects/foreign-record.ts";
 import { noUsage, usageOfBoth } from "../dialects/foreign-content.ts";
+import { placeOf } from "../dialects/transcript.ts";
 import type { Transcript, TranscriptRow } from "../dialects/transcript.ts";
 import { answerKey } from "../entries/answers.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
@@ -37,8 +38,8 @@ export class TranscriptScan {
   #tokens = 0;
   #messageCount = 0;
   #firstMessage: string | undefined;
-  /** Of the latest message, ISO 8601. */
-  #lastTime = "";
+  /** Of the latest message. */
+  #lastMs = 0;
 
   constructor(kind: SourceKind, path: string) {
     this.#transcript = transcriptOf(kind, basename(path), (id) => this.#ids.has(id));
@@ -49,7 +50,7 @@ export class TranscriptScan {
     const { kind, header, name, isSubagent } = this.#transcript;
     if (header === undefined) return undefined;
     const [messageCount, firstMessage] = [this.#messageCount, this.#firstMessage];
-    const lastActivityMs = Date.parse(this.#lastTime) || undefined;
+    const lastActivityMs = this.#lastMs || undefined;
     const summary = { messageCount, firstMessage, lastActivityMs };
     const transcript = { of: kind, models: [...this.#models], tokens: this.#tokens, isSubagent };
     return { header, name, summary, transcript };
@@ -81,12 +82,14 @@ export class TranscriptScan {
     const { type, role } = row;
     if (type === "message") this.#messageCount += 1;
     const isSpoken = type === "message" && (role === "user" || role === "assistant");
-    // All in one form, which sorts by time.
-    if (isSpoken && row.timestamp > this.#lastTime) this.#lastTime = row.timestamp;
+    if (isSpoken) this.#lastMs = Math.max(row.timeMs, this.#lastMs);
     const isTitle = isSpoken && role === "user" && this.#firstMessage === undefined;
     const isAnswer = type === "usage" || (isSpoken && role === "assistant");
     if (!isTitle && !isAnswer) return;
-    const entry = this.#transcript.entryOf(record, { ...row, above: () => [] });
+    const entry = this.#transcript.entryOf(
+      record,
+      placeOf(row, () => []),
+    );
     if (entry === undefined) return;
     const message = objectAt(entry, "message");
     if (isTitle) this.#firstMessage = titleOfText(storedText(message?.["content"], " "));

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { normalizeName } from "../entries/identifiers.ts";
-import { countAt, objectAt, stringAt, timeAt, withoutKeys } from "../entries/json-fields.ts";
+import { countAt, objectAt, stringAt, withoutKeys } from "../entries/json-fields.ts";
 import { answerKey, continuedKey } from "../entries/answers.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import {
@@ -20,7 +20,8 @@ import {
 import type { UserPart } from "./claude-content.ts";
 import { noUsage, usageOfBoth } from "./foreign-content.ts";
 import { currentVersion } from "./header.ts";
-import { transcriptId } from "./transcript.ts";
+import { RecentMap } from "./recent-map.ts";
+import { timeText, transcriptId } from "./transcript.ts";
 import type { Transcript, TranscriptPlace, TranscriptRow } from "./transcript.ts";
 
 /** Bounds the answers that wait for results, and the tasks that wait for sub-agents. */
@@ -46,13 +47,13 @@ export class ClaudeTranscript implements Transcript {
   readonly #isEntry: (id: string) => boolean;
   /** Replacements for records that are not entries, by their ids. */
   readonly #standsFor = new Map<string, string | null>();
-  readonly #chains = new Map<string, AnswerChain>();
+  readonly #chains = new RecentMap<AnswerChain>(recentMax);
   /** Entries that call a sub-agent, by a digest of its task. */
-  readonly #tasks = new Map<string, string>();
+  readonly #tasks = new RecentMap<string>(recentMax);
   #mainTail: string | null = null;
   #sideTail: string | null = null;
-  #time = new Date(0).toISOString();
-  #startTime: string | undefined;
+  #timeMs = 0;
+  #startMs: number | undefined;
   readonly #titles: { user?: string | undefined; model?: string | undefined } = {};
   readonly #summaries: { readonly leafId: string; readonly name: string }[] = [];
 
@@ -77,9 +78,11 @@ export class ClaudeTranscript implements Transcript {
 
   add(record: JsonObject, line: number): readonly TranscriptRow[] {
     this.repetition = undefined;
-    const time = timeAt(record, "timestamp");
-    this.#startTime ??= time;
-    this.#time = time ?? this.#time;
+    const timeMs = Date.parse(stringAt(record, "timestamp") ?? "");
+    if (!Number.isNaN(timeMs)) {
+      this.#startMs ??= timeMs;
+      this.#timeMs = timeMs;
+    }
     this.#readHeader(record);
     const uuid = stringAt(record, "uuid");
     if (uuid !== undefined && this.#knows(uuid)) {
@@ -140,7 +143,7 @@ export class ClaudeTranscript implements Transcript {
       type: "session",
       version: currentVersion,
       id: this.header?.id ?? transcriptId("claude", sourceId, this.#fileName),
-      timestamp: this.header?.timestamp ?? this.#startTime ?? this.#time,
+      timestamp: this.header?.timestamp ?? timeText(this.#startMs ?? this.#timeMs),
       cwd: stringAt(record, "cwd") ?? "",
       ...(this.isSubagent ? { parentSession: sessionId } : {}),
     };
@@ -163,7 +166,7 @@ export class ClaudeTranscript implements Transcript {
     id: string,
     uuid: string | undefined,
   ): readonly TranscriptRow[] {
-    const timestamp = this.#time;
+    const timeMs = this.#timeMs;
     const named = this.#parentOf(record, uuid);
     if (type === "assistant") return this.#answerRows(record, id, named);
     const isSummary = type === "user" && record["isCompactSummary"] === true;
@@ -172,9 +175,9 @@ export class ClaudeTranscript implements Transcript {
     // Without a boundary, a summary replaces the conversation before it.
     if (isSummary) {
       const parentId = named ?? this.#before(record);
-      return [{ id, parentId, type: "compaction", timestamp }];
+      return [{ id, parentId, type: "compaction", timeMs }];
     }
-    return [{ id, parentId: named, type: "custom", customType: `claude.${type}`, timestamp }];
+    return [{ id, parentId: named, type: "custom", customType: `claude.${type}`, timeMs }];
   }
 
   #answerRows(record: JsonObject, id: string, named: string | null): readonly TranscriptRow[] {
@@ -185,23 +188,23 @@ export class ClaudeTranscript implements Transcript {
     const chain = isContinued ? before : { answerId, tailId: id, openCalls: new Set<string>() };
     const start = this.#startAt(record, id, isContinued ? before.tailId : named);
     chain.tailId = id;
-    setRecent(this.#chains, id, chain);
+    this.#chains.set(id, chain);
     for (const block of assistantParts(message).content) {
       if (block.type !== "toolCall") continue;
       chain.openCalls.add(block.id);
       const task = block.arguments["prompt"];
-      if (typeof task === "string") setRecent(this.#tasks, taskDigest(task), id);
+      if (typeof task === "string") this.#tasks.set(taskDigest(task), id);
     }
-    const timestamp = this.#time;
+    const timeMs = this.#timeMs;
     const { rows, parentId } = start;
     const kind = { type: "message", role: "assistant" };
     const continued = isContinued ? { customType: answerKey } : {};
-    return [...rows, { id, parentId, ...kind, ...continued, timestamp }];
+    return [...rows, { id, parentId, ...kind, ...continued, timeMs }];
   }
 
   /** Results of concurrent calls are siblings in the file; here they form a chain. */
   #userRows(record: JsonObject, id: string, named: string | null): readonly TranscriptRow[] {
-    const timestamp = this.#time;
+    const timeMs = this.#timeMs;
     const parts = spokenParts(record);
     const chain = named === null ? undefined : this.#chains.get(named);
     const calls = parts.flatMap((part) => (part.kind === "result" ? [part.callId] : []));
@@ -212,15 +215,15 @@ export class ClaudeTranscript implements Transcript {
     let { parentId } = start;
     for (const [at, part] of parts.slice(0, -1).entries()) {
       const partId = `${id}#${at}`;
-      rows.push({ id: partId, parentId, ...kindOfPart(record, part), timestamp });
+      rows.push({ id: partId, parentId, ...kindOfPart(record, part), timeMs });
       parentId = partId;
     }
     const last = parts.at(-1);
     const kind = last === undefined ? nothingSaid : kindOfPart(record, last);
-    rows.push({ id, parentId, ...kind, timestamp });
+    rows.push({ id, parentId, ...kind, timeMs });
     if (isResult) {
       chain.tailId = id;
-      setRecent(this.#chains, id, chain);
+      this.#chains.set(id, chain);
     }
     return rows;
   }
@@ -233,7 +236,7 @@ export class ClaudeTranscript implements Transcript {
     if (callerId === undefined) return { rows: [], parentId: named };
     const parentId = `${id}#task`;
     const boundary = { id: parentId, parentId: callerId, type: "reset_boundary" };
-    return { rows: [{ ...boundary, timestamp: this.#time }], parentId };
+    return { rows: [{ ...boundary, timeMs: this.#timeMs }], parentId };
   }
 
   /** Behind a compaction boundary, the parent is the logical one. */
@@ -257,7 +260,7 @@ export class ClaudeTranscript implements Transcript {
     const chain = parentId === null ? undefined : this.#chains.get(parentId);
     if (chain === undefined || chain.tailId !== parentId) return;
     chain.tailId = id;
-    setRecent(this.#chains, id, chain);
+    this.#chains.set(id, chain);
   }
 }
 
@@ -270,12 +273,6 @@ const nothingSaid: Pick<TranscriptRow, "type" | "customType"> = {
   type: "custom",
   customType: "claude.user",
 };
-
-function setRecent<T>(map: Map<string, T>, key: string, value: T): void {
-  const oldest = map.keys().next().value;
-  if (map.size >= recentMax && oldest !== undefined) map.delete(oldest);
-  map.set(key, value);
-}
 
 function kindOfPart(
   record: JsonObject,

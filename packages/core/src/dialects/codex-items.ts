@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { changedNumber } from "../entries/exact-numbers.ts";
 import { countAt, isObject, listAt, objectAt, stringAt } from "../entries/json-fields.ts";
-import type { AssistantContent, ToolCall, Usage, UserContent } from "../entries/message-types.ts";
+import type { AssistantContent, Usage, UserContent } from "../entries/message-types.ts";
 import {
   isEmptyText,
   mappedContent,
@@ -14,21 +14,45 @@ import {
 import type { MappedContent, ToolOutput } from "./foreign-content.ts";
 
 export function assistantBlocks(item: JsonObject): AssistantContent[] | undefined {
+  const type = stringAt(item, "type");
+  if (type === "message") return spoken(item);
+  if (type === "reasoning") return [reasoning(item)];
+  const called = calledBy(item);
+  return called && [{ type: "toolCall", ...called, ...givenArguments(item) }];
+}
+
+interface Called {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Items that call a tool; undefined: its name is in the item. */
+const callTypes = new Map<string | undefined, string | undefined>([
+  ["function_call", undefined],
+  ["custom_tool_call", undefined],
+  ["local_shell_call", "local_shell"],
+  ["tool_search_call", "tool_search"],
+]);
+
+/** The tool that an item calls, without a look at the arguments. */
+export function calledBy(item: JsonObject): Called | undefined {
+  const type = stringAt(item, "type");
+  if (!callTypes.has(type)) return undefined;
+  const id = stringAt(item, "call_id") ?? stringAt(item, "id");
+  const name = callTypes.get(type) ?? stringAt(item, "name");
+  return id === undefined || name === undefined ? undefined : { id, name };
+}
+
+function givenArguments(item: JsonObject): CallArguments {
   switch (stringAt(item, "type")) {
-    case "message":
-      return spoken(item);
-    case "reasoning":
-      return [reasoning(item)];
     case "function_call":
-      return call(item, stringAt(item, "name"), argumentsOf(stringAt(item, "arguments") ?? ""));
+      return argumentsOf(stringAt(item, "arguments") ?? "");
     case "custom_tool_call":
-      return call(item, stringAt(item, "name"), { arguments: { input: item["input"] ?? "" } });
+      return { arguments: { input: item["input"] ?? "" } };
     case "local_shell_call":
-      return call(item, "local_shell", { arguments: objectAt(item, "action") ?? {} });
-    case "tool_search_call":
-      return call(item, "tool_search", searchArguments(item["arguments"]));
+      return { arguments: objectAt(item, "action") ?? {} };
     default:
-      return undefined;
+      return searchArguments(item["arguments"]);
   }
 }
 
@@ -56,16 +80,6 @@ export function reasoningTexts(item: JsonObject): string[] {
 interface CallArguments {
   readonly arguments: JsonObject;
   readonly rawArguments?: string;
-}
-
-function call(
-  item: JsonObject,
-  name: string | undefined,
-  given: CallArguments,
-): (ToolCall & CallArguments)[] | undefined {
-  const id = stringAt(item, "call_id") ?? stringAt(item, "id");
-  if (id === undefined || name === undefined) return undefined;
-  return [{ type: "toolCall", id, name, ...given }];
 }
 
 /** JSON text, unless the model made an error. */

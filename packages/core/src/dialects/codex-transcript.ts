@@ -5,13 +5,20 @@
 import type { JsonObject } from "@branchlog/streaming";
 import { answerKey } from "../entries/answers.ts";
 import { normalizeName } from "../entries/identifiers.ts";
-import { countAt, isObject, listAt, objectAt, stringAt, timeAt } from "../entries/json-fields.ts";
+import { countAt, isObject, listAt, objectAt, stringAt } from "../entries/json-fields.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import type { AssistantContent } from "../entries/message-types.ts";
-import { assistantBlocks, codexUsage, contentOf, isContext, toolOutput } from "./codex-items.ts";
+import {
+  assistantBlocks,
+  calledBy,
+  codexUsage,
+  contentOf,
+  isContext,
+  toolOutput,
+} from "./codex-items.ts";
 import { noUsage, textsOf } from "./foreign-content.ts";
 import { currentVersion } from "./header.ts";
-import { transcriptId } from "./transcript.ts";
+import { timeText, transcriptId } from "./transcript.ts";
 import type { Transcript, TranscriptPlace, TranscriptRow } from "./transcript.ts";
 
 /** Internal state, and texts that are also written as items. */
@@ -45,7 +52,7 @@ interface CodexPlace extends TranscriptPlace {
   readonly line: number;
 }
 
-type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timestamp">;
+type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timeMs">;
 
 export class CodexTranscript implements Transcript {
   readonly kind = "codex";
@@ -62,8 +69,9 @@ export class CodexTranscript implements Transcript {
   /** Context tokens, for compactions. */
   readonly #contextTokens: Since<number>[] = [];
   /** The answer that the next block may belong to; over once its usage was written. */
-  #answer: { readonly id: string; isOver: boolean } | undefined;
-  readonly #answers: Since<string | undefined>[] = [];
+  #answer: { isOver: boolean } | undefined;
+  /** The lines where answers begin and end, by turns: an answer's id is that of its first line. */
+  readonly #answerBounds: number[] = [];
   /** The parents of each turn, for rollbacks. */
   readonly #starts: (string | null)[] = [];
   readonly #calls = new Set<string>();
@@ -71,8 +79,8 @@ export class CodexTranscript implements Transcript {
   #said = new Set<string>();
   #counted = "";
   #tokens = 0;
-  #time = new Date(0).toISOString();
-  #startTime: string | undefined;
+  #timeMs = 0;
+  #startMs: number | undefined;
   #line = 0;
 
   constructor(fileName: string) {
@@ -85,16 +93,18 @@ export class CodexTranscript implements Transcript {
     const isRepeated = typeof ordinal === "number" && ordinal <= this.#ordinal;
     this.repetition = isRepeated ? `repeats the ordinal ${ordinal}` : undefined;
     if (typeof ordinal === "number") this.#ordinal = Math.max(ordinal, this.#ordinal);
-    const time = timeAt(record, "timestamp");
-    this.#startTime ??= time;
-    this.#time = time ?? this.#time;
+    const timeMs = Date.parse(stringAt(record, "timestamp") ?? "");
+    if (!Number.isNaN(timeMs)) {
+      this.#startMs ??= timeMs;
+      this.#timeMs = timeMs;
+    }
     const payload = objectAt(record, "payload");
     if (payload === undefined) return [];
     const facts = this.#factsOf(stringAt(record, "type") ?? "", payload);
     const rows: TranscriptRow[] = [];
     for (const [at, fact] of facts.entries()) {
       const id = at === facts.length - 1 ? lineId(line) : `${lineId(line)}#${at}`;
-      rows.push({ id, parentId: this.tailId, timestamp: this.#time, ...fact });
+      rows.push({ id, parentId: this.tailId, timeMs: this.#timeMs, ...fact });
       this.tailId = id;
     }
     return rows;
@@ -139,7 +149,7 @@ export class CodexTranscript implements Transcript {
       type: "session",
       version: currentVersion,
       id: transcriptId("codex", stringAt(payload, "id"), this.#fileName),
-      timestamp: this.#startTime ?? this.#time,
+      timestamp: timeText(this.#startMs ?? this.#timeMs),
       cwd: stringAt(payload, "cwd") ?? "",
       ...(parentSession === undefined ? {} : { parentSession }),
     };
@@ -170,18 +180,16 @@ export class CodexTranscript implements Transcript {
       this.#endAnswer();
       return [{ type: "message", role: "toolResult" }];
     }
-    const blocks = assistantBlocks(item);
-    if (blocks === undefined) return [customRow("codex.item")];
-    if (blocks.length === 0) return [];
-    if (type === "message") {
-      const text = textsOf(item["content"]).join("");
-      if (this.#isRepeated("agent", text)) return [];
-    }
-    for (const block of blocks) {
-      if (block.type !== "toolCall") continue;
+    const called = calledBy(item);
+    if (called !== undefined) {
       if (this.#calls.size >= recentMax) this.#calls.clear();
-      this.#calls.add(block.id);
-    }
+      this.#calls.add(called.id);
+    } else if (type === "message") {
+      const blocks = assistantBlocks(item);
+      if (blocks === undefined) return [customRow("codex.item")];
+      const text = textsOf(item["content"]).join("");
+      if (blocks.length === 0 || this.#isRepeated("agent", text)) return [];
+    } else if (type !== "reasoning") return [customRow("codex.item")];
     return [this.#answerRow()];
   }
 
@@ -271,13 +279,13 @@ export class CodexTranscript implements Transcript {
     if (this.#answer !== undefined) {
       return { type: "message", role: "assistant", customType: answerKey };
     }
-    this.#answer = { id: lineId(this.#line), isOver: false };
-    this.#answers.push({ line: this.#line, value: this.#answer.id });
+    this.#answer = { isOver: false };
+    this.#answerBounds.push(this.#line);
     return { type: "message", role: "assistant" };
   }
 
   #endAnswer(): void {
-    if (this.#answer !== undefined) this.#answers.push({ line: this.#line, value: undefined });
+    if (this.#answer !== undefined) this.#answerBounds.push(this.#line);
     this.#answer = undefined;
   }
 
@@ -383,8 +391,9 @@ export class CodexTranscript implements Transcript {
   }
 
   #partOf(line: number): object {
-    const answer = valueAt(this.#answers, line)?.value;
-    return answer === undefined ? {} : { [answerKey]: answer };
+    const found = countUpTo(this.#answerBounds.length, (at) => this.#answerBounds[at], line);
+    const isWithin = found % 2 === 1;
+    return isWithin ? { [answerKey]: lineId(this.#answerBounds[found - 1] ?? 0) } : {};
   }
 
   #modelAt(line: number): string {
@@ -425,20 +434,28 @@ function customBody(customType: string, data: JsonObject): Body {
 
 function toolNameOf(callId: string, place: CodexPlace): string {
   for (const record of place.above()) {
-    for (const block of assistantBlocks(objectAt(record, "payload") ?? {}) ?? []) {
-      if (block.type === "toolCall" && block.id === callId) return block.name;
-    }
+    const called = calledBy(objectAt(record, "payload") ?? {});
+    if (called?.id === callId) return called.name;
   }
   return "unknown";
 }
 
 /** The value in force at a line. O(log values). */
 function valueAt<T>(values: readonly Since<T>[], line: number): Since<T> | undefined {
-  let [low, high] = [0, values.length];
+  return values[countUpTo(values.length, (at) => values[at]?.line, line) - 1];
+}
+
+/** How many of these lines, which ascend, are at most `line`. O(log count). */
+function countUpTo(
+  count: number,
+  lineAt: (at: number) => number | undefined,
+  line: number,
+): number {
+  let [low, high] = [0, count];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((values[middle]?.line ?? 0) <= line) low = middle + 1;
+    if ((lineAt(middle) ?? 0) <= line) low = middle + 1;
     else high = middle;
   }
-  return values[low - 1];
+  return low;
 }

@@ -14,13 +14,14 @@ export interface TranscriptRow {
   readonly type: string;
   readonly role?: string;
   readonly customType?: string;
-  /** ISO 8601; without one, that of the record before. */
-  readonly timestamp: string;
+  /** Without one, that of the record before. */
+  readonly timeMs: number;
 }
 
 export interface TranscriptPlace {
   readonly id: string;
   readonly parentId: string | null;
+  /** ISO 8601. */
   readonly timestamp: string;
   /** Nearest first, read lazily. */
   readonly above: () => Iterable<JsonObject>;
@@ -41,6 +42,18 @@ export interface Transcript {
   add(record: JsonObject, line: number): readonly TranscriptRow[];
   /** Undefined if the record does not match that row. */
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined;
+}
+
+/** The place of a row before it is indexed. */
+export function placeOf(
+  { id, parentId, timeMs }: TranscriptRow,
+  above: TranscriptPlace["above"],
+): TranscriptPlace {
+  return { id, parentId, timestamp: timeText(timeMs), above };
+}
+
+export function timeText(timeMs: number): string {
+  return new Date(timeMs).toISOString();
 }
 
 const uuidAtEnd = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

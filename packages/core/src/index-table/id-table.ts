@@ -98,13 +98,16 @@ export class IdTable {
   }
 
   add(id: string): number {
+    const length = writePlain(id);
+    if (length > 0) return this.addBytes(plainBytes, 0, length);
     const bytes = idBytes(id);
     return this.addBytes(bytes, 0, bytes.length);
   }
 
   find(id: string): number {
-    const bytes = idBytes(id);
-    const { length } = bytes;
+    const plainLength = writePlain(id);
+    const bytes = plainLength > 0 ? plainBytes : idBytes(id);
+    const length = plainLength > 0 ? plainLength : bytes.length;
     const at = isHexWord(bytes, 0, length)
       ? this.#bucketOfWord(hexWord(bytes, 0))
       : this.#bucketOfText(bytes, 0, length);
@@ -224,11 +227,12 @@ class IdArena {
     if (needed > this.#bytes.length) {
       this.#bytes = grown(Uint8Array, this.#bytes, grownCapacity(this.#bytes.length, needed));
     }
-    this.#bytes.set(
-      [length & 255, (length >>> 8) & 255, (length >>> 16) & 255, length >>> 24],
-      place,
-    );
-    this.#bytes.set(bytes.subarray(start, end), place + arenaLengthBytes);
+    const arena = this.#bytes;
+    for (let at = 0; at < arenaLengthBytes; at += 1) arena[place + at] = length >>> (8 * at);
+    // A call of `set` costs more for the few bytes of an id.
+    for (let at = start, to = place + arenaLengthBytes; at < end; at += 1, to += 1) {
+      arena[to] = bytes[at] ?? 0;
+    }
     this.#end = needed;
     return place;
   }
@@ -282,6 +286,21 @@ function hashOf(bytes: Uint8Array, start: number, end: number, seed: number): nu
 /** Prefix of an id with lone surrogates, in UTF-16. No text in UTF-8 has this byte. */
 const utf16Mark = 0xff;
 const loneSurrogate = /\p{Surrogate}/u;
+
+/** Written over by each id: a buffer for each would be most of the cost of a look-up. */
+const plainBytes = Buffer.alloc(64);
+
+/** Writes a short id of ASCII; returns its length, or 0 for any other. */
+function writePlain(id: string): number {
+  const { length } = id;
+  if (length > plainBytes.length) return 0;
+  for (let at = 0; at < length; at += 1) {
+    const code = id.charCodeAt(at);
+    if (code >= 0x80) return 0;
+    plainBytes[at] = code;
+  }
+  return length;
+}
 
 function idBytes(id: string): Buffer {
   if (!loneSurrogate.test(id)) return Buffer.from(id, "utf8");

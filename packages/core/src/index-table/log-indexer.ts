@@ -87,6 +87,8 @@ export class LogIndexer implements LinesSink {
   #entriesBeforeHeader = 0;
   #previousHandle = rootHandle;
   #transcript: Transcript | undefined;
+  /** In a transcript, the id of the previous handle. */
+  #previousId: string | undefined;
   #isSession = false;
 
   constructor(options: LogIndexerOptions) {
@@ -269,20 +271,20 @@ export class LogIndexer implements LinesSink {
     if (repetition !== undefined) this.#report("duplicate-id", repetition, place);
     if (rows.length === 0) return this.lines.addOtherRecord();
     const { ids, kinds } = this.index;
-    for (const { id, parentId, type, role, customType, timestamp } of rows) {
-      const handle = ids.add(id);
-      this.#addRow(
-        {
-          offset: place.offset,
-          length: place.length,
-          handle,
-          parentHandle: parentId === null ? rootHandle : ids.add(parentId),
-          kind: kinds.add({ type, role, customType }),
-          time: Date.parse(timestamp),
-          flags: 0,
-        },
-        place.lineNumber,
-      );
+    const facts = this.#facts;
+    facts.offset = place.offset;
+    facts.length = place.length;
+    facts.flags = 0;
+    for (const { id, parentId, type, role, customType, timeMs } of rows) {
+      // Most entries follow the one before.
+      const isNext = parentId !== null && parentId === this.#previousId;
+      const parentHandle = isNext ? this.#previousHandle : undefined;
+      facts.handle = ids.add(id);
+      facts.parentHandle = parentHandle ?? (parentId === null ? rootHandle : ids.add(parentId));
+      facts.kind = kinds.add({ type, role, customType });
+      facts.time = timeMs;
+      this.#addRow(facts, place.lineNumber);
+      this.#previousId = id;
     }
   }
 

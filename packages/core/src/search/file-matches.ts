@@ -11,6 +11,7 @@ import type { SourceKind } from "../dialects/foreign-record.ts";
 import { entryForm } from "../dialects/header.ts";
 import { legacyEntryId } from "../dialects/migrate-line.ts";
 import { transcriptRecords } from "../dialects/transcript-records.ts";
+import { placeOf } from "../dialects/transcript.ts";
 import type { TranscriptRow } from "../dialects/transcript.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { stringAt } from "../entries/json-fields.ts";
@@ -167,13 +168,11 @@ export class TranscriptMatches implements Matches, LineSink {
   }
 
   #take(record: JsonObject, row: TranscriptRow): void {
-    const entry = this.#transcript.entryOf(record, {
-      ...row,
-      above: () => this.#recent.toReversed(),
-    });
+    const place = placeOf(row, () => this.#recent.toReversed());
+    const entry = this.#transcript.entryOf(record, place);
     // Decoding boundary: made by the transcript, in the form of an entry.
     const match = entry && this.#found.search.match(entry as unknown as SessionEntry);
-    if (match !== undefined) this.#add(match, row.id, row.timestamp);
+    if (match !== undefined) this.#add(match, row.id, place.timestamp);
   }
 
   #takeName(record: JsonObject): void {
