@@ -9,9 +9,22 @@ import { cases as live } from "./cases/live.ts";
 import { cases as memory } from "./cases/memory.ts";
 import { cases as open } from "./cases/open.ts";
 import { cases as shapes } from "./cases/shapes.ts";
+import { cases as transcripts } from "./cases/transcripts.ts";
 import { cases as tree } from "./cases/tree.ts";
 
-const inFiles = { lines, open, context, append, tree, bodies, list, shapes, memory, live };
+const inFiles = {
+  lines,
+  open,
+  context,
+  append,
+  tree,
+  bodies,
+  list,
+  shapes,
+  memory,
+  live,
+  transcripts,
+};
 const files = Object.entries(inFiles);
 
 export const cases: readonly BenchCase[] = files.flatMap(([, inFile]) => inFile);

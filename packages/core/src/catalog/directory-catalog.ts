@@ -42,6 +42,8 @@ export interface CatalogLook {
   readonly onChange?: (change: SessionChange) => void;
   /** Called after each file as it is read, nearly in their order. */
   readonly onLooked?: ((file: LookedAtFile) => void) | undefined;
+  /** Asked before each file is read; true leaves it as it is. Default: none. */
+  readonly isUnwanted?: ((file: SessionFile) => boolean) | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -74,7 +76,7 @@ export class DirectoryCatalog {
   }
 
   /** Throws what listing the directory throws, and the signal's reason. */
-  async look({ paths, onChange, onLooked, signal }: CatalogLook): Promise<void> {
+  async look({ paths, onChange, onLooked, isUnwanted, signal }: CatalogLook): Promise<void> {
     const lookedAtMs = this.#options.now();
     const named = paths === null ? null : [...paths].map((path) => lookAtFile(path));
     // A name that now leads elsewhere may have been the alias of another file.
@@ -89,6 +91,7 @@ export class DirectoryCatalog {
     const options = { atOnceMax: filesReadAtOnceMax, signal };
     try {
       await mapConcurrently(files, options, async (file, index, lane) => {
+        if (isUnwanted?.(file) === true) return;
         if (files.length > 1) chunks[lane] ??= Buffer.allocUnsafeSlow(chunkBytesDefault);
         await this.#read(file, { lookedAtMs, chunk: chunks[lane], signal, onChange });
         const session = this.#files.get(file.path)?.session;

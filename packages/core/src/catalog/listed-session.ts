@@ -81,6 +81,10 @@ export class Ranking<T> {
     this.#ranked.splice(this.#placeOf(item), 1);
   }
 
+  at(place: number): T | undefined {
+    return this.#ranked[place];
+  }
+
   items(): T[] {
     return this.#ranked.slice();
   }

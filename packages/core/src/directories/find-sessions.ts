@@ -9,9 +9,11 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import { getAgentDir, resolvePath, sessionsRoot } from "./agent-directory.ts";
-import { requireList, requireOptions, requireText } from "../argument-checks.ts";
+import { requireAtLeast, requireList, requireOptions, requireText } from "../argument-checks.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
+import type { DialectName } from "../dialects/dialect.ts";
+import type { SourceKind } from "../dialects/foreign-record.ts";
 import type { ListedSession, ListedTranscript } from "../catalog/listed-session.ts";
 import { removeOrphansAmong } from "../catalog/catalog-store.ts";
 import {
@@ -25,6 +27,7 @@ import type { SessionFile } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
 import { nodeFileSystem } from "../store/node-file-system.ts";
 import { isOwnDirectory } from "../store/sidecar.ts";
+import { LatestSessions } from "./latest-sessions.ts";
 import { isAgentDirectory, isAgentFileName, readAgent } from "./agent-file.ts";
 import type { ListedAgent } from "./agent-file.ts";
 
@@ -35,13 +38,29 @@ export interface FindOptions {
    * Code and Codex count as part of their parent session.
    */
   readonly artifacts?: boolean;
+  /** Only of these agents. Default: all. */
+  readonly agents?: readonly (DialectName | SourceKind | "connectonion")[] | undefined;
+  /** Only what changed since, in epoch ms. */
+  readonly sinceMs?: number | undefined;
+  /**
+   * Only so many sessions, and so many agents of ConnectOnion: those that changed last. Files are
+   * read from the latest to the oldest, until no older one can be among them.
+   */
+  readonly limit?: number | undefined;
   /** Whether facts are saved and loaded; see `sessions$`. Default `auto`. */
   readonly catalog?: CatalogMode;
   /** Ends the search with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-const findNames: OptionNames<FindOptions> = { artifacts: true, catalog: true, signal: true };
+const findNames: OptionNames<FindOptions> = {
+  artifacts: true,
+  agents: true,
+  sinceMs: true,
+  limit: true,
+  catalog: true,
+  signal: true,
+};
 
 /** Latest change first. */
 export interface FoundSessions {
@@ -66,23 +85,33 @@ export async function findSessions(
 ): Promise<FoundSessions> {
   const { artifacts = false, catalog = "auto", signal } = requireOptions(options, findNames);
   for (const place of requireList("What holds the places", places)) requireText("A place", place);
+  requireAtLeast("limit", options.limit ?? 0, 0);
   const cleans = catalog === "auto";
   const found = await walkSessions(places, { artifacts, cleans, signal });
   const list = (): Promise<SessionFile[]> => filesIn(found.directories, signal);
   const directories = new DirectoryCatalog({ list, saved: catalog, now: Date.now });
-  await directories.look({ paths: null, signal });
+  const latest = new LatestSessions(options);
+  await directories.look({
+    paths: null,
+    onChange: ({ now }) => latest.add(now),
+    isUnwanted: (file) => latest.isOlder(file),
+    signal,
+  });
   const agents: ListedAgent[] = [];
   for (const path of found.agentFiles) {
     const agent = await agentIn(path, signal);
-    if (agent !== undefined) agents.push(agent);
+    if (agent !== undefined && latest.includes("connectonion", agent.modifiedMs))
+      agents.push(agent);
   }
   agents.sort(
     (one, other) => other.modifiedMs - one.modifiedMs || (one.path < other.path ? -1 : 1),
   );
   const agentFiles = found.agentFiles.filter((path) => isUnlistable(lookAtFile(path)));
   const unlisted = [...found.unlisted, ...directories.unlisted, ...agentFiles];
-  const sessions = directories.sessions();
-  return { sessions: artifacts ? sessions : withSubagents(sessions), agents, unlisted };
+  const all = directories.sessions();
+  const sessions = (artifacts ? all : withSubagents(all)).filter((one) => latest.isWanted(one));
+  const { limit } = options;
+  return { sessions: sessions.slice(0, limit), agents: agents.slice(0, limit), unlisted };
 }
 
 /** Tokens and models of sub-agents count as their parents'. */

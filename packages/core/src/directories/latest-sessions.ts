@@ -1,0 +1,54 @@
+/**
+ * Which sessions a list is for, and which files it need not read: no session can have changed after
+ * its file. Pure.
+ */
+import { basename, dirname, sep } from "node:path";
+import { Ranking } from "../catalog/listed-session.ts";
+import type { ListedSession } from "../catalog/listed-session.ts";
+import type { SessionFile } from "../catalog/session-files.ts";
+import type { FindOptions } from "./find-sessions.ts";
+
+type Filter = Pick<FindOptions, "agents" | "artifacts" | "limit" | "sinceMs">;
+type Agent = NonNullable<FindOptions["agents"]>[number];
+
+export class LatestSessions {
+  readonly #filter: Filter;
+  readonly #latest = new Ranking<ListedSession>((one, other) => one.modifiedMs > other.modifiedMs);
+
+  constructor(filter: Filter) {
+    this.#filter = filter;
+  }
+
+  add(session: ListedSession | undefined): void {
+    if (session !== undefined && this.isWanted(session)) this.#latest.add(session);
+  }
+
+  includes(agent: Agent, modifiedMs: number): boolean {
+    const { agents, sinceMs = Number.NEGATIVE_INFINITY } = this.#filter;
+    return (agents?.includes(agent) ?? true) && modifiedMs >= sinceMs;
+  }
+
+  isWanted({ transcript, dialect, modifiedMs }: ListedSession): boolean {
+    const isPart = transcript?.isSubagent === true && this.#filter.artifacts !== true;
+    return !isPart && this.includes(transcript?.of ?? dialect, modifiedMs);
+  }
+
+  /** Whether the file holds neither one of these sessions nor a sub-agent of one found so far. */
+  isOlder(file: SessionFile): boolean {
+    const { limit, sinceMs = Number.NEGATIVE_INFINITY } = this.#filter;
+    const last = limit === undefined ? undefined : this.#latest.at(limit - 1);
+    const isOlder = file.mtimeMs < Math.max(sinceMs, last?.modifiedMs ?? sinceMs);
+    if (!isOlder) return false;
+    return !this.#latest
+      .items()
+      .slice(0, limit)
+      .some((session) => mayBePartOf(file, session));
+  }
+}
+
+/** Claude Code keeps sub-agents below a directory named like the session, or once beside it. */
+function mayBePartOf({ path, mtimeMs }: SessionFile, { path: of, header }: ListedSession): boolean {
+  if (path.startsWith(of.replace(/\.jsonl$/, sep))) return true;
+  const isBeside = basename(path).startsWith("agent-") && dirname(path) === dirname(of);
+  return isBeside && mtimeMs >= (Date.parse(header.timestamp) || 0);
+}
