@@ -1,9 +1,10 @@
 /**
- * The three ways to a session: open a log that exists, create one, or keep one in memory.
+ * The ways to a session: open a log that exists, create one, either, or keep one in memory.
  */
 import type { OptionNames } from "@branchlog/streaming";
 import type { SessionHeader } from "./entries/entry-types.ts";
-import { BranchlogError } from "./errors.ts";
+import { BranchlogError, isBranchlogError } from "./errors.ts";
+import type { ErrorCode } from "./errors.ts";
 import { Session } from "./session/session.ts";
 import { Engine } from "./session/engine.ts";
 import { engineOptionNames, engineSettings } from "./log/engine-options.ts";
@@ -71,6 +72,45 @@ export async function openSession(path: string, options: OpenOptions = {}): Prom
  */
 export async function createSession(path: string, options: CreateOptions = {}): Promise<Session> {
   return new Session(Engine.createSync(path, headerFor(options), options));
+}
+
+const openOrCreateNames: OptionNames<OpenOptions & CreateOptions> = {
+  ...openNames,
+  ...createNames,
+};
+
+/**
+ * Opens the log, or creates it if there is none. Of several processes that do so at once, one
+ * creates it and the others open it; `id`, `cwd` and the like count for a new log only.
+ * @throws BranchlogError As {@link openSession} and {@link createSession}, but neither
+ * `ERR_LOG_MISSING` nor `ERR_LOG_EXISTS`, unless others remove and create the log meanwhile.
+ * @example
+ * const session = await openOrCreateSession("session.jsonl", { cwd: process.cwd() });
+ */
+export async function openOrCreateSession(
+  path: string,
+  options: OpenOptions & CreateOptions = {},
+): Promise<Session> {
+  requireOptions(options, openOrCreateNames);
+  const { follow, signal, ...creating } = options;
+  const { id: _id, cwd: _cwd, parentSession: _parent, title: _title, ...opening } = options;
+  const opened = await unless("ERR_LOG_MISSING", () => openSession(path, opening));
+  if (opened !== undefined) return opened;
+  signal?.throwIfAborted();
+  const created = await unless("ERR_LOG_EXISTS", () => createSession(path, creating));
+  if (created === undefined) return openSession(path, opening);
+  // A new log ends where its session is: all that is left to say is whether the leaf follows.
+  return follow === false ? openSession(path, opening) : created;
+}
+
+/** Undefined if it fails with that code. */
+async function unless<T>(code: ErrorCode, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isBranchlogError(error) && error.code === code) return undefined;
+    throw error;
+  }
 }
 
 /**

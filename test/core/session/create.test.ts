@@ -1,7 +1,13 @@
 /** Creating a session, and what is left when that fails. */
 import { rmdirSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createSession, isBranchlogError, memorySession, openSession } from "@branchlog/core";
+import {
+  createSession,
+  isBranchlogError,
+  memorySession,
+  openOrCreateSession,
+  openSession,
+} from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { failingFileSystem } from "../store/failing-file-system.ts";
@@ -56,5 +62,53 @@ describe("creating a session", () => {
     await expect(createSession(path, { ports })).rejects.toMatchObject(failed);
     await expect(memorySession()).rejects.toMatchObject(failed);
     expect((await createSession(path, { ports, cwd: "/w" })).header.cwd).toBe("/w");
+  });
+});
+
+describe("opening or creating a session", () => {
+  it("creates what is missing, and opens what is there, with the options of each", async () => {
+    const ports = createMemoryPorts();
+    const created = await openOrCreateSession(path, { ports, cwd: "/w", id: "one" });
+    await created.append({ type: "session_info", name: "First" });
+    const opened = await openOrCreateSession(path, { ports, cwd: "/v", id: "two", follow: false });
+    expect(opened.header).toMatchObject({ id: "one", cwd: "/w" });
+    expect([opened.name, opened.tail]).toEqual(["First", created.tail]);
+    await created.append({ type: "session_info", name: "Second" });
+    await opened.refresh();
+    expect(opened.leaf).not.toBe(created.leaf);
+  });
+
+  it("keeps the leaf of a new log in place where it shall not follow", async () => {
+    const ports = createMemoryPorts();
+    const pinned = await openOrCreateSession(path, { ports, cwd: "/w", follow: false });
+    const other = await openSession(path, { ports });
+    await other.append({ type: "session_info", name: "First" });
+    await pinned.refresh();
+    expect([pinned.leaf, pinned.tail]).toEqual([null, other.tail]);
+  });
+
+  it("makes one log of which all are sessions, when many do so at once", async () => {
+    const directory = temporaryDirectory();
+    const many = Array.from({ length: 20 }, (_, at) =>
+      openOrCreateSession(`${directory}/s.jsonl`, { cwd: "/w", id: `s${at}` }),
+    );
+    const ids = (await Promise.all(many)).map(({ header }) => header.id);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it("fails for a file that is no session as opening it does, and leaves it as it is", async () => {
+    const fs = new MemoryFileSystem();
+    const ports = createMemoryPorts({ fs });
+    fs.writeFileSync("/s.jsonl", Buffer.from("hello\n"));
+    const failure = openOrCreateSession("/s.jsonl", { ports, cwd: "/w" });
+    await expect(failure).rejects.toMatchObject({ code: "ERR_NOT_A_SESSION" });
+    expect(fs.readFileSync("/s.jsonl").toString()).toBe("hello\n");
+  });
+
+  it("refuses an option that neither has", async () => {
+    const options: object = { cwb: "/w" };
+    await expect(openOrCreateSession(path, options)).rejects.toMatchObject({
+      code: "ERR_INVALID_ARGUMENT",
+    });
   });
 });
