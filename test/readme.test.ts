@@ -53,6 +53,7 @@ const readmes = readdirSync(join(root, "packages")).map((name) => `packages/${na
 const documents = [
   "README.md",
   "docs/guide.md",
+  "docs/cookbook.md",
   ...readmes.filter((path) => existsSync(join(root, path))),
 ];
 const examples = documents

@@ -50,8 +50,13 @@ export function createSteps() {
     },
     {
       name: "documented",
-      command: ["typedoc", "--emit", "none", "--treatWarningsAsErrors"],
+      command: ["typedoc", "--out", join(scratch, "site"), "--treatWarningsAsErrors"],
       after: ["types"],
+    },
+    {
+      name: "site links",
+      command: ["node", "scripts/checks/site-links.mjs", join(scratch, "site")],
+      needs: ["documented"],
     },
     { name: "pack", command: ["node", "scripts/pack.mjs", scratch], needs: ["types"] },
     ...packages.map((published) => ({

@@ -59,9 +59,9 @@ export async function listSessions(
 /**
  * All sessions, or all in the flat directory `sessionDir`. Latest change first, ties by change of
  * the file, then by file name, descending. Partial lists follow the file that changed last, every
- * hundredth after it, and the last; for a flat directory as in {@link listSessions}.
+ * hundredth after it, and the last; for a flat directory as in `list`.
  *
- * @throws As {@link listSessions}.
+ * @throws As `list`.
  */
 export function listAllSessions(
   onProgress?: SessionListProgress,
