@@ -175,6 +175,31 @@ describe("a line filter", () => {
   });
 });
 
+describe("a line filter over much text", () => {
+  it("finds a line wherever it is, also beside lines longer than what it reads at once", () => {
+    const lengths = fc.array(fc.oneof(fc.nat(200), fc.integer({ min: 60_000, max: 70_000 })), {
+      minLength: 1,
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(lengths, fc.nat(), (lineLengths, chosen) => {
+        const wanted = chosen % lineLengths.length;
+        const lines = lineLengths.map((length, at) => {
+          const text = "x".repeat(length);
+          return at === wanted ? `${text}Needle` : text;
+        });
+        const bytes = Buffer.from(`in front\n${lines.join("\n")}\nbehind needle`);
+        const seen: string[] = [];
+        const [start, end] = ["in front\n".length, bytes.length - "\nbehind needle".length];
+        new LineFilter("needle", false).lines(bytes, start, end, 1, (from, to) => {
+          seen.push(bytes.toString("latin1", from, to));
+        });
+        expect(seen).toEqual([lines[wanted]]);
+      }),
+    );
+  });
+});
+
 describe("transcripts of other agents", () => {
   it.each(["claude", "codex"] as const)(
     "of %s are searched, and hits name entries",

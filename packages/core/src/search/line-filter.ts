@@ -42,14 +42,18 @@ export class LineFilter {
   /** Offsets in ascending order. */
   #candidates(bytes: Buffer, start: number, end: number, pattern: RegExp): readonly number[] {
     const places: number[] = [];
-    // One unit per byte.
-    const text = bytes.toString("latin1", start, end);
-    pattern.lastIndex = 0;
-    for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
-      places.push(start + found.index);
-      const lineEnd = text.indexOf("\n", found.index);
-      if (lineEnd < 0) break;
-      pattern.lastIndex = lineEnd;
+    for (let from = start; from < end;) {
+      const to = endOfPiece(bytes, from, end);
+      // One unit per byte.
+      const text = bytes.toString("latin1", from, to);
+      pattern.lastIndex = 0;
+      for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
+        places.push(from + found.index);
+        const lineEnd = text.indexOf("\n", found.index);
+        if (lineEnd < 0) break;
+        pattern.lastIndex = lineEnd;
+      }
+      from = to;
     }
     const beforeOthers = places.length;
     const own = bytes.subarray(start, end);
@@ -60,6 +64,18 @@ export class LineFilter {
     }
     return places.length === beforeOthers ? places : places.sort((one, other) => one - other);
   }
+}
+
+/** Longer strings get memory of their own from the system, which costs more than the search. */
+const pieceBytes = 64 * 1024;
+
+/** Of whole lines, at most so many bytes where they allow it. */
+function endOfPiece(bytes: Buffer, start: number, end: number): number {
+  if (end - start <= pieceBytes) return end;
+  const last = bytes.lastIndexOf(newline, start + pieceBytes);
+  if (last >= start) return last + 1;
+  const first = bytes.indexOf(newline, start + pieceBytes);
+  return first < 0 || first >= end ? end : first + 1;
 }
 
 const escape = String.raw`\u00`;
