@@ -140,7 +140,7 @@ export class ClaudeTranscript implements Transcript {
       type: "session",
       version: currentVersion,
       id: this.header?.id ?? transcriptId("claude", sourceId, this.#fileName),
-      timestamp: this.header?.timestamp ?? this.#startTime ?? this.#time,
+      timestamp: this.#startTime ?? this.#time,
       cwd: stringAt(record, "cwd") ?? "",
       ...(this.isSubagent ? { parentSession: sessionId } : {}),
     };
