@@ -8,7 +8,16 @@ import { normalizeName } from "../entries/identifiers.ts";
 import { countAt, isObject, listAt, objectAt, stringAt, timeAt } from "../entries/json-fields.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import type { AssistantContent } from "../entries/message-types.ts";
-import { assistantBlocks, codexUsage, contentOf, isContext, toolOutput } from "./codex-items.ts";
+import {
+  assistantBlocks,
+  codexUsage,
+  contentOf,
+  environmentCwd,
+  isContext,
+  isItemCopy,
+  toolOutput,
+} from "./codex-items.ts";
+import { codexRecord } from "./codex-record.ts";
 import { noUsage, textsOf } from "./foreign-content.ts";
 import { currentVersion } from "./header.ts";
 import { transcriptId } from "./transcript.ts";
@@ -88,9 +97,8 @@ export class CodexTranscript implements Transcript {
     const time = timeAt(record, "timestamp");
     this.#startTime ??= time;
     this.#time = time ?? this.#time;
-    const payload = objectAt(record, "payload");
-    if (payload === undefined) return [];
-    const facts = this.#factsOf(stringAt(record, "type") ?? "", payload);
+    const known = codexRecord(record);
+    const facts = known === undefined ? [] : this.#factsOf(known.type, known.payload);
     const rows: TranscriptRow[] = [];
     for (const [at, fact] of facts.entries()) {
       const id = at === facts.length - 1 ? lineId(line) : `${lineId(line)}#${at}`;
@@ -101,11 +109,11 @@ export class CodexTranscript implements Transcript {
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
-    const payload = objectAt(record, "payload");
-    if (payload === undefined) return undefined;
+    const known = codexRecord(record);
+    if (known === undefined) return undefined;
     const { id, parentId, timestamp } = place;
     const at = { ...place, line: Number.parseFloat(id.slice("line:".length)) };
-    const { type, ...rest } = this.#bodyOf(stringAt(record, "type") ?? "", payload, at);
+    const { type, ...rest } = this.#bodyOf(known.type, known.payload, at);
     return { type, id, parentId, timestamp, ...rest };
   }
 
@@ -123,6 +131,9 @@ export class CodexTranscript implements Transcript {
         this.#endAnswer();
         this.#contextTokens.push({ line: this.#line, value: this.#tokens });
         return [{ type: "compaction" }];
+      case "state":
+      case "world_state":
+        return [];
       default:
         return [customRow(`codex.${type.slice(0, 40)}`)];
     }
@@ -192,6 +203,8 @@ export class CodexTranscript implements Transcript {
     const role = stringAt(item, "role") ?? "";
     if (role !== "user" || (rest.length === 0 && isContext(content))) {
       this.#endAnswer();
+      const cwd = this.header?.cwd === "" ? environmentCwd(item) : undefined;
+      if (this.header !== undefined && cwd !== undefined) this.header = { ...this.header, cwd };
       return [{ type: "custom_message", customType: contextType(role) }];
     }
     const texts = textsOf(item["content"]);
@@ -220,7 +233,8 @@ export class CodexTranscript implements Transcript {
       default:
         break;
     }
-    if (passedEvents.has(type) || this.#calls.has(stringAt(event, "call_id") ?? "")) return [];
+    if (passedEvents.has(type) || isItemCopy(event)) return [];
+    if (this.#calls.has(stringAt(event, "call_id") ?? "")) return [];
     this.#endAnswer();
     return [customRow("codex.event")];
   }
@@ -425,7 +439,7 @@ function customBody(customType: string, data: JsonObject): Body {
 
 function toolNameOf(callId: string, place: CodexPlace): string {
   for (const record of place.above()) {
-    for (const block of assistantBlocks(objectAt(record, "payload") ?? {}) ?? []) {
+    for (const block of assistantBlocks(codexRecord(record)?.payload ?? {}) ?? []) {
       if (block.type === "toolCall" && block.id === callId) return block.name;
     }
   }

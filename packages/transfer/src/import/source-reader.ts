@@ -7,6 +7,8 @@ import { BranchlogError } from "@branchlog/core";
 import type { SourceKind } from "@branchlog/core/types";
 import {
   LogFile,
+  codexRecord,
+  environmentCwd,
   errorCodeOf,
   headBytesMax,
   headLinesMax,
@@ -14,7 +16,6 @@ import {
   kindOf,
   logChanged,
   nodeFileSystem,
-  objectAt,
   stringAt,
   timeAt,
   transcriptNames,
@@ -125,14 +126,14 @@ function addFacts(found: FoundFacts, kind: SourceKind, record: JsonObject): void
     if (gitBranch) found.meta ??= { gitBranch };
     return;
   }
-  const payload = objectAt(record, "payload");
-  const type = stringAt(record, "type");
+  const { type, payload } = codexRecord(record) ?? {};
   if (type === "session_meta" && found.meta === undefined) {
     found.meta = payload;
     found.sourceId ??= stringAt(payload, "id");
     found.agentVersion ??= stringAt(payload, "cli_version");
   }
   if (type === "session_meta" || type === "turn_context") found.cwd ??= stringAt(payload, "cwd");
+  else if (payload !== undefined) found.cwd ??= environmentCwd(payload);
 }
 
 /** The transcript of a sub-agent has the id of its session; its own is appended. */
