@@ -43,7 +43,8 @@ async function textsOf(path: string): Promise<string[]> {
 }
 
 it("has a test for each fixture", () => {
-  const names = readdirSync(fixturePath("transcripts")).map((name) => name.replace(".jsonl", ""));
+  const files = readdirSync(fixturePath("transcripts"), { withFileTypes: true });
+  const names = files.filter((file) => file.isFile()).map(({ name }) => name.replace(".jsonl", ""));
   expect(names.toSorted()).toEqual(damage.map(([name]) => name).toSorted());
 });
 
