@@ -128,7 +128,11 @@ export { engineSettings } from "./log/engine-options.ts";
 export type { EngineSettings } from "./log/engine-options.ts";
 export { Engine } from "./session/engine.ts";
 export { watchedSession } from "./session/watched-session.ts";
-export { requireNoTranscript, transcriptErrorAt } from "./log/foreign-transcript.ts";
+export {
+  compressedErrorAt,
+  requireNoTranscript,
+  transcriptErrorAt,
+} from "./log/foreign-transcript.ts";
 export { acquireLock } from "./store/lock.ts";
 export { identityOf, matchesFingerprint } from "./log/fingerprint.ts";
 export type { LogIdentity } from "./log/fingerprint.ts";

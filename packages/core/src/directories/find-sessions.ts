@@ -15,6 +15,7 @@ import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
 import type { ListedSession, ListedTranscript } from "../catalog/listed-session.ts";
 import { removeOrphansAmong } from "../catalog/catalog-store.ts";
 import {
+  isCompressedName,
   isSessionFileName,
   isSidecarName,
   isUnlistable,
@@ -49,7 +50,10 @@ export interface FoundSessions {
   readonly sessions: readonly ListedSession[];
   /** Of ConnectOnion: a file holds all runs of one agent. */
   readonly agents: readonly ListedAgent[];
-  /** Paths left out because they are not UTF-8, with U+FFFD for the invalid bytes. */
+  /**
+   * Paths left out: those that are not UTF-8, with U+FFFD for the invalid bytes, and rollouts that
+   * Codex compressed (`.jsonl.zst`).
+   */
   readonly unlisted: readonly string[];
 }
 
@@ -160,7 +164,7 @@ interface SessionWalk {
   readonly visited: readonly string[];
   /** Files that may be ConnectOnion agents'. */
   readonly agentFiles: readonly string[];
-  /** Names that are not UTF-8. */
+  /** Names that are not UTF-8, and of compressed rollouts. */
   readonly unlisted: readonly string[];
 }
 
@@ -209,6 +213,10 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
     ) {
       await removeOrphansAmong(directory, names);
     }
+    const compressed = names.filter(isCompressedName);
+    // Codex writes one beside the other before it removes the first.
+    const others = compressed.filter((name) => !names.includes(name.slice(0, -".zst".length)));
+    for (const name of others) unlisted.push(join(directory, name));
     if (given.has(directory) || isAgentDirectory(directory)) {
       for (const name of names) if (isAgentFileName(name)) agentFiles.push(join(directory, name));
     }

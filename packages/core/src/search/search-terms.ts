@@ -46,8 +46,8 @@ export interface SearchOptions {
   /** Whole lines around a match. Default: a part of one. */
   readonly contextLines?: number | undefined;
   /**
-   * Called with each path that is skipped because it is not UTF-8, with U+FFFD for the invalid
-   * bytes.
+   * Called with each path that is skipped: those that are not UTF-8, with U+FFFD for the invalid
+   * bytes, and rollouts that Codex compressed.
    */
   readonly onUnlisted?: ((path: string) => void) | undefined;
   /** Called before each session. */

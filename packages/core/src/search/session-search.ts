@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import { LineFramer, chunkBytesDefault, openByteSource } from "@branchlog/streaming";
 import type { FileSource, OptionNames } from "@branchlog/streaming";
 import { requireList, requireOneOf, requireOptions, requireText } from "../argument-checks.ts";
-import { isUnlistable, lookAtFile } from "../catalog/session-files.ts";
+import { isCompressedName, isUnlistable, lookAtFile } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import { filesIn, sessionDirectories } from "../directories/find-sessions.ts";
 import { transcriptKind } from "../log/foreign-transcript.ts";
@@ -84,6 +84,7 @@ async function filesAt(
   for (const path of below.unlisted) onUnlisted?.(path);
   const found = await filesIn(below.directories, signal);
   for (const file of found) if (isUnlistable(file)) onUnlisted?.(file.path);
+  for (const { name, path } of named) if (isCompressedName(name)) onUnlisted?.(path);
   const all = new Map([...named, ...found].map((file) => [file.identity ?? file.path, file]));
   const byPath = (one: SessionFile, other: SessionFile): number => (one.path < other.path ? -1 : 1);
   return [...all.values()]

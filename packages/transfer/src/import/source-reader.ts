@@ -8,6 +8,7 @@ import type { SourceKind } from "@branchlog/core/types";
 import {
   LogFile,
   codexRecord,
+  compressedErrorAt,
   environmentCwd,
   errorCodeOf,
   headBytesMax,
@@ -109,6 +110,8 @@ export async function readHead(
     const { sourceId, cwd, started } = found;
     if (sourceId !== undefined && cwd !== undefined && started !== undefined) break;
   }
+  const compressed = kind === undefined ? compressedErrorAt(path) : undefined;
+  if (compressed !== undefined) throw compressed;
   if (kind === undefined || (wanted !== "auto" && kind !== wanted)) throw notA(wanted, path, kind);
   const { sourceId, cwd = "", started = new Date(0).toISOString(), agentVersion, meta } = found;
   return { lines: head, facts: { kind, sourceId, cwd, started, agentVersion, meta } };
