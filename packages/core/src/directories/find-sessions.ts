@@ -128,7 +128,7 @@ export async function filesIn(
 export async function sessionDirectories(
   places: readonly string[],
   signal?: AbortSignal,
-): Promise<Omit<SessionWalk, "agentFiles">> {
+): Promise<SessionWalk> {
   return walkSessions(places, { artifacts: false, cleans: false, signal });
 }
 
