@@ -11,7 +11,13 @@ import {
   readShallow,
   scanSync,
 } from "@branchlog/streaming";
-import type { ByteSource, DecodedLine, FileSource, LineSink } from "@branchlog/streaming";
+import type {
+  ByteSource,
+  DecodedLine,
+  FileSource,
+  JsonObject,
+  LineSink,
+} from "@branchlog/streaming";
 import {
   isOfSession,
   kindOf,
@@ -25,11 +31,27 @@ import { headBytesMax, headLinesMax } from "../limits.ts";
 
 const headChunkBytes = 64 * 1024;
 
-/** Undefined if no first line is known, or the first known one is of a session. */
+/**
+ * Undefined if no first line is known, or the first known one is of a session. Torn lines count, so
+ * that nothing replaces or removes the transcript or session that they begin.
+ */
 export function transcriptKind(source: ByteSource, size: number): SourceKind | undefined {
+  return firstOwner(source, size, (head) => presumedRecord(beginningOf(head)));
+}
+
+/** As the index: by the first whole record that is known. */
+export function readableKind(source: ByteSource, size: number): SourceKind | undefined {
+  return firstOwner(source, size, () => ({}));
+}
+
+function firstOwner(
+  source: ByteSource,
+  size: number,
+  tornRecord: (head: Buffer) => JsonObject,
+): SourceKind | undefined {
   let owner: SourceKind | "session" | undefined;
   const take = (line: DecodedLine, head: Buffer): void => {
-    const record = line.ok ? line.value : presumedRecord(beginningOf(head));
+    const record = line.ok ? line.value : tornRecord(head);
     owner ??= isOfSession(record) ? "session" : kindOf(record);
   };
   const sink: LineSink = {

@@ -11,7 +11,7 @@ import { isCompressedName, isUnlistable, lookAtFile } from "../catalog/session-f
 import type { SessionFile } from "../catalog/session-files.ts";
 import { isAgentFileName, readAgent } from "../directories/agent-file.ts";
 import { filesIn, sessionDirectories } from "../directories/find-sessions.ts";
-import { transcriptKind } from "../log/foreign-transcript.ts";
+import { readableKind } from "../log/foreign-transcript.ts";
 import { searchedKinds } from "./entry-texts.ts";
 import { Candidates, SessionMatches, TranscriptMatches } from "./file-matches.ts";
 import type { Matches } from "./file-matches.ts";
@@ -123,7 +123,7 @@ async function* hitsIn(
     const session = new SessionMatches(source, path, search);
     yield* hitsOf(session, { source, chunk, signal });
     const size = source.sizeSync();
-    const kind = session.mayBeTranscript ? transcriptKind(source, size) : undefined;
+    const kind = session.mayBeTranscript ? readableKind(source, size) : undefined;
     if (kind === undefined || !search.includes(kind)) return;
     const candidates = new Candidates(search.transcriptLines);
     yield* hitsOf(candidates, { source, chunk, signal });
