@@ -374,8 +374,13 @@ async function watchedIn(place: ListedPlace): Promise<readonly string[]> {
     case "subdirectories":
       return [place.directory, ...(await subdirectoriesOf(place.directory))];
     case "below":
-      // What is missing cannot be watched: it is looked for at each poll.
-      return (await sessionDirectories(there(place.directories))).visited;
+      try {
+        // What is missing cannot be watched: it is looked for at each poll.
+        return (await sessionDirectories(there(place.directories))).visited;
+      } catch {
+        // One was removed meanwhile.
+        return there(place.directories);
+      }
   }
 }
 
