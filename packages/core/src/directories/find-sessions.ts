@@ -2,11 +2,11 @@
  * Finds the sessions of every agent below directories, with exact facts from their catalogs, and
  * ConnectOnion files by their first lines. Unreadable files are left out.
  */
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, resolve, sep } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import { getAgentDir, resolvePath, sessionsRoot } from "./agent-directory.ts";
 import { requireList, requireOptions, requireText } from "../argument-checks.ts";
@@ -73,7 +73,8 @@ export async function findSessions(
   const cleans = catalog === "auto";
   const found = await walkSessions(places, { artifacts, cleans, signal });
   const list = (): Promise<SessionFile[]> => filesIn(found.directories, signal);
-  const directories = new DirectoryCatalog({ list, saved: catalog, now: Date.now });
+  const isForeign = foreignPlaceCheck();
+  const directories = new DirectoryCatalog({ list, saved: catalog, isForeign, now: Date.now });
   await directories.look({ paths: null, signal });
   const agents: ListedAgent[] = [];
   for (const path of found.agentFiles) {
@@ -195,6 +196,7 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
   const open: string[] = [];
   for (const root of roots) open.push(await realDirectory(resolve(root)));
   const given = new Set(open);
+  const isForeign = foreignPlaceCheck();
   // It grows during the loop.
   for (const directory of open) {
     options.signal?.throwIfAborted();
@@ -209,7 +211,8 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
     else if (
       options.cleans &&
       names.some(isSidecarName) &&
-      isOwnDirectory(nodeFileSystem, directory)
+      isOwnDirectory(nodeFileSystem, directory) &&
+      !isForeign(directory)
     ) {
       await removeOrphansAmong(directory, names);
     }
@@ -310,6 +313,23 @@ function foreignPlaces(): string[] {
     join(codex, "sessions"),
     join(codex, "archived_sessions"),
   ];
+}
+
+/** Whether a directory is of Claude Code or Codex, or below one: nothing is written there. */
+export function foreignPlaceCheck(): (directory: string) => boolean {
+  const places = foreignPlaces().map(realPath);
+  return (directory) => {
+    const path = `${realPath(directory)}${sep}`;
+    return places.some((place) => path.startsWith(`${place}${sep}`));
+  };
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Validated before it becomes part of a path. */

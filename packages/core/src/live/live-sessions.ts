@@ -27,7 +27,7 @@ import {
   sessionFilesInAndBelow,
 } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
-import { filesIn, sessionDirectories } from "../directories/find-sessions.ts";
+import { filesIn, foreignPlaceCheck, sessionDirectories } from "../directories/find-sessions.ts";
 import { BranchlogError } from "../errors.ts";
 import { engineSettings } from "../log/engine-options.ts";
 import { poll } from "../store/polled-hints.ts";
@@ -158,7 +158,8 @@ class LiveSessionList {
     return defer(() => {
       const { ports, saved } = this.#directory;
       const list = newestFirst(this.#directory.place);
-      const catalog = new DirectoryCatalog({ list, saved, now: () => ports.clock.now() });
+      const now = (): number => ports.clock.now();
+      const catalog = new DirectoryCatalog({ list, saved, isForeign: foreignPlaceCheck(), now });
       /** What is to be read next: some files, or everything. */
       let paths: Set<string> | null = null;
       const hints$ = new Observable<unknown>((subscriber) => {
