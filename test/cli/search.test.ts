@@ -2,7 +2,9 @@
 import { mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createSession } from "@branchlog/core";
+import { createSession, searchSessions } from "@branchlog/core";
+import type { SearchedKind } from "@branchlog/core/types";
+import { searchedKinds } from "../../packages/cli/src/session-filter.ts";
 import { createStyle } from "../../packages/cli/src/style.ts";
 import { hitLine } from "../../packages/cli/src/text/entry-lines.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -15,6 +17,17 @@ async function newSession(path: string, content: string): Promise<string> {
 }
 
 describe("search", () => {
+  it("--in takes exactly the kinds that the core searches", async () => {
+    // A kind from a caller without types.
+    const kinds = ["other" as SearchedKind];
+    const hits = searchSessions(temporaryDirectory(), "x", { kinds });
+    const all = searchedKinds.map((kind) => `"${kind}"`).join(", ");
+    const named = all.replace(/, (?=[^,]*$)/, " or ");
+    await expect(hits.next()).rejects.toMatchObject({
+      message: `A kind must be ${named}, not "other"`,
+    });
+  });
+
   it("search shows each hit below its session", async () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, "below"));

@@ -3,6 +3,7 @@ import type { AppendResult } from "@branchlog/core";
 import type { EntryLine } from "@branchlog/core/types";
 import type { Output } from "./output.ts";
 import { oneLine } from "./text/clean-text.ts";
+import { countText } from "./text/quantities.ts";
 
 /** The environment of a command; tests pass their own. */
 export interface CommandIo {
@@ -47,10 +48,17 @@ export async function writeUnlisted(
   json: boolean,
   { out, err }: Pick<CommandIo, "out" | "err">,
 ): Promise<void> {
+  const compressed: string[] = [];
   for (const path of paths) {
     if (json) await writeJsonLine(out, { kind: "unlisted", path });
+    else if (path.endsWith(".jsonl.zst")) compressed.push(path);
     else await err.write(`left out: ${oneLine(path, 400)} (its name is not UTF-8: rename it)\n`);
   }
+  const [first] = compressed;
+  if (first === undefined) return;
+  const what = countText(compressed.length, "compressed rollout");
+  const remedy = "zstd -d FILE -o COPY.jsonl makes one readable";
+  await err.write(`left out: ${what}, as ${oneLine(first, 400)} (${remedy})\n`);
 }
 
 export function writeAcknowledgement(

@@ -5,7 +5,7 @@
 import type { CommandIo, CommandResult } from "./command-io.ts";
 import type { AppendOptions, DraftSource } from "./commands/append.ts";
 import { UsageError } from "./failure.ts";
-import { agentNames, searchedAgents, searchedKinds, sortNames } from "./session-filter.ts";
+import { agentNames, searchedKinds, sortNames } from "./session-filter.ts";
 import { isOption, optionWords } from "./marked-words.ts";
 import type { Words } from "./marked-words.ts";
 import type { Argv, ParsedValues } from "./parser.ts";
@@ -214,10 +214,7 @@ const commands: readonly Declared[] = [
         .option("role", text("Only messages of this role: user, assistant, toolResult, ..."))
         .option("tool", text("Only calls of this tool, and their results"))
         .option("regex", { ...flag("The text is a regular expression"), alias: "E" })
-        .option(
-          "agent",
-          text(`Only of these agents, separated by commas: ${searchedAgents.join(", ")}`),
-        )
+        .option("agent", agent)
         .option("since", since)
         .option("context", { ...number("Show whole lines, with N before and after"), alias: "C" })
         .option("limit", limit)
@@ -228,7 +225,7 @@ const commands: readonly Declared[] = [
       kinds: oneOfEach("in", args.in, searchedKinds),
       role: args.role,
       tool: args.tool,
-      agents: oneOfEach("agent", args.agent, searchedAgents),
+      agents: oneOfEach("agent", args.agent, agentNames),
       changedSince: args.since,
       context: wholeNumber("context", args.context),
       limit: wholeNumber("limit", args.limit),

@@ -4,8 +4,6 @@ import type { SearchedKind } from "@branchlog/core/types";
 import { UsageError } from "./failure.ts";
 
 export const agentNames = ["pi", "omp", "claude", "codex", "connectonion"] as const;
-/** ConnectOnion's documents are listed, not searched. */
-export const searchedAgents = ["pi", "omp", "claude", "codex"] as const;
 export type AgentName = (typeof agentNames)[number];
 
 /** What `search --in` takes. */

@@ -71,7 +71,7 @@ export async function importConnectonion(
   return { path, turns: document.turns.length, entries: lines.all.length, diagnostics };
 }
 
-function directoryOf(path: string): string {
+export function directoryOf(path: string): string {
   const sessions = dirname(path);
   const co = dirname(sessions);
   return basename(sessions) === "sessions" && basename(co) === ".co" ? dirname(co) : "";
@@ -156,14 +156,17 @@ function addTurn(
 }
 
 /** The messages, beginning with one of the user, as turns of a log do. */
-function spokenIn(fields: JsonObject, list: readonly JsonObject[] | undefined): JsonObject[] {
+export function spokenIn(
+  fields: JsonObject,
+  list: readonly JsonObject[] | undefined,
+): JsonObject[] {
   if (list?.[0]?.["role"] === "user") return [...list];
   const result = textOf(fields["result"]);
   const answer = result === "" ? [] : [{ role: "assistant", content: result }];
   return [{ role: "user", content: textOf(fields["input"]) }, ...(list ?? answer)];
 }
 
-function factsOf(
+export function factsOf(
   { model, timestamp, duration_ms: duration, tokens, cost }: JsonObject,
   beforeMs: number,
 ): TurnFacts {
@@ -182,7 +185,7 @@ function factsOf(
 
 const dateMsMax = 8.64e15;
 
-function plain(found: object): JsonObject {
+export function plain(found: object): JsonObject {
   // Decoding boundary: it was read as JSON.
   return found as unknown as JsonObject;
 }

@@ -23,6 +23,7 @@ export type {
   TurnSummary,
   TurnTotals,
 } from "./session-turns.ts";
+export { connectonionEntries } from "./document-entries.ts";
 export { importConnectonion } from "./import-log.ts";
 export type { ImportConnectonionOptions, ImportedLog } from "./import-log.ts";
 export { exportConnectonion } from "./export-log.ts";

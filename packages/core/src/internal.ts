@@ -44,7 +44,9 @@ export {
   assistantBlocks,
   codexUsage,
   contentOf,
+  environmentCwd,
   isContext,
+  isItemCopy,
   reasoningTexts,
   toolOutput,
 } from "./dialects/codex-items.ts";
@@ -57,6 +59,7 @@ export {
   userMessage,
 } from "./dialects/foreign-content.ts";
 export type { MappedContent } from "./dialects/foreign-content.ts";
+export { codexRecord } from "./dialects/codex-record.ts";
 export { kindOf, transcriptNames } from "./dialects/foreign-record.ts";
 export { transcriptId } from "./dialects/transcript.ts";
 export { currentVersion, entryForm, readHeader } from "./dialects/header.ts";
@@ -125,7 +128,11 @@ export { engineSettings } from "./log/engine-options.ts";
 export type { EngineSettings } from "./log/engine-options.ts";
 export { Engine } from "./session/engine.ts";
 export { watchedSession } from "./session/watched-session.ts";
-export { requireNoTranscript, transcriptErrorAt } from "./log/foreign-transcript.ts";
+export {
+  compressedErrorAt,
+  requireNoTranscript,
+  transcriptErrorAt,
+} from "./log/foreign-transcript.ts";
 export { acquireLock } from "./store/lock.ts";
 export { identityOf, matchesFingerprint } from "./log/fingerprint.ts";
 export type { LogIdentity } from "./log/fingerprint.ts";

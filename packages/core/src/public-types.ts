@@ -26,5 +26,5 @@ export type { ListedAgent } from "./directories/agent-file.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./directories/session-groups.ts";
 export type { SearchedKind } from "./search/entry-texts.ts";
 export type { Snippet } from "./search/search-query.ts";
-export type { SearchProgress } from "./search/search-terms.ts";
+export type { SearchProgress, SearchedAgent, SearchedDocument } from "./search/search-terms.ts";
 export type { SourceKind } from "./dialects/foreign-record.ts";

@@ -1,11 +1,19 @@
 /** Transcripts of Claude Code and Codex in lists, from directories as these agents keep them. */
-import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { findSessions, sessionGroups } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { sessions$ } from "@branchlog/core/live";
 import { firstValueFrom, map, filter } from "rxjs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -141,6 +149,62 @@ describe("a transcript of Claude Code", () => {
     );
     const [session] = await listed(root);
     expect(session?.summary.firstMessage).toBe(title);
+  });
+});
+
+describe("a place of another agent", () => {
+  const text = "x".repeat(2 * 1024 * 1024);
+
+  it.each<readonly [name: string, record: unknown]>([
+    ["records of an agent that is not known", ["event", text]],
+    ["a transcript that names no session", { type: "summary", summary: text, leafUuid: "u" }],
+  ])("gets no catalog when it holds only %s", async (_name, record) => {
+    const root = temporaryDirectory();
+    writeFileSync(join(root, "log.jsonl"), `${JSON.stringify(record)}\n`);
+    const before = directoryState(root);
+    expect(await listed(root)).toEqual([]);
+    expect(directoryState(root)).toEqual(before);
+    expect(await SessionManager.list("/w", root)).toEqual([]);
+    expect(directoryState(root)).toEqual(before);
+  });
+
+  it.each(["CLAUDE_CONFIG_DIR", "CODEX_HOME"])(
+    "by %s is written to by no list, also with sessions of pi in it",
+    async (variable) => {
+      const home = temporaryDirectory();
+      const project = join(home, variable === "CODEX_HOME" ? "sessions" : "projects", "p");
+      mkdirSync(project, { recursive: true });
+      vi.stubEnv(variable, home);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const header = { type: "session", version: 3, id: "s", timestamp: "", cwd: "/w" };
+      writeFileSync(join(project, "s.jsonl"), `${JSON.stringify(header)}\n{"text":"${text}"}\n`);
+      mkdirSync(join(project, "gone.jsonl.branchlog-queue"));
+      const before = directoryState(project);
+      expect(await listed(home)).toHaveLength(1);
+      const lists = sessions$(project).pipe(filter(({ status }) => status.kind === "live"));
+      expect((await firstValueFrom(lists)).sessions).toHaveLength(1);
+      await SessionManager.list("/w", project);
+      expect(directoryState(project)).toEqual(before);
+      vi.unstubAllEnvs();
+      expect(await listed(home)).toHaveLength(1);
+      expect(directoryState(project)).not.toEqual(before);
+    },
+  );
+
+  it("that a file has replaced is reported by a list that is followed, and read again", async () => {
+    const root = temporaryDirectory();
+    const place = join(root, "sessions");
+    mkdirSync(place);
+    const seen = sessions$([place], { pollMs: 20 });
+    const waitFor = (kind: string): Promise<unknown> =>
+      firstValueFrom(seen.pipe(filter(({ status }) => status.kind === kind)));
+    await waitFor("live");
+    rmdirSync(place);
+    writeFileSync(place, "");
+    await waitFor("stalled");
+    rmSync(place);
+    mkdirSync(place);
+    await waitFor("live");
   });
 });
 

@@ -43,7 +43,8 @@ async function textsOf(path: string): Promise<string[]> {
 }
 
 it("has a test for each fixture", () => {
-  const names = readdirSync(fixturePath("transcripts")).map((name) => name.replace(".jsonl", ""));
+  const files = readdirSync(fixturePath("transcripts"), { withFileTypes: true });
+  const names = files.filter((file) => file.isFile()).map(({ name }) => name.replace(".jsonl", ""));
   expect(names.toSorted()).toEqual(damage.map(([name]) => name).toSorted());
 });
 
@@ -82,6 +83,50 @@ it("a damaged session is no transcript for what stands in its damaged lines", as
   expect(session.revision).toBe((await openSession(fixturePath("pi-linear.jsonl"))).revision);
   const [listed] = (await findSessions([join(path, "..")])).sessions;
   expect(listed?.transcript).toBeUndefined();
+});
+
+describe.each(["claude-repeated", "codex-repeated-ordinals"])("at the head of %s", (name) => {
+  const [first = "", second = "", ...rest] = readFileSync(pathOf(name), "utf8").split("\n");
+  /** What a search finds, what can be opened of that, and what a list counts. */
+  const seenIn = async (lines: readonly string[]): Promise<readonly (number | undefined)[]> => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    writeFileSync(path, lines.join("\n"));
+    const [listed] = (await findSessions([join(path, "..")])).sessions;
+    const session = await openSession(path, { access: "read" }).catch(() => undefined);
+    const found: string[] = [];
+    for await (const { entryId } of searchSessions(path, "round")) found.push(entryId);
+    const opened = await Promise.all(
+      found.map(async (id) => session?.entry(id).catch(() => undefined)),
+    );
+    const messages = session && (await session.context()).messages.length;
+    const there = opened.filter((entry) => entry !== undefined);
+    return [listed?.summary.messageCount, messages, found.length, there.length];
+  };
+
+  it.each<readonly [name: string, damaged: readonly string[]]>([
+    ["two records on a line", [`${first}${second}`]],
+    ["a part of one before another", [`${first.slice(0, 50)}${first}`, second]],
+    ["NUL bytes before a record", [`${"\0".repeat(512)}${first}`, second]],
+    ["damaged lines of another kind, and both", ["{]", `${first}${second.slice(0, 60)}`, second]],
+  ])("whole records in damaged lines are read in place as in lists: %s", async (_what, damaged) => {
+    const seen = await seenIn([...damaged, ...rest]);
+    expect(seen).toEqual(await seenIn([first, second, ...rest]));
+    expect(seen.every((count) => count !== undefined && count > 0)).toBe(true);
+    expect(seen[3]).toBe(seen[2]);
+  });
+
+  it("damaged lines alone are no transcript, for opening, lists and searches", async () => {
+    const damaged = [first, second, ...rest].filter(Boolean).map((line) => `{]${line}`);
+    expect(await seenIn(damaged)).toEqual([undefined, undefined, 0, 0]);
+  });
+
+  it("the beginning of a record of the other agent does not decide whose it is", async () => {
+    const other = name.startsWith("claude") ? "codex-spliced" : "claude-repeated";
+    const torn = readFileSync(pathOf(other), "utf8").slice(0, 120);
+    expect(await seenIn([torn, first, second, ...rest])).toEqual(
+      await seenIn([first, second, ...rest]),
+    );
+  });
 });
 
 describe("a transcript", () => {

@@ -25,7 +25,7 @@ describe("a rollout of Codex", () => {
     });
     expect(entries[0]).toMatchObject({
       customType: "branchlog.source",
-      data: { kind: "codex", sourceId: "s1", versions: { agent: "1.2.3", import: 1 } },
+      data: { kind: "codex", sourceId: "s1", versions: { agent: "1.2.3", import: 2 } },
     });
   });
 

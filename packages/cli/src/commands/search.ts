@@ -1,13 +1,13 @@
 /** `branchlog search`: searches the sessions of every agent and prints each hit as it is found. */
-import { knownPlaces, searchSessions } from "@branchlog/core";
-import type { SearchHit } from "@branchlog/core";
-import type { SearchedKind } from "@branchlog/core/types";
+import { isBranchlogError, knownPlaces, searchSessions } from "@branchlog/core";
+import type { BranchlogError, SearchHit } from "@branchlog/core";
+import type { SearchedDocument, SearchedKind } from "@branchlog/core/types";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../opened-session.ts";
 import { CountStatus } from "../progress.ts";
 import { sinceMs } from "../session-filter.ts";
-import type { searchedAgents } from "../session-filter.ts";
+import type { AgentName } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { hitLine, hitText } from "../text/entry-lines.ts";
 
@@ -20,7 +20,7 @@ export interface SearchCommandOptions {
   readonly role: string | undefined;
   readonly tool: string | undefined;
   readonly regex: boolean;
-  readonly agents: readonly (typeof searchedAgents)[number][] | undefined;
+  readonly agents: readonly AgentName[] | undefined;
   /** See `sinceMs`. */
   readonly changedSince: string | undefined;
   /** Lines around a match; undefined: one line for each hit. */
@@ -39,6 +39,7 @@ export async function searchCommand(
   const places = place === undefined ? knownPlaces() : [await sessionPath(place, signal)];
   const status = new CountStatus(err);
   const unlisted: string[] = [];
+  const unread: BranchlogError[] = [];
   const hits = searchSessions(places, query, {
     kinds: options.kinds,
     role: options.role,
@@ -47,6 +48,7 @@ export async function searchCommand(
     sinceMs: sinceMs(options.changedSince, io.now()),
     agents: options.agents,
     contextLines: context,
+    documents: (file) => documentAt(file, unread),
     onUnlisted: (path) => unlisted.push(path),
     onProgress: ({ searched, total }) => status.show(`searched ${searched} of ${total} sessions`),
     signal,
@@ -67,10 +69,27 @@ export async function searchCommand(
   }
   await status.hide();
   await writeUnlisted(unlisted, json, io);
+  for (const { message } of unread) await err.write(`not searched: ${oneLine(message, 800)}\n`);
   if (count > 0) return 0;
   const where = place ?? "the places where agents keep sessions";
   await err.write(`nothing found in ${oneLine(where, 400)}\n`);
   return 1;
+}
+
+/** The errors of damaged documents go to `unread`. */
+async function documentAt(
+  path: string,
+  unread: BranchlogError[],
+): Promise<SearchedDocument | undefined> {
+  // Loaded on demand: a YAML parser would delay the start.
+  const { connectonionEntries } = await import("@branchlog/connectonion");
+  try {
+    return await connectonionEntries(path);
+  } catch (error) {
+    if (!isBranchlogError(error)) throw error;
+    unread.push(error);
+    return undefined;
+  }
 }
 
 function headingOf(path: string, isFirst: boolean, { out }: CommandIo): string {

@@ -46,10 +46,13 @@ interface KnownDirectory {
  */
 export class CatalogStore {
   readonly #mode: CatalogMode;
+  readonly #isForeign: (directory: string) => boolean;
   readonly #directories = new Map<string, Promise<KnownDirectory>>();
 
-  constructor(mode: CatalogMode) {
+  /** @param isForeign Whether nothing may be written in a directory. */
+  constructor(mode: CatalogMode, isForeign: (directory: string) => boolean = () => false) {
     this.#mode = mode;
+    this.#isForeign = isForeign;
   }
 
   async savedFile(path: string): Promise<SavedFile | undefined> {
@@ -83,6 +86,9 @@ export class CatalogStore {
     for (const [path, known] of this.#directories) {
       const directory = await known;
       if (!directory.saves) continue;
+      // Without a session, it may be that of an agent that is not known.
+      const hasSessions = [...directory.files.values()].some(({ session }) => session);
+      if (!hasSessions && directory.savedBytes === 0) continue;
       const isGone = (name: string): boolean => there?.has(join(path, name)) === false;
       // A look-up of one file reads no directory.
       const gone = there === null ? [] : [...directory.files.keys()].filter(isGone);
@@ -112,7 +118,8 @@ export class CatalogStore {
   }
 
   async #load(directory: string): Promise<KnownDirectory> {
-    const saves = this.#mode === "auto" && isOwnDirectory(nodePorts.fs, directory);
+    const isOwn = this.#mode === "auto" && isOwnDirectory(nodePorts.fs, directory);
+    const saves = isOwn && !this.#isForeign(directory);
     const none = { files: new Map<string, SavedFile>(), saves, readBytes: 0, savedBytes: 0 };
     if (this.#mode === "off") return none;
     if (saves) await removeOrphans(directory);

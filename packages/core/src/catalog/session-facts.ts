@@ -7,7 +7,7 @@ import type { ByteSource, JsonObject } from "@branchlog/streaming";
 import { dialectOfLog } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
-import { transcriptKind } from "../log/foreign-transcript.ts";
+import { readableKind } from "../log/foreign-transcript.ts";
 import { nameInForce, sessionName } from "../projections/name.ts";
 import type { GivenName } from "../projections/name.ts";
 import { isDate, summary, withUnread } from "../projections/summary.ts";
@@ -123,7 +123,7 @@ export class FactsReader {
     { signal, path = "" }: FactsReadOptions,
   ): Promise<TranscriptFacts | undefined> {
     if (this.#transcript === undefined) {
-      const kind = this.#header.mayBeTranscript ? transcriptKind(source, size) : undefined;
+      const kind = this.#header.mayBeTranscript ? readableKind(source, size) : undefined;
       this.#transcript = kind === undefined ? null : new TranscriptScan(kind, path);
       this.#framer = new LineFramer({ lineBytesMax: this.#lineBytesMax });
     }

@@ -49,6 +49,11 @@ export function isUnlistable({ name, identity }: SessionFile): boolean {
   return identity === undefined && name.includes("\u{fffd}");
 }
 
+/** A rollout that Codex compressed. Its content is not read. */
+export function isCompressedName(name: string): boolean {
+  return name.endsWith(".jsonl.zst");
+}
+
 export function isSessionFileName(name: string): boolean {
   return name.endsWith(".jsonl");
 }

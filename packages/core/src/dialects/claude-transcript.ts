@@ -143,7 +143,7 @@ export class ClaudeTranscript implements Transcript {
       type: "session",
       version: currentVersion,
       id: this.header?.id ?? transcriptId("claude", sourceId, this.#fileName),
-      timestamp: this.header?.timestamp ?? timeText(this.#startMs ?? this.#timeMs),
+      timestamp: timeText(this.#startMs ?? this.#timeMs),
       cwd: stringAt(record, "cwd") ?? "",
       ...(this.isSubagent ? { parentSession: sessionId } : {}),
     };

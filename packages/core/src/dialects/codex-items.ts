@@ -161,6 +161,32 @@ export function isContext(content: readonly UserContent[]): boolean {
   return content.every((block) => block.type === "text" && isOwn(block.text));
 }
 
+/** Of paginated rollouts, since 0.146: what other records hold as well. Plans, say, they do not. */
+const copiedItems: ReadonlySet<string> = new Set([
+  "AgentMessage",
+  "CommandExecution",
+  "ContextCompaction",
+  "FileChange",
+  "HookPrompt",
+  "ImageGeneration",
+  "McpToolCall",
+  "Reasoning",
+  "UserMessage",
+  "WebSearch",
+]);
+
+export function isItemCopy(event: JsonObject): boolean {
+  const item = stringAt(event, "type") === "item_completed" ? objectAt(event, "item") : undefined;
+  return copiedItems.has(stringAt(item, "type") ?? "");
+}
+
+/** The working directory in a description of the environment; of two forms, the XML is newer. */
+export function environmentCwd(item: JsonObject): string | undefined {
+  const text = textsOf(item["content"]).find((one) => /^\s*<environment_context>/.test(one)) ?? "";
+  const [, path = ""] = /(?:<cwd>|^Current working directory: )([^<\r\n]+)/m.exec(text) ?? [];
+  return path.trim() || undefined;
+}
+
 export function codexUsage(info: JsonObject | undefined): Usage | undefined {
   const last = objectAt(info, "last_token_usage");
   if (last === undefined) return undefined;

@@ -13,9 +13,12 @@ import {
   calledBy,
   codexUsage,
   contentOf,
+  environmentCwd,
   isContext,
+  isItemCopy,
   toolOutput,
 } from "./codex-items.ts";
+import { codexRecord } from "./codex-record.ts";
 import { noUsage, textsOf } from "./foreign-content.ts";
 import { currentVersion } from "./header.ts";
 import { timeText, transcriptId } from "./transcript.ts";
@@ -98,9 +101,8 @@ export class CodexTranscript implements Transcript {
       this.#startMs ??= timeMs;
       this.#timeMs = timeMs;
     }
-    const payload = objectAt(record, "payload");
-    if (payload === undefined) return [];
-    const facts = this.#factsOf(stringAt(record, "type") ?? "", payload);
+    const known = codexRecord(record);
+    const facts = known === undefined ? [] : this.#factsOf(known.type, known.payload);
     const rows: TranscriptRow[] = [];
     for (const [at, fact] of facts.entries()) {
       const id = at === facts.length - 1 ? lineId(line) : `${lineId(line)}#${at}`;
@@ -111,11 +113,11 @@ export class CodexTranscript implements Transcript {
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
-    const payload = objectAt(record, "payload");
-    if (payload === undefined) return undefined;
+    const known = codexRecord(record);
+    if (known === undefined) return undefined;
     const { id, parentId, timestamp } = place;
     const at = { ...place, line: Number.parseFloat(id.slice("line:".length)) };
-    const { type, ...rest } = this.#bodyOf(stringAt(record, "type") ?? "", payload, at);
+    const { type, ...rest } = this.#bodyOf(known.type, known.payload, at);
     return { type, id, parentId, timestamp, ...rest };
   }
 
@@ -133,6 +135,9 @@ export class CodexTranscript implements Transcript {
         this.#endAnswer();
         this.#contextTokens.push({ line: this.#line, value: this.#tokens });
         return [{ type: "compaction" }];
+      case "state":
+      case "world_state":
+        return [];
       default:
         return [customRow(`codex.${type.slice(0, 40)}`)];
     }
@@ -200,6 +205,8 @@ export class CodexTranscript implements Transcript {
     const role = stringAt(item, "role") ?? "";
     if (role !== "user" || (rest.length === 0 && isContext(content))) {
       this.#endAnswer();
+      const cwd = this.header?.cwd === "" ? environmentCwd(item) : undefined;
+      if (this.header !== undefined && cwd !== undefined) this.header = { ...this.header, cwd };
       return [{ type: "custom_message", customType: contextType(role) }];
     }
     const texts = textsOf(item["content"]);
@@ -228,7 +235,8 @@ export class CodexTranscript implements Transcript {
       default:
         break;
     }
-    if (passedEvents.has(type) || this.#calls.has(stringAt(event, "call_id") ?? "")) return [];
+    if (passedEvents.has(type) || isItemCopy(event)) return [];
+    if (this.#calls.has(stringAt(event, "call_id") ?? "")) return [];
     this.#endAnswer();
     return [customRow("codex.event")];
   }
@@ -434,7 +442,7 @@ function customBody(customType: string, data: JsonObject): Body {
 
 function toolNameOf(callId: string, place: CodexPlace): string {
   for (const record of place.above()) {
-    const called = calledBy(objectAt(record, "payload") ?? {});
+    const called = calledBy(codexRecord(record)?.payload ?? {});
     if (called?.id === callId) return called.name;
   }
   return "unknown";

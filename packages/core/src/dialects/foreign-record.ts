@@ -2,6 +2,7 @@
 import type { JsonObject } from "@branchlog/streaming";
 import { isObject, stringAt } from "../entries/json-fields.ts";
 import { ClaudeTranscript } from "./claude-transcript.ts";
+import { isBareOfCodex } from "./codex-record.ts";
 import { CodexTranscript } from "./codex-transcript.ts";
 import { isLinked, titleSlotType } from "./log-record.ts";
 import type { Transcript } from "./transcript.ts";
@@ -29,7 +30,7 @@ const claudeTypes: ReadonlySet<string> = new Set(["summary", "file-history-snaps
 /** Undefined if unknown. */
 export function kindOf(record: JsonObject): SourceKind | undefined {
   const type = stringAt(record, "type");
-  if (type === undefined) return undefined;
+  if (type === undefined) return isBareOfCodex(record) ? "codex" : undefined;
   if (codexTypes.has(type) && isObject(record["payload"])) return "codex";
   const isClaude =
     claudeTypes.has(type) ||

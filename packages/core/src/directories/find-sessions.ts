@@ -2,11 +2,11 @@
  * Finds the sessions of every agent below directories, with exact facts from their catalogs, and
  * ConnectOnion files by their first lines. Unreadable files are left out.
  */
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, resolve, sep } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import { getAgentDir, resolvePath, sessionsRoot } from "./agent-directory.ts";
 import { requireAtLeast, requireList, requireOptions, requireText } from "../argument-checks.ts";
@@ -17,6 +17,7 @@ import type { SourceKind } from "../dialects/foreign-record.ts";
 import type { ListedSession, ListedTranscript } from "../catalog/listed-session.ts";
 import { removeOrphansAmong } from "../catalog/catalog-store.ts";
 import {
+  isCompressedName,
   isSessionFileName,
   isSidecarName,
   isUnlistable,
@@ -68,7 +69,10 @@ export interface FoundSessions {
   readonly sessions: readonly ListedSession[];
   /** Of ConnectOnion: a file holds all runs of one agent. */
   readonly agents: readonly ListedAgent[];
-  /** Paths left out because they are not UTF-8, with U+FFFD for the invalid bytes. */
+  /**
+   * Paths left out: those that are not UTF-8, with U+FFFD for the invalid bytes, and rollouts that
+   * Codex compressed (`.jsonl.zst`).
+   */
   readonly unlisted: readonly string[];
 }
 
@@ -89,7 +93,8 @@ export async function findSessions(
   const cleans = catalog === "auto";
   const found = await walkSessions(places, { artifacts, cleans, signal });
   const list = (): Promise<SessionFile[]> => filesIn(found.directories, signal);
-  const directories = new DirectoryCatalog({ list, saved: catalog, now: Date.now });
+  const isForeign = foreignPlaceCheck();
+  const directories = new DirectoryCatalog({ list, saved: catalog, isForeign, now: Date.now });
   const latest = new LatestSessions(options);
   await directories.look({
     paths: null,
@@ -153,7 +158,7 @@ export async function filesIn(
 export async function sessionDirectories(
   places: readonly string[],
   signal?: AbortSignal,
-): Promise<Omit<SessionWalk, "agentFiles">> {
+): Promise<SessionWalk> {
   return walkSessions(places, { artifacts: false, cleans: false, signal });
 }
 
@@ -189,7 +194,7 @@ interface SessionWalk {
   readonly visited: readonly string[];
   /** Files that may be ConnectOnion agents'. */
   readonly agentFiles: readonly string[];
-  /** Names that are not UTF-8. */
+  /** Names that are not UTF-8, and of compressed rollouts. */
   readonly unlisted: readonly string[];
 }
 
@@ -220,6 +225,7 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
   const open: string[] = [];
   for (const root of roots) open.push(await realDirectory(resolve(root)));
   const given = new Set(open);
+  const isForeign = foreignPlaceCheck();
   // It grows during the loop.
   for (const directory of open) {
     options.signal?.throwIfAborted();
@@ -234,10 +240,15 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
     else if (
       options.cleans &&
       names.some(isSidecarName) &&
-      isOwnDirectory(nodeFileSystem, directory)
+      isOwnDirectory(nodeFileSystem, directory) &&
+      !isForeign(directory)
     ) {
       await removeOrphansAmong(directory, names);
     }
+    const compressed = names.filter(isCompressedName);
+    // Codex writes one beside the other before it removes the first.
+    const others = compressed.filter((name) => !names.includes(name.slice(0, -".zst".length)));
+    for (const name of others) unlisted.push(join(directory, name));
     if (given.has(directory) || isAgentDirectory(directory)) {
       for (const name of names) if (isAgentFileName(name)) agentFiles.push(join(directory, name));
     }
@@ -331,6 +342,23 @@ function foreignPlaces(): string[] {
     join(codex, "sessions"),
     join(codex, "archived_sessions"),
   ];
+}
+
+/** Whether a directory is of Claude Code or Codex, or below one: nothing is written there. */
+export function foreignPlaceCheck(): (directory: string) => boolean {
+  const places = foreignPlaces().map(realPath);
+  return (directory) => {
+    const path = `${realPath(directory)}${sep}`;
+    return places.some((place) => path.startsWith(`${place}${sep}`));
+  };
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Validated before it becomes part of a path. */

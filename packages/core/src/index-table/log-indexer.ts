@@ -22,6 +22,7 @@ import { modelRole } from "../dialects/model-reference.ts";
 import { recordsBesideDebris } from "../dialects/transcript-records.ts";
 import type { Transcript } from "../dialects/transcript.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
+import { headBytesMax, headLinesMax } from "../limits.ts";
 import { DiagnosticLog, findingAt } from "./diagnostics.ts";
 import type { SavedDiagnostics } from "./diagnostics.ts";
 import { rootHandle, rowFlags, LineMap } from "./row-table.ts";
@@ -90,6 +91,8 @@ export class LogIndexer implements LinesSink {
   /** In a transcript, the id of the previous handle. */
   #previousId: string | undefined;
   #isSession = false;
+  /** Add the records of damaged lines before the first known record. */
+  #early: (() => void)[] = [];
 
   constructor(options: LogIndexerOptions) {
     this.#options = options;
@@ -138,7 +141,7 @@ export class LogIndexer implements LinesSink {
         if (this.#addScanned(rows, row, place, length, next)) continue;
         const decoded = decodeLine(rows.bytes, at, at + length);
         this.#addDecoded(decoded, { offset: place, length, lineNumber: next });
-        if (!decoded.ok && this.#transcript !== undefined) {
+        if (!decoded.ok && this.#mayHoldRecords(place, next)) {
           this.#salvage(rows.bytes, at, length, { offset: place, length, lineNumber: next });
         }
       }
@@ -237,12 +240,25 @@ export class LogIndexer implements LinesSink {
     }
   }
 
-  /** Adds the whole records of a damaged line. Such a line never decides whose log it is. */
+  /** In the head of a file, also before a record decides whose log it is. */
+  #mayHoldRecords(offset: number, lineNumber: number): boolean {
+    if (this.#transcript !== undefined) return true;
+    const isUndecided = !this.#isSession && this.#header === undefined;
+    const isInHead = offset < headBytesMax && lineNumber <= headLinesMax;
+    return isUndecided && isInHead && this.#options.transcriptName !== undefined;
+  }
+
+  /**
+   * Adds the whole records of a damaged line. Such a line never decides whose log it is: records
+   * before the first one that does wait for it.
+   */
   #salvage(bytes: Buffer, start: number, length: number, place: LinePlace): void {
     for (const record of recordsBesideDebris(bytes, start, start + length, place.lineNumber)) {
       const offset = place.offset + record.start - start;
       const recordPlace = { ...place, offset, length: record.end - record.start };
-      this.#addToTranscript(record.value, recordPlace, record.line);
+      const add = (): void => this.#addToTranscript(record.value, recordPlace, record.line);
+      if (this.#transcript === undefined) this.#early.push(add);
+      else add();
     }
   }
 
@@ -252,10 +268,13 @@ export class LogIndexer implements LinesSink {
     const { transcriptName } = this.#options;
     if (transcriptName === undefined || this.#isSession || this.#header !== undefined) return false;
     this.#isSession = isOfSession(value);
+    if (this.#isSession) this.#early = [];
     const kind = this.#isSession ? undefined : kindOf(value);
     if (kind === undefined) return false;
     const isEntry = (id: string): boolean => this.index.rowOfId(id) >= 0;
     this.#transcript = transcriptOf(kind, transcriptName, isEntry);
+    for (const add of this.#early) add();
+    this.#early = [];
     return true;
   }
 

@@ -27,7 +27,7 @@ import {
   sessionFilesInAndBelow,
 } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
-import { filesIn, sessionDirectories } from "../directories/find-sessions.ts";
+import { filesIn, foreignPlaceCheck, sessionDirectories } from "../directories/find-sessions.ts";
 import { BranchlogError } from "../errors.ts";
 import { engineSettings } from "../log/engine-options.ts";
 import { poll } from "../store/polled-hints.ts";
@@ -158,7 +158,8 @@ class LiveSessionList {
     return defer(() => {
       const { ports, saved } = this.#directory;
       const list = newestFirst(this.#directory.place);
-      const catalog = new DirectoryCatalog({ list, saved, now: () => ports.clock.now() });
+      const now = (): number => ports.clock.now();
+      const catalog = new DirectoryCatalog({ list, saved, isForeign: foreignPlaceCheck(), now });
       /** What is to be read next: some files, or everything. */
       let paths: Set<string> | null = null;
       const hints$ = new Observable<unknown>((subscriber) => {
@@ -374,8 +375,13 @@ async function watchedIn(place: ListedPlace): Promise<readonly string[]> {
     case "subdirectories":
       return [place.directory, ...(await subdirectoriesOf(place.directory))];
     case "below":
-      // What is missing cannot be watched: it is looked for at each poll.
-      return (await sessionDirectories(there(place.directories))).visited;
+      try {
+        // What is missing cannot be watched: it is looked for at each poll.
+        return (await sessionDirectories(there(place.directories))).visited;
+      } catch {
+        // One was removed meanwhile.
+        return there(place.directories);
+      }
   }
 }
 

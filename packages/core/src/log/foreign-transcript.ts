@@ -11,7 +11,13 @@ import {
   readShallow,
   scanSync,
 } from "@branchlog/streaming";
-import type { ByteSource, DecodedLine, LineSink } from "@branchlog/streaming";
+import type {
+  ByteSource,
+  DecodedLine,
+  FileSource,
+  JsonObject,
+  LineSink,
+} from "@branchlog/streaming";
 import {
   isOfSession,
   kindOf,
@@ -25,11 +31,27 @@ import { headBytesMax, headLinesMax } from "../limits.ts";
 
 const headChunkBytes = 64 * 1024;
 
-/** Undefined if no first line is known, or the first known one is of a session. */
+/**
+ * Undefined if no first line is known, or the first known one is of a session. Torn lines count, so
+ * that nothing replaces or removes the transcript or session that they begin.
+ */
 export function transcriptKind(source: ByteSource, size: number): SourceKind | undefined {
+  return firstOwner(source, size, (head) => presumedRecord(beginningOf(head)));
+}
+
+/** As the index: by the first whole record that is known. */
+export function readableKind(source: ByteSource, size: number): SourceKind | undefined {
+  return firstOwner(source, size, () => ({}));
+}
+
+function firstOwner(
+  source: ByteSource,
+  size: number,
+  tornRecord: (head: Buffer) => JsonObject,
+): SourceKind | undefined {
   let owner: SourceKind | "session" | undefined;
   const take = (line: DecodedLine, head: Buffer): void => {
-    const record = line.ok ? line.value : presumedRecord(beginningOf(head));
+    const record = line.ok ? line.value : tornRecord(head);
     owner ??= isOfSession(record) ? "session" : kindOf(record);
   };
   const sink: LineSink = {
@@ -58,24 +80,55 @@ export function transcriptKind(source: ByteSource, size: number): SourceKind | u
   return owner === "session" ? undefined : owner;
 }
 
+/** Also for a rollout that is compressed. */
 export function requireNoTranscript(path: string, source: ByteSource, size: number): void {
-  const error = transcriptError(path, transcriptKind(source, size));
+  const error = foreignError(path, source, size);
   if (error !== undefined) throw error;
 }
 
 export function transcriptErrorAt(path: string): BranchlogError | undefined {
+  return errorAt(path, (source) => foreignError(path, source, source.sizeSync()));
+}
+
+/** Undefined for a file that is not compressed. */
+export function compressedErrorAt(path: string): BranchlogError | undefined {
+  return errorAt(path, (source) => compressedError(path, source));
+}
+
+function errorAt(
+  path: string,
+  find: (source: FileSource) => BranchlogError | undefined,
+): BranchlogError | undefined {
   try {
     // Opening a pipe waits for its writer.
     if (!statSync(path).isFile()) return undefined;
     const source = openByteSource(path);
     try {
-      return transcriptError(path, transcriptKind(source, source.sizeSync()));
+      return find(source);
     } finally {
       source.closeSync();
     }
   } catch {
     return undefined;
   }
+}
+
+function foreignError(path: string, source: ByteSource, size: number): BranchlogError | undefined {
+  return compressedError(path, source) ?? transcriptError(path, transcriptKind(source, size));
+}
+
+/** The first bytes of everything that zstd compressed. */
+const zstdMark = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+
+/** Codex compresses rollouts that were not used for days. */
+function compressedError(path: string, source: ByteSource): BranchlogError | undefined {
+  const first = Buffer.alloc(zstdMark.length);
+  source.readSync(first, 0, first.length, 0);
+  if (!first.equals(zstdMark)) return undefined;
+  const message =
+    `${path} is compressed with zstd, as Codex does with rollouts that it no longer uses. It was ` +
+    "left as it is. Decompress a copy of it and open that: zstd -d FILE -o COPY.jsonl";
+  return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }
 
 function transcriptError(path: string, kind: SourceKind | undefined): BranchlogError | undefined {

@@ -11,6 +11,7 @@ import type { SourceKind } from "../dialects/foreign-record.ts";
 import { entryForm } from "../dialects/header.ts";
 import { legacyEntryId } from "../dialects/migrate-line.ts";
 import { transcriptRecords } from "../dialects/transcript-records.ts";
+import type { TranscriptRecord } from "../dialects/transcript-records.ts";
 import { placeOf } from "../dialects/transcript.ts";
 import type { TranscriptRow } from "../dialects/transcript.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
@@ -149,9 +150,20 @@ export class TranscriptMatches implements Matches, LineSink {
   }
 
   line(bytes: Buffer, start: number, end: number, _offset: number, lineNumber: number): void {
+    this.#read(transcriptRecords(bytes, start, end, lineNumber), lineNumber);
+  }
+
+  /** As the index, without the records in a damaged one. */
+  longLine(long: LongLine, lineNumber: number): void {
+    const bytes = bytesOf(this.#source, long);
+    const line = bytes && decodeLine(bytes);
+    this.#read(line?.ok === true ? [{ value: line.value, line: lineNumber }] : [], lineNumber);
+  }
+
+  #read(records: Iterable<Pick<TranscriptRecord, "value" | "line">>, lineNumber: number): void {
     const isCandidate = this.#found.candidates.lines.has(lineNumber);
     if (isCandidate) this.#linesLeft -= 1;
-    for (const { value, line } of transcriptRecords(bytes, start, end, lineNumber)) {
+    for (const { value, line } of records) {
       for (const row of this.#transcript.add(value, line)) {
         this.#ids.add(row.id);
         if (isCandidate) this.#take(value, row);
@@ -160,11 +172,6 @@ export class TranscriptMatches implements Matches, LineSink {
       if (this.#recent.length > recentRecordsMax) this.#recent.shift();
       if (isCandidate) this.#takeName(value);
     }
-  }
-
-  longLine(long: LongLine, lineNumber: number): void {
-    const bytes = bytesOf(this.#source, long);
-    if (bytes !== undefined) this.line(bytes, 0, bytes.length, long.offset, lineNumber);
   }
 
   #take(record: JsonObject, row: TranscriptRow): void {

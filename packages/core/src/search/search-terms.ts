@@ -8,6 +8,15 @@ import type { EntryText, SearchedKind } from "./entry-texts.ts";
 import { LineFilter } from "./line-filter.ts";
 import type { Snippet, TextSearch } from "./search-query.ts";
 
+/** Whose sessions are searched. */
+export type SearchedAgent = DialectName | SourceKind | "connectonion";
+
+/** What a document says, as entries of a session. */
+export interface SearchedDocument {
+  readonly header: SessionHeader;
+  readonly entries: readonly SessionEntry[];
+}
+
 /** A match in an entry. */
 export interface SearchHit {
   /** Of the session file, absolute. */
@@ -15,10 +24,10 @@ export interface SearchHit {
   /** As stored: foreign files may lack any field but the id. */
   readonly header: SessionHeader;
   /** Undefined for a session of pi or omp. */
-  readonly transcriptOf: SourceKind | undefined;
+  readonly transcriptOf: Exclude<SearchedAgent, DialectName> | undefined;
   /** A name or label may have been replaced since. */
   readonly kind: SearchedKind;
-  /** For the name of a transcript, its last entry. */
+  /** For the name of a transcript, its last entry; of a document, the turn. */
   readonly entryId: string;
   readonly role?: string;
   /** Of a call or a result. */
@@ -42,12 +51,17 @@ export interface SearchOptions {
   /** Only entries from this time on, in epoch ms. */
   readonly sinceMs?: number | undefined;
   /** pi and omp are distinguished by the header. Default: all. */
-  readonly agents?: readonly (DialectName | SourceKind)[] | undefined;
+  readonly agents?: readonly SearchedAgent[] | undefined;
+  /**
+   * Reads a document of ConnectOnion: `connectonionEntries` of `@branchlog/connectonion`. Undefined
+   * skips it. Default: documents are not searched.
+   */
+  readonly documents?: ((path: string) => Promise<SearchedDocument | undefined>) | undefined;
   /** Whole lines around a match. Default: a part of one. */
   readonly contextLines?: number | undefined;
   /**
-   * Called with each path that is skipped because it is not UTF-8, with U+FFFD for the invalid
-   * bytes.
+   * Called with each path that is skipped: those that are not UTF-8, with U+FFFD for the invalid
+   * bytes, and rollouts that Codex compressed.
    */
   readonly onUnlisted?: ((path: string) => void) | undefined;
   /** Called before each session. */
@@ -77,7 +91,7 @@ export class Search {
     this.transcriptLines = new LineFilter(text.bytesOf, false);
   }
 
-  includes(agent: DialectName | SourceKind): boolean {
+  includes(agent: SearchedAgent): boolean {
     return this.#options.agents?.includes(agent) ?? true;
   }
 

@@ -7,16 +7,17 @@ import { resolve } from "node:path";
 import { LineFramer, chunkBytesDefault, openByteSource } from "@branchlog/streaming";
 import type { FileSource, OptionNames } from "@branchlog/streaming";
 import { requireList, requireOneOf, requireOptions, requireText } from "../argument-checks.ts";
-import { isUnlistable, lookAtFile } from "../catalog/session-files.ts";
+import { isCompressedName, isUnlistable, lookAtFile } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
+import { isAgentFileName, readAgent } from "../directories/agent-file.ts";
 import { filesIn, sessionDirectories } from "../directories/find-sessions.ts";
-import { transcriptKind } from "../log/foreign-transcript.ts";
+import { readableKind } from "../log/foreign-transcript.ts";
 import { searchedKinds } from "./entry-texts.ts";
 import { Candidates, SessionMatches, TranscriptMatches } from "./file-matches.ts";
 import type { Matches } from "./file-matches.ts";
 import { textSearch } from "./search-query.ts";
 import { Search } from "./search-terms.ts";
-import type { SearchHit, SearchOptions } from "./search-terms.ts";
+import type { SearchHit, SearchOptions, SearchedDocument } from "./search-terms.ts";
 
 const firstReadBytes = 64 * 1024;
 
@@ -28,6 +29,7 @@ const searchNames: OptionNames<SearchOptions> = {
   sinceMs: true,
   agents: true,
   contextLines: true,
+  documents: true,
   onUnlisted: true,
   onProgress: true,
   signal: true,
@@ -52,7 +54,7 @@ export async function* searchSessions(
   query: string,
   options: SearchOptions = {},
 ): AsyncGenerator<SearchHit, void, undefined> {
-  const { signal, onProgress } = requireOptions(options, searchNames);
+  const { signal, onProgress, documents } = requireOptions(options, searchNames);
   const given =
     typeof places === "string" ? [places] : requireList("What holds the places", places);
   for (const place of given) requireText("A place", place);
@@ -64,7 +66,10 @@ export async function* searchSessions(
   for (const [searched, file] of files.entries()) {
     onProgress?.({ searched, total: files.length });
     try {
-      yield* hitsIn(file.path, search, chunk, signal);
+      if (documents !== undefined && isAgentFileName(file.name)) {
+        const isSearched = search.includes("connectonion") && (await readAgent(file.path, signal));
+        if (isSearched) yield* documentHits(file.path, search, await documents(file.path));
+      } else yield* hitsIn(file.path, search, chunk, signal);
     } catch (error) {
       signal?.throwIfAborted();
       // Only errors of the system concern the file.
@@ -76,19 +81,35 @@ export async function* searchSessions(
 /** Latest change first. */
 async function filesAt(
   places: readonly string[],
-  { onUnlisted, sinceMs = Number.NEGATIVE_INFINITY, signal }: SearchOptions,
+  { onUnlisted, documents, sinceMs = Number.NEGATIVE_INFINITY, signal }: SearchOptions,
 ): Promise<SessionFile[]> {
   const named = places.map((place) => lookAtFile(resolve(place)));
   const directories = places.filter((_place, at) => named[at]?.isReadable !== true);
   const below = await sessionDirectories(directories, signal);
   for (const path of below.unlisted) onUnlisted?.(path);
   const found = await filesIn(below.directories, signal);
+  if (documents !== undefined) found.push(...below.agentFiles.map(lookAtFile));
   for (const file of found) if (isUnlistable(file)) onUnlisted?.(file.path);
+  for (const { name, path } of named) if (isCompressedName(name)) onUnlisted?.(path);
   const all = new Map([...named, ...found].map((file) => [file.identity ?? file.path, file]));
   const byPath = (one: SessionFile, other: SessionFile): number => (one.path < other.path ? -1 : 1);
   return [...all.values()]
     .filter(({ isReadable, mtimeMs }) => isReadable && mtimeMs >= sinceMs)
     .sort((one, other) => other.mtimeMs - one.mtimeMs || byPath(one, other));
+}
+
+function* documentHits(
+  path: string,
+  search: Search,
+  document: SearchedDocument | undefined,
+): Generator<SearchHit> {
+  for (const entry of document?.entries ?? []) {
+    const match = search.match(entry);
+    if (document === undefined || match === undefined) continue;
+    const { id: entryId, timestamp } = entry;
+    const { header } = document;
+    yield { path, header, transcriptOf: "connectonion", entryId, timestamp, ...match };
+  }
 }
 
 async function* hitsIn(
@@ -102,7 +123,7 @@ async function* hitsIn(
     const session = new SessionMatches(source, path, search);
     yield* hitsOf(session, { source, chunk, signal });
     const size = source.sizeSync();
-    const kind = session.mayBeTranscript ? transcriptKind(source, size) : undefined;
+    const kind = session.mayBeTranscript ? readableKind(source, size) : undefined;
     if (kind === undefined || !search.includes(kind)) return;
     const candidates = new Candidates(search.transcriptLines);
     yield* hitsOf(candidates, { source, chunk, signal });

@@ -4,11 +4,13 @@ import { normalizeName } from "@branchlog/core/entries";
 import {
   assistantBlocks,
   changedNumber,
+  codexRecord,
   codexUsage,
   contentOf,
   countAt,
   custom,
   isContext,
+  isItemCopy,
   isObject,
   listAt,
   objectAt,
@@ -59,9 +61,11 @@ export class CodexMapping implements SourceMapping {
 
   push({ value, line, bytes }: SourceRecord): LineOutcome {
     this.#at = { line, bytes, time: timeAt(value, "timestamp") ?? this.#at.time };
-    const payload = objectAt(value, "payload");
-    const type = stringAt(value, "type") ?? "";
-    if (payload === undefined) return this.#setting.tally.reportUnknown(line, type);
+    const known = codexRecord(value);
+    if (known === undefined) {
+      return this.#setting.tally.reportUnknown(line, stringAt(value, "type") ?? "");
+    }
+    const { type, payload } = known;
     switch (type) {
       case "session_meta":
         return this.#meta(payload);
@@ -73,6 +77,9 @@ export class CodexMapping implements SourceMapping {
         return this.#event(payload);
       case "compacted":
         return this.#compacted(payload);
+      case "state":
+      case "world_state":
+        return "bookkeeping";
       default:
         return this.#setting.tally.reportUnknown(line, type);
     }
@@ -203,6 +210,7 @@ export class CodexMapping implements SourceMapping {
       if (type !== "task_started" && type !== "turn_started") this.#release(everyVoice);
       return "status-event";
     }
+    if (isItemCopy(event)) return "event-copy";
     // The end of a call whose result is an item, too.
     if (this.#toolNames.has(stringAt(event, "call_id") ?? "")) return "event-copy";
     this.#custom("codex.event", event);

@@ -8,7 +8,7 @@ import { resolve } from "node:path";
 import { findSessions } from "@branchlog/core";
 import type { BranchlogError, ListedSession } from "@branchlog/core";
 import { isBranchlogError } from "@branchlog/core/errors";
-import { requireText, sessionPath } from "@branchlog/core/internal";
+import { compressedErrorAt, requireText, sessionPath } from "@branchlog/core/internal";
 import { importSession } from "./import-session.ts";
 import type { ImportReport } from "./import-session.ts";
 
@@ -48,13 +48,19 @@ export async function* importDirectory(
   { signal }: DirectoryImportOptions = {},
 ): AsyncGenerator<DirectoryImportStep, void, undefined> {
   const directory = resolve(requireText("The target", target));
-  const { sessions } = await findSessions([place], { artifacts: true, catalog: "read", signal });
+  const options = { artifacts: true, catalog: "read", signal } as const;
+  const { sessions, unlisted } = await findSessions([place], options);
   const transcripts = sessions.filter(({ transcript }) => transcript !== undefined);
   await mkdir(directory, { recursive: true });
-  const total = transcripts.length;
+  const errors = unlisted.flatMap((path) => compressedErrorAt(path) ?? []);
+  const total = transcripts.length + errors.length;
   for (const [at, session] of transcripts.entries()) {
     const step = { source: session.path, done: at + 1, total };
     yield { ...step, ...(await outcomeOf(session, directory, signal)) };
+  }
+  for (const [at, error] of errors.entries()) {
+    const done = transcripts.length + at + 1;
+    yield { source: error.path ?? "", done, total, kind: "failed", error };
   }
 }
 

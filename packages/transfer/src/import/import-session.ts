@@ -125,7 +125,7 @@ interface ImportJob {
 }
 
 /** To be increased whenever the same source would give other bytes. */
-const importVersion = 1;
+const importVersion = 2;
 
 function importJob(sourcePath: string, facts: SourceFacts): ImportJob {
   const { kind, sourceId, cwd, started: timestamp, agentVersion, meta } = facts;

@@ -7,6 +7,9 @@ import { BranchlogError } from "@branchlog/core";
 import type { SourceKind } from "@branchlog/core/types";
 import {
   LogFile,
+  codexRecord,
+  compressedErrorAt,
+  environmentCwd,
   errorCodeOf,
   headBytesMax,
   headLinesMax,
@@ -14,7 +17,6 @@ import {
   kindOf,
   logChanged,
   nodeFileSystem,
-  objectAt,
   stringAt,
   timeAt,
   transcriptNames,
@@ -108,6 +110,8 @@ export async function readHead(
     const { sourceId, cwd, started } = found;
     if (sourceId !== undefined && cwd !== undefined && started !== undefined) break;
   }
+  const compressed = kind === undefined ? compressedErrorAt(path) : undefined;
+  if (compressed !== undefined) throw compressed;
   if (kind === undefined || (wanted !== "auto" && kind !== wanted)) throw notA(wanted, path, kind);
   const { sourceId, cwd = "", started = new Date(0).toISOString(), agentVersion, meta } = found;
   return { lines: head, facts: { kind, sourceId, cwd, started, agentVersion, meta } };
@@ -125,14 +129,14 @@ function addFacts(found: FoundFacts, kind: SourceKind, record: JsonObject): void
     if (gitBranch) found.meta ??= { gitBranch };
     return;
   }
-  const payload = objectAt(record, "payload");
-  const type = stringAt(record, "type");
+  const { type, payload } = codexRecord(record) ?? {};
   if (type === "session_meta" && found.meta === undefined) {
     found.meta = payload;
     found.sourceId ??= stringAt(payload, "id");
     found.agentVersion ??= stringAt(payload, "cli_version");
   }
   if (type === "session_meta" || type === "turn_context") found.cwd ??= stringAt(payload, "cwd");
+  else if (payload !== undefined) found.cwd ??= environmentCwd(payload);
 }
 
 /** The transcript of a sub-agent has the id of its session; its own is appended. */

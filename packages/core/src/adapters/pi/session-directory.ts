@@ -12,6 +12,7 @@ import type { SessionFile } from "../../catalog/session-files.ts";
 import { readSessionTextSync } from "../../catalog/session-scan.ts";
 import { storedTimeMs } from "../../projections/stored-value.ts";
 import { expandPath, resolveSessionDir, sessionsRoot } from "../../directories/agent-directory.ts";
+import { foreignPlaceCheck } from "../../directories/find-sessions.ts";
 import { sessionScope } from "./session-lookup.ts";
 
 /**
@@ -114,7 +115,8 @@ async function listDirectory(
 
 async function readSessions(listing: Listing): Promise<SessionInfo[]> {
   const { list, includes, isPublished, onProgress, signal } = listing;
-  const catalog = new DirectoryCatalog({ list, saved: "auto", now: Date.now });
+  const isForeign = foreignPlaceCheck();
+  const catalog = new DirectoryCatalog({ list, saved: "auto", isForeign, now: Date.now });
   const ranking = new Ranking(comesBefore);
   let loaded = 0;
   const onLooked = ({ session, index, total }: LookedAtFile): void => {
