@@ -53,7 +53,8 @@ export function createSteps() {
       command: ["typedoc", "--emit", "none", "--treatWarningsAsErrors"],
       after: ["types"],
     },
-    { name: "pack", command: ["node", "scripts/pack.mjs", scratch], needs: ["types"] },
+    { name: "bundle", command: ["node", "scripts/bundle.mjs"] },
+    { name: "pack", command: ["node", "scripts/pack.mjs", scratch], needs: ["types", "bundle"] },
     ...packages.map((published) => ({
       name: `publint ${published.folder}`,
       command: ["publint", "run", tarball(published), "--strict"],
@@ -67,7 +68,7 @@ export function createSteps() {
     {
       name: "consume",
       command: ["node", "scripts/checks/consume.mjs"],
-      needs: ["types"],
+      needs: ["types", "bundle"],
     },
     testStep("tests", "vitest.config.ts", scratch),
     // Installs the agents it compares with, hundreds of megabytes, from the registry.

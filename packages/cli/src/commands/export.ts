@@ -3,7 +3,7 @@ import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
 import { sizeOf, withProgress } from "../progress.ts";
-import { sessionPath } from "../opened-session.ts";
+import { sessionPath } from "../session-path.ts";
 import { exporters } from "../transfer-kinds.ts";
 import type { Exporter, ExportFormat } from "../transfer-kinds.ts";
 

@@ -2,7 +2,7 @@
 import { forkSession } from "@branchlog/core";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
-import { sessionPath } from "../opened-session.ts";
+import { sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 

@@ -4,7 +4,7 @@ import type { FoundSessions } from "@branchlog/core";
 import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
-import { sessionPath } from "../opened-session.ts";
+import { sessionPath } from "../session-path.ts";
 import { agentOf, sinceMs, sortedSessions } from "../session-filter.ts";
 import type { AgentName, SortName } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";

@@ -4,7 +4,7 @@ import type { SearchHit } from "@branchlog/core";
 import type { SearchedKind } from "@branchlog/core/types";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
-import { sessionPath } from "../opened-session.ts";
+import { sessionPath } from "../session-path.ts";
 import { CountStatus } from "../progress.ts";
 import { sinceMs } from "../session-filter.ts";
 import type { searchedAgents } from "../session-filter.ts";
@@ -69,7 +69,7 @@ export async function searchCommand(
   await writeUnlisted(unlisted, json, io);
   if (count > 0) return 0;
   const where = place ?? "the places where agents keep sessions";
-  await err.write(`nothing found in ${oneLine(where, 400)}\n`);
+  if (!json) await err.write(`nothing found in ${oneLine(where, 400)}\n`);
   return 1;
 }
 
