@@ -1,12 +1,15 @@
 /** From words to commands: every command, every misuse that must not pass for something else. */
 import { spawnSync } from "node:child_process";
-import { describe, expect, it } from "vitest";
+import { cpSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { parseArguments } from "../../packages/cli/src/arguments.ts";
 import { commandNames, commands } from "../../packages/cli/src/commands.ts";
 import { UsageError } from "../../packages/cli/src/failure.ts";
 import { quickText } from "../../packages/cli/src/quick-text.ts";
 import { program } from "./command-process.ts";
-import { branchlog, jsonLines } from "./command-run.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 
 function optionsOf(...words: string[]): unknown {
   const parsed = parseArguments(words, "1.2.3");
@@ -77,6 +80,10 @@ describe("a command line", () => {
     ["-- delete a", { sessions: ["a"] }],
     ["export f --to markdown -o -", { output: undefined }],
     ["label f a1 x.y=z", { id: "a1", text: "x.y=z" }],
+    ["export f -o x.md", { to: "markdown", output: "x.md" }],
+    ["export f -o x.jsonl", { to: "pi" }],
+    ["export f -o x.YAML", { to: "connectonion" }],
+    ["export f -o x.md --to pi", { to: "pi" }],
   ])("a command line is parsed: %s", (line, options) => {
     expect(optionsOf(...line.split(" "))).toMatchObject(options);
   });
@@ -136,6 +143,8 @@ describe("a command line", () => {
     ["append f - --user x", /one of/],
     ["append f --user x --entry {}", /one of/],
     ["append f --user --json", /Not enough arguments following: user/],
+    ["export f", /^Say the form: --to/],
+    ["export f -o x.txt", /^Say the form: --to/],
     ["name f a b", /^Too many arguments: b$/],
     ["name f a --clear", /--clear/],
     [
@@ -154,9 +163,36 @@ describe("a command line", () => {
       out: "",
       err: "--depth takes a whole number from 0.\nSee branchlog tree --help.\n",
     });
-    const nothing = await branchlog([]);
-    expect(nothing.code).toBe(2);
-    expect(nothing.err).toContain("See branchlog --help.");
+  });
+
+  it("without any word prints the help on standard error in a pipe, and exits with 2", async () => {
+    const { out } = await branchlog(["--help"]);
+    expect(await branchlog([])).toEqual({ code: 2, out: "", err: out });
+  });
+
+  it("without any word lists the latest sessions on a terminal, and what to type next", async () => {
+    const home = temporaryDirectory();
+    mkdirSync(join(home, "sessions"));
+    cpSync(fixture("pi-linear.jsonl"), join(home, "sessions", "one.jsonl"));
+    vi.stubEnv("PI_CODING_AGENT_DIR", home);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const out = new MemoryOutput({ isTerminal: true });
+    expect((await branchlog([], { out })).code).toBe(0);
+    expect(out.text).toContain("Fix the login test");
+    expect(out.text.match(/^branchlog .*/gm)).toEqual([
+      expect.stringMatching(/^branchlog info /),
+      expect.stringMatching(/^branchlog search /),
+      expect.stringMatching(/^branchlog help /),
+    ]);
+  });
+
+  it("with a path alone shows the facts of a session, or lists a directory", async () => {
+    const path = fixture("pi-linear.jsonl");
+    expect(await branchlog([path, "--json"])).toEqual(await branchlog(["info", path, "--json"]));
+    expect(await branchlog([fixture("")])).toEqual(await branchlog(["list", fixture("")]));
+    const missing = await branchlog(["nothing.jsonl"]);
+    expect(missing.code).toBe(2);
+    expect(missing.err).toContain("Unknown command");
   });
 });
 

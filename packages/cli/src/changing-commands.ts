@@ -6,6 +6,7 @@ import type { Declared } from "./declaration.ts";
 import { UsageError } from "./failure.ts";
 import { isOption, optionWords } from "./marked-words.ts";
 import type { Words } from "./marked-words.ts";
+import type { ExportFormat } from "./transfer-kinds.ts";
 import { entry, file, json, noSave, output } from "./shared-options.ts";
 
 export const changingCommands: readonly Declared[] = [
@@ -193,21 +194,36 @@ export const changingCommands: readonly Declared[] = [
     positionals: { file },
     options: {
       to: {
-        ...text("FORM", "The form"),
+        ...text("FORM", "The form; default: that of FILE, .md, .jsonl or .yaml"),
         choices: ["markdown", "pi", "connectonion"] as const,
-        demandOption: true as const,
       },
       output: output("The new file; without it, or with -, standard output"),
       at: entry("The id of the entry where the path ends; default: the last one"),
       json,
     },
-    examples: [["export work.jsonl --to markdown -o work.md", "a transcript to read"]],
+    examples: [
+      ["export work.jsonl -o work.md", "a transcript to read"],
+      ["export work.jsonl --to pi --at 5b2e9d06", "one path as a log, to standard output"],
+    ],
     read: (args) => {
       const target = args.output === "" || args.output === "-" ? undefined : args.output;
-      return { ...args, output: target, at: args.at };
+      return { ...args, to: args.to ?? formOf(target), output: target, at: args.at };
     },
     run: async (...given) => (await import("./commands/export.ts")).exportCommand(...given),
   }),
+];
+
+/** @throws UsageError if the name of the file says no form. */
+function formOf(target: string | undefined): ExportFormat {
+  const form = forms.find(([ending]) => target !== undefined && ending.test(target));
+  if (form !== undefined) return form[1];
+  throw new UsageError("Say the form: --to markdown, pi or connectonion, or -o FILE.md.");
+}
+
+const forms: readonly (readonly [RegExp, ExportFormat])[] = [
+  [/\.(?:md|markdown)$/iu, "markdown"],
+  [/\.jsonl$/iu, "pi"],
+  [/\.ya?ml$/iu, "connectonion"],
 ];
 
 function draftSource({

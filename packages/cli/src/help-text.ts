@@ -23,14 +23,14 @@ export function programHelp(): string {
     ["  branchlog completion [shell]", "Print a script that completes commands in your shell"],
   ];
   return sections([
-    ["branchlog <command> FILE"],
+    ["branchlog <command> FILE", "branchlog                   The latest sessions, on a terminal"],
     ["Inspects, repairs and appends to sessions of coding agents."],
     ["Commands that read:", ...rows(readingCommands.map(commandRow))],
     ["Commands that change or write sessions:", ...rows(changingCommands.map(commandRow))],
     ["Others:", ...rows(own)],
     ["Options:", ...rows([help, ["  -V, --version", "Show the version"], noColour])],
     wrapped(
-      "FILE is a path, or the name or id of a session; branchlog FILE shows its facts.",
+      "FILE is a path, or the name or id of a session; branchlog PATH shows its facts.",
       columnsMax,
     ),
     wrapped(outcomes, columnsMax),

@@ -1,11 +1,13 @@
 /** One run of the command: from its words to its exit code, with failures reported on `err`. */
+import { existsSync, statSync } from "node:fs";
 import { isBranchlogError } from "@branchlog/core/errors";
 import { commandWords } from "./command-words.ts";
-import { commandNames } from "./commands.ts";
+import { commandNamed, commandNames } from "./commands.ts";
 import type { Command } from "./declaration.ts";
 import { writeJsonLine } from "./command-io.ts";
 import type { CommandIo } from "./command-io.ts";
 import { describeFailure, failureHint, UsageError } from "./failure.ts";
+import { programHelp } from "./help-text.ts";
 import { optionWords } from "./marked-words.ts";
 import { ClosedOutput } from "./output.ts";
 import { quickText } from "./quick-text.ts";
@@ -34,8 +36,9 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
       await io.out.flush();
       return exitCodes.fine;
     }
+    if (words.length === 0) return await begin(io);
     // The parser takes longer to load than all that needs none.
-    command = (await import("./arguments.ts")).parseCommand(words);
+    command = (await import("./arguments.ts")).parseCommand(withCommand(words));
     setting.onCommand?.(command);
     const code = await command.run(io);
     await io.out.flush();
@@ -45,6 +48,23 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
     if (error instanceof UsageError) return endOfMisuse(error, words, setting.io);
     return endOf(error, command, setting);
   }
+}
+
+/** Without any word: a start for people; a program has left out the command. */
+async function begin(io: CommandIo): Promise<number> {
+  if (io.out.isTerminal) await (await import("./commands/start.ts")).startCommand(io);
+  else await io.err.write(programHelp());
+  await io.out.flush();
+  await io.err.flush();
+  return io.out.isTerminal ? exitCodes.fine : exitCodes.usage;
+}
+
+/** A path alone is that of a session, or of a directory of sessions. */
+function withCommand(words: readonly string[]): readonly string[] {
+  const { name } = commandWords(words);
+  if (name === undefined || commandNamed(name) !== undefined) return words;
+  if (!existsSync(name)) return words;
+  return [statSync(name).isDirectory() ? "list" : "info", ...words];
 }
 
 /** Throws nothing. */
