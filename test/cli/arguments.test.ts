@@ -147,10 +147,7 @@ describe("a command line", () => {
     ["export f -o x.txt", /^Say the form: --to/],
     ["name f a b", /^Too many arguments: b$/],
     ["name f a --clear", /--clear/],
-    [
-      "label f",
-      /^label needs ID \(The id of the entry\)\. Type: branchlog label FILE ID \[TEXT\]$/,
-    ],
+    ["label f", /^label needs ID \(The entry\)\. Type: branchlog label FILE ID \[TEXT\]$/],
   ])("%s is refused", (line, message) => {
     const words = line.split(" ").filter((word) => word !== "");
     expect(() => parseArguments(words, "1.2.3")).toThrow(UsageError);

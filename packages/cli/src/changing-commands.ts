@@ -45,12 +45,10 @@ export const changingCommands: readonly Declared[] = [
       user: text("TEXT", "Append a user message"),
       entry: text("JSON", "Append this draft"),
       parent: {
-        ...entry("Append below: leaf, tail, the id of an entry, or none for a new root"),
+        ...entry("Append below: leaf, tail, another entry, or none for a new root"),
         default: "leaf",
       },
-      "expected-tail": entry(
-        "Append only if this is the id of the last entry, or none if there is none",
-      ),
+      "expected-tail": entry("Append only if this is the last entry, or none if there is none"),
       "allow-unknown-type": flag("Append also types that are unknown and have no namespace"),
       json,
     },
@@ -86,13 +84,14 @@ export const changingCommands: readonly Declared[] = [
     isWriting: true,
     positionals: {
       file,
-      id: required("The id of the entry", "entry"),
+      id: required("The entry", "entry"),
       text: positional("The label; without it, the label is cleared"),
     },
     options: { json },
     examples: [
       ["label work.jsonl 5b2e9d04 'good state'", "labels an entry"],
-      ["label work.jsonl 5b2e9d04", "clears its label"],
+      ["label work.jsonl @leaf 'good state'", "labels the current one"],
+      ["label work.jsonl 'good state'", "clears the label"],
     ],
     read: (args) => ({ ...args, text: args.text }),
     run: async (...given) => (await import("./commands/label.ts")).labelCommand(...given),
@@ -107,7 +106,10 @@ export const changingCommands: readonly Declared[] = [
       output: output("Where to write it; default: beside FILE, under a new name"),
       json,
     },
-    examples: [["fork work.jsonl --at 5b2e9d06 -o try.jsonl", "go on from an earlier entry"]],
+    examples: [
+      ["fork work.jsonl --at 5b2e -o try.jsonl", "go on from the entry whose id begins so"],
+      ["fork work.jsonl --at 'good state'", "from a labelled one"],
+    ],
     read: (args) => ({ ...args, at: args.at, output: newFile(args.output) }),
     run: async (...given) => (await import("./commands/fork.ts")).forkCommand(...given),
   }),
@@ -198,7 +200,7 @@ export const changingCommands: readonly Declared[] = [
         choices: ["markdown", "pi", "connectonion"] as const,
       },
       output: output("The new file; without it, or with -, standard output"),
-      at: entry("The id of the entry where the path ends; default: the last one"),
+      at: entry("The entry where the path ends; default: the last one"),
       json,
     },
     examples: [

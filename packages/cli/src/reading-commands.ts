@@ -81,7 +81,7 @@ export const readingCommands: readonly Declared[] = [
     about: "Show what the model would get",
     positionals: { file },
     options: {
-      at: entry("The id of an entry; default: the leaf"),
+      at: entry("At this entry; default: the leaf"),
       limit: { ...limit, describe: "Only the last N messages", formerly: ["last"] },
       full: flag("Shorten nothing"),
       ...common,

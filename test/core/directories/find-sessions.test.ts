@@ -200,6 +200,20 @@ describe("a session by name or id", () => {
     expect(basename(path, ".jsonl")).toBe(expected);
   });
 
+  it("is that of the working directory if several fit, and the latest one as @latest", async () => {
+    const root = temporaryDirectory();
+    write(join(root, "one.jsonl"), { id: "0197-aaaa", cwd: "/here" });
+    write(join(root, "two.jsonl"), { id: "0197-aabb", cwd: "/there" });
+    for (const cwd of ["/here", "/there"]) {
+      for (const wanted of ["0197", "@latest"]) {
+        expect((await resolveSession(wanted, [root], { cwd })).header.cwd).toBe(cwd);
+      }
+    }
+    await expect(resolveSession("0197", [root], { cwd: "/" })).rejects.toThrow("2 sessions");
+    const [latest] = (await findSessions([root])).sessions;
+    expect((await resolveSession("@latest", [root], { cwd: "/" })).path).toBe(latest?.path);
+  });
+
   it("is ambiguous if several fit, and says which", async () => {
     const root = place();
     const candidates = [join(root, "one.jsonl"), join(root, "two.jsonl")];

@@ -1,14 +1,28 @@
 /** Finds the session that a user means by a name, an id or the beginning of one. */
 import { basename } from "node:path";
+import type { OptionNames } from "@branchlog/streaming";
 import type { ListedSession } from "../catalog/listed-session.ts";
-import { requireText } from "../argument-checks.ts";
+import { requireOptions, requireText } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
 import { findSessions } from "./find-sessions.ts";
 import type { FindOptions } from "./find-sessions.ts";
 
+export interface ResolveOptions extends FindOptions {
+  /** Of several sessions that fit, those of this working directory decide, if there are any. */
+  readonly cwd?: string | undefined;
+}
+
+const resolveNames: OptionNames<ResolveOptions> = {
+  artifacts: true,
+  catalog: true,
+  signal: true,
+  cwd: true,
+};
+
 /**
  * The session with that id or file name; else the one with that name; else the one with that name
  * in other cases; else the one whose id begins so. The first of these that fits any decides.
+ * `@latest` is the one that changed last.
  * @param places Where to look; default: where the agents of this machine keep their sessions.
  * @throws BranchlogError `ERR_SESSION_NOT_FOUND`; `ERR_SESSION_AMBIGUOUS` with the paths of those
  * that could be meant as `candidates`. What `findSessions` throws.
@@ -18,15 +32,22 @@ import type { FindOptions } from "./find-sessions.ts";
 export async function resolveSession(
   nameOrId: string,
   places?: readonly string[],
-  options: FindOptions = {},
+  options: ResolveOptions = {},
 ): Promise<ListedSession> {
+  const { cwd, ...found } = requireOptions(options, resolveNames);
+  if (cwd !== undefined) requireText("The working directory", cwd);
   const wanted = requireText("A name or an id", nameOrId);
-  const { sessions } = await findSessions(places, options);
-  const fitting = fittingSessions(wanted, sessions);
+  const { sessions } = await findSessions(places, found);
+  const all = fittingSessions(wanted, sessions);
+  const here = all.filter(({ header }) => header.cwd === cwd);
+  const nearest = here.length > 0 ? here : all;
+  const fitting = wanted === latest ? nearest.slice(0, 1) : nearest;
   const [session] = fitting;
   if (session !== undefined && fitting.length === 1) return session;
   throw session === undefined ? notFound(wanted) : ambiguous(wanted, fitting);
 }
+
+const latest = "@latest";
 
 /** By the first rule that matches any session. */
 function fittingSessions(
@@ -34,6 +55,7 @@ function fittingSessions(
   sessions: readonly ListedSession[],
 ): readonly ListedSession[] {
   if (wanted === "") return [];
+  if (wanted === latest) return sessions;
   const folded = wanted.toLowerCase();
   const ways: readonly ((session: ListedSession) => boolean)[] = [
     ({ header, path }) => header.id === wanted || basename(path) === wanted,
