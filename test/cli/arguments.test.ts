@@ -67,6 +67,7 @@ describe("a command line", () => {
     ["label f a1", { id: "a1", text: undefined }],
     ["label f a1 -- --b", { id: "a1", text: "--b" }],
     ["label f -- --a --b", { file: "f", id: "--a", text: "--b" }],
+    ["verify a --json b -- -c", { files: ["a", "b", "-c"], json: true }],
     ["info -- -dash.jsonl", { file: "-dash.jsonl" }],
     ["info --json -- --json", { file: "--json", json: true }],
     ["-- info f", { file: "f" }],
@@ -198,7 +199,9 @@ describe("help", () => {
     const { code, out } = await branchlog(["--help"]);
     expect(code).toBe(0);
     for (const name of commandNames)
-      expect(out).toMatch(new RegExp(`branchlog ${name} [<[](file|dir|query|sessions|source)`));
+      expect(out).toMatch(
+        new RegExp(`branchlog ${name} [<[](file|dir|query|sessions|source|files)`),
+      );
     expect(textOf("-h")).toBe(out);
     expect(textOf("help")).toBe(out);
     for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);

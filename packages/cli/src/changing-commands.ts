@@ -4,8 +4,7 @@ import type { AppendOptions, DraftSource } from "./commands/append.ts";
 import { command, flag, positional, required, text } from "./declaration.ts";
 import type { Declared } from "./declaration.ts";
 import { UsageError } from "./failure.ts";
-import { isOption, optionWords } from "./marked-words.ts";
-import type { Words } from "./marked-words.ts";
+import { plainWords } from "./marked-words.ts";
 import type { ExportFormat } from "./transfer-kinds.ts";
 import { entry, file, json, noSave, output } from "./shared-options.ts";
 
@@ -157,7 +156,7 @@ export const changingCommands: readonly Declared[] = [
       json,
     },
     examples: [["delete fork.jsonl 01973400", "two sessions, to the trash if there is one"]],
-    read: (args, words) => ({ ...args, sessions: sessionWords(words) }),
+    read: (args, words) => ({ ...args, sessions: plainWords(words) }),
     run: async (...given) => (await import("./commands/delete.ts")).deleteCommand(...given),
   }),
   command({
@@ -255,13 +254,4 @@ function placeOf({
     parent: isWord ? parent : { id: parent === "none" ? null : parent },
     expectedTail: expectedTail === "none" ? null : expectedTail,
   };
-}
-
-/**
- * For a single positional given repeatedly, the parser would keep the last one. All options of this
- * command are flags, so its other words are sessions.
- */
-function sessionWords(words: Words): string[] {
-  const before = optionWords(words);
-  return [...before.filter((word) => !isOption(word)), ...words.slice(before.length + 1)];
 }

@@ -12,9 +12,13 @@ type Row = readonly [left: string, right: string];
 const help: Row = ["  -h, --help", "Show this help"];
 const noColour: Row = ["      --no-color", "Without colours, on a terminal, too"];
 
+const fileWords =
+  "FILE is a path, the name or the beginning of the id of a session, or @latest; " +
+  "branchlog PATH shows its facts.";
+
 const entryWords =
-  "An entry is named by its id, the beginning of its id, its label, @leaf or @tail; ENTRY~2 is the " +
-  "parent of its parent, ~2 that of the leaf.";
+  "An entry is named by its id, the beginning of its id, its label, @leaf or @tail; " +
+  "ENTRY~2 is the parent of its parent, ~2 that of the leaf.";
 
 const outcomes =
   "Exit codes: 0 fine; 1 the session has damage, or the command failed; 2 wrong usage; " +
@@ -33,10 +37,7 @@ export function programHelp(): string {
     ["Commands that change or write sessions:", ...rows(changingCommands.map(commandRow))],
     ["Others:", ...rows(own)],
     ["Options:", ...rows([help, ["  -V, --version", "Show the version"], noColour])],
-    wrapped(
-      "FILE is a path, the name or the beginning of the id of a session, or @latest; branchlog PATH shows its facts.",
-      columnsMax,
-    ),
+    wrapped(fileWords, columnsMax),
     wrapped(entryWords, columnsMax),
     wrapped(outcomes, columnsMax),
   ]);

@@ -35,6 +35,15 @@ export function strayOption(words: Words, known: readonly string[]): string | un
   return optionWords(words).find((word) => isOption(word) && !known.includes(nameOf(word)));
 }
 
+/**
+ * All words of a command whose options are flags but the flags: for a positional that is given
+ * repeatedly, the parser would keep the last one.
+ */
+export function plainWords(words: Words): string[] {
+  const before = optionWords(words);
+  return [...before.filter((word) => !isOption(word)), ...words.slice(before.length + 1)];
+}
+
 /** Negative numbers and a lone dash are not options. */
 export function isOption(word: string): boolean {
   return /^-(?!\d+(?:\.\d+)?$)./su.test(word);

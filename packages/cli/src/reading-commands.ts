@@ -3,6 +3,7 @@ import { oneOfEach, refuseBoth, wholeNumber } from "./command-checks.ts";
 import { command, flag, number, positional, required, text } from "./declaration.ts";
 import type { Declared } from "./declaration.ts";
 import { UsageError } from "./failure.ts";
+import { plainWords } from "./marked-words.ts";
 import { agentNames, searchedAgents, searchedKinds, sortNames } from "./session-filter.ts";
 import { agent, entry, file, from, json, limit, noSave, since } from "./shared-options.ts";
 
@@ -226,12 +227,20 @@ export const readingCommands: readonly Declared[] = [
     run: async (...given) => (await import("./commands/search.ts")).searchCommand(...given),
   }),
   command({
-    usage: "verify <file>",
-    about: "Check every byte of a session",
-    positionals: { file },
+    usage: "verify <files..>",
+    about: "Check every byte of sessions",
+    positionals: {
+      files: {
+        ...required("Session files, names or ids, and directories with all below", "session"),
+        array: true as const,
+      },
+    },
     options: common,
-    examples: [["verify work.jsonl", "all damage, with its place"]],
-    read: (args) => args,
+    examples: [
+      ["verify work.jsonl", "all damage, with its place"],
+      ["verify ~/.pi/agent/sessions", "every session below, a line each"],
+    ],
+    read: (args, words) => ({ ...args, files: plainWords(words) }),
     run: async (...given) => (await import("./commands/verify.ts")).verifyCommand(...given),
   }),
 ];
