@@ -25,7 +25,8 @@ function removeOldTarballs() {
 
 function pack(published) {
   const folder = join(root, "packages", published.folder);
-  if (!existsSync(join(folder, "dist", "index.js"))) {
+  const built = ["dist/index.js", ...(published.folder === "cli" ? ["bundle/main.js"] : [])];
+  if (!built.every((file) => existsSync(join(folder, file)))) {
     throw new Error(`${folder} is not built. Use "npm run pack", which builds first.`);
   }
   const pnpm = readManifest(root).packageManager;

@@ -58,7 +58,8 @@ export function createSteps() {
       command: ["node", "scripts/checks/site-links.mjs", join(scratch, "site")],
       needs: ["documented"],
     },
-    { name: "pack", command: ["node", "scripts/pack.mjs", scratch], needs: ["types"] },
+    { name: "bundle", command: ["node", "scripts/bundle.mjs"] },
+    { name: "pack", command: ["node", "scripts/pack.mjs", scratch], needs: ["types", "bundle"] },
     ...packages.map((published) => ({
       name: `publint ${published.folder}`,
       command: ["publint", "run", tarball(published), "--strict"],
@@ -72,7 +73,7 @@ export function createSteps() {
     {
       name: "consume",
       command: ["node", "scripts/checks/consume.mjs"],
-      needs: ["types"],
+      needs: ["types", "bundle"],
     },
     testStep("tests", "vitest.config.ts", scratch),
     // Installs the agents it compares with, hundreds of megabytes, from the registry.

@@ -1,9 +1,15 @@
 /** From words to commands: every command, every misuse that must not pass for something else. */
-import { describe, expect, it } from "vitest";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { parseArguments } from "../../packages/cli/src/arguments.ts";
-import { commandNames } from "../../packages/cli/src/commands.ts";
+import { commandNames, commands } from "../../packages/cli/src/commands.ts";
 import { UsageError } from "../../packages/cli/src/failure.ts";
-import { branchlog, jsonLines } from "./command-run.ts";
+import { quickText } from "../../packages/cli/src/quick-text.ts";
+import { program } from "./command-process.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 
 function optionsOf(...words: string[]): unknown {
   const parsed = parseArguments(words, "1.2.3");
@@ -30,6 +36,10 @@ describe("a command line", () => {
       { type: undefined, from: undefined, on: "log", reverse: false, limit: undefined },
     ],
     ["entries f --limit 1 --limit 2", { limit: 2 }],
+    ["entries f -n 3", { limit: 3 }],
+    ["tail f --last 3 -f", { last: 3, follow: true }],
+    ["tail f -n 3", { last: 3 }],
+    ["context f -n 3", { last: 3 }],
     [
       "append f -",
       {
@@ -57,6 +67,7 @@ describe("a command line", () => {
     ["label f a1", { id: "a1", text: undefined }],
     ["label f a1 -- --b", { id: "a1", text: "--b" }],
     ["label f -- --a --b", { file: "f", id: "--a", text: "--b" }],
+    ["verify a --json b -- -c", { files: ["a", "b", "-c"], json: true }],
     ["info -- -dash.jsonl", { file: "-dash.jsonl" }],
     ["info --json -- --json", { file: "--json", json: true }],
     ["-- info f", { file: "f" }],
@@ -70,6 +81,10 @@ describe("a command line", () => {
     ["-- delete a", { sessions: ["a"] }],
     ["export f --to markdown -o -", { output: undefined }],
     ["label f a1 x.y=z", { id: "a1", text: "x.y=z" }],
+    ["export f -o x.md", { to: "markdown", output: "x.md" }],
+    ["export f -o x.jsonl", { to: "pi" }],
+    ["export f -o x.YAML", { to: "connectonion" }],
+    ["export f -o x.md --to pi", { to: "pi" }],
   ])("a command line is parsed: %s", (line, options) => {
     expect(optionsOf(...line.split(" "))).toMatchObject(options);
   });
@@ -96,12 +111,19 @@ describe("a command line", () => {
   it.each([
     ["", /Name a command/],
     ["nfo f", /Did you mean info/],
-    ["info", /Not enough/],
+    ["info", /^info needs FILE \(The session file, .*\)\. Type: branchlog info FILE/],
+    ["lits --json", /^Unknown command: lits\. Did you mean list\?$/],
+    ["help lits", /^Unknown command: lits\. Did you mean list\?$/],
+    ["-v", /^Unknown option: -v\. Did you mean -V\?$/],
+    ["--hepl", /^Unknown option: --hepl\. Did you mean --help\?$/],
+    ["info f --jsno", /^Unknown option: --jsno\. Did you mean --json\?/],
+    ["tail f --limt=3", /^Unknown option: --limt=3\. Did you mean --limit\?/],
     ["info f g", /^Too many arguments: g$/],
     ["info f -- g", /^Too many arguments: g$/],
     ["search -- a b --c", /^Too many arguments: --c$/],
     ["tail f g -n 2", /^Too many arguments: g$/],
-    ["completion foo", /^Too many arguments: foo$/],
+    ["completion foo", /^completion takes bash, zsh, fish, powershell, not foo\.$/],
+    ["completion bash foo", /^Too many arguments: foo$/],
     ["entries f --customType x y", /^Too many arguments: y$/],
     ["info f --bad", /^Unknown option: --bad\. .* goes behind --\.$/],
     ["info --bad f", /^Unknown option: --bad\./],
@@ -122,9 +144,11 @@ describe("a command line", () => {
     ["append f - --user x", /one of/],
     ["append f --user x --entry {}", /one of/],
     ["append f --user --json", /Not enough arguments following: user/],
+    ["export f", /^Say the form: --to/],
+    ["export f -o x.txt", /^Say the form: --to/],
     ["name f a b", /^Too many arguments: b$/],
     ["name f a --clear", /--clear/],
-    ["label f", /Not enough/],
+    ["label f", /^label needs ID \(The entry\)\. Type: branchlog label FILE ID \[TEXT\]$/],
   ])("%s is refused", (line, message) => {
     const words = line.split(" ").filter((word) => word !== "");
     expect(() => parseArguments(words, "1.2.3")).toThrow(UsageError);
@@ -137,9 +161,36 @@ describe("a command line", () => {
       out: "",
       err: "--depth takes a whole number from 0.\nSee branchlog tree --help.\n",
     });
-    const nothing = await branchlog([]);
-    expect(nothing.code).toBe(2);
-    expect(nothing.err).toContain("See branchlog --help.");
+  });
+
+  it("without any word prints the help on standard error in a pipe, and exits with 2", async () => {
+    const { out } = await branchlog(["--help"]);
+    expect(await branchlog([])).toEqual({ code: 2, out: "", err: out });
+  });
+
+  it("without any word lists the latest sessions on a terminal, and what to type next", async () => {
+    const home = temporaryDirectory();
+    mkdirSync(join(home, "sessions"));
+    cpSync(fixture("pi-linear.jsonl"), join(home, "sessions", "one.jsonl"));
+    vi.stubEnv("PI_CODING_AGENT_DIR", home);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const out = new MemoryOutput({ isTerminal: true });
+    expect((await branchlog([], { out })).code).toBe(0);
+    expect(out.text).toContain("Fix the login test");
+    expect(out.text.match(/^branchlog .*/gm)).toEqual([
+      expect.stringMatching(/^branchlog info /),
+      expect.stringMatching(/^branchlog search /),
+      expect.stringMatching(/^branchlog help /),
+    ]);
+  });
+
+  it("with a path alone shows the facts of a session, or lists a directory", async () => {
+    const path = fixture("pi-linear.jsonl");
+    expect(await branchlog([path, "--json"])).toEqual(await branchlog(["info", path, "--json"]));
+    expect(await branchlog([fixture("")])).toEqual(await branchlog(["list", fixture("")]));
+    const missing = await branchlog(["nothing.jsonl"]);
+    expect(missing.code).toBe(2);
+    expect(missing.err).toContain("Unknown command");
   });
 });
 
@@ -148,37 +199,87 @@ describe("help", () => {
     const { code, out } = await branchlog(["--help"]);
     expect(code).toBe(0);
     for (const name of commandNames)
-      expect(out).toMatch(new RegExp(`branchlog ${name} [<[](file|dir|query|sessions|source)`));
-    for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(90);
+      expect(out).toMatch(
+        new RegExp(`branchlog ${name} [<[](file|dir|query|sessions|source|files)`),
+      );
+    expect(textOf("-h")).toBe(out);
+    expect(textOf("help")).toBe(out);
+    for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   });
 
-  it.each(commandNames)("help of %s describes each option", (name) => {
+  it.each(commands)("help of $name describes each option", ({ name, options }) => {
     const text = textOf(name, "--help");
+    expect(textOf("help", name)).toBe(text);
+    expect(textOf(name, "-h")).toBe(text);
     expect(text).toContain("--json");
-    const options = text.split("\n").filter((line) => /^ {2}--\S/.test(line));
-    for (const option of options) expect(option).toMatch(/^ {2}--[a-z-]+ +\S/);
+    for (const option of Object.keys(options)) {
+      expect(text).toMatch(
+        new RegExp(`^ {2}(?: {4}|-[a-zA-Z], )--${option}(?: [A-Z]+)?\\s+\\S`, "m"),
+      );
+    }
+    for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  it.each(commands)("help of $name has examples that are command lines of it", (declared) => {
+    expect(declared.examples.length).toBeGreaterThan(0);
+    for (const [line] of declared.examples) {
+      const words = Array.from(
+        line.matchAll(/'([^']*)'|(\S+)/g),
+        ([, quoted, plain]) => quoted ?? plain ?? "",
+      );
+      const parsed = parseArguments(words, "1.2.3");
+      expect(parsed).toMatchObject({ kind: "command", command: { name: declared.name } });
+    }
   });
 
   it("of the version is the version", () => {
-    expect(textOf("--version")).toBe("1.2.3");
+    expect(textOf("--version")).toBe("1.2.3\n");
+    expect(textOf("-V")).toBe("1.2.3\n");
   });
 });
 
 describe("completions", () => {
   const offered = (...words: string[]): string[] =>
-    textOf("--get-yargs-completions", "branchlog", ...words).split("\n");
+    textOf("--complete", ...words)
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => line.replace(/\t.*$/u, ""));
 
-  it("are set up by a script", () => {
-    expect(textOf("completion")).toContain("complete -o bashdefault -o default -F");
+  it.each(["bash", "zsh", "fish", "powershell"])("are set up by a script for %s", (shell) => {
+    expect(textOf("completion", shell)).toContain("branchlog --complete");
   });
 
-  it("offer commands, options, and values", () => {
-    expect(offered("en")).toEqual([...commandNames, "completion"]);
+  it("are set up by a script for the user's shell, or else for bash", () => {
+    const scriptFor = (shell?: string): string | undefined =>
+      quickText(["completion"], { version: () => "1.2.3", shell });
+    expect(scriptFor("/usr/bin/fish")).toBe(textOf("completion", "fish"));
+    expect(scriptFor("/bin/tcsh")).toBe(textOf("completion", "bash"));
+    expect(scriptFor()).toBe(textOf("completion", "bash"));
+  });
+
+  it("offer commands, options, and values that begin as the word does", () => {
+    expect(offered("")).toEqual([...commandNames, "help", "completion"]);
+    expect(offered("en")).toEqual(["entries"]);
     expect(offered("entries", "f", "--")).toContain("--custom-type");
+    expect(offered("entries", "f", "--rev")).toEqual(["--reverse"]);
     expect(offered("entries", "f", "--on", "")).toEqual(["log", "branch"]);
+    expect(offered("completion", "z")).toEqual(["zsh"]);
+    expect(offered("help", "li")).toEqual(["list"]);
   });
 
-  it("leave files to the shell", () => {
-    expect(offered("info", "")).toEqual([""]);
+  it("leave files to the shell, and texts to the user", () => {
+    expect(offered("info", "")).toEqual([]);
+    expect(offered("search", "--", "--")).toEqual([]);
+    expect(offered("entries", "f", "--type", "")).toEqual([]);
+    expect(offered("nothing", "")).toEqual([]);
+  });
+
+  it("are offered in bash by the script", () => {
+    const script = `${textOf("completion", "bash")}
+branchlog() { "$BRANCHLOG_NODE" "$BRANCHLOG_PROGRAM" "$@"; }
+COMP_WORDS=(branchlog entries f --on ""); COMP_CWORD=4; _branchlog; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const env = { ...process.env, BRANCHLOG_NODE: process.execPath, BRANCHLOG_PROGRAM: program };
+    const { stdout } = spawnSync("bash", ["-c", script], { encoding: "utf8", env });
+    expect(stdout).toBe("log\nbranch\n");
   });
 });

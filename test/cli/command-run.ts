@@ -81,7 +81,7 @@ export async function branchlog(
     monotonicMs: () => 0,
     signal: signal ?? new AbortController().signal,
   };
-  const code = await run(words, { io, version: "1.2.3", isDebugging });
+  const code = await run(words, { io, version: () => "1.2.3", isDebugging });
   return { code, out: memory.text, err: err.text };
 }
 

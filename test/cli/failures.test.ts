@@ -1,5 +1,5 @@
 /** Every way in which a file is not the session that was asked for, and what the command says. */
-import { readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
@@ -28,7 +28,9 @@ describe.each(readers)("%s", (name) => {
     ["of entries without a header", () => fileOf(`{broken\n${entry}\n`), "ERR_HEADER_DAMAGED"],
     ["of a directory", () => temporaryDirectory(), "ERR_LOG_UNREADABLE"],
   ];
-  it.each(cases)("%s fails with 1, the code and no stack", async (_what, path, code) => {
+  // A directory is all that is below it.
+  const own = cases.filter(([what]) => name !== "verify" || what !== "of a directory");
+  it.each(own)("%s fails with 1, the code and no stack", async (_what, path, code) => {
     const file = path();
     const text = await branchlog([name, file]);
     expect(text.code).toBe(1);
@@ -163,6 +165,31 @@ describe("verify", () => {
     expect(code).toBe(0);
     expect(out).toContain(`the end: ${words}`);
     expect(out).toMatch(/\nno damage\n$/);
+  });
+
+  it("verify checks several sessions and all below a directory, a line each", async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, "deep"));
+    const fine = join(directory, "deep", "fine.jsonl");
+    copyFileSync(fixture("pi-linear.jsonl"), fine);
+    const bad = join(directory, "bad.jsonl");
+    copyFileSync(fixture("pi-cycles.jsonl"), bad);
+    writeFileSync(join(directory, "other.jsonl"), '{"no":"session"}\n');
+    const { code, out, err } = await branchlog(["verify", directory]);
+    expect([code, err]).toEqual([1, ""]);
+    const [first, second, third, ...rest] = out.split("\n");
+    expect(first).toMatch(/^damaged {3}.*bad\.jsonl: .*cycle/);
+    expect(second).toMatch(/^fine {6}.*fine\.jsonl$/);
+    expect(third).toMatch(/^not read {2}.*other\.jsonl: .*not a session/);
+    expect(rest).toEqual(["3 sessions, 1 damaged, 1 not read", ""]);
+    expect(await branchlog(["verify", fine, fine])).toMatchObject({ code: 0 });
+    const json = await branchlog(["verify", fine, bad, join(directory, "gone.jsonl"), "--json"]);
+    expect([json.code, json.err]).toEqual([1, ""]);
+    expect(jsonLines(json.out)).toMatchObject([
+      { path: fine, ok: true },
+      { path: bad, ok: false },
+      { error: { code: "ERR_LOG_MISSING" } },
+    ]);
   });
 
   it("verify finds NUL bytes of another program", async () => {

@@ -99,3 +99,69 @@ describe.each([
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 });
+
+describe("@latest, and sessions of the working directory", () => {
+  it("is the session that changed last, of the working directory if it has one", async () => {
+    writeFileSync(other, header("0197-b").replace("2025", "2026") + named("The other"));
+    expect(await expectFine("name", "@latest")).toBe("The other\n");
+    const here = temporaryDirectory();
+    process.chdir(here);
+    writeFileSync(path, header("0197-a").replace("/w", here) + named("The one"));
+    expect(await expectFine("name", "@latest")).toBe("The one\n");
+    // Both ids begin so.
+    expect(await expectFine("name", "0197")).toBe("The one\n");
+  });
+});
+
+describe("an entry", () => {
+  const entry = (id: string, parentId: string | null): string =>
+    `${JSON.stringify({ type: "custom", customType: "x", id, parentId, timestamp: "2025-12-31T12:00:00.000Z" })}\n`;
+
+  beforeEach(() => {
+    writeFileSync(
+      path,
+      header("0197-a") + entry("aa01", null) + entry("aa02", "aa01") + entry("bb03", "aa02"),
+    );
+  });
+
+  it("is named by the beginning of its id, its label, @leaf, @tail or ~N in every command", async () => {
+    await expectFine("label", path, "bb", "good");
+    expect(await expectFine("context", path, "--at", "good", "--json")).toBe(
+      await expectFine("context", path, "--at", "bb03", "--json"),
+    );
+    const fork = join(temporaryDirectory(), "fork.jsonl");
+    expect(await expectFine("fork", path, "--at", "good~1", "-o", fork)).toContain("up to aa02");
+    const linear = join(temporaryDirectory(), "linear.jsonl");
+    await expectFine("export", path, "--to", "pi", "-o", linear, "--at", "good~");
+    expect((await openSession(linear, { access: "read" })).tail).toBe("aa02");
+    expect(await expectFine("append", path, "--user", "x", "--parent", "good~2")).toContain(
+      "below aa01",
+    );
+    expect(await expectFine("append", path, "--user", "x", "--parent", "@tail~1")).toContain(
+      "below aa01",
+    );
+    const stale = await branchlog(["append", path, "--user", "x", "--expected-tail", "bb"]);
+    expect([stale.code, stale.err]).toEqual([1, expect.stringContaining("ERR_CONFLICT")]);
+    await expectFine("append", path, "--user", "x", "--expected-tail", "@tail");
+    await expectFine("label", path, "good");
+    expect((await openSession(path)).labels.size).toBe(0);
+  });
+
+  it.each([
+    "context FILE --at aa",
+    "fork FILE --at aa",
+    "export FILE --to pi --at aa",
+    "append FILE --user x --parent aa",
+    "label FILE aa x",
+  ])("an ambiguous beginning changes nothing and lists the candidates: %s", async (line) => {
+    const before = readFileSync(path, "utf8");
+    const words = line.split(" ").map((word) => (word === "FILE" ? path : word));
+    const { code, out, err } = await branchlog(
+      [...words, "--json"].slice(0, line.startsWith("export") ? -1 : undefined),
+    );
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toContain("aa01");
+    expect(err).toContain("aa02");
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+});

@@ -46,6 +46,18 @@ describe("entries", () => {
     }
   });
 
+  it("report a type that no entry has, with the one that was meant", async () => {
+    const misspelt = await branchlog(["entries", realistic, "--type", "mesage"]);
+    const err = "no entry has the type mesage. Did you mean message?\n";
+    expect(misspelt).toEqual({ code: 0, out: "", err });
+    const board = await branchlog(["entries", realistic, "--custom-type", "kanban.bord"]);
+    expect(board.err).toMatch(
+      /^no entry has the custom type kanban\.bord\. Did you mean kanban\.board\?\n$/,
+    );
+    const none = await branchlog(["entries", realistic, "--type", "label", "--from", "999"]);
+    expect(none).toEqual({ code: 0, out: "", err: "" });
+  });
+
   it("entries are one line each in text", async () => {
     const { out } = await branchlog(["entries", realistic], { columns: 80 });
     expect(out.trimEnd().split("\n")).toHaveLength(344);

@@ -4,8 +4,8 @@ import { importsOf } from "./imports.ts";
 import { problemAt, visitNodes } from "./source-file.ts";
 import type { Problem, SourceFile } from "./source-file.ts";
 
-/** The one file, and a package that no user runs. */
-const printing = /^packages\/(?:cli\/src\/output\.ts$|bench\/)/;
+/** The one file, one for texts of the program itself, and a package that no user runs. */
+const printing = /^packages\/(?:cli\/src\/(?:quick-)?output\.ts$|bench\/)/;
 /** Members of `process` that print, or are streams that do. */
 const printers: ReadonlySet<string> = new Set(["stdout", "stderr", "emitWarning", "_rawDebug"]);
 

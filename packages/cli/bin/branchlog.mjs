@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
  * The command as it is installed. It is there before anything is built, so that a fresh clone can
- * link it; the process itself is `src/main.ts`.
+ * link it; the process itself is `src/main.ts`, bundled by `npm run build`.
  */
-import "../dist/main.js";
+import "../bundle/main.js";

@@ -1,62 +1,29 @@
 #!/usr/bin/env node
-/** The process of the command `branchlog`: its streams, its signals, its exit code. */
+/**
+ * The start of the command. Texts that need neither the parser nor the engine are printed at once;
+ * everything else is a command, or reports what is wrong.
+ */
 import { readFileSync } from "node:fs";
-import { addAbortSignal } from "node:stream";
-import type { Readable } from "node:stream";
-import { isatty } from "node:tty";
-import type { Command } from "./commands.ts";
-import type { CommandIo } from "./command-io.ts";
-import { processOutputs } from "./output.ts";
-import { endOf, exitCodes, run } from "./run.ts";
-import type { RunSetting } from "./run.ts";
+import { isPrinted } from "./quick-output.ts";
 
-const interrupt = new AbortController();
-let writing = false;
-let input: Readable | undefined;
-
-const signals = { SIGINT: exitCodes.interrupted, SIGTERM: 143, SIGHUP: 129 } as const;
-let interruptions = 0;
-for (const [signal, code] of Object.entries(signals)) {
-  process.on(signal, () => {
-    interrupt.abort();
-    interruptions += 1;
-    // A writing command exits by itself when it is aborted; the process exits at once from the
-    // third signal on, so that a key pressed twice, or a signal to the process group, leaves no
-    // half-written file.
-    if (!writing || interruptions > 2) process.exit(code);
-  });
+const words = process.argv.slice(2);
+const text = isVersion(words) ? `${packageVersion()}\n` : await quickTextOf(words);
+if (text === undefined || !isPrinted(text)) {
+  const { runProcess } = await import("./command-process.ts");
+  await runProcess(words, packageVersion);
 }
 
-const io: CommandIo = {
-  ...processOutputs(),
-  input: () => (input = addAbortSignal(interrupt.signal, process.stdin)),
-  isInteractive: isatty(0),
-  now: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  signal: interrupt.signal,
-};
+function isVersion([word, ...others]: readonly string[]): boolean {
+  return others.length === 0 && (word === "--version" || word === "-V");
+}
 
-let command: Command | undefined;
-const setting: RunSetting = {
-  io,
-  version: packageVersion(),
-  isDebugging: Boolean(process.env["BRANCHLOG_DEBUG"]),
-  onCommand: (chosen) => {
-    command = chosen;
-    writing = chosen.isWriting;
-  },
-};
-// Uncaught errors: Node would print them unescaped, with names and text of files in them.
-process.on("uncaughtException", (error) => {
-  void endOf(error, command, setting).then((code) => process.exit(code));
-});
-
-process.exitCode = await run(process.argv.slice(2), setting);
-// Input that is not read to its end would keep the process alive.
-input?.destroy();
+async function quickTextOf(given: readonly string[]): Promise<string | undefined> {
+  const { quickText } = await import("./quick-text.ts");
+  return quickText(given, { version: packageVersion, shell: process.env["SHELL"] });
+}
 
 function packageVersion(): string {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
   // Decoding boundary: our own package.json.
-  return (JSON.parse(text) as { version: string }).version;
+  return (JSON.parse(manifest) as { version: string }).version;
 }

@@ -10,9 +10,8 @@ export type Words = readonly string[];
 export function markedWords(words: Words): string[] {
   const before = optionWords(words);
   const behind = words.slice(before.length + 1);
-  // If nothing is before `--`, the first word behind it is the command's name.
-  const marked = behind.map((word, at) => (before.length + at === 0 ? word : mark + word));
-  return [...before.map((word) => (word === "-" ? mark + word : word)), ...marked];
+  const dashes = before.map((word) => (word === "-" ? mark + word : word));
+  return [...dashes, ...behind.map((word) => mark + word)];
 }
 
 export function unmarked(text: string): string {
@@ -31,11 +30,18 @@ export function optionWords(words: Words): Words {
   return end < 0 ? words : words.slice(0, end);
 }
 
-/** The first word in the form of an option that the help text does not list. */
-export function strayOption(words: Words, help: string): string | undefined {
-  const listed = help.split("\n").flatMap((line) => /^ +-[^\s,]+(?:, -[^\s,]+)*/u.exec(line) ?? []);
-  const known = new Set(listed.flatMap((names) => names.trim().split(", ")));
-  return optionWords(words).find((word) => isOption(word) && !known.has(nameOf(word)));
+/** The first word in the form of an option that is none of the known ones. */
+export function strayOption(words: Words, known: readonly string[]): string | undefined {
+  return optionWords(words).find((word) => isOption(word) && !known.includes(nameOf(word)));
+}
+
+/**
+ * All words of a command whose options are flags but the flags: for a positional that is given
+ * repeatedly, the parser would keep the last one.
+ */
+export function plainWords(words: Words): string[] {
+  const before = optionWords(words);
+  return [...before.filter((word) => !isOption(word)), ...words.slice(before.length + 1)];
 }
 
 /** Negative numbers and a lone dash are not options. */

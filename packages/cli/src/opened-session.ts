@@ -1,11 +1,11 @@
-/** Opens the session that an argument names: by path, name or id. */
-import { lstatSync } from "node:fs";
+/** Opens the session that an argument names. */
 import { realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { BranchlogError, isBranchlogError, openSession, resolveSession } from "@branchlog/core";
+import { openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { decodeCounter, readCounter } from "@branchlog/streaming";
 import type { CommandIo } from "./command-io.ts";
+import { sessionPath } from "./session-path.ts";
 
 export interface OpeningCost {
   readonly ms: number;
@@ -17,33 +17,6 @@ export interface OpeningCost {
 export interface OpenedSession {
   readonly session: Session;
   readonly opening: OpeningCost;
-}
-
-/**
- * The word itself if it has the form of a path, or if that path exists; else the path of the
- * session with that name or id in the agents' directories.
- * @throws BranchlogError `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
- */
-export async function sessionPath(word: string, signal: AbortSignal): Promise<string> {
-  if (/[/\\]|\.(?:jsonl|ya?ml)$/.test(word) || isThere(word)) return word;
-  try {
-    return (await resolveSession(word, undefined, { signal })).path;
-  } catch (error) {
-    if (!isBranchlogError(error, "ERR_SESSION_NOT_FOUND")) throw error;
-    const message =
-      `There is no file ${word} here, and no session that agents keep has this name, or an id ` +
-      "that begins so. branchlog list shows them.";
-    throw new BranchlogError(error.code, message, { id: word, cause: error });
-  }
-}
-
-function isThere(path: string): boolean {
-  try {
-    // A dangling symbolic link counts as existing.
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 /**

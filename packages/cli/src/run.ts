@@ -1,18 +1,23 @@
 /** One run of the command: from its words to its exit code, with failures reported on `err`. */
+import { existsSync, statSync } from "node:fs";
 import { isBranchlogError } from "@branchlog/core/errors";
-import { parseArguments } from "./arguments.ts";
-import { commandNames } from "./commands.ts";
-import type { Command } from "./commands.ts";
+import { commandWords } from "./command-words.ts";
+import { commandNamed, commandNames } from "./commands.ts";
+import type { Command } from "./declaration.ts";
 import { writeJsonLine } from "./command-io.ts";
 import type { CommandIo } from "./command-io.ts";
 import { describeFailure, failureHint, UsageError } from "./failure.ts";
+import { programHelp } from "./help-text.ts";
 import { optionWords } from "./marked-words.ts";
 import { ClosedOutput } from "./output.ts";
+import { quickText } from "./quick-text.ts";
 import { oneLine, wholeLine } from "./text/clean-text.ts";
 
 export interface RunSetting {
   readonly io: CommandIo;
-  readonly version: string;
+  readonly version: () => string;
+  /** The path of the user's shell. */
+  readonly shell?: string | undefined;
   readonly isDebugging: boolean;
   /** Called before the command runs. */
   readonly onCommand?: (command: Command) => void;
@@ -25,13 +30,15 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
   const { io } = setting;
   let command: Command | undefined;
   try {
-    const parsed = parseArguments(words, setting.version);
-    if (parsed.kind === "text") {
-      await io.out.write(`${parsed.text.trimEnd()}\n`);
+    const text = quickText(words, setting);
+    if (text !== undefined) {
+      await io.out.write(text);
       await io.out.flush();
       return exitCodes.fine;
     }
-    command = parsed.command;
+    if (words.length === 0) return await begin(io);
+    // The parser takes longer to load than all that needs none.
+    command = (await import("./arguments.ts")).parseCommand(withCommand(words));
     setting.onCommand?.(command);
     const code = await command.run(io);
     await io.out.flush();
@@ -41,6 +48,23 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
     if (error instanceof UsageError) return endOfMisuse(error, words, setting.io);
     return endOf(error, command, setting);
   }
+}
+
+/** Without any word: a start for people; a program has left out the command. */
+async function begin(io: CommandIo): Promise<number> {
+  if (io.out.isTerminal) await (await import("./commands/start.ts")).startCommand(io);
+  else await io.err.write(programHelp());
+  await io.out.flush();
+  await io.err.flush();
+  return io.out.isTerminal ? exitCodes.fine : exitCodes.usage;
+}
+
+/** A path alone is that of a session, or of a directory of sessions. */
+function withCommand(words: readonly string[]): readonly string[] {
+  const { name } = commandWords(words);
+  if (name === undefined || commandNamed(name) !== undefined) return words;
+  if (!existsSync(name)) return words;
+  return [statSync(name).isDirectory() ? "list" : "info", ...words];
 }
 
 /** Throws nothing. */
@@ -71,7 +95,8 @@ async function endOfMisuse(
   words: readonly string[],
   { err }: CommandIo,
 ): Promise<number> {
-  const command = commandNames.find((name) => name === words[0]);
+  const { name } = commandWords(words);
+  const command = commandNames.find((one) => one === name);
   const wantsJson = optionWords(words).some((word) => word === "--json" || word === "--json=true");
   const about = command === undefined ? "branchlog" : `branchlog ${command}`;
   try {

@@ -23,6 +23,7 @@ export type { DiagnosticKind } from "./index-table/diagnostics.ts";
 export type { EntryPlace } from "./index-table/diagnostics.ts";
 export type { UnknownType } from "./log/findings.ts";
 export type { ListedAgent } from "./directories/agent-file.ts";
+export type { ResolveOptions } from "./directories/resolve-session.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./directories/session-groups.ts";
 export type { SearchedKind } from "./search/entry-texts.ts";
 export type { Snippet } from "./search/search-query.ts";

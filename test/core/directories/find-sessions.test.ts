@@ -200,6 +200,20 @@ describe("a session by name or id", () => {
     expect(basename(path, ".jsonl")).toBe(expected);
   });
 
+  it("is that of the working directory if several fit, and the latest one as @latest", async () => {
+    const root = temporaryDirectory();
+    write(join(root, "one.jsonl"), { id: "0197-aaaa", cwd: "/here" });
+    write(join(root, "two.jsonl"), { id: "0197-aabb", cwd: "/there" });
+    for (const cwd of ["/here", "/there"]) {
+      for (const wanted of ["0197", "@latest"]) {
+        expect((await resolveSession(wanted, [root], { cwd })).header.cwd).toBe(cwd);
+      }
+    }
+    await expect(resolveSession("0197", [root], { cwd: "/" })).rejects.toThrow("2 sessions");
+    const [latest] = (await findSessions([root])).sessions;
+    expect((await resolveSession("@latest", [root], { cwd: "/" })).path).toBe(latest?.path);
+  });
+
   it("is ambiguous if several fit, and says which", async () => {
     const root = place();
     const candidates = [join(root, "one.jsonl"), join(root, "two.jsonl")];
@@ -208,6 +222,27 @@ describe("a session by name or id", () => {
       expect(error.code).toBe("ERR_SESSION_AMBIGUOUS");
       expect(error.candidates.toSorted()).toEqual(candidates);
     }
+  });
+
+  it("is looked for in files named like an id before others are read", async () => {
+    const root = temporaryDirectory();
+    const id = "0197aaaa-0000-7000-8000-000000000001";
+    write(join(root, `2026_${id}.jsonl`), { id });
+    // Were they read, two would fit.
+    write(join(root, "copy.jsonl"), { id });
+    for (const wanted of [id, "0197aaaa", "0197AAAA-0000"]) {
+      expect((await resolveSession(wanted, [root])).path).toBe(join(root, `2026_${id}.jsonl`));
+    }
+    await expect(resolveSession("0197aaa", [root])).rejects.toMatchObject({
+      code: "ERR_SESSION_AMBIGUOUS",
+    });
+  });
+
+  it("is found by an id that its file does not have in its name", async () => {
+    const root = temporaryDirectory();
+    write(join(root, "0197aaaa.jsonl"), { id: "other" });
+    write(join(root, "one.jsonl"), { id: "0197aaaa-0000" });
+    expect(basename((await resolveSession("0197aaaa", [root])).path)).toBe("one.jsonl");
   });
 
   it.each(["", "x", "ix the test"])("is none for %j", async (wanted) => {

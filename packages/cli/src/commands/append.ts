@@ -6,6 +6,7 @@
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { AppendOptions as EntryOptions, Session } from "@branchlog/core";
 import type { AnyDraft } from "@branchlog/core/entries";
+import { entryId, foundEntry } from "../addressed-entry.ts";
 import { writeAcknowledgement } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { draftBatches, parseDraft } from "../draft-lines.ts";
@@ -31,7 +32,7 @@ export async function appendCommand(options: AppendOptions, io: CommandIo): Prom
   const { file, source } = options;
   const single = source.kind === "input" ? undefined : draftOf(source, io.now());
   const session = await openForAppending(file, io);
-  const appender = new Appender(session, options, io);
+  const appender = new Appender(session, { ...options, ...addressedPlace(options, session) }, io);
   if (single !== undefined) await appender.append([single]);
   else {
     for await (const lines of draftBatches(io.input())) {
@@ -40,6 +41,22 @@ export async function appendCommand(options: AppendOptions, io: CommandIo): Prom
     }
   }
   return 0;
+}
+
+/** The ids of the entries that the words mean; an unknown tail stays, for the conflict to name. */
+function addressedPlace(
+  { parent, expectedTail }: AppendOptions,
+  session: Session,
+): Pick<AppendOptions, "parent" | "expectedTail"> {
+  const isId = typeof parent !== "string" && parent.id !== null;
+  return {
+    parent: isId ? { id: entryId(parent.id, session) } : parent,
+    expectedTail: isEntry(expectedTail, session) ? entryId(expectedTail, session) : expectedTail,
+  };
+}
+
+function isEntry(word: string | null | undefined, session: Session): word is string {
+  return typeof word === "string" && foundEntry(word, session).kind === "entry";
 }
 
 class Appender {

@@ -1,5 +1,6 @@
 /** `branchlog context`: the context of a model at the leaf, or at another entry. */
 import type { PathContext } from "@branchlog/core";
+import { entryId } from "../addressed-entry.ts";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import type { Output } from "../output.ts";
 import { openForReading } from "../opened-session.ts";
@@ -19,7 +20,8 @@ export async function contextCommand(
   io: CommandIo,
 ): Promise<CommandResult> {
   const { session } = await openForReading(options.file, io, options);
-  const context = await session.context(options.at === undefined ? {} : { at: options.at });
+  const { at } = options;
+  const context = await session.context(at === undefined ? {} : { at: entryId(at, session) });
   const last = options.last ?? context.messages.length;
   if (options.json) {
     await writeContextJson(context, last, io.out);

@@ -4,7 +4,7 @@ import type { ConversionResult, ConversionTarget } from "@branchlog/transfer";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { sizeOf, withProgress } from "../progress.ts";
-import { sessionPath } from "../opened-session.ts";
+import { sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { addedNameText, changedText, resetsText } from "../text/transfer-text.ts";
 import { countText } from "../text/quantities.ts";

@@ -2,10 +2,13 @@
  * `branchlog entries`: the entries of a session, one line each, in bounded memory; as JSON they are
  * the stored bytes. Only the bodies of selected entries are read.
  */
-import type { EntryQuery } from "@branchlog/core";
+import type { EntryQuery, Session } from "@branchlog/core";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
 import { writeLine } from "../command-io.ts";
+import { nearest } from "../suggestion.ts";
+import type { Output } from "../output.ts";
+import { oneLine } from "../text/clean-text.ts";
 import { entryLine } from "../text/entry-lines.ts";
 
 export interface EntriesOptions extends ReadingOptions {
@@ -33,8 +36,33 @@ export async function entriesCommand(
     for await (const entry of firstOf(session.entries(query), limit)) {
       await io.out.write(entryLine(entry, io.out));
     }
+    await writeUnknownTypes(session, options, io.err);
   }
   return 0;
+}
+
+/** A misspelt type would look as if there were no such entries. */
+async function writeUnknownTypes(
+  session: Session,
+  { type, customType }: EntriesOptions,
+  err: Output,
+): Promise<void> {
+  const kinds = [...session.tree().kinds()];
+  const types = kinds.map((kind) => kind.type);
+  const customTypes = kinds.flatMap((kind) => kind.customType ?? []);
+  await writeUnknown("type", type, types, err);
+  await writeUnknown("custom type", customType, customTypes, err);
+}
+
+async function writeUnknown(
+  what: string,
+  wanted: string | undefined,
+  found: readonly string[],
+  err: Output,
+): Promise<void> {
+  if (wanted === undefined || found.includes(wanted)) return;
+  const text = `no entry has the ${what} ${wanted}.${nearest(wanted, found)}`;
+  await err.write(`${oneLine(text, 200)}\n`);
 }
 
 /** Pulls no further item. */

@@ -1,9 +1,10 @@
 /** `branchlog export`: one path of a session in another form, to a file or to standard output. */
+import { entryIdIn } from "../addressed-entry.ts";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
 import { sizeOf, withProgress } from "../progress.ts";
-import { sessionPath } from "../opened-session.ts";
+import { sessionPath } from "../session-path.ts";
 import { exporters } from "../transfer-kinds.ts";
 import type { Exporter, ExportFormat } from "../transfer-kinds.ts";
 
@@ -22,11 +23,12 @@ export async function exportCommand(
   options: ExportCommandOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
-  const { to, output, at, json } = options;
+  const { to, output, json } = options;
   const exporter = exporters[to];
   const file = await sessionPath(options.file, io.signal);
+  const at = await entryIdIn(file, options.at, io);
   if (output === undefined) {
-    await writeOut(exporter, { ...options, file }, io);
+    await writeOut(exporter, { ...options, file, at }, io);
     return 0;
   }
   const task = { what: "exporting", bytes: sizeOf(file) * readings };

@@ -1,8 +1,9 @@
 /** `branchlog fork`: one branch of a session as a new session. */
 import { forkSession } from "@branchlog/core";
+import { entryIdIn } from "../addressed-entry.ts";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
-import { sessionPath } from "../opened-session.ts";
+import { sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 
@@ -14,10 +15,12 @@ export interface ForkCommandOptions extends FileOptions {
 }
 
 export async function forkCommand(
-  { file, json, at, output }: ForkCommandOptions,
-  { out, signal }: CommandIo,
+  { file, json, at: word, output }: ForkCommandOptions,
+  io: CommandIo,
 ): Promise<CommandResult> {
+  const { out, signal } = io;
   const source = await sessionPath(file, signal);
+  const at = await entryIdIn(source, word, io);
   const result = await forkSession(source, { at, target: output, signal });
   if (json) await writeJsonLine(out, result);
   else {

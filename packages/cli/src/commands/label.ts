@@ -1,5 +1,6 @@
 /** `branchlog label`: sets or clears the label of an entry. */
 import { BranchlogError } from "@branchlog/core";
+import { entryId } from "../addressed-entry.ts";
 import { writeAcknowledgement } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { openForAppending } from "../opened-session.ts";
@@ -12,8 +13,9 @@ export interface LabelOptions extends FileOptions {
 
 /** @throws BranchlogError `ERR_ENTRY_NOT_FOUND`: labels of missing entries are refused. */
 export async function labelCommand(options: LabelOptions, io: CommandIo): Promise<CommandResult> {
-  const { file, json, id: targetId, text = "" } = options;
+  const { file, json, id, text = "" } = options;
   const session = await openForAppending(file, io);
+  const targetId = entryId(id, session);
   if ((await session.entry(targetId)) === undefined) {
     const { path } = session;
     const message = `There is no entry ${targetId} in ${path}; nothing was written.`;

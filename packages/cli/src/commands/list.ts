@@ -4,7 +4,7 @@ import type { FoundSessions } from "@branchlog/core";
 import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
-import { sessionPath } from "../opened-session.ts";
+import { sessionPath } from "../session-path.ts";
 import { agentOf, sinceMs, sortedSessions } from "../session-filter.ts";
 import type { AgentName, SortName } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
@@ -34,17 +34,21 @@ export async function listCommand(
 ): Promise<CommandResult> {
   const { directory, json, all, noSave } = options;
   const { out, err, signal } = io;
-  const fromMs = sinceMs(options.changedSince, io.now()) ?? Number.NEGATIVE_INFINITY;
   const path = directory && (await sessionPath(directory, signal));
   // A word that names a session in the agents' directories shows that session alone.
   const only = path === directory ? undefined : path;
   const places = directory === undefined || only !== undefined ? knownPlaces() : [directory];
+  // In another order, and for one session, the limit counts after all are known.
+  const isLatest = options.sort === "modified" && only === undefined;
   const found = await findSessions(places, {
     artifacts: all,
+    agents: options.agents,
+    sinceMs: sinceMs(options.changedSince, io.now()),
+    limit: isLatest ? options.limit : undefined,
     catalog: noSave ? "read" : "auto",
     signal,
   });
-  const groups = sessionGroups(shownOf(found, fromMs, options))
+  const groups = sessionGroups(shownOf(found, options))
     .map((group) => (only === undefined ? group : onlySession(group, only)))
     .filter(({ sessions, agents }) => sessions.length + agents.length > 0);
   for (const [at, group] of groups.entries()) {
@@ -61,24 +65,19 @@ export async function listCommand(
   if (only === undefined) await writeUnlisted(found.unlisted, json, io);
   if (groups.length === 0 && !json) {
     const place = directory ?? "the places where agents keep them";
-    const { sessions, agents } = found;
-    const which = sessions.length + agents.length > 0 ? "such sessions" : "sessions";
+    const isFiltered = options.agents !== undefined || options.changedSince !== undefined;
+    const which = isFiltered ? "such sessions" : "sessions";
     await err.write(`no ${which} in ${oneLine(place, 400)}\n`);
   }
   return 0;
 }
 
 function shownOf(
-  found: FoundSessions,
-  fromMs: number,
-  { agents, sort, limit = Infinity }: ListCommandOptions,
+  { sessions, agents }: FoundSessions,
+  { sort, limit = Infinity }: ListCommandOptions,
 ): Pick<FoundSessions, "sessions" | "agents"> {
-  const isWanted = (agent: AgentName, modifiedMs: number): boolean =>
-    (agents?.includes(agent) ?? true) && modifiedMs >= fromMs;
-  const sessions = found.sessions.filter((one) => isWanted(agentOf(one), one.modifiedMs));
-  const others = found.agents.filter((one) => isWanted("connectonion", one.modifiedMs));
   const shown = sortedSessions(sessions, sort).slice(0, limit);
-  return { sessions: shown, agents: others.slice(0, limit - shown.length) };
+  return { sessions: shown, agents: agents.slice(0, limit - shown.length) };
 }
 
 function onlySession({ cwd, sessions }: SessionGroup, path: string): SessionGroup {

@@ -3,7 +3,7 @@ import { migrateSession } from "@branchlog/maintenance";
 import type { MigrationResult } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
-import { sessionPath } from "../opened-session.ts";
+import { sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 
 export async function migrateCommand(

@@ -8,7 +8,7 @@ import type { RepairPlan, RepairResult } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { sizeOf, withProgress } from "../progress.ts";
-import { sessionPath } from "../opened-session.ts";
+import { sessionPath } from "../session-path.ts";
 import { planText, resultText } from "../text/repair-text.ts";
 
 export interface RepairOptions extends FileOptions {

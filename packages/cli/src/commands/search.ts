@@ -4,7 +4,7 @@ import type { BranchlogError, SearchHit } from "@branchlog/core";
 import type { SearchedDocument, SearchedKind } from "@branchlog/core/types";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
-import { sessionPath } from "../opened-session.ts";
+import { sessionPath } from "../session-path.ts";
 import { CountStatus } from "../progress.ts";
 import { sinceMs } from "../session-filter.ts";
 import type { AgentName } from "../session-filter.ts";
@@ -72,7 +72,7 @@ export async function searchCommand(
   for (const { message } of unread) await err.write(`not searched: ${oneLine(message, 800)}\n`);
   if (count > 0) return 0;
   const where = place ?? "the places where agents keep sessions";
-  await err.write(`nothing found in ${oneLine(where, 400)}\n`);
+  if (!json) await err.write(`nothing found in ${oneLine(where, 400)}\n`);
   return 1;
 }
 

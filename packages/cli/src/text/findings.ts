@@ -1,9 +1,11 @@
 /** Findings of a session as `verify`, `repair` and `info` name them. Pure. */
 import type { DivergedEntry } from "@branchlog/core/types";
-import type { Finding, FindingWeight } from "@branchlog/maintenance";
+import type { Finding, FindingWeight, VerifyReport } from "@branchlog/maintenance";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { numberText } from "./quantities.ts";
+
+type Verified = Pick<VerifyReport, "path" | "findings">;
 
 /** A line for each weight that has findings, the verdict last: `damaged: torn 1, cycle 2`. */
 export function findingsText(findings: readonly Finding[], style: Style): string {
@@ -15,6 +17,14 @@ export function findingsText(findings: readonly Finding[], style: Style): string
   const damage = lineOf("damage", "damaged");
   const verdict = damage === "" ? style.good("no damage") : style.bad(damage);
   return [...others, verdict].map((line) => (line === "" ? "" : `${line}\n`)).join("");
+}
+
+/** Of one of several sessions: `damaged   work/a.jsonl: torn 1, cycle 2`. */
+export function verdictLine({ path, findings }: Verified, style: Style): string {
+  const damage = kindsText(findings, "damage");
+  const shown = oneLine(path, 400);
+  if (damage === "") return `${style.good("fine")}      ${shown}\n`;
+  return `${style.bad("damaged")}   ${shown}: ${damage}\n`;
 }
 
 /** `b5 below a1, unaware of the branch that ended with c3`. */

@@ -87,7 +87,16 @@ export async function findSessions(
   places: readonly string[] = knownPlaces(),
   options: FindOptions = {},
 ): Promise<FoundSessions> {
-  const { artifacts = false, catalog = "auto", signal } = requireOptions(options, findNames);
+  return findAmong(places, requireOptions(options, findNames), () => true);
+}
+
+/** As {@link findSessions}, of files with certain names only. */
+export async function findAmong(
+  places: readonly string[],
+  options: FindOptions,
+  isCandidate: (file: SessionFile) => boolean,
+): Promise<FoundSessions> {
+  const { artifacts = false, catalog = "auto", signal } = options;
   for (const place of requireList("What holds the places", places)) requireText("A place", place);
   requireAtLeast("limit", options.limit ?? 0, 0);
   const cleans = catalog === "auto";
@@ -99,7 +108,7 @@ export async function findSessions(
   await directories.look({
     paths: null,
     onChange: ({ now }) => latest.add(now),
-    isUnwanted: (file) => latest.isOlder(file),
+    isUnwanted: (file) => !isCandidate(file) || latest.isOlder(file),
     signal,
   });
   const agents: ListedAgent[] = [];

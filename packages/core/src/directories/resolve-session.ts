@@ -1,14 +1,33 @@
 /** Finds the session that a user means by a name, an id or the beginning of one. */
 import { basename } from "node:path";
+import type { OptionNames } from "@branchlog/streaming";
 import type { ListedSession } from "../catalog/listed-session.ts";
-import { requireText } from "../argument-checks.ts";
+import { requireOptions, requireText } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
-import { findSessions } from "./find-sessions.ts";
+import type { SessionFile } from "../catalog/session-files.ts";
+import { findAmong, findSessions, knownPlaces } from "./find-sessions.ts";
 import type { FindOptions } from "./find-sessions.ts";
+
+export interface ResolveOptions extends Pick<FindOptions, "artifacts" | "catalog" | "signal"> {
+  /** Of several sessions that fit, those of this working directory decide, if there are any. */
+  readonly cwd?: string | undefined;
+}
+
+const resolveNames: OptionNames<ResolveOptions> = {
+  artifacts: true,
+  catalog: true,
+  signal: true,
+  cwd: true,
+};
+
+/** An id, or the beginning of one, long enough not to be a name. */
+const idForm = /^[\da-f][\da-f-]{7,}$/i;
 
 /**
  * The session with that id or file name; else the one with that name; else the one with that name
  * in other cases; else the one whose id begins so. The first of these that fits any decides.
+ * `@latest` is the one that changed last. Eight digits of an id or more are looked for in the names
+ * of files first, and no other file is read if there is one.
  * @param places Where to look; default: where the agents of this machine keep their sessions.
  * @throws BranchlogError `ERR_SESSION_NOT_FOUND`; `ERR_SESSION_AMBIGUOUS` with the paths of those
  * that could be meant as `candidates`. What `findSessions` throws.
@@ -17,16 +36,29 @@ import type { FindOptions } from "./find-sessions.ts";
  */
 export async function resolveSession(
   nameOrId: string,
-  places?: readonly string[],
-  options: FindOptions = {},
+  places: readonly string[] = knownPlaces(),
+  options: ResolveOptions = {},
 ): Promise<ListedSession> {
+  const { cwd, ...found } = requireOptions(options, resolveNames);
+  if (cwd !== undefined) requireText("The working directory", cwd);
   const wanted = requireText("A name or an id", nameOrId);
-  const { sessions } = await findSessions(places, options);
-  const fitting = fittingSessions(wanted, sessions);
+  const isNamed = ({ name }: SessionFile): boolean =>
+    name.toLowerCase().includes(wanted.toLowerCase());
+  const named = idForm.test(wanted) ? await findAmong(places, found, isNamed) : undefined;
+  const fittingNamed = named === undefined ? [] : fittingSessions(wanted, named.sessions);
+  const all =
+    fittingNamed.length > 0
+      ? fittingNamed
+      : fittingSessions(wanted, (await findSessions(places, found)).sessions);
+  const here = all.filter(({ header }) => header.cwd === cwd);
+  const nearest = here.length > 0 ? here : all;
+  const fitting = wanted === latest ? nearest.slice(0, 1) : nearest;
   const [session] = fitting;
   if (session !== undefined && fitting.length === 1) return session;
   throw session === undefined ? notFound(wanted) : ambiguous(wanted, fitting);
 }
+
+const latest = "@latest";
 
 /** By the first rule that matches any session. */
 function fittingSessions(
@@ -34,6 +66,7 @@ function fittingSessions(
   sessions: readonly ListedSession[],
 ): readonly ListedSession[] {
   if (wanted === "") return [];
+  if (wanted === latest) return sessions;
   const folded = wanted.toLowerCase();
   const ways: readonly ((session: ListedSession) => boolean)[] = [
     ({ header, path }) => header.id === wanted || basename(path) === wanted,

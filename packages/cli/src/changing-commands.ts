@@ -1,0 +1,257 @@
+/** The commands that change sessions or write new ones, declared. */
+import { newFile, refuseBoth, sayWhere } from "./command-checks.ts";
+import type { AppendOptions, DraftSource } from "./commands/append.ts";
+import { command, flag, positional, required, text } from "./declaration.ts";
+import type { Declared } from "./declaration.ts";
+import { UsageError } from "./failure.ts";
+import { plainWords } from "./marked-words.ts";
+import type { ExportFormat } from "./transfer-kinds.ts";
+import { entry, file, json, noSave, output } from "./shared-options.ts";
+
+export const changingCommands: readonly Declared[] = [
+  command({
+    usage: "repair <file>",
+    about: "Show how a session can be repaired, or do it",
+    isWriting: true,
+    positionals: { file },
+    options: {
+      apply: flag("Repair the session; the original stays as FILE.before-repair"),
+      output: text("OTHER", "Write the repaired session to this file; FILE is unchanged"),
+      bridge: flag("Connect entries whose parent is lost to the entry before them"),
+      cwd: text("DIR", "The working directory for a header that has to be rebuilt"),
+      json,
+    },
+    examples: [
+      ["repair work.jsonl", "what can be repaired; nothing is changed"],
+      ["repair work.jsonl --apply", "repairs it, and keeps the original"],
+    ],
+    read: (args) => {
+      const other = newFile(args.output);
+      if (args.apply) refuseBoth("--apply", args.apply, "--output", other);
+      return { ...args, output: other, cwd: args.cwd };
+    },
+    run: async (...given) => (await import("./commands/repair.ts")).repairCommand(...given),
+  }),
+  command({
+    usage: "append <file> [drafts]",
+    about: "Append entries",
+    isWriting: true,
+    positionals: {
+      file,
+      drafts: positional("- reads drafts from standard input, one JSON object per line"),
+    },
+    options: {
+      user: text("TEXT", "Append a user message"),
+      entry: text("JSON", "Append this draft"),
+      parent: {
+        ...entry("Append below: leaf, tail, another entry, or none for a new root"),
+        default: "leaf",
+      },
+      "expected-tail": entry("Append only if this is the last entry, or none if there is none"),
+      "allow-unknown-type": flag("Append also types that are unknown and have no namespace"),
+      json,
+    },
+    examples: [
+      ["append work.jsonl --user 'Go on with the cache'", "a message of the user"],
+      [`append work.jsonl --entry '{"type":"custom","customType":"my:note"}'`, "any entry"],
+      ["append work.jsonl - --json", "drafts from standard input, one a line"],
+    ],
+    read: (args) => ({ ...args, source: draftSource(args), ...placeOf(args) }),
+    run: async (...given) => (await import("./commands/append.ts")).appendCommand(...given),
+  }),
+  command({
+    usage: "name <file> [text]",
+    about: "Print or set the name of a session",
+    isWriting: true,
+    positionals: { file, text: positional("The new name; without it, the name is printed") },
+    options: { clear: flag("Clear the name"), json, "no-save": noSave },
+    examples: [
+      ["name work.jsonl", "prints it"],
+      ["name work.jsonl 'Which cache?'", "sets it"],
+    ],
+    read: (args) => {
+      if (args.text !== undefined && args.clear) {
+        throw new UsageError("Give a name, or --clear.");
+      }
+      return { ...args, text: args.text };
+    },
+    run: async (...given) => (await import("./commands/name.ts")).nameCommand(...given),
+  }),
+  command({
+    usage: "label <file> <id> [text]",
+    about: "Label an entry, or clear its label",
+    isWriting: true,
+    positionals: {
+      file,
+      id: required("The entry", "entry"),
+      text: positional("The label; without it, the label is cleared"),
+    },
+    options: { json },
+    examples: [
+      ["label work.jsonl 5b2e9d04 'good state'", "labels an entry"],
+      ["label work.jsonl @leaf 'good state'", "labels the current one"],
+      ["label work.jsonl 'good state'", "clears the label"],
+    ],
+    read: (args) => ({ ...args, text: args.text }),
+    run: async (...given) => (await import("./commands/label.ts")).labelCommand(...given),
+  }),
+  command({
+    usage: "fork <file>",
+    about: "Make a new session of one branch",
+    isWriting: true,
+    positionals: { file },
+    options: {
+      at: entry("The entry at which the fork ends; default: the last one"),
+      output: output("Where to write it; default: beside FILE, under a new name"),
+      json,
+    },
+    examples: [
+      ["fork work.jsonl --at 5b2e -o try.jsonl", "go on from the entry whose id begins so"],
+      ["fork work.jsonl --at 'good state'", "from a labelled one"],
+    ],
+    read: (args) => ({ ...args, at: args.at, output: newFile(args.output) }),
+    run: async (...given) => (await import("./commands/fork.ts")).forkCommand(...given),
+  }),
+  command({
+    usage: "convert <file>",
+    about: "Write a session for another agent",
+    isWriting: true,
+    positionals: { file },
+    options: {
+      to: {
+        choices: ["pi", "omp"] as const,
+        demandOption: true as const,
+        describe: "The agent it is for",
+      },
+      output: { ...output("Where to write it"), demandOption: true as const },
+      json,
+    },
+    examples: [["convert work.jsonl --to omp -o omp.jsonl", "a session of pi for omp"]],
+    read: (args) => ({ ...args, output: newFile(args.output) }),
+    run: async (...given) => (await import("./commands/convert.ts")).convertCommand(...given),
+  }),
+  command({
+    usage: "migrate <file>",
+    about: "Migrate an old session to the current version",
+    isWriting: true,
+    positionals: { file },
+    options: { json },
+    examples: [["migrate old.jsonl", "from version 1 or 2 to 3; the original is kept"]],
+    read: (args) => args,
+    run: async (...given) => (await import("./commands/migrate.ts")).migrateCommand(...given),
+  }),
+  command({
+    usage: "delete <sessions..>",
+    about: "Delete sessions, after asking",
+    isWriting: true,
+    positionals: {
+      sessions: {
+        ...required("Session files, or names or ids of sessions", "session"),
+        array: true as const,
+      },
+    },
+    options: {
+      yes: { ...flag("Do not ask"), alias: "y" },
+      force: flag("Delete even while another process holds the lock"),
+      json,
+    },
+    examples: [["delete fork.jsonl 01973400", "two sessions, to the trash if there is one"]],
+    read: (args, words) => ({ ...args, sessions: plainWords(words) }),
+    run: async (...given) => (await import("./commands/delete.ts")).deleteCommand(...given),
+  }),
+  command({
+    usage: "import <source>",
+    about: "Import a session of another agent, or many",
+    isWriting: true,
+    positionals: {
+      source: required(
+        "A session of Claude Code, Codex or ConnectOnion, or a directory of the former two",
+        "path",
+      ),
+    },
+    options: {
+      output: output("The new session file, or their directory"),
+      from: {
+        ...text("AGENT", "The agent of the source; default: recognised by its content"),
+        choices: ["claude", "codex", "connectonion"] as const,
+      },
+      json,
+    },
+    examples: [
+      ["import transcript.jsonl -o work.jsonl", "one transcript"],
+      ["import ~/.claude/projects -o imported", "all below a directory"],
+    ],
+    read: (args) => {
+      const target = newFile(args.output);
+      if (target === undefined) throw new UsageError(sayWhere);
+      return { ...args, output: target, from: args.from };
+    },
+    run: async (...given) => (await import("./commands/import.ts")).importCommand(...given),
+  }),
+  command({
+    usage: "export <file>",
+    about: "Write a session in another form",
+    isWriting: true,
+    positionals: { file },
+    options: {
+      to: {
+        ...text("FORM", "The form; default: that of FILE, .md, .jsonl or .yaml"),
+        choices: ["markdown", "pi", "connectonion"] as const,
+      },
+      output: output("The new file; without it, or with -, standard output"),
+      at: entry("The entry where the path ends; default: the last one"),
+      json,
+    },
+    examples: [
+      ["export work.jsonl -o work.md", "a transcript to read"],
+      ["export work.jsonl --to pi --at 5b2e9d06", "one path as a log, to standard output"],
+    ],
+    read: (args) => {
+      const target = args.output === "" || args.output === "-" ? undefined : args.output;
+      return { ...args, to: args.to ?? formOf(target), output: target, at: args.at };
+    },
+    run: async (...given) => (await import("./commands/export.ts")).exportCommand(...given),
+  }),
+];
+
+/** @throws UsageError if the name of the file says no form. */
+function formOf(target: string | undefined): ExportFormat {
+  const form = forms.find(([ending]) => target !== undefined && ending.test(target));
+  if (form !== undefined) return form[1];
+  throw new UsageError("Say the form: --to markdown, pi or connectonion, or -o FILE.md.");
+}
+
+const forms: readonly (readonly [RegExp, ExportFormat])[] = [
+  [/\.(?:md|markdown)$/iu, "markdown"],
+  [/\.jsonl$/iu, "pi"],
+  [/\.ya?ml$/iu, "connectonion"],
+];
+
+function draftSource({
+  user,
+  entry: given,
+  drafts,
+}: Readonly<Record<"user" | "entry" | "drafts", string | undefined>>): DraftSource {
+  const sources = [user, given, drafts].filter((source) => source !== undefined);
+  if (sources.length !== 1)
+    throw new UsageError("Give one of --user, --entry and - (standard input).");
+  if (user !== undefined) return { kind: "user", text: user };
+  if (given !== undefined) return { kind: "entry", json: given };
+  if (drafts === "-") return { kind: "input" };
+  throw new UsageError(`${drafts} is no source of entries. Did you mean --user?`);
+}
+
+/** `none` means no entry. */
+function placeOf({
+  parent,
+  expectedTail,
+}: {
+  readonly parent: string;
+  readonly expectedTail: string | undefined;
+}): Pick<AppendOptions, "parent" | "expectedTail"> {
+  const isWord = parent === "leaf" || parent === "tail";
+  return {
+    parent: isWord ? parent : { id: parent === "none" ? null : parent },
+    expectedTail: expectedTail === "none" ? null : expectedTail,
+  };
+}

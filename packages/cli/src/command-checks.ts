@@ -1,0 +1,39 @@
+/** Checks of the values of options, beyond those of the parser. Pure. */
+import { UsageError } from "./failure.ts";
+
+export function refuseBoth(one: string, its: unknown, other: string, others: unknown): void {
+  if (its !== undefined && others !== undefined) throw new UsageError(`Give ${one} or ${other}.`);
+}
+
+/** The words of a list that is separated by commas; undefined: all that there are. */
+export function oneOfEach<T extends string>(
+  name: string,
+  given: string | undefined,
+  all: readonly T[],
+): readonly T[] | undefined {
+  return given?.split(",").map((word) => {
+    const found = all.find((one) => one === word.trim());
+    if (found !== undefined) return found;
+    throw new UsageError(`--${name} takes ${all.join(", ")}, separated by commas, not ${word}.`);
+  });
+}
+
+export function wholeNumber(
+  name: string,
+  value: number | undefined,
+  least = 0,
+): number | undefined {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return value;
+  throw new UsageError(`--${name} takes a whole number from ${least}.`);
+}
+
+export const sayWhere = "Say where the session goes: -o FILE, which must not exist yet.";
+
+/**
+ * Standard output is refused: a session is written under a name in one step. (yargs turns most lone
+ * dashes into an empty text.)
+ */
+export function newFile<T extends string | undefined>(output: T): T {
+  if (output === "" || output === "-") throw new UsageError(sayWhere);
+  return output;
+}

@@ -1,0 +1,62 @@
+/** The process of the command `branchlog`: its streams, its signals, its exit code. */
+import { addAbortSignal } from "node:stream";
+import type { Readable } from "node:stream";
+import { isatty } from "node:tty";
+import type { Command } from "./declaration.ts";
+import type { CommandIo } from "./command-io.ts";
+import { globalOptions } from "./command-words.ts";
+import { processOutputs } from "./output.ts";
+import { endOf, exitCodes, run } from "./run.ts";
+import type { RunSetting } from "./run.ts";
+
+/** Runs the command of these words, and sets the exit code of the process. */
+export async function runProcess(words: readonly string[], version: () => string): Promise<void> {
+  const interrupt = new AbortController();
+  let writing = false;
+  let input: Readable | undefined;
+
+  const signals = { SIGINT: exitCodes.interrupted, SIGTERM: 143, SIGHUP: 129 } as const;
+  let interruptions = 0;
+  for (const [signal, code] of Object.entries(signals)) {
+    process.on(signal, () => {
+      interrupt.abort();
+      interruptions += 1;
+      // A writing command exits by itself when it is aborted; the process exits at once from the
+      // third signal on, so that a key pressed twice, or a signal to the process group, leaves no
+      // half-written file.
+      if (!writing || interruptions > 2) process.exit(code);
+    });
+  }
+
+  const { rest, hasColours } = globalOptions(words);
+  if (!hasColours) process.env["NO_COLOR"] = "1";
+
+  const io: CommandIo = {
+    ...processOutputs(),
+    input: () => (input = addAbortSignal(interrupt.signal, process.stdin)),
+    isInteractive: isatty(0),
+    now: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    signal: interrupt.signal,
+  };
+
+  let command: Command | undefined;
+  const setting: RunSetting = {
+    io,
+    version,
+    shell: process.env["SHELL"],
+    isDebugging: Boolean(process.env["BRANCHLOG_DEBUG"]),
+    onCommand: (chosen) => {
+      command = chosen;
+      writing = chosen.isWriting;
+    },
+  };
+  // Uncaught errors: Node would print them unescaped, with names and text of files in them.
+  process.on("uncaughtException", (error) => {
+    void endOf(error, command, setting).then((code) => process.exit(code));
+  });
+
+  process.exitCode = await run(rest, setting);
+  // Input that is not read to its end would keep the process alive.
+  input?.destroy();
+}

@@ -1,0 +1,18 @@
+/** `branchlog` alone, on a terminal: the latest sessions of every agent, and what to type next. */
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { listCommand } from "./list.ts";
+
+const shownMax = 10;
+
+const next =
+  "branchlog info ID         the facts of a session: give the beginning of its id, or its name\n" +
+  "branchlog search 'TEXT'   where something was said\n" +
+  "branchlog help            every command\n";
+
+export async function startCommand(io: CommandIo): Promise<CommandResult> {
+  const all = { directory: undefined, agents: undefined, changedSince: undefined };
+  const flags = { json: false, all: false, noSave: false, limit: shownMax };
+  await listCommand({ ...all, ...flags, sort: "modified" }, io);
+  await io.out.write(`\n${next}`);
+  return 0;
+}

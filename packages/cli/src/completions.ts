@@ -1,0 +1,92 @@
+/** What may come next on an unfinished command line, by the declarations of commands. Pure. */
+import { commandWords } from "./command-words.ts";
+import { commandNamed, commands } from "./commands.ts";
+import { shellNames } from "./completion-script.ts";
+import { aliasesOf } from "./declaration.ts";
+import type { Declared, OptionDeclaration, Taken } from "./declaration.ts";
+import { isOption, optionWords } from "./marked-words.ts";
+import type { Words } from "./marked-words.ts";
+
+export interface Candidate {
+  readonly value: string;
+  readonly about: string;
+}
+
+export interface Completion {
+  readonly candidates: readonly Candidate[];
+  /** Besides: what the word may name, in which session; files are left to the shell. */
+  readonly takes: Taken | undefined;
+  readonly session: string | undefined;
+}
+
+/** @param words The last is unfinished, and may be empty. */
+export function completionOf(words: Words): Completion {
+  const current = words.at(-1) ?? "";
+  const { name, rest } = commandWords(words.slice(0, -1));
+  const declared = commandNamed(name);
+  if (declared === undefined)
+    return started(name === undefined ? programWords : wordsOf(name), current);
+  const isBehind = optionWords(rest).length < rest.length;
+  const asking = isBehind ? undefined : optionNamed(declared, rest.at(-1));
+  const places = placesOf(declared, rest);
+  if (asking !== undefined && asking.type !== "boolean") return valuesOf(asking, places, current);
+  if (current.startsWith("-") && !isBehind) return started(optionsOf(declared), current);
+  const names = Object.keys(declared.positionals);
+  const place = declared.positionals[names[Math.min(places.length, names.length - 1)] ?? ""];
+  const isFull = places.length >= names.length && place?.array !== true;
+  return place === undefined || isFull ? started([], current) : valuesOf(place, places, current);
+}
+
+const programWords: readonly Candidate[] = [
+  ...commands.map(({ name, about }) => ({ value: name, about })),
+  { value: "help", about: "Show the help of a command" },
+  { value: "completion", about: "Print a script that completes commands in your shell" },
+];
+
+/** What follows a word that is not the name of a command that is run. */
+function wordsOf(name: string): readonly Candidate[] {
+  if (name === "help") return programWords;
+  if (name !== "completion") return [];
+  return shellNames.map((value) => ({ value, about: "" }));
+}
+
+function optionsOf({ options }: Declared): readonly Candidate[] {
+  const own = Object.entries(options).map(([name, { describe }]) => ({
+    value: `--${name}`,
+    about: describe,
+  }));
+  return [...own, { value: "--help", about: "Show this help" }];
+}
+
+function optionNamed({ options }: Declared, word = ""): OptionDeclaration | undefined {
+  if (!isOption(word) || word.includes("=")) return undefined;
+  const name = word.replace(/^--?/u, "");
+  const found = Object.entries(options).find(
+    ([key, one]) => key === name || aliasesOf(one).includes(name),
+  );
+  return found?.[1];
+}
+
+/** The words that are neither options nor values of options. */
+function placesOf(declared: Declared, rest: Words): readonly string[] {
+  const before = optionWords(rest);
+  const plain = before.filter((word, at) => {
+    const asking = optionNamed(declared, before[at - 1]);
+    return !isOption(word) && (asking === undefined || asking.type === "boolean");
+  });
+  return [...plain, ...rest.slice(before.length + 1)];
+}
+
+function valuesOf(
+  { choices = [], takes }: OptionDeclaration,
+  [session]: readonly string[],
+  current: string,
+): Completion {
+  const all = choices.map((value) => ({ value: String(value), about: "" }));
+  return { ...started(all, current), takes, session };
+}
+
+function started(all: readonly Candidate[], current: string): Completion {
+  const candidates = all.filter(({ value }) => value.startsWith(current));
+  return { candidates, takes: undefined, session: undefined };
+}

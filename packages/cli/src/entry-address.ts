@@ -1,0 +1,71 @@
+/**
+ * Finds the entry that a word means: `@leaf`, `@tail`, an id, a label, the beginning of an id that
+ * no other begins with; each also with `~N`, its N-th parent, where `~N` alone begins at the leaf.
+ * The first of these that fits decides, so that an id always means its entry. Pure.
+ */
+
+/** What is known of the entries of a session. */
+export interface AddressedEntries {
+  readonly leaf: string | null;
+  readonly tail: string | null;
+  /** The labels by the id of their entry. */
+  readonly labels: Iterable<readonly [id: string, label: string]>;
+  has(id: string): boolean;
+  /** Of an entry; null for a root. */
+  parentOf(id: string): string | null;
+  /** Every id, in any order. */
+  ids(): Iterable<string>;
+}
+
+export type FoundEntry =
+  | { readonly kind: "entry"; readonly id: string }
+  /** None, and why, as a part of a sentence. */
+  | { readonly kind: "none"; readonly reason: string }
+  /** More than one could be meant. */
+  | { readonly kind: "several"; readonly ids: readonly string[] };
+
+export function findEntry(word: string, entries: AddressedEntries): FoundEntry {
+  const plain = baseOf(word, entries);
+  if (plain.kind !== "none") return plain;
+  const [, base, count] = /^(.*)~(\d*)$/su.exec(word) ?? [];
+  if (base === undefined || count === undefined) return plain;
+  const start = base === "" ? startAt(entries.leaf) : findEntry(base, entries);
+  if (start.kind !== "entry") return start;
+  return ancestor(start.id, count === "" ? 1 : Number(count), entries);
+}
+
+function baseOf(word: string, entries: AddressedEntries): FoundEntry {
+  if (word === "@leaf") return startAt(entries.leaf);
+  if (word === "@tail") return startAt(entries.tail);
+  if (entries.has(word)) return { kind: "entry", id: word };
+  const labelled = Array.from(entries.labels).flatMap(([id, label]) =>
+    label === word ? [id] : [],
+  );
+  if (labelled.length > 0) return oneOf(labelled);
+  if (word === "") return { kind: "none", reason: "the word is empty" };
+  const begun = Array.from(entries.ids()).filter((id) => id.startsWith(word));
+  return begun.length > 0
+    ? oneOf(begun)
+    : { kind: "none", reason: "no id begins so, no label is so" };
+}
+
+function startAt(id: string | null): FoundEntry {
+  return id === null ? { kind: "none", reason: "it is at no entry" } : { kind: "entry", id };
+}
+
+function oneOf(ids: readonly string[]): FoundEntry {
+  const [id, other] = ids;
+  return id !== undefined && other === undefined ? { kind: "entry", id } : { kind: "several", ids };
+}
+
+/** Ends on cycles of parents, since the number of steps is given. */
+function ancestor(start: string, count: number, entries: AddressedEntries): FoundEntry {
+  let id = start;
+  for (let step = 0; step < count; step += 1) {
+    const parent = entries.parentOf(id);
+    if (parent === null) return { kind: "none", reason: `${start} has ${step} parents` };
+    if (!entries.has(parent)) return { kind: "none", reason: `the parent of ${id} is missing` };
+    id = parent;
+  }
+  return { kind: "entry", id };
+}

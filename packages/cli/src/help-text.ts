@@ -1,0 +1,118 @@
+/** What `--help` prints, from the declarations of the commands, within 80 columns. Pure. */
+import { aliasesOf } from "./declaration.ts";
+import type { Declared, OptionDeclaration } from "./declaration.ts";
+import { changingCommands } from "./changing-commands.ts";
+import { readingCommands } from "./reading-commands.ts";
+
+const columnsMax = 80;
+const leftMax = 36;
+
+type Row = readonly [left: string, right: string];
+
+const help: Row = ["  -h, --help", "Show this help"];
+const noColour: Row = ["      --no-color", "Without colours, on a terminal, too"];
+
+const fileWords =
+  "FILE is a path, the name or the beginning of the id of a session, or @latest; " +
+  "branchlog PATH shows its facts.";
+
+const entryWords =
+  "An entry is named by its id, the beginning of its id, its label, @leaf or @tail; " +
+  "ENTRY~2 is the parent of its parent, ~2 that of the leaf.";
+
+const outcomes =
+  "Exit codes: 0 fine; 1 the session has damage, or the command failed; 2 wrong usage; " +
+  "130 interrupted. Colours: NO_COLOR, FORCE_COLOR. Stack traces of failures: BRANCHLOG_DEBUG=1.";
+
+/** The help of the program. */
+export function programHelp(): string {
+  const own: readonly Row[] = [
+    ["  branchlog help [command]", "Show this help, or that of a command"],
+    ["  branchlog completion [shell]", "Print a script that completes commands in your shell"],
+  ];
+  return sections([
+    ["branchlog <command> FILE", "branchlog                   The latest sessions, on a terminal"],
+    ["Inspects, repairs and appends to sessions of coding agents."],
+    ["Commands that read:", ...rows(readingCommands.map(commandRow))],
+    ["Commands that change or write sessions:", ...rows(changingCommands.map(commandRow))],
+    ["Others:", ...rows(own)],
+    ["Options:", ...rows([help, ["  -V, --version", "Show the version"], noColour])],
+    wrapped(fileWords, columnsMax),
+    wrapped(entryWords, columnsMax),
+    wrapped(outcomes, columnsMax),
+  ]);
+}
+
+function commandRow({ usage, about }: Declared): Row {
+  return [`  branchlog ${usage}`, about];
+}
+
+/** The help of one command. */
+export function commandHelp({ usage, about, positionals, options, examples }: Declared): string {
+  const places = Object.entries(positionals).map(([name, { describe }]): Row => [
+    `  ${name}`,
+    describe,
+  ]);
+  const shown = Object.entries(options).map(optionRow);
+  return sections([
+    [`branchlog ${usage}`],
+    [about],
+    ["Arguments:", ...rows(places)],
+    ["Options:", ...rows([...shown, help, noColour])],
+    [
+      "Examples:",
+      ...examples.flatMap(([line, purpose]) => [`  branchlog ${line}`, `      ${purpose}`]),
+    ],
+  ]);
+}
+
+/** `  -n, --limit N`. */
+function optionRow([name, option]: readonly [string, OptionDeclaration]): Row {
+  const [letter] = aliasesOf(option);
+  const start = letter === undefined ? "      " : `  -${letter}, `;
+  return [`${start}--${name}${valueText(option)}`, `${option.describe}${choicesText(option)}`];
+}
+
+function valueText({ choices, value }: OptionDeclaration): string {
+  if (choices !== undefined) return " WORD";
+  return value === undefined ? "" : ` ${value}`;
+}
+
+function choicesText({ choices, default: usual, demandOption }: OptionDeclaration): string {
+  const parts = [
+    ...(choices === undefined ? [] : [choices.join(", ")]),
+    ...(typeof usual === "string" ? [`default: ${usual}`] : []),
+    ...(demandOption === true ? ["required"] : []),
+  ];
+  return parts.length === 0 ? "" : ` (${parts.join("; ")})`;
+}
+
+function sections(parts: readonly (readonly string[])[]): string {
+  return `${parts.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}
+
+/** The texts on the right begin in one column, behind the longest on the left that leaves room. */
+function rows(all: readonly Row[]): string[] {
+  const indent = Math.max(...all.map(([left]) => left.length).filter((n) => n <= leftMax)) + 2;
+  return all.flatMap(([left, right]) => {
+    const lines = wrapped(right, columnsMax - indent);
+    const first = left.length + 2 > indent ? [left] : [];
+    const texts = lines.map((line, at) => {
+      const before = at === 0 && first.length === 0 ? left : "";
+      return `${before.padEnd(indent)}${line}`;
+    });
+    return [...first, ...texts];
+  });
+}
+
+function wrapped(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

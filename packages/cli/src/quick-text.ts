@@ -1,0 +1,36 @@
+/** What is printed without loading the parser or the engine: version, help, completion. Pure. */
+import { asksFor, commandWords } from "./command-words.ts";
+import { commandNamed } from "./commands.ts";
+import { completeOption, completionScript } from "./completion-script.ts";
+import { completionOf } from "./completions.ts";
+import { commandHelp, programHelp } from "./help-text.ts";
+import type { Words } from "./marked-words.ts";
+
+export interface QuickFacts {
+  readonly version: () => string;
+  /** The path of the user's shell. */
+  readonly shell?: string | undefined;
+}
+
+/** Undefined for everything else, wrong command lines included. */
+export function quickText(words: Words, { version, shell }: QuickFacts): string | undefined {
+  if (words[0] === completeOption) return candidateLines(words.slice(1));
+  const { name, rest } = commandWords(words);
+  if (asksFor(words, "--version", "-V")) return `${version()}\n`;
+  const isHelp = name === "help";
+  if (isHelp || asksFor(words, "--help", "-h")) return helpOf(isHelp ? rest[0] : name, isHelp);
+  return name === "completion" ? completionScript(rest, shell) : undefined;
+}
+
+/** Undefined for help of an unknown command. */
+function helpOf(name: string | undefined, isAsked: boolean): string | undefined {
+  const declared = commandNamed(name);
+  if (declared !== undefined) return commandHelp(declared);
+  return isAsked && name !== undefined ? undefined : programHelp();
+}
+
+/** A line each: the word, a tab, what it means. */
+function candidateLines(words: Words): string {
+  const { candidates } = completionOf(words);
+  return candidates.map(({ value, about }) => `${value}\t${about}\n`).join("");
+}

@@ -1,0 +1,243 @@
+/** The commands that read sessions, declared. */
+import { oneOfEach, refuseBoth, wholeNumber } from "./command-checks.ts";
+import { command, flag, number, positional, required, text } from "./declaration.ts";
+import type { Declared } from "./declaration.ts";
+import { UsageError } from "./failure.ts";
+import { plainWords } from "./marked-words.ts";
+import { agentNames, searchedKinds, sortNames } from "./session-filter.ts";
+import { agent, entry, file, from, json, limit, noSave, since } from "./shared-options.ts";
+
+const common = { json, "no-save": noSave };
+
+export const readingCommands: readonly Declared[] = [
+  command({
+    usage: "list [dir]",
+    about: "List the sessions of every agent",
+    positionals: {
+      dir: positional(
+        "A directory, or a session; default: where pi, co-mono, omp, ConnectOnion, Claude " +
+          "Code and Codex keep theirs",
+        "session",
+      ),
+    },
+    options: {
+      all: flag("List transcripts of subagents by themselves"),
+      agent,
+      since,
+      limit,
+      sort: {
+        choices: sortNames,
+        default: "modified" as const,
+        describe: "The order of the sessions",
+      },
+      ...common,
+    },
+    examples: [
+      ["list --since 1d", "what was worked on today"],
+      ["list --agent claude,codex --sort tokens -n 10", "the ten that took the most"],
+      ["list --json", "one object per session, for a program"],
+    ],
+    read: (args) => {
+      const { dir: directory, since: changedSince } = args;
+      const agents = oneOfEach("agent", args.agent, agentNames);
+      return { ...args, directory, agents, changedSince, limit: wholeNumber("limit", args.limit) };
+    },
+    run: async (...given) => (await import("./commands/list.ts")).listCommand(...given),
+  }),
+  command({
+    usage: "info <file>",
+    about: "Show the facts of a session",
+    positionals: { file },
+    options: common,
+    examples: [
+      ["info work.jsonl", "of a file"],
+      ["info 'Fix the login test'", "of the session with this name"],
+      ["info 01973400 --json", "as JSON, of the session whose id begins so"],
+    ],
+    read: (args) => args,
+    run: async (...given) => (await import("./commands/info.ts")).infoCommand(...given),
+  }),
+  command({
+    usage: "tree <file>",
+    about: "Show the branches of a session",
+    positionals: { file },
+    options: {
+      all: flag("Every entry on its own line"),
+      depth: number("Levels of side branches to show; 0 for the main one only"),
+      ...common,
+    },
+    examples: [
+      ["tree work.jsonl", "all branches"],
+      ["tree work.jsonl --depth 0", "the main branch alone"],
+    ],
+    read: (args) => {
+      const depth = wholeNumber("depth", args.depth);
+      if (args.json && depth !== undefined) throw new UsageError("--json lists the whole tree.");
+      return { ...args, depth };
+    },
+    run: async (...given) => (await import("./commands/tree.ts")).treeCommand(...given),
+  }),
+  command({
+    usage: "context <file>",
+    about: "Show what the model would get",
+    positionals: { file },
+    options: {
+      at: entry("At this entry; default: the leaf"),
+      limit: { ...limit, describe: "Only the last N messages", formerly: ["last"] },
+      full: flag("Shorten nothing"),
+      ...common,
+    },
+    examples: [
+      ["context work.jsonl -n 3", "the last three messages"],
+      ["context work.jsonl --at 5b2e9d06 --json", "all that was known at an entry"],
+    ],
+    read: (args) => ({ ...args, at: args.at, last: wholeNumber("limit", args.limit) }),
+    run: async (...given) => (await import("./commands/context.ts")).contextCommand(...given),
+  }),
+  command({
+    usage: "turns <file>",
+    about: "List turns: asked, answered, spent",
+    positionals: { file },
+    options: {
+      turn: number("One turn, with its messages"),
+      replay: number("The messages given to the model when this turn began"),
+      ...common,
+    },
+    examples: [
+      ["turns work.jsonl", "what each turn asked, gave and cost"],
+      ["turns work.jsonl --turn 2", "the second one, with its messages"],
+    ],
+    read: (args) => {
+      const turn = wholeNumber("turn", args.turn, 1);
+      const replay = wholeNumber("replay", args.replay, 1);
+      refuseBoth("--turn", turn, "--replay", replay);
+      return { ...args, turn, replay };
+    },
+    run: async (...given) => (await import("./commands/turns.ts")).turnsCommand(...given),
+  }),
+  command({
+    usage: "entries <file>",
+    about: "List entries, as stored with --json",
+    positionals: { file },
+    options: {
+      type: text("TYPE", "Only entries of this type"),
+      "custom-type": text("TYPE", "Only entries of this extension"),
+      from,
+      on: {
+        choices: ["log", "branch"] as const,
+        default: "log" as const,
+        describe: "All entries in file order, or those on the path to the leaf",
+      },
+      reverse: flag("Last first"),
+      limit,
+      ...common,
+    },
+    examples: [
+      ["entries work.jsonl --type compaction", "where the context was shortened"],
+      ["entries work.jsonl --custom-type todo --reverse -n 1 --json", "the state of an extension"],
+    ],
+    read: (args) => ({
+      ...args,
+      type: args.type,
+      customType: args.customType,
+      from: wholeNumber("from", args.from, 1),
+      limit: wholeNumber("limit", args.limit),
+    }),
+    run: async (...given) => (await import("./commands/entries.ts")).entriesCommand(...given),
+  }),
+  command({
+    usage: "tail <file>",
+    about: "Show the last entries, and follow new ones",
+    positionals: { file },
+    options: {
+      follow: { ...flag("Follow new entries until interrupted"), alias: "f" },
+      from,
+      limit: { ...limit, describe: "Start with the last N entries (10)", formerly: ["last"] },
+      all: flag("Include messages that agents hide"),
+      ...common,
+    },
+    examples: [
+      ["tail work.jsonl -f", "what an agent does, as it does it"],
+      ["tail work.jsonl -f -n 0 --json", "only new entries, for a program"],
+    ],
+    read: (args) => {
+      refuseBoth("--from", args.from, "--limit", args.limit);
+      const last = wholeNumber("limit", args.limit);
+      return { ...args, from: wholeNumber("from", args.from, 1), last };
+    },
+    run: async (...given) => (await import("./commands/tail.ts")).tailCommand(...given),
+  }),
+  command({
+    usage: "watch [dir]",
+    about: "Show sessions, and follow their changes",
+    positionals: {
+      dir: positional("The directory of the sessions; default: all that agents keep, live", "path"),
+    },
+    options: {
+      recursive: { ...flag("Those in its sub-directories, too"), alias: "r" },
+      ...common,
+    },
+    examples: [
+      ["watch", "every session of every agent, as it changes"],
+      ["watch ~/.pi/agent/sessions -r", "those of one agent"],
+    ],
+    read: (args) => ({ ...args, directory: args.dir }),
+    run: async (...given) => (await import("./commands/watch.ts")).watchCommand(...given),
+  }),
+  command({
+    usage: "search <query> [place]",
+    about: "Find text in the sessions of every agent",
+    positionals: {
+      query: required("The text to search for, ignoring case"),
+      place: positional(
+        "A directory, with all below, or a session; default: where agents keep theirs",
+        "session",
+      ),
+    },
+    options: {
+      in: text("KINDS", `Only there, separated by commas: ${searchedKinds.join(", ")}`),
+      role: text("ROLE", "Only messages of this role: user, assistant, toolResult, ..."),
+      tool: text("NAME", "Only calls of this tool, and their results"),
+      regex: { ...flag("The text is a regular expression"), alias: "E" },
+      agent,
+      since,
+      context: { ...number("Show whole lines, with N before and after"), alias: "C" },
+      limit,
+      json,
+    },
+    examples: [
+      ["search 'rate limit' --since 7d", "what was said this week"],
+      ["search -E 'retry|timeout' --tool edit", "by a regular expression, in edits"],
+      ["search -- --frozen-lockfile", "a text that begins with a dash"],
+    ],
+    read: (args) => ({
+      ...args,
+      place: args.place,
+      kinds: oneOfEach("in", args.in, searchedKinds),
+      role: args.role,
+      tool: args.tool,
+      agents: oneOfEach("agent", args.agent, agentNames),
+      changedSince: args.since,
+      context: wholeNumber("context", args.context),
+      limit: wholeNumber("limit", args.limit),
+    }),
+    run: async (...given) => (await import("./commands/search.ts")).searchCommand(...given),
+  }),
+  command({
+    usage: "verify <files..>",
+    about: "Check every byte of sessions",
+    positionals: {
+      files: {
+        ...required("Session files, names or ids, and directories with all below", "session"),
+        array: true as const,
+      },
+    },
+    options: common,
+    examples: [
+      ["verify work.jsonl", "all damage, with its place"],
+      ["verify ~/.pi/agent/sessions", "every session below, a line each"],
+    ],
+    read: (args, words) => ({ ...args, files: plainWords(words) }),
+    run: async (...given) => (await import("./commands/verify.ts")).verifyCommand(...given),
+  }),
+];

@@ -1,0 +1,31 @@
+/** Finds the session that an argument names: by path, name or id, or as the latest one. */
+import { lstatSync } from "node:fs";
+import { BranchlogError, isBranchlogError, resolveSession } from "@branchlog/core";
+
+/**
+ * The word itself if it has the form of a path, or if that path exists; else the path of the
+ * session with that name or id in the agents' directories, or of the latest one for `@latest`. Of
+ * several, those of the working directory come first.
+ * @throws BranchlogError `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
+ */
+export async function sessionPath(word: string, signal: AbortSignal): Promise<string> {
+  if (/[/\\]|\.(?:jsonl|ya?ml)$/.test(word) || isThere(word)) return word;
+  try {
+    return (await resolveSession(word, undefined, { signal, cwd: process.cwd() })).path;
+  } catch (error) {
+    if (!isBranchlogError(error, "ERR_SESSION_NOT_FOUND")) throw error;
+    const message =
+      `There is no file ${word} here, and no session that agents keep has this name, or an id ` +
+      "that begins so. branchlog list shows them.";
+    throw new BranchlogError(error.code, message, { id: word, cause: error });
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    // A dangling symbolic link counts as existing.
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}

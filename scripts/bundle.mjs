@@ -1,0 +1,46 @@
+/**
+ * Makes the command that is published, from the sources: `node scripts/bundle.mjs [folder]`, by
+ * default `packages/cli/bundle`. Few modules that load on demand, since reading and compiling
+ * hundreds of them took most of the time of a short command.
+ */
+import { rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { rolldown } from "rolldown";
+
+import { licences } from "./bundle/licences.mjs";
+import { root } from "./checks/packages.mjs";
+
+const target = resolve(process.argv[2] ?? join(root, "packages", "cli", "bundle"));
+
+/** Its entry for Node is CommonJS, of which nothing can be left out. */
+const rxjs = createRequire(join(root, "packages", "core", "package.json"))
+  .resolve("rxjs")
+  .replace(/([/\\])cjs\1/, "$1esm$1");
+
+/** Only the help that yargs would print uses them; that of the command is its own. */
+const unused = fileURLToPath(new URL("bundle/unused-layout.mjs", import.meta.url));
+
+const build = await rolldown({
+  input: { main: join(root, "packages", "cli", "src", "main.ts") },
+  platform: "node",
+  tsconfig: false,
+  resolve: {
+    conditionNames: ["@branchlog/source"],
+    alias: { rxjs, cliui: unused, "string-width": unused },
+  },
+});
+rmSync(target, { recursive: true, force: true });
+const { output } = await build.write({
+  dir: target,
+  format: "esm",
+  entryFileNames: "[name].js",
+  // Names stay, for the stack traces of BRANCHLOG_DEBUG.
+  minify: { compress: true, mangle: false, codegen: true },
+});
+writeFileSync(
+  join(target, "licences.txt"),
+  licences(output.flatMap((file) => file.moduleIds ?? [])),
+);
