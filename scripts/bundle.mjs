@@ -1,6 +1,6 @@
 /**
  * Makes the command that is published, from the sources: `node scripts/bundle.mjs [folder]`, by
- * default `packages/cli/bundle`. Few modules that load on demand, since reading and compiling
+ * default `packages/branchlog/bundle`. Few modules that load on demand, since reading and compiling
  * hundreds of them took most of the time of a short command.
  */
 import { rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { rolldown } from "rolldown";
 import { licences } from "./bundle/licences.mjs";
 import { root } from "./checks/packages.mjs";
 
-const target = resolve(process.argv[2] ?? join(root, "packages", "cli", "bundle"));
+const target = resolve(process.argv[2] ?? join(root, "packages", "branchlog", "bundle"));
 
 /** Its entry for Node is CommonJS, of which nothing can be left out. */
 const rxjs = createRequire(join(root, "packages", "core", "package.json"))

@@ -5,7 +5,7 @@
  * it is started through npx at the version that package.json pins: the machine needs nothing but npm.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 import { publishedPackages, readManifest, root, tarballName } from "./checks/packages.mjs";
@@ -25,19 +25,36 @@ function removeOldTarballs() {
 
 function pack(published) {
   const folder = join(root, "packages", published.folder);
-  const built = ["dist/index.js", ...(published.folder === "cli" ? ["bundle/main.js"] : [])];
+  const built = ["dist/index.js", ...(published.folder === "branchlog" ? ["bundle/main.js"] : [])];
   if (!built.every((file) => existsSync(join(folder, file)))) {
     throw new Error(`${folder} is not built. Use "npm run pack", which builds first.`);
   }
-  const pnpm = readManifest(root).packageManager;
-  const args = ["--yes", pnpm, "pack", "--pack-destination", target];
-  const { status, error, stdout, stderr } = spawnSync("npx", args, {
-    cwd: folder,
-    encoding: "utf8",
-  });
+  const { status, error, stdout, stderr } = withDocuments(published, () => packedBy(folder));
   if (error !== undefined) throw error;
   if (status === 0 && existsSync(tarball(published))) return;
   throw new Error(`pnpm did not make ${tarball(published)}:\n${stdout}${stderr}`);
+}
+
+function packedBy(folder) {
+  const pnpm = readManifest(root).packageManager;
+  const args = ["--yes", pnpm, "pack", "--pack-destination", target];
+  return spawnSync("npx", args, { cwd: folder, encoding: "utf8" });
+}
+
+/** The main package has the documents of the repository inside, for those who are offline. */
+function withDocuments({ folder }, work) {
+  if (folder !== "branchlog") return work();
+  const own = join(root, "packages", folder);
+  const copies = [join(own, "README.md"), join(own, "docs")];
+  try {
+    cpSync(join(root, "README.md"), copies[0]);
+    for (const name of readdirSync(join(root, "docs"))) {
+      if (name.endsWith(".md")) cpSync(join(root, "docs", name), join(copies[1], name));
+    }
+    return work();
+  } finally {
+    for (const copy of copies) rmSync(copy, { recursive: true, force: true });
+  }
 }
 
 function tarball(published) {

@@ -85,7 +85,7 @@ function rejectWrongCode(project) {
 }
 
 function startCommand(project) {
-  const { version } = readManifest(join(root, "packages", "cli"));
+  const { version } = readManifest(join(root, "packages", "branchlog"));
   assert.equal(run(project, "npx", ["branchlog", "--version"]).trim(), version);
 }
 

@@ -2,6 +2,7 @@
  * The two builds that are compared: this checkout, and another one that `BRANCHLOG_OTHER_BUILD` names.
  * Modules are found through the packages' own names, so that a build may place its files as it likes.
  */
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { workspace } from "../e2e/support/install.ts";
@@ -34,5 +35,7 @@ export function builtModule(checkout: string, name: string): string | undefined 
 
 /** The program behind the command `branchlog`. */
 export function builtProgram(checkout: string): string {
-  return join(checkout, "packages/cli/bin/branchlog.mjs");
+  const program = join(checkout, "packages/branchlog/bin/branchlog.mjs");
+  // Before there was that package.
+  return existsSync(program) ? program : join(checkout, "packages/cli/bin/branchlog.mjs");
 }

@@ -17,7 +17,7 @@ let bundle: string;
 beforeAll(() => {
   home = mkdtempSync(join(realpathSync(tmpdir()), "branchlog-bundle-"));
   bundle = join(home, "bundle");
-  copyFileSync(join(root, "packages/cli/package.json"), join(home, "package.json"));
+  copyFileSync(join(root, "packages/branchlog/package.json"), join(home, "package.json"));
   const made = spawnSync(process.execPath, [join(root, "scripts/bundle.mjs"), bundle], {
     encoding: "utf8",
   });
