@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { findSessions, openSession, searchSessions } from "@branchlog/core";
 import { verifySession } from "@branchlog/maintenance";
-import { fixturePath, spoken } from "../../transfer/import/imported.ts";
+import { fixturePath, importedFile, spoken } from "../../transfer/import/imported.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** What is said in each of the fixtures. */
@@ -128,6 +128,24 @@ describe.each(["claude-repeated", "codex-repeated-ordinals"])("at the head of %s
     );
   });
 });
+
+it.each(["versions/codex-0.65", "versions/codex-0.23"])(
+  "the rollout %s is read without its first record, as it is imported",
+  async (name) => {
+    const id = "019aed65-0000-7000-8000-00000000000f";
+    const path = join(temporaryDirectory(), `rollout-2025-12-05T09-00-00-${id}.jsonl`);
+    const text = readFileSync(pathOf(name), "utf8");
+    writeFileSync(path, text.slice(40));
+    const session = await openSession(path, { access: "read" });
+    expect(session.header).toMatchObject({ id, cwd: "/home/dev/site" });
+    const { session: imported } = await importedFile(path);
+    expect(session.header).toEqual(imported.header);
+    const { messages } = await session.context();
+    expect(spoken(messages)).toEqual(spoken((await imported.context()).messages));
+    const [listed] = (await findSessions([join(path, "..")])).sessions;
+    expect(listed?.header).toEqual(session.header);
+  },
+);
 
 describe("a transcript", () => {
   it("has all records around a line of 12 MB, and that line", async () => {

@@ -153,6 +153,12 @@ const contextOpenings: readonly string[] = [
   "<subagent_notification>",
   "<turn_aborted>",
   "<user_shell_command>",
+  // Since 0.14x.
+  "<multi_agent_mode>",
+  "<apps_instructions>",
+  "<recommended_plugins>",
+  "<codex_internal_context",
+  "<hook_prompt",
 ];
 
 export function isContext(content: readonly UserContent[]): boolean {

@@ -62,6 +62,7 @@ export class CodexTranscript implements Transcript {
   header: SessionHeader | undefined;
   isSubagent = false;
   repetition: string | undefined;
+  #hasMeta = false;
   #ordinal = -1;
   name: string | undefined;
   tailId: string | null = null;
@@ -102,6 +103,8 @@ export class CodexTranscript implements Transcript {
       this.#timeMs = timeMs;
     }
     const known = codexRecord(record);
+    // Without its first record, a rollout is known by its name.
+    if (known !== undefined) this.header ??= this.#headerOf({});
     const facts = known === undefined ? [] : this.#factsOf(known.type, known.payload);
     const rows: TranscriptRow[] = [];
     for (const [at, fact] of facts.entries()) {
@@ -144,24 +147,33 @@ export class CodexTranscript implements Transcript {
   }
 
   #meta(payload: JsonObject): readonly RowFacts[] {
-    if (this.header !== undefined) return [customRow("codex.session_meta")];
+    if (this.#hasMeta) return [customRow("codex.session_meta")];
+    this.#hasMeta = true;
     const provider = stringAt(payload, "model_provider") ?? "openai";
     this.#provider = provider === "openai" ? "openai-codex" : provider;
-    const callerId = callerOf(payload);
-    this.isSubagent = callerId !== undefined;
-    const parentSession = callerId ?? stringAt(payload, "forked_from_id");
-    this.header = {
-      type: "session",
-      version: currentVersion,
-      id: transcriptId("codex", stringAt(payload, "id"), this.#fileName),
-      timestamp: timeText(this.#startMs ?? this.#timeMs),
-      cwd: stringAt(payload, "cwd") ?? "",
-      ...(parentSession === undefined ? {} : { parentSession }),
-    };
+    this.isSubagent = callerOf(payload) !== undefined;
+    this.header = this.#headerOf(payload);
     return [];
   }
 
+  #headerOf(meta: JsonObject): SessionHeader {
+    const parentSession = callerOf(meta) ?? stringAt(meta, "forked_from_id");
+    return {
+      type: "session",
+      version: currentVersion,
+      id: transcriptId("codex", stringAt(meta, "id"), this.#fileName),
+      timestamp: timeText(this.#startMs ?? this.#timeMs),
+      cwd: stringAt(meta, "cwd") ?? this.header?.cwd ?? "",
+      ...(parentSession === undefined ? {} : { parentSession }),
+    };
+  }
+
+  #learnCwd(cwd: string | undefined): void {
+    if (this.header?.cwd === "" && cwd !== undefined) this.header = { ...this.header, cwd };
+  }
+
   #context(payload: JsonObject): readonly RowFacts[] {
+    this.#learnCwd(stringAt(payload, "cwd"));
     const model = stringAt(payload, "model") ?? "";
     const level = levelOf(payload);
     const rows: RowFacts[] = [];
@@ -205,8 +217,7 @@ export class CodexTranscript implements Transcript {
     const role = stringAt(item, "role") ?? "";
     if (role !== "user" || (rest.length === 0 && isContext(content))) {
       this.#endAnswer();
-      const cwd = this.header?.cwd === "" ? environmentCwd(item) : undefined;
-      if (this.header !== undefined && cwd !== undefined) this.header = { ...this.header, cwd };
+      this.#learnCwd(environmentCwd(item));
       return [{ type: "custom_message", customType: contextType(role) }];
     }
     const texts = textsOf(item["content"]);
