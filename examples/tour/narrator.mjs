@@ -43,4 +43,12 @@ export class Narrator {
     const { good, bad } = this.style;
     this.say(allHold ? good("\nTour complete: nothing was lost.") : bad("\nTour failed."));
   }
+
+  /** @param {readonly (readonly [command: string, purpose: string])[]} commands */
+  next(commands) {
+    this.say(`\n${this.style.heading("Next")}\n`);
+    for (const [command, purpose] of commands) {
+      this.say(`  ${command}\n      ${this.style.faint(purpose)}`);
+    }
+  }
 }

@@ -1,10 +1,10 @@
 /** The first half of the tour: what a session holds, through the formatting of the command. */
-import { contextTexts, gatherInfo, infoText, openForReading, treeLines } from "@branchlog/cli";
+import { contextTexts, gatherInfo, openForReading, treeLines } from "@branchlog/cli";
 
-const messagesShown = 4;
+const messagesShown = 2;
 
 /**
- * Opens the session and shows its facts, the tree of its branches, and the end of its context.
+ * Opens the session and shows its facts, its main branch, and the end of its context.
  * @param {string} path
  * @param {import("./narrator.mjs").Narrator} narrator
  */
@@ -17,11 +17,14 @@ export async function showSession(path, narrator) {
   const { session } = opened;
 
   narrator.chapter("A session, as an agent left it");
-  narrator.say(infoText(await gatherInfo(opened), style).trimEnd());
+  const { name, entries, tips, labels, usage } = await gatherInfo(opened);
+  narrator.fact("name", name);
+  narrator.fact("entries", `${entries} on ${tips.length} branches, ${labels.length} labels`);
+  narrator.fact("spent", `$${usage.cost.toFixed(2)} in ${usage.requests} requests`);
 
-  narrator.chapter("The tree of its branches");
-  narrator.say("Runs of entries in which nothing happens are one line; ◉ is where it goes on.\n");
-  const shape = { all: false, depth: undefined, style, columns };
+  narrator.chapter("Its main branch");
+  narrator.say("Entries between are counted, side branches left out; ◉ is where it goes on.\n");
+  const shape = { all: false, depth: 0, style, columns };
   for await (const line of treeLines(session, shape)) narrator.say(line.trimEnd());
 
   narrator.chapter("What the model would get");

@@ -18,13 +18,24 @@ import { runTogether } from "./together.mjs";
 const fixture = fileURLToPath(new URL("../../fixtures/realistic-session.jsonl", import.meta.url));
 const writers = ["ada", "grace"];
 const entriesEach = 50;
+const next = [
+  ["npm run branchlog", "your own sessions, of every agent on this machine"],
+  [
+    "npm run branchlog -- tree fixtures/realistic-session.jsonl",
+    "every branch of the session above",
+  ],
+  ["npm run branchlog -- search 'settings page' fixtures", "where something was said"],
+  ["npx tsx examples/agent-loop.ts", "a loop of an agent in 60 lines"],
+];
 
 const directory = mkdtempSync(join(tmpdir(), "branchlog-tour-"));
 const narrator = new Narrator(process.stdout, process.env);
 try {
   const path = join(directory, "session.jsonl");
   copyFileSync(fixture, path);
-  process.exitCode = (await tour(path)) ? 0 : 1;
+  const allHold = await tour(path);
+  if (allHold) narrator.next(next);
+  process.exitCode = allHold ? 0 : 1;
 } catch (error) {
   console.error(error);
   narrator.conclude(false);

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { commandNames } from "../../packages/cli/src/commands.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { following } from "./command-process.ts";
-import { branchlog, fixture } from "./command-run.ts";
+import { branchlog, fixture, MemoryOutput } from "./command-run.ts";
 
 const documentPath = new URL("../../docs/cli.md", import.meta.url);
 
@@ -42,8 +42,14 @@ async function resultOf({ line, shown }: Example, directory: string): Promise<st
   if (words[0] === "watch") return beginningOf(["watch", join(directory, words[1] ?? "")], shown);
   const isPlace = (word: string): boolean => /\.(?:jsonl|yaml)$/.test(word) || word === "work";
   const files = words.map((word) => (isPlace(word) ? join(directory, word) : word));
-  const { out, err } = await branchlog(files, { columns: 120 });
-  return `${out}${err}`.replaceAll(directory, "/home/you");
+  // A list is for people on a terminal; the others print the same in a pipe.
+  const terminal = new MemoryOutput({ columns: 120, isTerminal: true });
+  const isList = words[0] === "list";
+  const { out, err } = await branchlog(files, {
+    columns: 120,
+    ...(isList ? { out: terminal } : {}),
+  });
+  return `${out}${terminal.text}${err}`.replaceAll(directory, "/home/you");
 }
 
 /**

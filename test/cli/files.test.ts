@@ -3,9 +3,10 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { writeSessionFile } from "@branchlog/bench/generator";
+import { displayWidth } from "../../packages/cli/src/text/display-width.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { runProcess } from "./command-process.ts";
-import { branchlog, fixture, jsonLines } from "./command-run.ts";
+import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 
 const variables = ["HOME", "PI_CODING_AGENT_DIR", "XDG_DATA_HOME", "OMP_PROFILE", "PATH"] as const;
 const saved = new Map<string, string | undefined>();
@@ -48,19 +49,57 @@ describe("list", () => {
     write(join(root, "b.jsonl"), line("fork", { parentSession: parent, title: "The fork" }));
     write(join(root, "c.jsonl"), line("lost", { cwd: "/v", parentSession: "/gone/x.jsonl" }));
     write(join(root, "p/.co/sessions/oo.yaml"), "name: oo\nupdated: ''\nturns:\n- turn: 1\n");
-    const { code, out, err } = await branchlog(["list", root], { columns: 100 });
+    const terminal = new MemoryOutput({ columns: 100, isTerminal: true });
+    const { code, err } = await branchlog(["list", root], { out: terminal });
+    const out = terminal.text;
     expect([code, err]).toEqual([0, ""]);
     const groups = out.split("\n\n");
     expect(groups.map((group) => group.split("\n")[0])).toEqual(
       expect.arrayContaining(["/w", "/v", join(root, "p")]),
     );
     expect(out).toMatch(
-      /^\/w\n {2}first \uFFFD\[2J {2}3 h {2}1 message {2}\d+ bytes {2}pi {2}parent$/m,
+      /^\/w\n {2}first \uFFFD\[2J {2,}3 h {3}1 message {3}\d+ bytes {2}pi {12}parent$/m,
     );
-    expect(out).toMatch(/parent\n {4}The fork {2}12 h {2}0 messages {2}.* {2}omp {2}fork$/m);
-    expect(out).toMatch(/pi {2}lost\n {4}fork of x\.jsonl, which is not here$/m);
-    expect(out).toMatch(/^ {2}oo {2}.* {2}1 turn {2}\d+ bytes {2}connectonion$/m);
+    expect(out).toMatch(/parent\n {4}The fork {2,}12 h {2}0 messages {2}.* {2}omp {11}fork$/m);
+    expect(out).toMatch(/pi {12}lost\n {4}fork of x\.jsonl, which is not here$/m);
+    expect(out).toMatch(/^ {2}oo {2}.* {2}1 turn {6}\d+ bytes {3}connectonion$/m);
   });
+
+  it("is a line of whole fields, separated by tabs, for each in a pipe", async () => {
+    const root = temporaryDirectory();
+    const title = `a\t${"long ".repeat(100)}title`;
+    const path = write(join(root, "a.jsonl"), line("id-1", {}), message(title));
+    write(join(root, "oo.yaml"), "name: oo\nturns: []\n");
+    const { out } = await branchlog(["list", root], { columns: 40 });
+    const [session, agent] = out.split("\n").map((one) => one.split("\t"));
+    const [time, size] = ["2025-12-31T21:00:00.000Z", String(readFileSync(path).length)];
+    expect(session).toEqual(["id-1", "pi", time, "1", size, title.replace("\t", " "), "/w", path]);
+    expect(agent?.slice(0, 2)).toEqual(["", "connectonion"]);
+  });
+
+  it.each([80, 100, 60])(
+    "fits the columns of a terminal, in columns of its own: %s",
+    async (columns) => {
+      const root = temporaryDirectory();
+      const titles = ["修复登录测试，这是一个很长的标题".repeat(4), "x".repeat(200), "👍🏽 e\u0301"];
+      for (const [at, title] of titles.entries()) {
+        const head = line(`0197-${at}${"f".repeat(30)}`, {
+          parentSession: "/gone/y.jsonl".repeat(9),
+        });
+        write(join(root, `${at}.jsonl`), head, message(title));
+      }
+      const out = new MemoryOutput({ columns, isTerminal: true });
+      await branchlog(["list", root], { out });
+      const lines = out.text.trimEnd().split("\n");
+      for (const one of lines) expect(displayWidth(one)).toBeLessThanOrEqual(columns);
+      const aged = lines.filter((one) => one.includes("3 h"));
+      const starts = aged.map((one) => displayWidth(one.slice(0, one.indexOf("3 h"))));
+      expect(starts).toHaveLength(3);
+      expect(new Set(starts).size).toBe(1);
+      // As much of each id as tells it from the others, and eight characters at least.
+      expect(out.text).toMatch(/ {2}0197-0ff$/m);
+    },
+  );
 
   it("gives a line of JSON for each", async () => {
     const root = temporaryDirectory();

@@ -1,10 +1,30 @@
 /** The tour that `npm start` runs. On dist. */
 import { spawn } from "node:child_process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { ended } from "./command-process.ts";
+import { branchlog } from "./command-run.ts";
 
-const tour = fileURLToPath(new URL("../../examples/tour/tour.mjs", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const tour = join(root, "examples/tour/tour.mjs");
+
+/** The commands that it names at the end are those of this clone, and run. */
+async function expectNextCommands(end: string): Promise<void> {
+  const lines = Array.from(
+    end.matchAll(/^ {2}npm run branchlog -- (.*)$/gm),
+    ([, line = ""]) => line,
+  );
+  expect(lines).toHaveLength(2);
+  for (const line of lines) {
+    const words = Array.from(
+      line.matchAll(/'([^']*)'|(\S+)/g),
+      ([, quoted, word]) => quoted ?? word ?? "",
+    );
+    const paths = words.map((word) => (word.startsWith("fixtures") ? join(root, word) : word));
+    expect(await branchlog(paths)).toMatchObject({ code: 0, err: "" });
+  }
+}
 
 describe("the tour", () => {
   it("shows a session, lets two processes append and a third follow, and loses nothing", async () => {
@@ -25,6 +45,8 @@ describe("the tour", () => {
     expect(text).toMatch(/entries +344 before, 444 now/);
     expect(text.match(/^✓ /gm)).toHaveLength(4);
     expect(text).not.toContain("✗");
-    expect(text.trimEnd().split("\n").at(-1)).toBe("Tour complete: nothing was lost.");
+    expect(text).toContain("\nTour complete: nothing was lost.\n");
+    expect(text.split("\n").length).toBeLessThan(80);
+    await expectNextCommands(text.slice(text.indexOf("Tour complete")));
   });
 });

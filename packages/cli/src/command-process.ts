@@ -11,6 +11,9 @@ import type { RunSetting } from "./run.ts";
 
 /** Runs the command of these words, and sets the exit code of the process. */
 export async function runProcess(words: readonly string[], version: () => string): Promise<void> {
+  const { rest, hasColours, hasPager } = globalOptions(words);
+  if (!hasColours) process.env["NO_COLOR"] = "1";
+  const { paged, ...outputs } = processOutputs();
   const interrupt = new AbortController();
   let writing = false;
   let input: Readable | undefined;
@@ -24,15 +27,14 @@ export async function runProcess(words: readonly string[], version: () => string
       // A writing command exits by itself when it is aborted; the process exits at once from the
       // third signal on, so that a key pressed twice, or a signal to the process group, leaves no
       // half-written file.
+      // A pager has the keyboard, and decides itself what an interrupt means.
+      if (paged?.isPaging === true && interruptions < 3) return;
       if (!writing || interruptions > 2) process.exit(code);
     });
   }
 
-  const { rest, hasColours } = globalOptions(words);
-  if (!hasColours) process.env["NO_COLOR"] = "1";
-
   const io: CommandIo = {
-    ...processOutputs(),
+    ...outputs,
     input: () => (input = addAbortSignal(interrupt.signal, process.stdin)),
     isInteractive: isatty(0),
     now: () => Date.now(),
@@ -49,6 +51,7 @@ export async function runProcess(words: readonly string[], version: () => string
     onCommand: (chosen) => {
       command = chosen;
       writing = chosen.isWriting;
+      if (chosen.isPaged && hasPager) paged?.allow();
     },
   };
   // Uncaught errors: Node would print them unescaped, with names and text of files in them.
@@ -57,6 +60,7 @@ export async function runProcess(words: readonly string[], version: () => string
   });
 
   process.exitCode = await run(rest, setting);
+  await paged?.closePager();
   // Input that is not read to its end would keep the process alive.
   input?.destroy();
 }

@@ -5,16 +5,22 @@ import type { Words } from "./marked-words.ts";
 export interface GlobalOptions {
   /** False with `--no-color`. */
   readonly hasColours: boolean;
+  /** False with `--no-pager`. */
+  readonly hasPager: boolean;
 }
 
 const noColour = ["--no-color", "--no-colour"];
+const noPager = "--no-pager";
 
 /** The words without options that every command takes, and these. */
 export function globalOptions(words: Words): GlobalOptions & { readonly rest: Words } {
   const before = optionWords(words);
-  const own = before.filter((word) => !noColour.includes(word));
-  const rest = [...own, ...words.slice(before.length)];
-  return { rest, hasColours: own.length === before.length };
+  const own = before.filter((word) => !noColour.includes(word) && word !== noPager);
+  return {
+    rest: [...own, ...words.slice(before.length)],
+    hasColours: !before.some((word) => noColour.includes(word)),
+    hasPager: !before.includes(noPager),
+  };
 }
 
 export interface CommandWords {

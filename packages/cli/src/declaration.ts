@@ -11,6 +11,8 @@ export interface Command {
   readonly options: { readonly json: boolean };
   /** Whether it writes more than checkpoints and catalogs, so that an interrupt lets it end. */
   readonly isWriting: boolean;
+  /** Whether long output is shown in a pager. */
+  readonly isPaged: boolean;
   readonly run: (io: CommandIo) => Promise<CommandResult>;
 }
 
@@ -55,6 +57,7 @@ interface Declaration<P extends Declarations, O extends Declarations, Options> {
   readonly usage: string;
   readonly about: string;
   readonly isWriting?: boolean;
+  readonly isPaged?: boolean;
   readonly positionals: P;
   readonly options: O;
   readonly examples: readonly Example[];
@@ -67,7 +70,13 @@ export function command<
   P extends Declarations,
   O extends Declarations,
   Options extends { readonly json: boolean },
->({ read, run, isWriting = false, ...data }: Declaration<P, O, Options>): Declared {
+>({
+  read,
+  run,
+  isWriting = false,
+  isPaged = false,
+  ...data
+}: Declaration<P, O, Options>): Declared {
   const { usage, positionals, options: declared } = data;
   const [name = usage] = usage.split(" ");
   const add = (parser: Argv): Argv<Values<P, O>> => {
@@ -83,7 +92,7 @@ export function command<
     declare: (parser, words, choose) => {
       parser.command(usage.replace(name, "$0"), false, add, (values) => {
         const options = read(values, words);
-        choose({ name, options, isWriting, run: (io) => run(options, io) });
+        choose({ name, options, isWriting, isPaged, run: (io) => run(options, io) });
       });
     },
   };

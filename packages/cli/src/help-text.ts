@@ -11,6 +11,7 @@ type Row = readonly [left: string, right: string];
 
 const help: Row = ["  -h, --help", "Show this help"];
 const noColour: Row = ["      --no-color", "Without colours, on a terminal, too"];
+const noPager: Row = ["      --no-pager", "Long output without a pager, on a terminal, too"];
 
 const fileWords =
   "FILE is a path, the name or the beginning of the id of a session, or @latest; " +
@@ -22,7 +23,8 @@ const entryWords =
 
 const outcomes =
   "Exit codes: 0 fine; 1 the session has damage, or the command failed; 2 wrong usage; " +
-  "130 interrupted. Colours: NO_COLOR, FORCE_COLOR. Stack traces of failures: BRANCHLOG_DEBUG=1.";
+  "130 interrupted. Colours: NO_COLOR, FORCE_COLOR. Pager: BRANCHLOG_PAGER, PAGER. " +
+  "Stack traces of failures: BRANCHLOG_DEBUG=1.";
 
 /** The help of the program. */
 export function programHelp(): string {
@@ -36,7 +38,7 @@ export function programHelp(): string {
     ["Commands that read:", ...rows(readingCommands.map(commandRow))],
     ["Commands that change or write sessions:", ...rows(changingCommands.map(commandRow))],
     ["Others:", ...rows(own)],
-    ["Options:", ...rows([help, ["  -V, --version", "Show the version"], noColour])],
+    ["Options:", ...rows([help, ["  -V, --version", "Show the version"], noColour, noPager])],
     wrapped(fileWords, columnsMax),
     wrapped(entryWords, columnsMax),
     wrapped(outcomes, columnsMax),

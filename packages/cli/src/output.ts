@@ -6,6 +6,7 @@
 import type { Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { BranchlogError } from "@branchlog/core/errors";
+import { PagedStream } from "./pager.ts";
 import { createStyle, markedStyle, terminalText, wantsColour } from "./style.ts";
 import type { Style } from "./style.ts";
 import { cleanJson, cleanText } from "./text/clean-text.ts";
@@ -111,12 +112,22 @@ type MaybeTerminal = Writable & { readonly isTTY?: boolean; readonly columns?: n
 
 const columnsDefault = 120;
 
-export function processOutputs(): { readonly out: Output; readonly err: Output } {
-  return { out: outputOn(process.stdout), err: outputOn(process.stderr) };
+export interface ProcessOutputs {
+  readonly out: Output;
+  readonly err: Output;
+  /** On a terminal only. */
+  readonly paged: PagedStream | undefined;
 }
 
-function outputOn(stream: MaybeTerminal): Output {
-  const { isTTY: isTerminal = false, columns = columnsDefault } = stream;
+export function processOutputs(): ProcessOutputs {
+  const { stdout, stderr } = process;
+  if (!stdout.isTTY) return { out: outputOn(stdout), err: outputOn(stderr), paged: undefined };
+  const paged = new PagedStream(stdout, { rows: stdout.rows, env: process.env });
+  return { out: outputOn(stdout, paged), err: outputOn(stderr), paged };
+}
+
+function outputOn(terminal: MaybeTerminal, stream: Writable = terminal): Output {
+  const { isTTY: isTerminal = false, columns = columnsDefault } = terminal;
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
   const hasColours = wantsColour(isTerminal, { NO_COLOR, FORCE_COLOR, TERM });
   return new StreamOutput(stream, { isTerminal, columns, hasColours });

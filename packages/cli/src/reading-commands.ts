@@ -13,6 +13,7 @@ export const readingCommands: readonly Declared[] = [
   command({
     usage: "list [dir]",
     about: "List the sessions of every agent",
+    isPaged: true,
     positionals: {
       dir: positional(
         "A directory, or a session; default: where pi, co-mono, omp, ConnectOnion, Claude " +
@@ -47,6 +48,7 @@ export const readingCommands: readonly Declared[] = [
   command({
     usage: "info <file>",
     about: "Show the facts of a session",
+    isPaged: true,
     positionals: { file },
     options: common,
     examples: [
@@ -60,6 +62,7 @@ export const readingCommands: readonly Declared[] = [
   command({
     usage: "tree <file>",
     about: "Show the branches of a session",
+    isPaged: true,
     positionals: { file },
     options: {
       all: flag("Every entry on its own line"),
@@ -80,6 +83,7 @@ export const readingCommands: readonly Declared[] = [
   command({
     usage: "context <file>",
     about: "Show what the model would get",
+    isPaged: true,
     positionals: { file },
     options: {
       at: entry("At this entry; default: the leaf"),
@@ -97,6 +101,7 @@ export const readingCommands: readonly Declared[] = [
   command({
     usage: "turns <file>",
     about: "List turns: asked, answered, spent",
+    isPaged: true,
     positionals: { file },
     options: {
       turn: number("One turn, with its messages"),
@@ -118,6 +123,7 @@ export const readingCommands: readonly Declared[] = [
   command({
     usage: "entries <file>",
     about: "List entries, as stored with --json",
+    isPaged: true,
     positionals: { file },
     options: {
       type: text("TYPE", "Only entries of this type"),
@@ -226,6 +232,7 @@ export const readingCommands: readonly Declared[] = [
   command({
     usage: "verify <files..>",
     about: "Check every byte of sessions",
+    isPaged: true,
     positionals: {
       files: {
         ...required("Session files, names or ids, and directories with all below", "session"),

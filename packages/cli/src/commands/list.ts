@@ -8,7 +8,8 @@ import { sessionPath } from "../session-path.ts";
 import { agentOf, sinceMs, sortedSessions } from "../session-filter.ts";
 import type { AgentName, SortName } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
-import { groupText } from "../text/session-text.ts";
+import { listLines, listText } from "../text/session-list.ts";
+import { uniquePrefixes } from "../unique-prefixes.ts";
 
 export interface ListCommandOptions {
   /**
@@ -51,16 +52,12 @@ export async function listCommand(
   const groups = sessionGroups(shownOf(found, options))
     .map((group) => (only === undefined ? group : onlySession(group, only)))
     .filter(({ sessions, agents }) => sessions.length + agents.length > 0);
-  for (const [at, group] of groups.entries()) {
-    signal.throwIfAborted();
-    if (json) {
-      for (const session of group.sessions) await writeJsonLine(out, sessionJson(session));
-      for (const agent of group.agents) await writeJsonLine(out, agentJson(agent));
-      continue;
-    }
+  if (json) await writeJson(groups, io);
+  else if (!out.isTerminal) await out.write(listLines(groups));
+  else {
     const { columns, style } = out;
-    const text = groupText(group, { nowMs: io.now(), columns, style });
-    await out.write(at === 0 ? text : `\n${text}`);
+    const prefixes = uniquePrefixes(found.sessions.map(({ header }) => header.id));
+    await out.write(listText(groups, { nowMs: io.now(), columns, style, prefixes }));
   }
   if (only === undefined) await writeUnlisted(found.unlisted, json, io);
   if (groups.length === 0 && !json) {
@@ -70,6 +67,14 @@ export async function listCommand(
     await err.write(`no ${which} in ${oneLine(place, 400)}\n`);
   }
   return 0;
+}
+
+async function writeJson(groups: readonly SessionGroup[], io: CommandIo): Promise<void> {
+  for (const { sessions, agents } of groups) {
+    io.signal.throwIfAborted();
+    for (const session of sessions) await writeJsonLine(io.out, sessionJson(session));
+    for (const agent of agents) await writeJsonLine(io.out, agentJson(agent));
+  }
 }
 
 function shownOf(

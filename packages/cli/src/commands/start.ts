@@ -5,7 +5,7 @@ import { listCommand } from "./list.ts";
 const shownMax = 10;
 
 const next =
-  "branchlog info ID         the facts of a session: give the beginning of its id, or its name\n" +
+  "branchlog info ID         the facts of a session, by the beginning of its id\n" +
   "branchlog search 'TEXT'   where something was said\n" +
   "branchlog help            every command\n";
 

@@ -1,82 +1,13 @@
-/** Sessions as text: those of a working directory below a heading, and events of sessions. Pure. */
+/** The title of a session, and events of sessions as lines. Pure. */
 import { basename } from "node:path";
-import type { ListedSession, ListedTranscript } from "@branchlog/core";
-import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
+import type { ListedSession } from "@branchlog/core";
 import type { Paint, Style } from "../style.ts";
-import { agentOf } from "../session-filter.ts";
 import { oneLine } from "./clean-text.ts";
-import { ageText, countText, sizeText, timeText } from "./quantities.ts";
-
-export interface GroupTextOptions {
-  readonly nowMs: number;
-  readonly columns: number;
-  readonly style: Style;
-}
+import { countText, timeText } from "./quantities.ts";
 
 const titleUnitsMin = 20;
-const shownDepthMax = 8;
-
-/** Each line with its newline. */
-export function groupText(
-  { cwd, sessions, agents }: SessionGroup,
-  options: GroupTextOptions,
-): string {
-  const title = cwd === "" ? "(no working directory)" : oneLine(cwd, 400);
-  const lines = [
-    ...sessions.map((session) => sessionText(session, options)),
-    ...agents.map((agent) => agentText(agent, options)),
-  ];
-  return `${options.style.heading(title)}\n${lines.join("")}`;
-}
-
-function sessionText(
-  { session, depth, parent }: GroupedSession,
-  options: GroupTextOptions,
-): string {
-  const { header, summary, transcript, modifiedMs, sizeBytes } = session;
-  const facts = [
-    ageText(options.nowMs - modifiedMs),
-    countText(summary.messageCount, "message"),
-    sizeText(sizeBytes),
-    ...(transcript === undefined ? [] : transcriptFacts(transcript)),
-    agentOf(session),
-    oneLine(header.id, 40),
-  ];
-  const indent = "  ".repeat(Math.min(depth, shownDepthMax) + 1);
-  const line = lineText(indent, titleOf(session), facts.join("  "), options);
-  if (parent === undefined || depth > 0) return line;
-  const { reference, session: known } = parent;
-  const from = known === undefined ? `${basename(reference)}, which is not here` : titleOf(known);
-  const note = `${indent}  fork of ${oneLine(from, options.columns - indent.length - 10)}`;
-  return `${line}${options.style.faint(note)}\n`;
-}
-
-function transcriptFacts({ models, tokens }: ListedTranscript): readonly string[] {
-  const [model] = models;
-  const more = models.length > 1 ? ` +${models.length - 1}` : "";
-  const named = model === undefined ? [] : [`${oneLine(model, 30)}${more}`];
-  return tokens === 0 ? named : [countText(tokens, "token"), ...named];
-}
-
-function agentText(agent: ListedAgent, options: GroupTextOptions): string {
-  const { name, turnCount, sizeBytes, modifiedMs } = agent;
-  const age = ageText(options.nowMs - modifiedMs);
-  const facts = [age, countText(turnCount, "turn"), sizeText(sizeBytes), "connectonion"];
-  return lineText("  ", name, facts.join("  "), options);
-}
-
-function lineText(
-  indent: string,
-  title: string,
-  facts: string,
-  { columns, style }: GroupTextOptions,
-): string {
-  const unitsMax = Math.max(titleUnitsMin, columns - indent.length - facts.length - 2);
-  return `${indent}${oneLine(title, unitsMax)}  ${style.faint(facts)}\n`;
-}
-
 /** The name, else the first text of a user. */
-function titleOf({ name, summary }: ListedSession): string {
+export function titleOf({ name, summary }: ListedSession): string {
   return (name ?? summary.firstMessage ?? "").trim() || "(no messages)";
 }
 
