@@ -5,12 +5,13 @@
  * it is started through npx at the version that package.json pins: the machine needs nothing but npm.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 import { publishedPackages, readManifest, root, tarballName } from "./checks/packages.mjs";
 
 const target = resolve(process.argv[2] ?? join(root, "dist-packages"));
+const bytesMax = 1_000_000;
 const packages = publishedPackages();
 mkdirSync(target, { recursive: true });
 removeOldTarballs();
@@ -31,8 +32,14 @@ function pack(published) {
   }
   const { status, error, stdout, stderr } = withDocuments(published, () => packedBy(folder));
   if (error !== undefined) throw error;
-  if (status === 0 && existsSync(tarball(published))) return;
+  if (status === 0 && existsSync(tarball(published))) return requireSmall(tarball(published));
   throw new Error(`pnpm did not make ${tarball(published)}:\n${stdout}${stderr}`);
+}
+
+/** What does not belong in a package makes it large first. */
+function requireSmall(path) {
+  const { size } = statSync(path);
+  if (size > bytesMax) throw new Error(`${path} has ${size} bytes, more than ${bytesMax}.`);
 }
 
 function packedBy(folder) {
@@ -61,7 +68,7 @@ function tarball(published) {
   return join(target, tarballName(published));
 }
 
-/** npm takes what is named in one command for what they depend on; pnpm and yarn have to be told. */
+/** npm takes what is named in one command for what they depend on; the others have to be told. */
 function instructions() {
   const quoted = packages.map((published) => `"${tarball(published)}"`).join(" ");
   const overrides = packages.map(({ name, ...rest }) => [
@@ -80,7 +87,7 @@ pnpm: first add this to pnpm-workspace.yaml, then "pnpm add" (in its folder, "pn
 overrides:
 ${pnpm}
 
-Yarn 1: first add this to package.json, then "yarn add" with the same files.
+Yarn 1 and Bun: first add this to package.json, then "yarn add" or "bun add" with the same files.
 
 ${yarn}`;
 }

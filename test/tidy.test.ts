@@ -137,6 +137,7 @@ describe("every source file", () => {
     const packages = new Set(sources.map(({ path }) => path.split("/")[1]));
     expect([...packages].toSorted((a = "", b = "") => a.localeCompare(b))).toEqual([
       "bench",
+      "branchlog",
       "cli",
       "connectonion",
       "core",

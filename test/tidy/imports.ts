@@ -21,6 +21,7 @@ const packagesBelow: Readonly<Record<string, readonly string[]>> = {
     "@branchlog/streaming",
     "@branchlog/transfer",
   ],
+  branchlog: ["@branchlog/core"],
   bench: ["@branchlog/core", "@branchlog/streaming"],
 };
 
