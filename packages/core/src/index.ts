@@ -3,8 +3,8 @@
  * reading order; `/entries` has the types of what is stored, `/live` what can be subscribed to,
  * `/types` the names of everything else that is taken or returned.
  */
-export { createSession, memorySession, openSession } from "./open.ts";
-export type { CreateOptions, OpenOptions } from "./open.ts";
+export { createSession, memorySession, openOrCreateSession, openSession } from "./open.ts";
+export type { CreateOptions, OpenOptions, OpenOrCreateOptions } from "./open.ts";
 export type { Session } from "./session/session.ts";
 export type { AppendOptions } from "./append/request.ts";
 export type { AppendResult } from "./append/commit.ts";

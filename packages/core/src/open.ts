@@ -1,9 +1,9 @@
 /**
- * The three ways to a session: open a log that exists, create one, or keep one in memory.
+ * The ways to a session: open a log that exists, create one, either of both, or keep one in memory.
  */
 import type { OptionNames } from "@branchlog/streaming";
 import type { SessionHeader } from "./entries/entry-types.ts";
-import { BranchlogError } from "./errors.ts";
+import { BranchlogError, isBranchlogError } from "./errors.ts";
 import { Session } from "./session/session.ts";
 import { Engine } from "./session/engine.ts";
 import { engineOptionNames, engineSettings } from "./log/engine-options.ts";
@@ -35,6 +35,9 @@ export interface CreateOptions extends EngineOptions {
   readonly title?: string;
 }
 
+/** How a session is opened, and what it says about itself if it is created. */
+export interface OpenOrCreateOptions extends OpenOptions, CreateOptions {}
+
 const openNames: OptionNames<OpenOptions> = { ...engineOptionNames, follow: true, signal: true };
 
 const createNames: OptionNames<CreateOptions> = {
@@ -44,6 +47,8 @@ const createNames: OptionNames<CreateOptions> = {
   parentSession: true,
   title: true,
 };
+
+const openOrCreateNames: OptionNames<OpenOrCreateOptions> = { ...openNames, ...createNames };
 
 /**
  * Opens a log of any version without changing it. Its leaf follows the tail until the first append
@@ -71,6 +76,38 @@ export async function openSession(path: string, options: OpenOptions = {}): Prom
  */
 export async function createSession(path: string, options: CreateOptions = {}): Promise<Session> {
   return new Session(Engine.createSync(path, headerFor(options), options));
+}
+
+/**
+ * Opens the log of this path, or creates it if there is none, for a program that is started again.
+ * Of several processes that do so at once, one creates the log and the others open it. An existing
+ * log stays as it is: `cwd` and the other facts are those of its header. With `access: "read"` none is
+ * created.
+ * @throws BranchlogError As `openSession` and `createSession`.
+ * @example
+ * const session = await openOrCreateSession("sessions/agent.jsonl", { cwd: process.cwd() });
+ */
+export async function openOrCreateSession(
+  path: string,
+  options: OpenOrCreateOptions = {},
+): Promise<Session> {
+  const { signal, follow: _follow, ...creation } = requireOptions(options, openOrCreateNames);
+  const open = async (): Promise<Session> =>
+    new Session(await Engine.open(path, options, signal), options);
+  try {
+    return await open();
+  } catch (error) {
+    const isCreated = isBranchlogError(error, "ERR_LOG_MISSING") && options.access !== "read";
+    if (!isCreated) throw error;
+  }
+  signal?.throwIfAborted();
+  try {
+    return new Session(Engine.createSync(path, headerFor(creation), options), options);
+  } catch (error) {
+    // Another process was faster.
+    if (!isBranchlogError(error, "ERR_LOG_EXISTS")) throw error;
+    return open();
+  }
 }
 
 /**

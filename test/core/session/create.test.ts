@@ -1,7 +1,14 @@
 /** Creating a session, and what is left when that fails. */
-import { rmdirSync } from "node:fs";
+import { readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createSession, isBranchlogError, memorySession, openSession } from "@branchlog/core";
+import {
+  createSession,
+  isBranchlogError,
+  memorySession,
+  openOrCreateSession,
+  openSession,
+} from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { failingFileSystem } from "../store/failing-file-system.ts";
@@ -56,5 +63,49 @@ describe("creating a session", () => {
     await expect(createSession(path, { ports })).rejects.toMatchObject(failed);
     await expect(memorySession()).rejects.toMatchObject(failed);
     expect((await createSession(path, { ports, cwd: "/w" })).header.cwd).toBe("/w");
+  });
+});
+
+describe("opening a session or creating it", () => {
+  it("creates a missing log, and opens it the next time as it is", async () => {
+    const ports = createMemoryPorts();
+    const first = await openOrCreateSession(path, { ports, cwd: "/w", id: "first" });
+    const { id } = await first.append({ type: "custom", customType: "x:y" });
+    const second = await openOrCreateSession(path, { ports, cwd: "/other", id: "second" });
+    expect(second.header).toMatchObject({ id: "first", cwd: "/w" });
+    expect(second.tail).toBe(id);
+  });
+
+  it("is one log for all that do so at once", async () => {
+    const file = join(temporaryDirectory(), "s.jsonl");
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => openOrCreateSession(file, { cwd: "/w" })),
+    );
+    expect(new Set(all.map(({ header }) => header.id)).size).toBe(1);
+    await Promise.all(all.map((one) => one.append({ type: "custom", customType: "x:y" })));
+    expect((await openSession(file, { access: "read" })).revision).toBe(8);
+  });
+
+  it("opens the log of another process that was faster", async () => {
+    const fs = new MemoryFileSystem();
+    const ports = createMemoryPorts({ fs });
+    // Of the two that begin together, the second finds the log missing and then there.
+    const both = await Promise.all([
+      openOrCreateSession(path, { ports, cwd: "/w", id: "one" }),
+      openOrCreateSession(path, { ports, cwd: "/w", id: "two" }),
+    ]);
+    expect(new Set(both.map(({ header }) => header.id)).size).toBe(1);
+  });
+
+  it("creates nothing for a reader, or beside a file that is no session", async () => {
+    const directory = temporaryDirectory();
+    const file = join(directory, "s.jsonl");
+    const reader = openOrCreateSession(file, { access: "read" });
+    await expect(reader).rejects.toMatchObject({ code: "ERR_LOG_MISSING" });
+    expect(readdirSync(directory)).toEqual([]);
+    writeFileSync(file, "text");
+    const foreign = openOrCreateSession(file, { cwd: "/w" });
+    await expect(foreign).rejects.toMatchObject({ code: "ERR_NOT_A_SESSION" });
+    expect(readFileSync(file, "utf8")).toBe("text");
   });
 });
