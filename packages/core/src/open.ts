@@ -81,8 +81,8 @@ export async function createSession(path: string, options: CreateOptions = {}): 
 /**
  * Opens the log of this path, or creates it if there is none, for a program that is started again.
  * Of several processes that do so at once, one creates the log and the others open it. An existing
- * log stays as it is: `cwd` and the other facts are those of its header. With `access: "read"` none is
- * created.
+ * log stays as it is: `cwd` and the other facts are those of its header. With `access: "read"`
+ * none is created.
  * @throws BranchlogError As `openSession` and `createSession`.
  * @example
  * const session = await openOrCreateSession("sessions/agent.jsonl", { cwd: process.cwd() });
