@@ -6,14 +6,16 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { rolldown } from "rolldown";
 
 import { licences } from "./bundle/licences.mjs";
-import { root } from "./checks/packages.mjs";
+import { readManifest, root } from "./checks/packages.mjs";
 
 const target = resolve(process.argv[2] ?? join(root, "packages", "branchlog", "bundle"));
+
+const source = join(root, "packages", "cli", "src");
 
 /** Its entry for Node is CommonJS, of which nothing can be left out. */
 const rxjs = createRequire(join(root, "packages", "core", "package.json"))
@@ -24,7 +26,7 @@ const rxjs = createRequire(join(root, "packages", "core", "package.json"))
 const unused = fileURLToPath(new URL("bundle/unused-layout.mjs", import.meta.url));
 
 const build = await rolldown({
-  input: { main: join(root, "packages", "cli", "src", "main.ts") },
+  input: { main: join(source, "main.ts"), "man-page": join(source, "man-page.ts") },
   platform: "node",
   tsconfig: false,
   resolve: {
@@ -44,3 +46,6 @@ writeFileSync(
   join(target, "licences.txt"),
   licences(output.flatMap((file) => file.moduleIds ?? [])),
 );
+const { manPage } = await import(pathToFileURL(join(target, "man-page.js")).href);
+const { version } = readManifest(join(root, "packages", "branchlog"));
+writeFileSync(join(target, "branchlog.1"), manPage(version));

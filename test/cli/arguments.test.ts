@@ -267,8 +267,8 @@ describe("completions", () => {
     expect(offered("help", "li")).toEqual(["list"]);
   });
 
-  it("leave files to the shell, and texts to the user", () => {
-    expect(offered("info", "")).toEqual([]);
+  it("leave paths to the shell, and texts to the user", () => {
+    expect(offered("watch", "")).toEqual([]);
     expect(offered("search", "--", "--")).toEqual([]);
     expect(offered("entries", "f", "--type", "")).toEqual([]);
     expect(offered("nothing", "")).toEqual([]);

@@ -40,6 +40,10 @@ export const samples: Readonly<Record<string, Samples>> = {
     [file, "--output", join(output, "repaired.jsonl"), "--cwd", "/"],
     [file, "--bridge", "--apply"],
   ],
+  create: ({ output }) => [
+    [join(output, "created.jsonl")],
+    [join(output, "named.jsonl"), "--name", "a name", "--for", "omp"],
+  ],
   append: ({ file, entryId }) => [
     [file, "--user", "text"],
     [file, "--user", "text", "--parent", entryId],

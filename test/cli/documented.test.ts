@@ -71,6 +71,7 @@ function settled(text: string): string {
   return text
     .replaceAll(/^appended \w{8} below \w{8}/gm, "appended … below …")
     .replaceAll(/"(id|parentId)":"\w{8}"/g, '"$1":"…"')
+    .replaceAll(/^created [\w-]{36}$/gm, "created …")
     .replaceAll(/^opened in .*$/gm, "opened in …");
 }
 

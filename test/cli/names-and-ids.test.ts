@@ -113,6 +113,38 @@ describe("@latest, and sessions of the working directory", () => {
   });
 });
 
+describe("completions", () => {
+  const offered = async (...words: string[]): Promise<string[]> => {
+    const lines = (await expectFine("--complete", ...words)).split("\n");
+    return lines.filter((line) => line !== "").map((line) => line.replace(/\t.*$/u, ""));
+  };
+
+  it("offer names of sessions, and as much of their ids as tells them apart", async () => {
+    process.chdir(temporaryDirectory());
+    expect((await offered("info", "")).toSorted()).toEqual([
+      "0197-a",
+      "0197-b",
+      "The one",
+      "The other",
+    ]);
+    expect(await offered("info", "the on")).toEqual(["The one"]);
+    expect((await offered("info", "01")).toSorted()).toEqual(["0197-a", "0197-b"]);
+    writeFileSync("0197.jsonl", "");
+    // The shell has a file.
+    expect(await offered("info", "01")).toEqual([]);
+    expect(await offered("info", "./")).toEqual([]);
+  });
+
+  it("offer the labels and ids of a session, and nothing of a session that cannot be read", async () => {
+    await expectFine("label", path, "1", "good");
+    const ids = await offered("context", path, "--at", "");
+    expect(ids.slice(0, 3)).toEqual(["@leaf", "@tail", "good"]);
+    expect(ids).toContain("1");
+    expect(await offered("label", path, "g")).toEqual(["good"]);
+    expect(await offered("context", "nobody", "--at", "")).toEqual([]);
+  });
+});
+
 describe("an entry", () => {
   const entry = (id: string, parentId: string | null): string =>
     `${JSON.stringify({ type: "custom", customType: "x", id, parentId, timestamp: "2025-12-31T12:00:00.000Z" })}\n`;

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { commands } from "../../packages/cli/src/commands.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { fixture } from "./command-run.ts";
 
@@ -101,6 +102,21 @@ describe("the bundled command", () => {
     expect(loadedBy("lits")).toMatchObject({ code: 2 });
     expect(loadedBy("entries", "f", "--nope").err).toContain("Unknown option: --nope");
     expect(loadedBy("entries", "f", "--on", "both").err).toContain("Choices");
+  });
+
+  it("has a manual page with every command and option", () => {
+    const page = readFileSync(join(bundle, "branchlog.1"), "utf8");
+    for (const { name, options } of commands) {
+      const start = page.indexOf(`.SS "branchlog ${name} `);
+      const section = page.slice(start, page.indexOf("\n.S", start + 1));
+      expect(start).toBeGreaterThan(0);
+      for (const option of Object.keys(options)) {
+        expect(section).toContain(`\\-\\-${option.replaceAll("-", "\\-")}`);
+      }
+    }
+    // No text is taken as a request.
+    const requests = page.split("\n").filter((line) => /^[.']/u.test(line));
+    for (const line of requests) expect(line).toMatch(/^\.(?:TH|SH|SS|TP|PP|B)(?: |$)/u);
   });
 
   it("has the licences of the packages that it contains", () => {

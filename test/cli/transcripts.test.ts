@@ -41,7 +41,8 @@ const refusals: Readonly<Record<Exclude<Outcome, "reads">, readonly string[]>> =
   ERR_READ_ONLY: ["which only that agent writes to", "branchlog fork -o"],
   ERR_NOT_A_SESSION: ["not a session", "branchlog import"],
 };
-const others = commandNames.filter((name) => name !== "import");
+/** `create` reads none. */
+const others = commandNames.filter((name) => !["import", "create"].includes(name));
 
 /** `name` without a name shows it. */
 function outcomeOf(command: string, words: readonly string[]): Outcome {

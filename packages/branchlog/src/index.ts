@@ -16,6 +16,7 @@ export {
 export type {
   CreateOptions,
   OpenOptions,
+  OpenOrCreateOptions,
   Session,
   AppendOptions,
   AppendResult,

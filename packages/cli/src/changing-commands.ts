@@ -33,6 +33,25 @@ export const changingCommands: readonly Declared[] = [
     run: async (...given) => (await import("./commands/repair.ts")).repairCommand(...given),
   }),
   command({
+    usage: "create <file>",
+    about: "Create a session",
+    isWriting: true,
+    positionals: { file: required("The new session file, which must not exist yet", "path") },
+    options: {
+      name: text("TEXT", "The name of the session"),
+      cwd: text("DIR", "The working directory of the session; default: the current one"),
+      for: {
+        choices: ["pi", "omp"] as const,
+        default: "pi" as const,
+        describe: "The agent it is for",
+      },
+      json,
+    },
+    examples: [["create work.jsonl --name 'Fix the build'", "an empty session, to append to"]],
+    read: (args) => ({ ...args, cwd: args.cwd, name: args.name, dialect: args.for }),
+    run: async (...given) => (await import("./commands/create.ts")).createCommand(...given),
+  }),
+  command({
     usage: "append <file> [drafts]",
     about: "Append entries",
     isWriting: true,

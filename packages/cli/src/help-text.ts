@@ -7,7 +7,7 @@ import { readingCommands } from "./reading-commands.ts";
 const columnsMax = 80;
 const leftMax = 36;
 
-type Row = readonly [left: string, right: string];
+export type Row = readonly [left: string, right: string];
 
 const help: Row = ["  -h, --help", "Show this help"];
 const noColour: Row = ["      --no-color", "Without colours, on a terminal, too"];
@@ -26,6 +26,11 @@ const outcomes =
   "130 interrupted. Colours: NO_COLOR, FORCE_COLOR. Pager: BRANCHLOG_PAGER, PAGER. " +
   "Stack traces of failures: BRANCHLOG_DEBUG=1.";
 
+export const about = "Inspects, repairs and appends to sessions of coding agents.";
+
+/** What holds for every command. */
+export const notes: readonly string[] = [fileWords, entryWords, outcomes];
+
 /** The help of the program. */
 export function programHelp(): string {
   const own: readonly Row[] = [
@@ -34,23 +39,22 @@ export function programHelp(): string {
   ];
   return sections([
     ["branchlog <command> FILE", "branchlog                   The latest sessions, on a terminal"],
-    ["Inspects, repairs and appends to sessions of coding agents."],
+    [about],
     ["Commands that read:", ...rows(readingCommands.map(commandRow))],
     ["Commands that change or write sessions:", ...rows(changingCommands.map(commandRow))],
     ["Others:", ...rows(own)],
     ["Options:", ...rows([help, ["  -V, --version", "Show the version"], noColour, noPager])],
-    wrapped(fileWords, columnsMax),
-    wrapped(entryWords, columnsMax),
-    wrapped(outcomes, columnsMax),
+    ...notes.map((note) => wrapped(note, columnsMax)),
   ]);
 }
 
-function commandRow({ usage, about }: Declared): Row {
-  return [`  branchlog ${usage}`, about];
+function commandRow(declared: Declared): Row {
+  return [`  branchlog ${declared.usage}`, declared.about];
 }
 
 /** The help of one command. */
-export function commandHelp({ usage, about, positionals, options, examples }: Declared): string {
+export function commandHelp(declared: Declared): string {
+  const { usage, positionals, options, examples } = declared;
   const places = Object.entries(positionals).map(([name, { describe }]): Row => [
     `  ${name}`,
     describe,
@@ -58,7 +62,7 @@ export function commandHelp({ usage, about, positionals, options, examples }: De
   const shown = Object.entries(options).map(optionRow);
   return sections([
     [`branchlog ${usage}`],
-    [about],
+    [declared.about],
     ["Arguments:", ...rows(places)],
     ["Options:", ...rows([...shown, help, noColour])],
     [
@@ -69,7 +73,7 @@ export function commandHelp({ usage, about, positionals, options, examples }: De
 }
 
 /** `  -n, --limit N`. */
-function optionRow([name, option]: readonly [string, OptionDeclaration]): Row {
+export function optionRow([name, option]: readonly [string, OptionDeclaration]): Row {
   const [letter] = aliasesOf(option);
   const start = letter === undefined ? "      " : `  -${letter}, `;
   return [`${start}--${name}${valueText(option)}`, `${option.describe}${choicesText(option)}`];

@@ -3,6 +3,7 @@ import { asksFor, commandWords } from "./command-words.ts";
 import { commandNamed } from "./commands.ts";
 import { completeOption, completionScript } from "./completion-script.ts";
 import { completionOf } from "./completions.ts";
+import type { Candidate } from "./completions.ts";
 import { commandHelp, programHelp } from "./help-text.ts";
 import type { Words } from "./marked-words.ts";
 
@@ -14,7 +15,7 @@ export interface QuickFacts {
 
 /** Undefined for everything else, wrong command lines included. */
 export function quickText(words: Words, { version, shell }: QuickFacts): string | undefined {
-  if (words[0] === completeOption) return candidateLines(words.slice(1));
+  if (words[0] === completeOption) return plainCandidates(words.slice(1));
   const { name, rest } = commandWords(words);
   if (asksFor(words, "--version", "-V")) return `${version()}\n`;
   const isHelp = name === "help";
@@ -29,8 +30,13 @@ function helpOf(name: string | undefined, isAsked: boolean): string | undefined 
   return isAsked && name !== undefined ? undefined : programHelp();
 }
 
+/** Undefined if sessions are to be read. */
+function plainCandidates(words: Words): string | undefined {
+  const { candidates, takes } = completionOf(words);
+  return takes === "session" || takes === "entry" ? undefined : candidateLines(candidates);
+}
+
 /** A line each: the word, a tab, what it means. */
-function candidateLines(words: Words): string {
-  const { candidates } = completionOf(words);
+export function candidateLines(candidates: readonly Candidate[]): string {
   return candidates.map(({ value, about }) => `${value}\t${about}\n`).join("");
 }

@@ -7,10 +7,12 @@ import type { Command } from "./declaration.ts";
 import { writeJsonLine } from "./command-io.ts";
 import type { CommandIo } from "./command-io.ts";
 import { describeFailure, failureHint, UsageError } from "./failure.ts";
+import { completeOption } from "./completion-script.ts";
+import { completionOf } from "./completions.ts";
 import { programHelp } from "./help-text.ts";
 import { optionWords } from "./marked-words.ts";
 import { ClosedOutput } from "./output.ts";
-import { quickText } from "./quick-text.ts";
+import { candidateLines, quickText } from "./quick-text.ts";
 import { oneLine, wholeLine } from "./text/clean-text.ts";
 
 export interface RunSetting {
@@ -37,6 +39,7 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
       return exitCodes.fine;
     }
     if (words.length === 0) return await begin(io);
+    if (words[0] === completeOption) return await complete(words.slice(1), io);
     // The parser takes longer to load than all that needs none.
     command = (await import("./arguments.ts")).parseCommand(withCommand(words));
     setting.onCommand?.(command);
@@ -57,6 +60,15 @@ async function begin(io: CommandIo): Promise<number> {
   await io.out.flush();
   await io.err.flush();
   return io.out.isTerminal ? exitCodes.fine : exitCodes.usage;
+}
+
+async function complete(words: readonly string[], io: CommandIo): Promise<number> {
+  const { namedCandidates } = await import("./named-completions.ts");
+  const completion = completionOf(words);
+  const named = await namedCandidates(completion, words.at(-1) ?? "", io);
+  await io.out.write(candidateLines([...completion.candidates, ...named]));
+  await io.out.flush();
+  return exitCodes.fine;
 }
 
 /** A path alone is that of a session, or of a directory of sessions. */

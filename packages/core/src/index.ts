@@ -4,7 +4,7 @@
  * `/types` the names of everything else that is taken or returned.
  */
 export { createSession, memorySession, openOrCreateSession, openSession } from "./open.ts";
-export type { CreateOptions, OpenOptions } from "./open.ts";
+export type { CreateOptions, OpenOptions, OpenOrCreateOptions } from "./open.ts";
 export type { Session } from "./session/session.ts";
 export type { AppendOptions } from "./append/request.ts";
 export type { AppendResult } from "./append/commit.ts";

@@ -1,10 +1,9 @@
 /**
- * The ways to a session: open a log that exists, create one, either, or keep one in memory.
+ * The ways to a session: open a log that exists, create one, either of both, or keep one in memory.
  */
 import type { OptionNames } from "@branchlog/streaming";
 import type { SessionHeader } from "./entries/entry-types.ts";
 import { BranchlogError, isBranchlogError } from "./errors.ts";
-import type { ErrorCode } from "./errors.ts";
 import { Session } from "./session/session.ts";
 import { Engine } from "./session/engine.ts";
 import { engineOptionNames, engineSettings } from "./log/engine-options.ts";
@@ -36,6 +35,9 @@ export interface CreateOptions extends EngineOptions {
   readonly title?: string;
 }
 
+/** How a session is opened, and what it says about itself if it is created. */
+export interface OpenOrCreateOptions extends OpenOptions, CreateOptions {}
+
 const openNames: OptionNames<OpenOptions> = { ...engineOptionNames, follow: true, signal: true };
 
 const createNames: OptionNames<CreateOptions> = {
@@ -45,6 +47,8 @@ const createNames: OptionNames<CreateOptions> = {
   parentSession: true,
   title: true,
 };
+
+const openOrCreateNames: OptionNames<OpenOrCreateOptions> = { ...openNames, ...createNames };
 
 /**
  * Opens a log of any version without changing it. Its leaf follows the tail until the first append
@@ -74,42 +78,35 @@ export async function createSession(path: string, options: CreateOptions = {}): 
   return new Session(Engine.createSync(path, headerFor(options), options));
 }
 
-const openOrCreateNames: OptionNames<OpenOptions & CreateOptions> = {
-  ...openNames,
-  ...createNames,
-};
-
 /**
- * Opens the log, or creates it if there is none. Of several processes that do so at once, one
- * creates it and the others open it; `id`, `cwd` and the like count for a new log only.
- * @throws BranchlogError As {@link openSession} and {@link createSession}, but neither
- * `ERR_LOG_MISSING` nor `ERR_LOG_EXISTS`, unless others remove and create the log meanwhile.
+ * Opens the log of this path, or creates it if there is none, for a program that is started again.
+ * Of several processes that do so at once, one creates the log and the others open it. An existing
+ * log stays as it is: `cwd` and the other facts are those of its header. With `access: "read"`
+ * none is created.
+ * @throws BranchlogError As `openSession` and `createSession`.
  * @example
- * const session = await openOrCreateSession("session.jsonl", { cwd: process.cwd() });
+ * const session = await openOrCreateSession("sessions/agent.jsonl", { cwd: process.cwd() });
  */
 export async function openOrCreateSession(
   path: string,
-  options: OpenOptions & CreateOptions = {},
+  options: OpenOrCreateOptions = {},
 ): Promise<Session> {
-  requireOptions(options, openOrCreateNames);
-  const { follow, signal, ...creating } = options;
-  const { id: _id, cwd: _cwd, parentSession: _parent, title: _title, ...opening } = options;
-  const opened = await unless("ERR_LOG_MISSING", () => openSession(path, opening));
-  if (opened !== undefined) return opened;
-  signal?.throwIfAborted();
-  const created = await unless("ERR_LOG_EXISTS", () => createSession(path, creating));
-  if (created === undefined) return openSession(path, opening);
-  // A new log ends where its session is: all that is left to say is whether the leaf follows.
-  return follow === false ? openSession(path, opening) : created;
-}
-
-/** Undefined if it fails with that code. */
-async function unless<T>(code: ErrorCode, work: () => Promise<T>): Promise<T | undefined> {
+  const { signal, follow: _follow, ...creation } = requireOptions(options, openOrCreateNames);
+  const open = async (): Promise<Session> =>
+    new Session(await Engine.open(path, options, signal), options);
   try {
-    return await work();
+    return await open();
   } catch (error) {
-    if (isBranchlogError(error) && error.code === code) return undefined;
-    throw error;
+    const isCreated = isBranchlogError(error, "ERR_LOG_MISSING") && options.access !== "read";
+    if (!isCreated) throw error;
+  }
+  signal?.throwIfAborted();
+  try {
+    return new Session(Engine.createSync(path, headerFor(creation), options), options);
+  } catch (error) {
+    // Another process was faster.
+    if (!isBranchlogError(error, "ERR_LOG_EXISTS")) throw error;
+    return open();
   }
 }
 

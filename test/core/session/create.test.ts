@@ -1,5 +1,6 @@
 /** Creating a session, and what is left when that fails. */
-import { rmdirSync } from "node:fs";
+import { readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   createSession,
@@ -65,17 +66,47 @@ describe("creating a session", () => {
   });
 });
 
-describe("opening or creating a session", () => {
-  it("creates what is missing, and opens what is there, with the options of each", async () => {
+describe("opening a session or creating it", () => {
+  it("creates a missing log, and opens it the next time as it is", async () => {
     const ports = createMemoryPorts();
-    const created = await openOrCreateSession(path, { ports, cwd: "/w", id: "one" });
-    await created.append({ type: "session_info", name: "First" });
-    const opened = await openOrCreateSession(path, { ports, cwd: "/v", id: "two", follow: false });
-    expect(opened.header).toMatchObject({ id: "one", cwd: "/w" });
-    expect([opened.name, opened.tail]).toEqual(["First", created.tail]);
-    await created.append({ type: "session_info", name: "Second" });
-    await opened.refresh();
-    expect(opened.leaf).not.toBe(created.leaf);
+    const first = await openOrCreateSession(path, { ports, cwd: "/w", id: "first" });
+    const { id } = await first.append({ type: "custom", customType: "x:y" });
+    const second = await openOrCreateSession(path, { ports, cwd: "/other", id: "second" });
+    expect(second.header).toMatchObject({ id: "first", cwd: "/w" });
+    expect(second.tail).toBe(id);
+  });
+
+  it("is one log for all that do so at once", async () => {
+    const file = join(temporaryDirectory(), "s.jsonl");
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => openOrCreateSession(file, { cwd: "/w" })),
+    );
+    expect(new Set(all.map(({ header }) => header.id)).size).toBe(1);
+    await Promise.all(all.map((one) => one.append({ type: "custom", customType: "x:y" })));
+    expect((await openSession(file, { access: "read" })).revision).toBe(8);
+  });
+
+  it("opens the log of another process that was faster", async () => {
+    const fs = new MemoryFileSystem();
+    const ports = createMemoryPorts({ fs });
+    // Of the two that begin together, the second finds the log missing and then there.
+    const both = await Promise.all([
+      openOrCreateSession(path, { ports, cwd: "/w", id: "one" }),
+      openOrCreateSession(path, { ports, cwd: "/w", id: "two" }),
+    ]);
+    expect(new Set(both.map(({ header }) => header.id)).size).toBe(1);
+  });
+
+  it("creates nothing for a reader, or beside a file that is no session", async () => {
+    const directory = temporaryDirectory();
+    const file = join(directory, "s.jsonl");
+    const reader = openOrCreateSession(file, { access: "read" });
+    await expect(reader).rejects.toMatchObject({ code: "ERR_LOG_MISSING" });
+    expect(readdirSync(directory)).toEqual([]);
+    writeFileSync(file, "text");
+    const foreign = openOrCreateSession(file, { cwd: "/w" });
+    await expect(foreign).rejects.toMatchObject({ code: "ERR_NOT_A_SESSION" });
+    expect(readFileSync(file, "utf8")).toBe("text");
   });
 
   it("keeps the leaf of a new log in place where it shall not follow", async () => {
@@ -85,30 +116,5 @@ describe("opening or creating a session", () => {
     await other.append({ type: "session_info", name: "First" });
     await pinned.refresh();
     expect([pinned.leaf, pinned.tail]).toEqual([null, other.tail]);
-  });
-
-  it("makes one log of which all are sessions, when many do so at once", async () => {
-    const directory = temporaryDirectory();
-    const many = Array.from({ length: 20 }, (_, at) =>
-      openOrCreateSession(`${directory}/s.jsonl`, { cwd: "/w", id: `s${at}` }),
-    );
-    const ids = (await Promise.all(many)).map(({ header }) => header.id);
-    expect(new Set(ids).size).toBe(1);
-  });
-
-  it("fails for a file that is no session as opening it does, and leaves it as it is", async () => {
-    const fs = new MemoryFileSystem();
-    const ports = createMemoryPorts({ fs });
-    fs.writeFileSync("/s.jsonl", Buffer.from("hello\n"));
-    const failure = openOrCreateSession("/s.jsonl", { ports, cwd: "/w" });
-    await expect(failure).rejects.toMatchObject({ code: "ERR_NOT_A_SESSION" });
-    expect(fs.readFileSync("/s.jsonl").toString()).toBe("hello\n");
-  });
-
-  it("refuses an option that neither has", async () => {
-    const options: object = { cwb: "/w" };
-    await expect(openOrCreateSession(path, options)).rejects.toMatchObject({
-      code: "ERR_INVALID_ARGUMENT",
-    });
   });
 });

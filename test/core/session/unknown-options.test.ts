@@ -26,6 +26,7 @@ type Call = readonly [meant: string, call: (path: string, directory: string) => 
 const calls: Readonly<Record<string, Call>> = {
   openSession: ["access", (path) => core.openSession(path, misspelt("acces"))],
   createSession: ["cwd", (path) => core.createSession(path, misspelt("cwdd"))],
+  openOrCreateSession: ["cwd", (path) => core.openOrCreateSession(path, misspelt("cwdd"))],
   memorySession: ["title", () => core.memorySession(misspelt("titel"))],
   "a port": ["clock", () => core.memorySession({ ports: misspelt("clok") })],
   forkSession: ["target", (path) => core.forkSession(path, misspelt("traget"))],
