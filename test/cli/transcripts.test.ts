@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commandNames } from "../../packages/cli/src/commands.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { branchlog, fixture, jsonLines } from "./command-run.ts";
+import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 import { samplesOf } from "./command-samples.ts";
 
 const transcripts = [
@@ -98,4 +98,21 @@ it("a damaged session without a header is still offered a repair", async () => {
   writeFileSync(file, `{"type":"sess\n${entries.join("\n")}`);
   expect((await branchlog(["info", file])).err).toContain("branchlog repair");
   expect((await branchlog(["repair", file, "--apply"])).code).toBe(0);
+});
+
+describe("a tree on a terminal", () => {
+  it("has ids by their beginnings, and lines that fit, but whole ids in a pipe", async () => {
+    const file = fixture("claude/conversation.jsonl");
+    const out = new MemoryOutput({ isTerminal: true, columns: 80 });
+    await branchlog(["tree", file, "--all"], { out });
+    const lines = out.text.trimEnd().split("\n");
+    expect(lines.length).toBeGreaterThan(10);
+    // Two parts of one record begin alike, and need their whole ids.
+    const short = lines.filter((line) => !line.includes("a1000099"));
+    for (const line of short) expect(line.length).toBeLessThanOrEqual(80);
+    expect(out.text).toContain("a1000011");
+    expect(out.text).not.toContain("a1000011-0000-4000-8000-000000000001");
+    const { out: piped } = await branchlog(["tree", file, "--all"]);
+    expect(piped).toContain("a1000011-0000-4000-8000-000000000001");
+  });
 });

@@ -37,8 +37,9 @@ export interface TreeNode {
 export async function treeCommand(options: TreeOptions, io: CommandIo): Promise<CommandResult> {
   const { session } = await openForReading(options.file, io, options);
   if (!options.json) {
-    const { columns, style } = io.out;
-    for await (const line of treeLines(session, { ...options, columns, style })) {
+    const { columns, style, isTerminal } = io.out;
+    const shown = { ...options, columns, style, shortIds: isTerminal };
+    for await (const line of treeLines(session, shown)) {
       io.signal.throwIfAborted();
       await io.out.write(line);
     }
@@ -65,6 +66,8 @@ export function* treeNodes(session: Session): Generator<TreeNode> {
 }
 
 export interface TreeLinesOptions extends Pick<TreeOptions, "all" | "depth"> {
+  /** Whether ids are shown by their beginnings, where these tell them apart. Default false. */
+  readonly shortIds?: boolean;
   readonly columns: number;
   readonly style: Style;
 }
@@ -77,6 +80,7 @@ export async function* treeLines(
   const view = session.tree();
   const order = treeOrder(view);
   const lastMessages = lastMessagesOf(order);
+  const shownId = options.shortIds === true ? shortIdOf(order.ids) : undefined;
   const text = async (row: OutlineRow): Promise<string> => {
     if (row.kind !== "node") return treeLineText(row, undefined, options);
     const node = view.node(order.ids[row.node] ?? "");
@@ -84,12 +88,29 @@ export async function* treeLines(
     if (node === undefined) return treeLineText(row, undefined, options);
     const isRoot = order.parents[row.node] === -1;
     const problem = isRoot ? rootProblem(view, node) : undefined;
-    const line = { ...(await treeLine(session, node, saidLast)), problem };
+    const found = await treeLine(session, node, saidLast);
+    const line = { ...found, id: shownId?.(found.id) ?? found.id, problem };
     return `${isRoot && row.node > 0 ? "\n" : ""}${treeLineText(row, line, options)}`;
   };
   for (const rows of windowsOf(outline(order, outlineOptions(session, order, options)))) {
     yield* await Promise.all(rows.map((row) => text(row)));
   }
+}
+
+const shortIdUnits = 8;
+
+/** The first characters of an id, or all of it if another begins so. */
+function shortIdOf(ids: readonly string[]): (id: string) => string {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const id of ids) {
+    const short = id.slice(0, shortIdUnits);
+    (seen.has(short) ? repeated : seen).add(short);
+  }
+  return (id) => {
+    const short = id.slice(0, shortIdUnits);
+    return repeated.has(short) ? id : short;
+  };
 }
 
 const gistUnitsMax = 120;
