@@ -83,6 +83,9 @@ export class CodexTranscript implements Transcript {
   #said = new Set<string>();
   #counted = "";
   #tokens = 0;
+  /** Records before it, by their numbers and times, are a copy of another session's. */
+  #ownSince: { readonly ordinal: number; readonly timeMs: number } = { ordinal: 0, timeMs: 0 };
+  #isCopied = false;
   #timeMs = 0;
   #startMs: number | undefined;
   #line = 0;
@@ -102,6 +105,8 @@ export class CodexTranscript implements Transcript {
       this.#startMs ??= timeMs;
       this.#timeMs = timeMs;
     }
+    const numbered = typeof ordinal === "number" && ordinal < this.#ownSince.ordinal;
+    this.#isCopied = numbered || this.#timeMs < this.#ownSince.timeMs;
     const known = codexRecord(record);
     // Without its first record, a rollout is known by its name.
     if (known !== undefined) this.header ??= this.#headerOf({});
@@ -152,6 +157,12 @@ export class CodexTranscript implements Transcript {
     const provider = stringAt(payload, "model_provider") ?? "openai";
     this.#provider = provider === "openai" ? "openai-codex" : provider;
     this.isSubagent = callerOf(payload) !== undefined;
+    const isFork = this.isSubagent || stringAt(payload, "forked_from_id") !== undefined;
+    const startedMs = isFork ? Date.parse(stringAt(payload, "timestamp") ?? "") : Number.NaN;
+    this.#ownSince = {
+      ordinal: countAt(payload, "subagent_history_start_ordinal"),
+      timeMs: startedMs || 0,
+    };
     this.header = this.#headerOf(payload);
     return [];
   }
@@ -274,6 +285,8 @@ export class CodexTranscript implements Transcript {
     this.#counted = total;
     const tokens = countAt(objectAt(info, "last_token_usage"), "total_tokens");
     this.#tokens = tokens || usage.totalTokens;
+    // Spent by the session that it was copied from.
+    if (this.#isCopied) return [];
     if (this.#answer !== undefined) this.#answer.isOver = true;
     return [{ type: "usage" }];
   }
