@@ -39,8 +39,8 @@ const { output } = await build.write({
   dir: target,
   format: "esm",
   entryFileNames: "[name].js",
-  // Names stay, for the stack traces of BRANCHLOG_DEBUG.
-  minify: { compress: true, mangle: false, codegen: true },
+  // Names of functions stay, for the stack traces of BRANCHLOG_DEBUG.
+  minify: { compress: true, mangle: { keepNames: true }, codegen: true },
 });
 writeFileSync(
   join(target, "licences.txt"),

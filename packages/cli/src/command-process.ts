@@ -13,7 +13,7 @@ import type { RunSetting } from "./run.ts";
 export async function runProcess(words: readonly string[], version: () => string): Promise<void> {
   const { rest, hasColours, hasPager } = globalOptions(words);
   if (!hasColours) process.env["NO_COLOR"] = "1";
-  const { paged, ...outputs } = processOutputs();
+  const { paged, ...outputs } = await processOutputs();
   const interrupt = new AbortController();
   let writing = false;
   let input: Readable | undefined;

@@ -6,7 +6,7 @@
 import type { Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { BranchlogError } from "@branchlog/core/errors";
-import { PagedStream } from "./pager.ts";
+import type { PagedStream } from "./pager.ts";
 import { createStyle, markedStyle, terminalText, wantsColour } from "./style.ts";
 import type { Style } from "./style.ts";
 import { cleanJson, cleanText } from "./text/clean-text.ts";
@@ -119,9 +119,10 @@ export interface ProcessOutputs {
   readonly paged: PagedStream | undefined;
 }
 
-export function processOutputs(): ProcessOutputs {
+export async function processOutputs(): Promise<ProcessOutputs> {
   const { stdout, stderr } = process;
   if (!stdout.isTTY) return { out: outputOn(stdout), err: outputOn(stderr), paged: undefined };
+  const { PagedStream } = await import("./pager.ts");
   const paged = new PagedStream(stdout, { rows: stdout.rows, env: process.env });
   return { out: outputOn(stdout, paged), err: outputOn(stderr), paged };
 }
