@@ -5,9 +5,8 @@
 import type { JsonObject } from "@branchlog/streaming";
 import { answerKey } from "../entries/answers.ts";
 import { normalizeName } from "../entries/identifiers.ts";
-import { countAt, isObject, listAt, objectAt, stringAt } from "../entries/json-fields.ts";
+import { countAt, objectAt, stringAt } from "../entries/json-fields.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
-import type { AssistantContent } from "../entries/message-types.ts";
 import {
   assistantBlocks,
   calledBy,
@@ -18,8 +17,10 @@ import {
   isItemCopy,
   toolOutput,
 } from "./codex-items.ts";
+import { codexBody, contextType, levelOf, lineId } from "./codex-bodies.ts";
+import { CodexHistory } from "./codex-history.ts";
 import { codexRecord } from "./codex-record.ts";
-import { noUsage, textsOf } from "./foreign-content.ts";
+import { textsOf } from "./foreign-content.ts";
 import { currentVersion } from "./header.ts";
 import { timeText, transcriptId } from "./transcript.ts";
 import type { Transcript, TranscriptPlace, TranscriptRow } from "./transcript.ts";
@@ -40,21 +41,6 @@ const passedEvents: ReadonlySet<string> = new Set([
 /** Bounds the calls that wait for their end. */
 const recentMax = 512;
 
-/** A value from a line on. */
-interface Since<T> {
-  readonly line: number;
-  readonly value: T;
-}
-
-interface Body {
-  readonly type: string;
-  readonly [key: string]: unknown;
-}
-
-interface CodexPlace extends TranscriptPlace {
-  readonly line: number;
-}
-
 type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timeMs">;
 
 export class CodexTranscript implements Transcript {
@@ -67,15 +53,9 @@ export class CodexTranscript implements Transcript {
   name: string | undefined;
   tailId: string | null = null;
   readonly #fileName: string;
-  #provider = "openai-codex";
-  readonly #models: Since<string>[] = [];
-  readonly #levels: Since<string>[] = [];
-  /** Context tokens, for compactions. */
-  readonly #contextTokens: Since<number>[] = [];
+  readonly #history = new CodexHistory();
   /** The answer that the next block may belong to; over once its usage was written. */
   #answer: { isOver: boolean } | undefined;
-  /** The lines where answers begin and end, by turns: an answer's id is that of its first line. */
-  readonly #answerBounds: number[] = [];
   /** The parents of each turn, for rollbacks. */
   readonly #starts: (string | null)[] = [];
   readonly #calls = new Set<string>();
@@ -125,7 +105,7 @@ export class CodexTranscript implements Transcript {
     if (known === undefined) return undefined;
     const { id, parentId, timestamp } = place;
     const at = { ...place, line: Number.parseFloat(id.slice("line:".length)) };
-    const { type, ...rest } = this.#bodyOf(known.type, known.payload, at);
+    const { type, ...rest } = codexBody(known.type, known.payload, at, this.#history);
     return { type, id, parentId, timestamp, ...rest };
   }
 
@@ -141,7 +121,7 @@ export class CodexTranscript implements Transcript {
         return this.#event(payload);
       case "compacted":
         this.#endAnswer();
-        this.#contextTokens.push({ line: this.#line, value: this.#tokens });
+        this.#history.learnContextTokens(this.#line, this.#tokens);
         return [{ type: "compaction" }];
       case "state":
       case "world_state":
@@ -155,7 +135,7 @@ export class CodexTranscript implements Transcript {
     if (this.#hasMeta) return [customRow("codex.session_meta")];
     this.#hasMeta = true;
     const provider = stringAt(payload, "model_provider") ?? "openai";
-    this.#provider = provider === "openai" ? "openai-codex" : provider;
+    if (provider !== "openai") this.#history.provider = provider;
     this.isSubagent = callerOf(payload) !== undefined;
     const isFork = this.isSubagent || stringAt(payload, "forked_from_id") !== undefined;
     const startedMs = isFork ? Date.parse(stringAt(payload, "timestamp") ?? "") : Number.NaN;
@@ -188,12 +168,10 @@ export class CodexTranscript implements Transcript {
     const model = stringAt(payload, "model") ?? "";
     const level = levelOf(payload);
     const rows: RowFacts[] = [];
-    if (model !== "" && model !== this.#models.at(-1)?.value) {
-      this.#models.push({ line: this.#line, value: model });
+    if (model !== "" && this.#history.learnModel(this.#line, model)) {
       rows.push({ type: "model_change" });
     }
-    if (level !== "" && level !== this.#levels.at(-1)?.value) {
-      this.#levels.push({ line: this.#line, value: level });
+    if (level !== "" && this.#history.learnLevel(this.#line, level)) {
       rows.push({ type: "thinking_level_change" });
     }
     if (rows.length > 0) this.#endAnswer();
@@ -312,124 +290,13 @@ export class CodexTranscript implements Transcript {
       return { type: "message", role: "assistant", customType: answerKey };
     }
     this.#answer = { isOver: false };
-    this.#answerBounds.push(this.#line);
+    this.#history.boundAnswer(this.#line);
     return { type: "message", role: "assistant" };
   }
 
   #endAnswer(): void {
-    if (this.#answer !== undefined) this.#answerBounds.push(this.#line);
+    if (this.#answer !== undefined) this.#history.boundAnswer(this.#line);
     this.#answer = undefined;
-  }
-
-  #bodyOf(type: string, payload: JsonObject, place: CodexPlace): Body {
-    switch (type) {
-      case "turn_context":
-        return this.#settingOf(payload, place);
-      case "compacted":
-        return this.#compactionOf(payload, place);
-      case "response_item":
-        return this.#bodyOfItem(payload, place);
-      case "event_msg":
-        return this.#bodyOfEvent(payload, place);
-      default:
-        return customBody(`codex.${type.slice(0, 40)}`, payload);
-    }
-  }
-
-  #settingOf(payload: JsonObject, { id, line }: CodexPlace): Body {
-    const isModel = valueAt(this.#models, line)?.line === line;
-    const isOnly = valueAt(this.#levels, line)?.line !== line;
-    if (isModel && (isOnly || id.endsWith("#0"))) {
-      const modelId = stringAt(payload, "model") ?? "";
-      return { type: "model_change", provider: this.#provider, modelId };
-    }
-    return { type: "thinking_level_change", thinkingLevel: levelOf(payload) };
-  }
-
-  /** Without a readable summary, the model continues from the kept messages. */
-  #compactionOf(payload: JsonObject, { id, line }: CodexPlace): Body {
-    const replacement = listAt(payload, "replacement_history");
-    const kept = replacement.filter(isObject).flatMap((item) => textsOf(item["content"]));
-    return {
-      type: "compaction",
-      summary: stringAt(payload, "message") || kept.join("\n\n"),
-      // Its own id: nothing is kept.
-      firstKeptEntryId: id,
-      tokensBefore: valueAt(this.#contextTokens, line)?.value ?? 0,
-      ...(replacement.length === 0 ? {} : { details: { replacement } }),
-    };
-  }
-
-  #bodyOfItem(item: JsonObject, place: CodexPlace): Body {
-    const output = toolOutput(item);
-    const timestamp = Date.parse(place.timestamp);
-    if (output !== undefined) {
-      const { callId, content, isError } = output;
-      const toolName = toolNameOf(callId, place);
-      const result = { role: "toolResult", toolCallId: callId, toolName, content, isError };
-      return { type: "message", message: { ...result, timestamp } };
-    }
-    const role = stringAt(item, "role");
-    if (stringAt(item, "type") === "message" && role !== "assistant") {
-      const { content, rest } = contentOf(item["content"]);
-      if (role !== "user" || (rest.length === 0 && isContext(content))) {
-        const customType = contextType(role ?? "");
-        return { type: "custom_message", customType, content, display: false };
-      }
-      return { type: "message", message: { role: "user", content, timestamp } };
-    }
-    const blocks = assistantBlocks(item);
-    if (blocks === undefined) return customBody("codex.item", item);
-    return this.#answerBody(blocks, place);
-  }
-
-  #bodyOfEvent(event: JsonObject, place: CodexPlace): Body {
-    const text = stringAt(event, "message") ?? "";
-    const timestamp = Date.parse(place.timestamp);
-    switch (stringAt(event, "type")) {
-      case "user_message": {
-        const content = [{ type: "text", text }];
-        return { type: "message", message: { role: "user", content, timestamp } };
-      }
-      case "agent_message":
-        return this.#answerBody([{ type: "text", text }], place);
-      case "token_count": {
-        const usage = codexUsage(objectAt(event, "info")) ?? noUsage;
-        const model = this.#modelAt(place.line);
-        const spent = { kind: "codex.response", provider: this.#provider, model, usage };
-        return { type: "usage", ...spent, ...this.#partOf(place.line) };
-      }
-      default:
-        return customBody("codex.event", event);
-    }
-  }
-
-  #answerBody(content: readonly AssistantContent[], place: CodexPlace): Body {
-    const { line, timestamp } = place;
-    return {
-      type: "message",
-      message: {
-        role: "assistant",
-        content,
-        api: "openai-codex-responses",
-        provider: this.#provider,
-        model: this.#modelAt(line),
-        usage: noUsage,
-        stopReason: content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop",
-        timestamp: Date.parse(timestamp),
-      },
-      ...this.#partOf(line),
-    };
-  }
-
-  #partOf(line: number): object {
-    const found = countUpTo(this.#answerBounds.length, (at) => this.#answerBounds[at], line);
-    const isWithin = found % 2 === 1;
-    return isWithin ? { [answerKey]: lineId(this.#answerBounds[found - 1] ?? 0) } : {};
-  }
-
-  #modelAt(line: number): string {
-    return valueAt(this.#models, line)?.value ?? "unknown";
   }
 }
 
@@ -439,55 +306,10 @@ function callerOf(meta: JsonObject): string | undefined {
   return stringAt(spawned, "parent_thread_id");
 }
 
-function lineId(line: number): string {
-  return `line:${line}`;
-}
-
 function keyOf(voice: string, text: string): string {
   return `${voice}\n${text.trim()}`;
 }
 
-function levelOf(payload: JsonObject): string {
-  const effort = stringAt(payload, "effort") ?? "";
-  return effort === "none" ? "off" : effort;
-}
-
-function contextType(role: string): string {
-  return role === "user" ? "codex.context" : `codex.${role.slice(0, 40)}`;
-}
-
 function customRow(customType: string): RowFacts {
   return { type: "custom", customType };
-}
-
-function customBody(customType: string, data: JsonObject): Body {
-  return { type: "custom", customType, data };
-}
-
-function toolNameOf(callId: string, place: CodexPlace): string {
-  for (const record of place.above()) {
-    const called = calledBy(codexRecord(record)?.payload ?? {});
-    if (called?.id === callId) return called.name;
-  }
-  return "unknown";
-}
-
-/** The value in force at a line. O(log values). */
-function valueAt<T>(values: readonly Since<T>[], line: number): Since<T> | undefined {
-  return values[countUpTo(values.length, (at) => values[at]?.line, line) - 1];
-}
-
-/** How many of these lines, which ascend, are at most `line`. O(log count). */
-function countUpTo(
-  count: number,
-  lineAt: (at: number) => number | undefined,
-  line: number,
-): number {
-  let [low, high] = [0, count];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((lineAt(middle) ?? 0) <= line) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
