@@ -69,6 +69,8 @@ export class IdTable {
       this.#word = grown(Int32Array, this.#word, handles);
       this.#inArena = grown(Uint8Array, this.#inArena, handles);
     }
+    // In proportion: growing by halves holds twice the bytes for a moment.
+    if (this.#count > 0) this.#arena.reserve((this.#arena.length / this.#count) * handles);
     if (handles > this.#buckets.length * tableLoadMax) this.#rehash(handles);
   }
 
@@ -235,6 +237,14 @@ class IdArena {
     }
     this.#end = needed;
     return place;
+  }
+
+  get length(): number {
+    return this.#end;
+  }
+
+  reserve(bytes: number): void {
+    if (bytes > this.#bytes.length) this.#bytes = grown(Uint8Array, this.#bytes, Math.ceil(bytes));
   }
 
   save(): Uint8Array {
