@@ -56,7 +56,7 @@ function withDocuments({ folder }, work) {
   try {
     cpSync(join(root, "README.md"), copies[0]);
     for (const name of readdirSync(join(root, "docs"))) {
-      if (name.endsWith(".md")) cpSync(join(root, "docs", name), join(copies[1], name));
+      if (/\.(?:md|json)$/.test(name)) cpSync(join(root, "docs", name), join(copies[1], name));
     }
     return work();
   } finally {

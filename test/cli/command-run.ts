@@ -61,6 +61,8 @@ export interface RunOptions {
   readonly isDebugging?: boolean;
   /** Whether standard input is a terminal. */
   readonly isInteractive?: boolean;
+  /** Default: a clock that stands still. */
+  readonly monotonicMs?: () => number;
 }
 
 /** Runs `branchlog` with these words. */
@@ -69,7 +71,7 @@ export async function branchlog(
   options: RunOptions = {},
 ): Promise<RunResult> {
   const { input = [], columns, signal, out, err: given } = options;
-  const { isDebugging = false, isInteractive = false } = options;
+  const { isDebugging = false, isInteractive = false, monotonicMs = () => 0 } = options;
   const memory = new MemoryOutput({ columns });
   const err = new MemoryOutput({ columns });
   const io: CommandIo = {
@@ -78,7 +80,8 @@ export async function branchlog(
     input: () => pieces(input),
     isInteractive,
     now: () => Date.UTC(2026, 0, 1),
-    monotonicMs: () => 0,
+    monotonicMs,
+    showsProgress: () => true,
     signal: signal ?? new AbortController().signal,
   };
   const code = await run(words, { io, version: () => "1.2.3", isDebugging });

@@ -15,6 +15,8 @@ export interface CommandIo {
   readonly isInteractive: boolean;
   now(): number;
   monotonicMs(): number;
+  /** Whether a line on `err` may show how far the command is; undefined: never. */
+  readonly showsProgress: (() => boolean) | undefined;
   readonly signal: AbortSignal;
 }
 

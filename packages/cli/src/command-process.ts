@@ -39,6 +39,8 @@ export async function runProcess(words: readonly string[], version: () => string
     isInteractive: isatty(0),
     now: () => Date.now(),
     monotonicMs: () => performance.now(),
+    // A pager has the screen for itself.
+    showsProgress: () => paged?.isPaging !== true,
     signal: interrupt.signal,
   };
 

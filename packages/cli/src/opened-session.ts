@@ -5,6 +5,8 @@ import { openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { decodeCounter, readCounter } from "@branchlog/streaming";
 import type { CommandIo } from "./command-io.ts";
+import { sizeOf, withProgress } from "./progress.ts";
+import type { ProgressIo } from "./progress.ts";
 import { sessionPath } from "./session-path.ts";
 
 export interface OpeningCost {
@@ -26,16 +28,17 @@ export interface OpenedSession {
  */
 export async function openForReading(
   file: string,
-  { monotonicMs, signal }: Pick<CommandIo, "monotonicMs" | "signal">,
+  io: ProgressIo & Pick<CommandIo, "signal">,
   { noSave = true }: { readonly noSave?: boolean } = {},
 ): Promise<OpenedSession> {
+  const { monotonicMs, signal } = io;
   const path = await sessionPath(file, signal);
   const saves = !noSave && (await isOwn(path));
   const [startMs, bytes, parses] = [monotonicMs(), readCounter.bytes, decodeCounter.parses];
-  const session = await openSession(path, {
-    ...(saves ? { checkpoint: "index" } : { access: "read" }),
-    signal,
-  });
+  const task = { what: "reading", path, bytes: sizeOf(path) };
+  const session = await withProgress(io, task, () =>
+    openSession(path, { ...(saves ? { checkpoint: "index" } : { access: "read" }), signal }),
+  );
   const ms = Math.round((monotonicMs() - startMs) * 1000) / 1000;
   const bytesRead = readCounter.bytes - bytes;
   return { session, opening: { ms, bytesRead, linesParsed: decodeCounter.parses - parses } };

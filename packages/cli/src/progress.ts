@@ -1,30 +1,38 @@
-/** Shows the progress of reading a large log on a terminal, and erases it at the end. */
+/**
+ * Shows how far work is, with its rate and the time left, on one line of a terminal, which is
+ * erased at the end. Never with `--json`.
+ */
 import { statSync } from "node:fs";
+import { basename } from "node:path";
 import { readCounter } from "@branchlog/streaming";
-import type { Output } from "./output.ts";
+import type { CommandIo } from "./command-io.ts";
+import { paceOf, recentSamples } from "./progress-pace.ts";
+import type { Sample } from "./progress-pace.ts";
+import { progressText } from "./text/progress-text.ts";
+import type { ShownProgress } from "./text/progress-text.ts";
 
-/** Smaller logs are read too fast for a percentage to be of use. */
-const shownFromBytes = 64 * 1024 * 1024;
+/** Also before the first line: shorter work shows none. */
 const intervalMs = 100;
 
-/** @param bytes The number of bytes that `work` reads. */
+export type ProgressIo = Pick<CommandIo, "err" | "monotonicMs" | "showsProgress">;
+
+export interface ReadingTask {
+  readonly what: string;
+  readonly path: string;
+  /** The number of bytes that the work reads. */
+  readonly bytes: number;
+}
+
 export async function withProgress<T>(
-  output: Output,
-  { what, bytes }: { readonly what: string; readonly bytes: number },
+  io: ProgressIo,
+  { what, path, bytes }: ReadingTask,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (!output.isTerminal || bytes < shownFromBytes) return work();
+  const line = new ProgressLine(io, `${what} ${basename(path)}`, "bytes");
+  if (!line.isWanted) return work();
   const start = readCounter.bytes;
-  const timer = setInterval(() => {
-    const part = Math.min((readCounter.bytes - start) / bytes, 1);
-    show(output, `${what} ${Math.floor(part * 100)} %`);
-  }, intervalMs);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
-    show(output, "");
-  }
+  const timer = setInterval(() => line.show(readCounter.bytes - start, bytes), intervalMs);
+  return line.during(() => work().finally(() => clearInterval(timer)));
 }
 
 /** 0 if the file does not exist. */
@@ -37,33 +45,51 @@ export function sizeOf(path: string): number {
   }
 }
 
-function show(output: Output, text: string): void {
-  // A closed terminal must not end the work.
-  void output.showStatus(text).catch(() => undefined);
-}
-
-/** Shows how many of many were dealt with, on a terminal, a few times a second. */
-export class CountStatus {
-  readonly #output: Output;
-  #shownMs = performance.now();
+export class ProgressLine {
+  /** Whether anything is shown at all. */
+  readonly isWanted: boolean;
+  readonly #io: ProgressIo;
+  readonly #work: Pick<ShownProgress, "what" | "unit">;
+  #samples: readonly Sample[];
+  #shownMs: number;
   #isShown = false;
 
-  constructor(output: Output) {
-    this.#output = output;
+  constructor(io: ProgressIo, what: string, unit: ShownProgress["unit"]) {
+    this.isWanted = io.err.isTerminal && io.showsProgress !== undefined;
+    this.#io = io;
+    this.#work = { what, unit };
+    this.#shownMs = io.monotonicMs();
+    this.#samples = [{ ms: this.#shownMs, done: 0 }];
   }
 
-  show(text: string): void {
-    const nowMs = performance.now();
-    if (!this.#output.isTerminal || nowMs - this.#shownMs < intervalMs) return;
-    this.#shownMs = nowMs;
+  /** Hides it at the end of the work. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } finally {
+      await this.hide();
+    }
+  }
+
+  /** May be called at any rate. */
+  show(done: number, total: number): void {
+    if (!this.isWanted || this.#io.showsProgress?.() !== true) return;
+    const ms = this.#io.monotonicMs();
+    if (ms - this.#shownMs < intervalMs) return;
+    this.#shownMs = ms;
+    this.#samples = recentSamples(this.#samples, { ms, done });
+    const pace = paceOf(this.#samples, total);
     this.#isShown = true;
-    show(this.#output, text);
+    const { err } = this.#io;
+    const text = progressText({ ...this.#work, done, total, pace }, err.columns);
+    // A closed terminal must not end the work.
+    void err.showStatus(text).catch(() => undefined);
   }
 
   /** To be called before anything else is written. */
   async hide(): Promise<void> {
     if (!this.#isShown) return;
     this.#isShown = false;
-    await this.#output.showStatus("");
+    await this.#io.err.showStatus("").catch(() => undefined);
   }
 }

@@ -30,6 +30,7 @@ export const exitCodes = { fine: 0, failed: 1, usage: 2, interrupted: 130 } as c
 /** Throws nothing. */
 export async function run(words: readonly string[], setting: RunSetting): Promise<number> {
   const { io } = setting;
+  const quiet = { ...io, showsProgress: undefined };
   let command: Command | undefined;
   try {
     const text = quickText(words, setting);
@@ -39,11 +40,11 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
       return exitCodes.fine;
     }
     if (words.length === 0) return await begin(io);
-    if (words[0] === completeOption) return await complete(words.slice(1), io);
+    if (words[0] === completeOption) return await complete(words.slice(1), quiet);
     // The parser takes longer to load than all that needs none.
     command = (await import("./arguments.ts")).parseCommand(withCommand(words));
     setting.onCommand?.(command);
-    const code = await command.run(io);
+    const code = await command.run(command.options.json ? quiet : io);
     await io.out.flush();
     await io.err.flush();
     return code;

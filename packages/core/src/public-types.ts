@@ -27,5 +27,6 @@ export type { ResolveOptions } from "./directories/resolve-session.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./directories/session-groups.ts";
 export type { SearchedKind } from "./search/entry-texts.ts";
 export type { Snippet } from "./search/search-query.ts";
-export type { SearchProgress, SearchedAgent, SearchedDocument } from "./search/search-terms.ts";
+export type { SearchProgress } from "./directories/find-sessions.ts";
+export type { SearchedAgent, SearchedDocument } from "./search/search-terms.ts";
 export type { SourceKind } from "./dialects/foreign-record.ts";

@@ -44,6 +44,16 @@ describe("finding sessions", () => {
     expect(await idsIn(root)).toEqual(["a", "b", "c"]);
   });
 
+  it("says before each file how many were read, those that a limit leaves out among them", async () => {
+    const root = temporaryDirectory();
+    for (const name of ["a", "b", "c"]) write(join(root, name, `${name}.jsonl`));
+    for (const limit of [undefined, 1]) {
+      const seen: unknown[] = [];
+      await idsIn(root, { limit, onProgress: (progress) => seen.push(progress) });
+      expect(seen).toEqual([0, 1, 2].map((searched) => ({ searched, total: 3 })));
+    }
+  });
+
   it("takes the transcripts of subagents for sessions only if asked to", async () => {
     const root = temporaryDirectory();
     write(join(root, "-w", "main.jsonl"));

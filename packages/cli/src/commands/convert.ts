@@ -18,12 +18,13 @@ const readings = 2;
 
 export async function convertCommand(
   { file, json, to, output }: ConvertCommandOptions,
-  { out, err, signal }: CommandIo,
+  io: CommandIo,
 ): Promise<CommandResult> {
+  const { out, signal } = io;
   const source = await sessionPath(file, signal);
-  const task = { what: "converting", bytes: sizeOf(source) * readings };
+  const task = { what: "converting", path: source, bytes: sizeOf(source) * readings };
   const options = { to, target: output, signal };
-  const result = await withProgress(err, task, () => convertSession(source, options));
+  const result = await withProgress(io, task, () => convertSession(source, options));
   if (json) await writeJsonLine(out, result);
   else await out.write(resultText(result));
   return 0;

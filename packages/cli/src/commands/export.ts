@@ -31,8 +31,8 @@ export async function exportCommand(
     await writeOut(exporter, { ...options, file, at }, io);
     return 0;
   }
-  const task = { what: "exporting", bytes: sizeOf(file) * readings };
-  const made = await withProgress(io.err, task, () =>
+  const task = { what: "exporting", path: file, bytes: sizeOf(file) * readings };
+  const made = await withProgress(io, task, () =>
     exporter.write(file, output, { at, signal: io.signal }),
   );
   if (json) await writeJsonLine(io.out, { to, ...made.json });

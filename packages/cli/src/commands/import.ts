@@ -5,7 +5,7 @@ import type { DirectoryImportStep } from "@branchlog/transfer";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure, UsageError } from "../failure.ts";
-import { CountStatus, sizeOf, withProgress } from "../progress.ts";
+import { ProgressLine, sizeOf, withProgress } from "../progress.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 import { importers, importRecognised } from "../transfer-kinds.ts";
@@ -25,11 +25,11 @@ export async function importCommand(
   io: CommandIo,
 ): Promise<CommandResult> {
   const { source, output, from, json } = options;
-  const { out, err, signal } = io;
+  const { out, signal } = io;
   if (isDirectory(source)) return importAll(options, io);
   const importer = from === undefined ? importRecognised : importers[from];
-  const task = { what: "importing", bytes: sizeOf(source) };
-  const made = await withProgress(err, task, () => importer(source, output, { signal }));
+  const task = { what: "importing", path: source, bytes: sizeOf(source) };
+  const made = await withProgress(io, task, () => importer(source, output, { signal }));
   if (json) await writeJsonLine(out, made.json);
   else await out.write(made.text(out.style));
   return 0;
@@ -45,20 +45,20 @@ async function importAll(
 ): Promise<CommandResult> {
   if (from !== undefined) throw new UsageError("--from is for one file; leave it out.");
   const { out, err, signal } = io;
-  const status = new CountStatus(err);
+  const progress = new ProgressLine(io, "importing", "sessions");
   const counts = { imported: 0, exists: 0, failed: 0, skippedLines: 0 };
   for await (const step of importDirectory(source, output, { signal })) {
     counts[step.kind] += 1;
     if (step.kind === "imported") counts.skippedLines += step.report.lines - step.report.imported;
-    await status.hide();
+    await progress.hide();
     if (json) await writeJsonLine(out, stepJson(step));
     else if (step.kind === "failed") {
       const { message } = describeFailure(step.error);
       await err.write(`left out: ${oneLine(message, 1000)}\n`);
     }
-    status.show(`imported ${step.done} of ${step.total}`);
+    progress.show(step.done, step.total);
   }
-  await status.hide();
+  await progress.hide();
   const { imported, exists, failed, skippedLines } = counts;
   if (json) await writeJsonLine(out, { kind: "summary", ...counts });
   else {

@@ -10,8 +10,9 @@ import { infoText } from "../text/info-text.ts";
 /** Runs the command; 1 if opening found damage. */
 export async function infoCommand(options: ReadingOptions, io: CommandIo): Promise<CommandResult> {
   const opened = await openForReading(options.file, io, options);
-  const task = { what: "adding up", bytes: opened.session.sizeBytes };
-  const info = await withProgress(io.err, task, () => gatherInfo(opened));
+  const { path, sizeBytes } = opened.session;
+  const task = { what: "adding up", path, bytes: sizeBytes };
+  const info = await withProgress(io, task, () => gatherInfo(opened));
   if (options.json) await writeJsonLine(io.out, info);
   else await io.out.write(infoText(info, io.out.style));
   return isDamaged(info.findings) ? 1 : 0;

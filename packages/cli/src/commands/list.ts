@@ -4,6 +4,7 @@ import type { FoundSessions } from "@branchlog/core";
 import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
+import { ProgressLine } from "../progress.ts";
 import { sessionPath } from "../session-path.ts";
 import { agentOf, sinceMs, sortedSessions } from "../session-filter.ts";
 import type { AgentName, SortName } from "../session-filter.ts";
@@ -41,14 +42,18 @@ export async function listCommand(
   const places = directory === undefined || only !== undefined ? knownPlaces() : [directory];
   // In another order, and for one session, the limit counts after all are known.
   const isLatest = options.sort === "modified" && only === undefined;
-  const found = await findSessions(places, {
-    artifacts: all,
-    agents: options.agents,
-    sinceMs: sinceMs(options.changedSince, io.now()),
-    limit: isLatest ? options.limit : undefined,
-    catalog: noSave ? "read" : "auto",
-    signal,
-  });
+  const progress = new ProgressLine(io, "reading", "sessions");
+  const found = await progress.during(() =>
+    findSessions(places, {
+      artifacts: all,
+      agents: options.agents,
+      sinceMs: sinceMs(options.changedSince, io.now()),
+      limit: isLatest ? options.limit : undefined,
+      catalog: noSave ? "read" : "auto",
+      onProgress: ({ searched, total }) => progress.show(searched, total),
+      signal,
+    }),
+  );
   const groups = sessionGroups(shownOf(found, options))
     .map((group) => (only === undefined ? group : onlySession(group, only)))
     .filter(({ sessions, agents }) => sessions.length + agents.length > 0);

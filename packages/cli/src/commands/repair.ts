@@ -37,14 +37,12 @@ export async function repairCommand(options: RepairOptions, io: CommandIo): Prom
   return ok ? 0 : 1;
 }
 
-async function planned(
-  { file, bridge, cwd }: RepairOptions,
-  { err, signal }: CommandIo,
-): Promise<RepairPlan> {
+async function planned({ file, bridge, cwd }: RepairOptions, io: CommandIo): Promise<RepairPlan> {
+  const { signal } = io;
   const path = await sessionPath(file, signal);
   const options = { bridge, signal, cwd: cwd === undefined ? undefined : resolve(cwd) };
-  const task = { what: "reading", bytes: sizeOf(path) };
-  return withProgress(err, task, () => planRepair(path, options));
+  const task = { what: "reading", path, bytes: sizeOf(path) };
+  return withProgress(io, task, () => planRepair(path, options));
 }
 
 function applied(
@@ -52,8 +50,8 @@ function applied(
   output: string | undefined,
   io: CommandIo,
 ): Promise<RepairResult> {
-  const task = { what: "repairing", bytes: plan.bytes * readings };
-  return withProgress(io.err, task, () => applyRepair(plan, { output, signal: io.signal }));
+  const task = { what: "repairing", path: plan.path, bytes: plan.bytes * readings };
+  return withProgress(io, task, () => applyRepair(plan, { output, signal: io.signal }));
 }
 
 function facts({

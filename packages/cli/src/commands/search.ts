@@ -5,7 +5,7 @@ import type { SearchedDocument, SearchedKind } from "@branchlog/core/types";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../session-path.ts";
-import { CountStatus } from "../progress.ts";
+import { ProgressLine } from "../progress.ts";
 import { sinceMs } from "../session-filter.ts";
 import type { AgentName } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
@@ -37,7 +37,7 @@ export async function searchCommand(
   const { query, place, json, context, limit = Infinity } = options;
   const { out, err, signal } = io;
   const places = place === undefined ? knownPlaces() : [await sessionPath(place, signal)];
-  const status = new CountStatus(err);
+  const progress = new ProgressLine(io, "searching", "sessions");
   const unlisted: string[] = [];
   const unread: BranchlogError[] = [];
   const hits = searchSessions(places, query, {
@@ -50,14 +50,14 @@ export async function searchCommand(
     contextLines: context,
     documents: (file) => documentAt(file, unread),
     onUnlisted: (path) => unlisted.push(path),
-    onProgress: ({ searched, total }) => status.show(`searched ${searched} of ${total} sessions`),
+    onProgress: ({ searched, total }) => progress.show(searched, total),
     signal,
   });
   let [count, path] = [0, ""];
   for await (const hit of hits) {
     if (count >= limit) break;
     count += 1;
-    await status.hide();
+    await progress.hide();
     if (json) await writeJsonLine(out, hitJson(hit));
     else {
       if (hit.path !== path) await out.write(headingOf(hit.path, path === "", io));
@@ -67,7 +67,7 @@ export async function searchCommand(
     // Each hit is shown at once.
     await out.flush();
   }
-  await status.hide();
+  await progress.hide();
   await writeUnlisted(unlisted, json, io);
   for (const { message } of unread) await err.write(`not searched: ${oneLine(message, 800)}\n`);
   if (count > 0) return 0;

@@ -10,7 +10,7 @@ import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";
 import { openForReading } from "../opened-session.ts";
-import { withProgress } from "../progress.ts";
+import { ProgressLine, withProgress } from "../progress.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { verdictLine } from "../text/findings.ts";
 import { countText } from "../text/quantities.ts";
@@ -45,25 +45,29 @@ async function verifyEach(
   options: EachOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
-  const counts = { all: 0, damaged: 0, unread: 0 };
-  for await (const file of expanded(files)) {
+  const all = await expanded(files);
+  const counts = { damaged: 0, unread: 0 };
+  const progress = new ProgressLine(io, "verifying", "sessions");
+  for (const [done, file] of all.entries()) {
     io.signal.throwIfAborted();
-    counts.all += 1;
+    progress.show(done, all.length);
     try {
       const report = await reportOf(file, options, io);
       if (!report.ok) counts.damaged += 1;
+      await progress.hide();
       if (options.json) await writeJsonLine(io.out, report);
       else await io.out.write(verdictLine(report, io.out.style));
     } catch (error) {
       io.signal.throwIfAborted();
       counts.unread += 1;
+      await progress.hide();
       await writeUnread(file, error, options.json, io);
     }
   }
   if (!options.json) {
-    const { all, damaged, unread } = counts;
+    const { damaged, unread } = counts;
     const rest = unread === 0 ? "" : `, ${unread} not read`;
-    await io.out.write(`${countText(all, "session")}, ${damaged} damaged${rest}\n`);
+    await io.out.write(`${countText(all.length, "session")}, ${damaged} damaged${rest}\n`);
   }
   return counts.damaged + counts.unread > 0 ? 1 : 0;
 }
@@ -71,8 +75,8 @@ async function verifyEach(
 async function reportOf(file: string, options: EachOptions, io: CommandIo): Promise<VerifyReport> {
   const { session } = await openForReading(file, io, options);
   const { signal } = io;
-  const task = { what: "verifying", bytes: session.sizeBytes };
-  return withProgress(io.err, task, () => verifySession(session, { signal }));
+  const task = { what: "verifying", path: session.path, bytes: session.sizeBytes };
+  return withProgress(io, task, () => verifySession(session, { signal }));
 }
 
 async function writeUnread(
@@ -92,15 +96,17 @@ async function writeUnread(
 }
 
 /** The logs below directories, also those whose headers are damaged, which no list has. */
-async function* expanded(files: readonly string[]): AsyncGenerator<string> {
+async function expanded(files: readonly string[]): Promise<readonly string[]> {
+  const all: string[] = [];
   for (const file of files) {
-    if (!(await isDirectory(file))) yield file;
+    if (!(await isDirectory(file))) all.push(file);
     else {
       const names = await readdir(file, { recursive: true });
       const logs = names.filter((name) => name.endsWith(".jsonl"));
-      for (const name of logs.toSorted()) yield join(file, name);
+      for (const name of logs.toSorted()) all.push(join(file, name));
     }
   }
+  return all;
 }
 
 async function isDirectory(path: string): Promise<boolean> {

@@ -32,6 +32,12 @@ import { LatestSessions } from "./latest-sessions.ts";
 import { isAgentDirectory, isAgentFileName, readAgent } from "./agent-file.ts";
 import type { ListedAgent } from "./agent-file.ts";
 
+/** How far a search is, in sessions. */
+export interface SearchProgress {
+  readonly searched: number;
+  readonly total: number;
+}
+
 /** Options of {@link findSessions}. */
 export interface FindOptions {
   /**
@@ -50,6 +56,8 @@ export interface FindOptions {
   readonly limit?: number | undefined;
   /** Whether facts are saved and loaded; see `sessions$`. Default `auto`. */
   readonly catalog?: CatalogMode;
+  /** Called before each file. */
+  readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
   /** Ends the search with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -60,6 +68,7 @@ const findNames: OptionNames<FindOptions> = {
   sinceMs: true,
   limit: true,
   catalog: true,
+  onProgress: true,
   signal: true,
 };
 
@@ -101,14 +110,23 @@ export async function findAmong(
   requireAtLeast("limit", options.limit ?? 0, 0);
   const cleans = catalog === "auto";
   const found = await walkSessions(places, { artifacts, cleans, signal });
-  const list = (): Promise<SessionFile[]> => filesIn(found.directories, signal);
+  let [searched, total] = [0, 0];
+  const list = async (): Promise<SessionFile[]> => {
+    const files = await filesIn(found.directories, signal);
+    total = files.length;
+    return files;
+  };
   const isForeign = foreignPlaceCheck();
   const directories = new DirectoryCatalog({ list, saved: catalog, isForeign, now: Date.now });
   const latest = new LatestSessions(options);
   await directories.look({
     paths: null,
     onChange: ({ now }) => latest.add(now),
-    isUnwanted: (file) => !isCandidate(file) || latest.isOlder(file),
+    isUnwanted: (file) => {
+      options.onProgress?.({ searched, total });
+      searched += 1;
+      return !isCandidate(file) || latest.isOlder(file);
+    },
     signal,
   });
   const agents: ListedAgent[] = [];

@@ -1,4 +1,5 @@
 /** What a search is for, and the texts of an entry that match. Pure. */
+import type { SearchProgress } from "../directories/find-sessions.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { SourceKind } from "../dialects/foreign-record.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
@@ -68,12 +69,6 @@ export interface SearchOptions {
   readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
   /** Ends the search with its reason. */
   readonly signal?: AbortSignal | undefined;
-}
-
-/** How far a search is, in sessions. */
-export interface SearchProgress {
-  readonly searched: number;
-  readonly total: number;
 }
 
 export class Search {
