@@ -2,13 +2,13 @@
  * `branchlog verify`: reads every byte of sessions and lists all damage, of several a line each.
  * Changes nothing.
  */
-import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { verifySession } from "@branchlog/maintenance";
 import type { VerifyReport } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";
+import { directoryIdentity, logFilesBelow } from "../log-files.ts";
+import type { LogPlace } from "../log-files.ts";
 import { openForReading } from "../opened-session.ts";
 import { withProgress } from "../progress.ts";
 import { oneLine } from "../text/clean-text.ts";
@@ -46,18 +46,19 @@ async function verifyEach(
   io: CommandIo,
 ): Promise<CommandResult> {
   const counts = { all: 0, damaged: 0, unread: 0 };
-  for await (const file of expanded(files)) {
+  for await (const place of expanded(files)) {
     io.signal.throwIfAborted();
-    counts.all += 1;
+    if (place.kind === "file") counts.all += 1;
     try {
-      const report = await reportOf(file, options, io);
+      if (place.kind === "unreadable") throw place.error;
+      const report = await reportOf(place.path, options, io);
       if (!report.ok) counts.damaged += 1;
       if (options.json) await writeJsonLine(io.out, report);
       else await io.out.write(verdictLine(report, io.out.style));
     } catch (error) {
       io.signal.throwIfAborted();
       counts.unread += 1;
-      await writeUnread(file, error, options.json, io);
+      await writeUnread(place.path, error, options.json, io);
     }
   }
   if (!options.json) {
@@ -91,23 +92,15 @@ async function writeUnread(
   }
 }
 
-/** The logs below directories, also those whose headers are damaged, which no list has. */
-async function* expanded(files: readonly string[]): AsyncGenerator<string> {
+/** Each file, and what is below each directory. */
+async function* expanded(files: readonly string[]): AsyncGenerator<LogPlace> {
   for (const file of files) {
-    if (!(await isDirectory(file))) yield file;
-    else {
-      const names = await readdir(file, { recursive: true });
-      const logs = names.filter((name) => name.endsWith(".jsonl"));
-      for (const name of logs.toSorted()) yield join(file, name);
-    }
+    if (await isDirectory(file)) yield* logFilesBelow(file);
+    else yield { kind: "file", path: file };
   }
 }
 
+/** False for a name or an id; opening what cannot be reached reports the error. */
 async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch {
-    // A name or an id, or opening it reports the error.
-    return false;
-  }
+  return (await directoryIdentity(path)) !== undefined;
 }
