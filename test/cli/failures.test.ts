@@ -1,5 +1,6 @@
 /** Every way in which a file is not the session that was asked for, and what the command says. */
-import { copyFileSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
@@ -165,6 +166,16 @@ describe("verify", () => {
     expect(code).toBe(0);
     expect(out).toContain(`the end: ${words}`);
     expect(out).toMatch(/\nno damage\n$/);
+  });
+
+  it("verify checks each file below a directory once when links lead in circles", async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, "a/dir.jsonl"), { recursive: true });
+    copyFileSync(fixture("pi-linear.jsonl"), join(directory, "a/dir.jsonl/fine.jsonl"));
+    for (const name of ["up", "again"]) symlinkSync("../..", join(directory, "a/dir.jsonl", name));
+    const { code, out } = await branchlog(["verify", directory]);
+    const path = join(directory, "a/dir.jsonl/fine.jsonl");
+    expect([code, out]).toEqual([0, `fine      ${path}\n1 session, 0 damaged\n`]);
   });
 
   it("verify checks several sessions and all below a directory, a line each", async () => {

@@ -61,8 +61,29 @@ describe("list", () => {
       /^\/w\n {2}first \uFFFD\[2J {2,}3 h {3}1 message {3}\d+ bytes {2}pi {12}parent$/m,
     );
     expect(out).toMatch(/parent\n {4}The fork {2,}12 h {2}0 messages {2}.* {2}omp {11}fork$/m);
-    expect(out).toMatch(/pi {12}lost\n {4}fork of x\.jsonl, which is not here$/m);
+    expect(out).toMatch(/pi {12}lost\n {4}fork of x\.jsonl, which is not listed$/m);
     expect(out).toMatch(/^ {2}oo {2}.* {2}1 turn {6}\d+ bytes {3}connectonion$/m);
+  });
+
+  it("ends after the latest of sessions and agents of ConnectOnion together", async () => {
+    const root = temporaryDirectory();
+    const file = write(join(root, "a.jsonl"), line("session", {}), message("hello"));
+    const agents = join(root, ".co/sessions");
+    write(join(agents, "late.yaml"), "name: late\nupdated: '2026-01-02 00:00:00'\nturns: []\n");
+    write(join(agents, "early.yaml"), "name: early\nupdated: '2025-01-02 00:00:00'\nturns: []\n");
+    const listed = async (limit: number): Promise<unknown> =>
+      jsonLines((await branchlog(["list", root, "--json", "-n", String(limit)])).out);
+    expect(await listed(1)).toMatchObject([{ name: "late" }]);
+    expect(await listed(2)).toMatchObject([{ path: file }, { name: "late" }]);
+  });
+
+  it("does not call a parent missing that a limit leaves out", async () => {
+    const root = temporaryDirectory();
+    const parent = write(join(root, "a.jsonl"), line("parent", {}));
+    write(join(root, "b.jsonl"), line("fork", { parentSession: parent }), message("later"));
+    const out = new MemoryOutput({ columns: 100, isTerminal: true });
+    await branchlog(["list", root, "--limit", "1"], { out });
+    expect(out.text).toContain("fork of a.jsonl, which is not listed\n");
   });
 
   it("is a line of whole fields, separated by tabs, for each in a pipe", async () => {

@@ -56,6 +56,19 @@ describe("the pager", () => {
     expect([paged.isPaging, terminal()]).toEqual([false, text]);
   });
 
+  it.runIf(process.platform !== "win32")(
+    "leaves the output to be printed when its program is missing",
+    async () => {
+      const file = join(temporaryDirectory(), "shown");
+      const { paged, output } = shownBy(`exec 2> /dev/null > '${file}'; no-such-pager -R`);
+      paged.allow();
+      await output.write(long);
+      await output.flush();
+      await paged.closePager();
+      expect(readFileSync(file, "utf8")).toBe(long);
+    },
+  );
+
   it("ends the command without an error when it is left before the end", async () => {
     const { paged, output } = shownBy("head -n 1 > /dev/null");
     paged.allow();
@@ -75,6 +88,7 @@ describe("the pager", () => {
     expect(pagerCommand({})).toMatch(/^less/);
     expect(pagerCommand({ PAGER: "cat" })).toBeUndefined();
     expect(pagerCommand({ BRANCHLOG_PAGER: "", PAGER: "b" })).toBeUndefined();
+    expect(pagerCommand({ BRANCHLOG_PAGER: " ", PAGER: " cat " })).toBeUndefined();
     const words = ["list", "--no-pager", "--no-color", "--", "--no-pager"];
     const rest = ["list", "--", "--no-pager"];
     expect(globalOptions(words)).toEqual({ rest, hasColours: false, hasPager: false });

@@ -17,9 +17,15 @@ const usual = "less || more || cat";
 
 /** A command of the shell; undefined if output is to be printed as it is. */
 export function pagerCommand({ BRANCHLOG_PAGER, PAGER }: PagerEnvironment): string | undefined {
-  const command = BRANCHLOG_PAGER ?? PAGER ?? usual;
+  const command = (BRANCHLOG_PAGER ?? PAGER ?? usual).trim();
   return command === "" || command === "cat" ? undefined : command;
 }
+
+/**
+ * The shell ends with 126 or 127 if it cannot start a program, which then has read nothing: the
+ * output is printed as it is.
+ */
+const orPrinted = "\ncase $? in 126 | 127) exec cat ;; esac";
 
 export class PagedStream extends Writable {
   readonly #terminal: Writable;
@@ -74,7 +80,8 @@ export class PagedStream extends Writable {
     if (this.#command === undefined || linesOf(chunk) < this.#rows) return this.#terminal;
     // `-FRX`: leave if it fits after all, show colours, keep the text on the screen.
     const env = { LESS: "FRX", ...this.#env };
-    const pager = spawn(this.#command, { shell: true, stdio: ["pipe", "inherit", "inherit"], env });
+    const command = process.platform === "win32" ? this.#command : this.#command + orPrinted;
+    const pager = spawn(command, { shell: true, stdio: ["pipe", "inherit", "inherit"], env });
     pager.stdin.on("error", () => undefined);
     this.#pager = pager;
     return pager.stdin;

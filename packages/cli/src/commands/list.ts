@@ -1,6 +1,6 @@
 /** `branchlog list`: sessions of every agent by working directory, forks under parents. */
 import { findSessions, knownPlaces, sessionGroups } from "@branchlog/core";
-import type { FoundSessions } from "@branchlog/core";
+import type { FoundSessions, ListedSession } from "@branchlog/core";
 import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
@@ -86,8 +86,27 @@ function shownOf(
   { sessions, agents }: FoundSessions,
   { sort, limit = Infinity }: ListCommandOptions,
 ): Pick<FoundSessions, "sessions" | "agents"> {
-  const shown = sortedSessions(sessions, sort).slice(0, limit);
+  const sorted = sortedSessions(sessions, sort);
+  if (sort === "modified") return latestOf(sorted, agents, limit);
+  // An agent of ConnectOnion has no place in the other orders.
+  const shown = sorted.slice(0, limit);
   return { sessions: shown, agents: agents.slice(0, limit - shown.length) };
+}
+
+/** Of both, which are each the latest first. */
+function latestOf(
+  sessions: readonly ListedSession[],
+  agents: readonly ListedAgent[],
+  limit: number,
+): Pick<FoundSessions, "sessions" | "agents"> {
+  const latest = [...sessions, ...agents]
+    .toSorted((one, other) => other.modifiedMs - one.modifiedMs)
+    .slice(0, limit);
+  const shown = new Set<ListedSession | ListedAgent>(latest);
+  return {
+    sessions: sessions.filter((one) => shown.has(one)),
+    agents: agents.filter((one) => shown.has(one)),
+  };
 }
 
 function onlySession({ cwd, sessions }: SessionGroup, path: string): SessionGroup {

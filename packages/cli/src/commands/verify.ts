@@ -2,13 +2,13 @@
  * `branchlog verify`: reads every byte of sessions and lists all damage, of several a line each.
  * Changes nothing.
  */
-import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { verifySession } from "@branchlog/maintenance";
 import type { VerifyReport } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";
+import { directoryIdentity, logFilesBelow } from "../log-files.ts";
+import type { LogPlace } from "../log-files.ts";
 import { openForReading } from "../opened-session.ts";
 import { ProgressLine, withProgress } from "../progress.ts";
 import { oneLine } from "../text/clean-text.ts";
@@ -45,14 +45,17 @@ async function verifyEach(
   options: EachOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
-  const all = await expanded(files);
-  const counts = { damaged: 0, unread: 0 };
+  const counts = { all: 0, damaged: 0, unread: 0 };
+  const places: LogPlace[] = [];
+  for await (const place of expanded(files)) places.push(place);
   const progress = new ProgressLine(io, "verifying", "sessions");
-  for (const [done, file] of all.entries()) {
+  for (const [done, place] of places.entries()) {
     io.signal.throwIfAborted();
-    progress.show(done, all.length);
+    progress.show(done, places.length);
+    if (place.kind === "file") counts.all += 1;
     try {
-      const report = await reportOf(file, options, io);
+      if (place.kind === "unreadable") throw place.error;
+      const report = await reportOf(place.path, options, io);
       if (!report.ok) counts.damaged += 1;
       await progress.hide();
       if (options.json) await writeJsonLine(io.out, report);
@@ -61,13 +64,13 @@ async function verifyEach(
       io.signal.throwIfAborted();
       counts.unread += 1;
       await progress.hide();
-      await writeUnread(file, error, options.json, io);
+      await writeUnread(place.path, error, options.json, io);
     }
   }
   if (!options.json) {
-    const { damaged, unread } = counts;
+    const { all, damaged, unread } = counts;
     const rest = unread === 0 ? "" : `, ${unread} not read`;
-    await io.out.write(`${countText(all.length, "session")}, ${damaged} damaged${rest}\n`);
+    await io.out.write(`${countText(all, "session")}, ${damaged} damaged${rest}\n`);
   }
   return counts.damaged + counts.unread > 0 ? 1 : 0;
 }
@@ -95,25 +98,15 @@ async function writeUnread(
   }
 }
 
-/** The logs below directories, also those whose headers are damaged, which no list has. */
-async function expanded(files: readonly string[]): Promise<readonly string[]> {
-  const all: string[] = [];
+/** Each file, and what is below each directory. */
+async function* expanded(files: readonly string[]): AsyncGenerator<LogPlace> {
   for (const file of files) {
-    if (!(await isDirectory(file))) all.push(file);
-    else {
-      const names = await readdir(file, { recursive: true });
-      const logs = names.filter((name) => name.endsWith(".jsonl"));
-      for (const name of logs.toSorted()) all.push(join(file, name));
-    }
+    if (await isDirectory(file)) yield* logFilesBelow(file);
+    else yield { kind: "file", path: file };
   }
-  return all;
 }
 
+/** False for a name or an id; opening what cannot be reached reports the error. */
 async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch {
-    // A name or an id, or opening it reports the error.
-    return false;
-  }
+  return (await directoryIdentity(path)) !== undefined;
 }

@@ -102,7 +102,7 @@ function parentText(parent: GroupedSession["parent"]): string | undefined {
   if (parent === undefined) return undefined;
   const { reference, session } = parent;
   if (session !== undefined) return `fork of ${oneLine(titleOf(session), 400)}`;
-  return `fork of ${oneLine(basename(reference), 400)}, which is not here`;
+  return `fork of ${oneLine(basename(reference), 400)}, which is not listed`;
 }
 
 function tokensText(transcript: ListedTranscript | undefined): string {
