@@ -188,9 +188,12 @@ describe("a command line", () => {
     const path = fixture("pi-linear.jsonl");
     expect(await branchlog([path, "--json"])).toEqual(await branchlog(["info", path, "--json"]));
     expect(await branchlog([fixture("")])).toEqual(await branchlog(["list", fixture("")]));
-    const missing = await branchlog(["nothing.jsonl"]);
-    expect(missing.code).toBe(2);
-    expect(missing.err).toContain("Unknown command");
+    for (const word of ["nothing.jsonl", "./nothing"]) {
+      const missing = await branchlog([word]);
+      expect(missing.code).toBe(2);
+      expect(missing.err).toContain(`There is no file ${word}, and no command with this name.`);
+    }
+    expect((await branchlog(["nothing"])).err).toContain("Unknown command: nothing.");
   });
 });
 

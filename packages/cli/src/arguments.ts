@@ -13,6 +13,7 @@ import { markedWords, strayOption, unmarkArguments, unmarked } from "./marked-wo
 import type { Words } from "./marked-words.ts";
 import { emptyParser } from "./parser.ts";
 import { quickText } from "./quick-text.ts";
+import { hasPathForm } from "./path-form.ts";
 import { nearest } from "./suggestion.ts";
 
 export type ParsedArguments =
@@ -54,6 +55,9 @@ function unknownCommand({ name, rest }: CommandWords, words: Words): UsageError 
     const [shell = "", extra] = rest;
     if (extra !== undefined) return new UsageError(`Too many arguments: ${extra}`);
     return new UsageError(`completion takes ${shellNames.join(", ")}, not ${shell}.`);
+  }
+  if (name !== undefined && hasPathForm(name)) {
+    return new UsageError(`There is no file ${name}, and no command with this name.`);
   }
   const meant = name === "help" ? rest[0] : name;
   if (meant !== undefined) {

@@ -1,6 +1,7 @@
 /** Finds the session that an argument names: by path, name or id, or as the latest one. */
 import { lstatSync } from "node:fs";
 import { BranchlogError, isBranchlogError, resolveSession } from "@branchlog/core";
+import { hasPathForm } from "./path-form.ts";
 
 /**
  * The word itself if it has the form of a path, or if that path exists; else the path of the
@@ -9,7 +10,7 @@ import { BranchlogError, isBranchlogError, resolveSession } from "@branchlog/cor
  * @throws BranchlogError `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
  */
 export async function sessionPath(word: string, signal: AbortSignal): Promise<string> {
-  if (/[/\\]|\.(?:jsonl|ya?ml)$/.test(word) || isThere(word)) return word;
+  if (hasPathForm(word) || isThere(word)) return word;
   try {
     return (await resolveSession(word, undefined, { signal, cwd: process.cwd() })).path;
   } catch (error) {
