@@ -1,6 +1,6 @@
 /** How many characters of each id tell it from all others. Pure. */
 
-/** At least one; the whole id if another is equal or begins with it. Cases are not told apart. */
+/** At least one; the whole id if another begins with it. Equal ids, in any case, are one. */
 export function uniquePrefixes(ids: readonly string[]): ReadonlyMap<string, number> {
   const sorted = Array.from(new Set(ids.map((id) => id.toLowerCase()))).sort();
   const lengths = new Map<string, number>();

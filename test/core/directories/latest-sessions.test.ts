@@ -89,6 +89,33 @@ describe("a list of the latest sessions", () => {
     expect(sessions.map(({ transcript }) => transcript?.tokens)).toEqual([12]);
   });
 
+  it("counts the tokens of sub-agents of Codex, whose files are among all others", async () => {
+    const place = temporaryDirectory();
+    const meta = (id: string, minute: number, more: object): object => ({
+      timestamp: new Date(firstMs + minute * minuteMs).toISOString(),
+      type: "session_meta",
+      payload: { id, cwd: "/w", ...more },
+    });
+    const spent = (minute: number): object => ({
+      timestamp: new Date(firstMs + minute * minuteMs).toISOString(),
+      type: "event_msg",
+      payload: { type: "token_count", info: { last_token_usage: { input_tokens: 7 } } },
+    });
+    const said = (minute: number): object => ({
+      timestamp: new Date(firstMs + minute * minuteMs).toISOString(),
+      type: "event_msg",
+      payload: { type: "agent_message", message: "Done." },
+    });
+    const source = { subagent: { thread_spawn: { parent_thread_id: "main" } } };
+    const child = [meta("child", 10, { source }), spent(11)];
+    writeAt(join(place, "rollout-main.jsonl"), [meta("main", 1, {}), said(50), spent(50)], 50);
+    writeAt(join(place, "2026", "rollout-child.jsonl"), child, 11);
+    for (const options of [{ limit: 1 }, { sinceMs: firstMs + 40 * minuteMs }]) {
+      const { sessions } = await findSessions([place], { catalog: "off", ...options });
+      expect(sessions.map(({ transcript }) => transcript?.tokens)).toEqual([14]);
+    }
+  });
+
   it("reads no file that is older", async () => {
     const place = temporaryDirectory();
     // More than are read at once.

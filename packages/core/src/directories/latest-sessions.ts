@@ -46,9 +46,15 @@ export class LatestSessions {
   }
 }
 
-/** Claude Code keeps sub-agents below a directory named like the session, or once beside it. */
-function mayBePartOf({ path, mtimeMs }: SessionFile, { path: of, header }: ListedSession): boolean {
+/**
+ * Claude Code keeps sub-agents below a directory named like the session, or once beside it; Codex
+ * anywhere. None changed before its session began.
+ */
+function mayBePartOf({ path, mtimeMs }: SessionFile, session: ListedSession): boolean {
+  const { path: of, header, transcript } = session;
   if (path.startsWith(of.replace(/\.jsonl$/, sep))) return true;
-  const isBeside = basename(path).startsWith("agent-") && dirname(path) === dirname(of);
-  return isBeside && mtimeMs >= (Date.parse(header.timestamp) || 0);
+  const name = basename(path);
+  const isBeside = name.startsWith("agent-") && dirname(path) === dirname(of);
+  const isRollout = transcript?.of === "codex" && name.startsWith("rollout-");
+  return (isBeside || isRollout) && mtimeMs >= (Date.parse(header.timestamp) || 0);
 }
