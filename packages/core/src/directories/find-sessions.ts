@@ -129,6 +129,8 @@ export async function findAmong(
     },
     signal,
   });
+  const parts = latest.olderParts();
+  if (parts.size > 0) await directories.look({ paths: parts, signal });
   const agents: ListedAgent[] = [];
   for (const path of found.agentFiles) {
     const agent = await agentIn(path, signal);

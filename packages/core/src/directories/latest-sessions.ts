@@ -15,6 +15,8 @@ export class LatestSessions {
   readonly #filter: Filter;
   readonly #latest = new Ranking<ListedSession>((one, other) => one.modifiedMs > other.modifiedMs);
 
+  readonly #passedOver: SessionFile[] = [];
+
   constructor(filter: Filter) {
     this.#filter = filter;
   }
@@ -33,16 +35,20 @@ export class LatestSessions {
     return !isPart && this.includes(transcript?.of ?? dialect, modifiedMs);
   }
 
-  /** Whether the file holds neither one of these sessions nor a sub-agent of one found so far. */
+  /** Whether no session that this list is for can be in the file. */
   isOlder(file: SessionFile): boolean {
     const { limit, sinceMs = Number.NEGATIVE_INFINITY } = this.#filter;
     const last = limit === undefined ? undefined : this.#latest.at(limit - 1);
     const isOlder = file.mtimeMs < Math.max(sinceMs, last?.modifiedMs ?? sinceMs);
-    if (!isOlder) return false;
-    return !this.#latest
-      .items()
-      .slice(0, limit)
-      .some((session) => mayBePartOf(file, session));
+    if (isOlder) this.#passedOver.push(file);
+    return isOlder;
+  }
+
+  /** Of the older files, those that may hold sub-agents of the sessions found. */
+  olderParts(): ReadonlySet<string> {
+    const found = this.#latest.items().slice(0, this.#filter.limit);
+    const parts = this.#passedOver.filter((file) => found.some((one) => mayBePartOf(file, one)));
+    return new Set(parts.map(({ path }) => path));
   }
 }
 
