@@ -14,7 +14,9 @@ import type { ShownProgress } from "./text/progress-text.ts";
 /** Also before the first line: shorter work shows none. */
 const intervalMs = 100;
 
-export type ProgressIo = Pick<CommandIo, "err" | "monotonicMs" | "showsProgress">;
+/** Without `err` or `showsProgress`, nothing is shown. */
+export type ProgressIo = Pick<CommandIo, "monotonicMs"> &
+  Partial<Pick<CommandIo, "err" | "showsProgress">>;
 
 export interface ReadingTask {
   readonly what: string;
@@ -55,7 +57,7 @@ export class ProgressLine {
   #isShown = false;
 
   constructor(io: ProgressIo, what: string, unit: ShownProgress["unit"]) {
-    this.isWanted = io.err.isTerminal && io.showsProgress !== undefined;
+    this.isWanted = io.err?.isTerminal === true && io.showsProgress !== undefined;
     this.#io = io;
     this.#work = { what, unit };
     this.#shownMs = io.monotonicMs();
@@ -73,14 +75,14 @@ export class ProgressLine {
 
   /** May be called at any rate. */
   show(done: number, total: number): void {
-    if (!this.isWanted || this.#io.showsProgress?.() !== true) return;
+    const { err } = this.#io;
+    if (!this.isWanted || err === undefined || this.#io.showsProgress?.() !== true) return;
     const ms = this.#io.monotonicMs();
     if (ms - this.#shownMs < intervalMs) return;
     this.#shownMs = ms;
     this.#samples = recentSamples(this.#samples, { ms, done });
     const pace = paceOf(this.#samples, total);
     this.#isShown = true;
-    const { err } = this.#io;
     const text = progressText({ ...this.#work, done, total, pace }, err.columns);
     // A closed terminal must not end the work.
     void err.showStatus(text).catch(() => undefined);
@@ -90,6 +92,6 @@ export class ProgressLine {
   async hide(): Promise<void> {
     if (!this.#isShown) return;
     this.#isShown = false;
-    await this.#io.err.showStatus("").catch(() => undefined);
+    await this.#io.err?.showStatus("").catch(() => undefined);
   }
 }
