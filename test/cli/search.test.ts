@@ -87,11 +87,11 @@ describe("search", () => {
       snippet: { text, matchStart: 140, matchEnd: 145 },
     } as const;
     for (const columns of [80, 100, 140]) {
-      const line = hitLine(hit, { columns, style: createStyle(false) });
+      const line = hitLine(hit, { columns, style: createStyle(false), nowMs: undefined });
       expect(line.length).toBeLessThanOrEqual(columns + 1);
       expect(line).toContain("build");
       expect(line).not.toContain("\u001b");
-      const painted = hitLine(hit, { columns, style: createStyle(true) });
+      const painted = hitLine(hit, { columns, style: createStyle(true), nowMs: undefined });
       expect(painted).toContain("\u001b[33mbuild");
     }
   });

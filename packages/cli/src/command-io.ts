@@ -27,6 +27,11 @@ export function writeJsonLine(out: Output, value: unknown): Promise<void> {
   return out.writeData(`${JSON.stringify(value)}\n`, "json");
 }
 
+/** Undefined in a pipe, where times are exact; see `whenText`. */
+export function shownNowMs({ out, now }: Pick<CommandIo, "out" | "now">): number | undefined {
+  return out.isTerminal ? now() : undefined;
+}
+
 export interface FileOptions {
   /** A path, or the name or id of a session. */
   readonly file: string;

@@ -1,11 +1,12 @@
 /** `branchlog context`: the context of a model at the leaf, or at another entry. */
 import type { PathContext } from "@branchlog/core";
 import { entryId } from "../addressed-entry.ts";
+import { shownNowMs } from "../command-io.ts";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import type { Output } from "../output.ts";
 import { openForReading } from "../opened-session.ts";
-import type { Style } from "../style.ts";
 import { contextHeading, messageText } from "../text/message-text.ts";
+import type { MessageTextOptions } from "../text/message-text.ts";
 
 export interface ContextOptions extends ReadingOptions {
   /** Default: the leaf. */
@@ -27,7 +28,8 @@ export async function contextCommand(
     await writeContextJson(context, last, io.out);
     return 0;
   }
-  for (const text of contextTexts(context, { last, isFull: options.full, style: io.out.style })) {
+  const shown = { isFull: options.full, style: io.out.style, nowMs: shownNowMs(io) };
+  for (const text of contextTexts(context, { last, ...shown })) {
     io.signal.throwIfAborted();
     await io.out.write(text);
   }
@@ -37,7 +39,7 @@ export async function contextCommand(
 /** The context as people read it: a heading, then message by message, each after an empty line. */
 export function* contextTexts(
   context: PathContext,
-  options: { readonly last: number; readonly isFull: boolean; readonly style: Style },
+  options: MessageTextOptions & { readonly last: number },
 ): Generator<string> {
   const { messages } = context;
   const first = firstShown(messages.length, options.last);

@@ -5,7 +5,7 @@
 import type { EntryQuery, Session } from "@branchlog/core";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
-import { writeLine } from "../command-io.ts";
+import { shownNowMs, writeLine } from "../command-io.ts";
 import { nearest } from "../suggestion.ts";
 import type { Output } from "../output.ts";
 import { oneLine } from "../text/clean-text.ts";
@@ -33,8 +33,10 @@ export async function entriesCommand(
       await io.out.writeData("\n", "json");
     }
   } else {
+    const { columns, style } = io.out;
+    const place = { columns, style, nowMs: shownNowMs(io) };
     for await (const entry of firstOf(session.entries(query), limit)) {
-      await io.out.write(entryLine(entry, io.out));
+      await io.out.write(entryLine(entry, place));
     }
     await writeUnknownTypes(session, options, io.err);
   }

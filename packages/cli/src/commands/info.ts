@@ -1,6 +1,6 @@
 /** `branchlog info`: the facts of a session. */
 import { isDamaged } from "@branchlog/maintenance";
-import { writeJsonLine } from "../command-io.ts";
+import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
 import { withProgress } from "../progress.ts";
@@ -14,6 +14,6 @@ export async function infoCommand(options: ReadingOptions, io: CommandIo): Promi
   const task = { what: "adding up", path, bytes: sizeBytes };
   const info = await withProgress(io, task, () => gatherInfo(opened));
   if (options.json) await writeJsonLine(io.out, info);
-  else await io.out.write(infoText(info, io.out.style));
+  else await io.out.write(infoText(info, io.out.style, shownNowMs(io)));
   return isDamaged(info.findings) ? 1 : 0;
 }

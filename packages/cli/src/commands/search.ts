@@ -2,7 +2,7 @@
 import { isBranchlogError, knownPlaces, searchSessions } from "@branchlog/core";
 import type { BranchlogError, SearchHit } from "@branchlog/core";
 import type { SearchedDocument, SearchedKind } from "@branchlog/core/types";
-import { writeJsonLine, writeUnlisted } from "../command-io.ts";
+import { shownNowMs, writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../session-path.ts";
 import { ProgressLine } from "../progress.ts";
@@ -53,6 +53,8 @@ export async function searchCommand(
     onProgress: ({ searched, total }) => progress.show(searched, total),
     signal,
   });
+  const { columns, style } = out;
+  const shown = { columns, style, nowMs: shownNowMs(io) };
   let [count, path] = [0, ""];
   for await (const hit of hits) {
     if (count >= limit) break;
@@ -61,7 +63,7 @@ export async function searchCommand(
     if (json) await writeJsonLine(out, hitJson(hit));
     else {
       if (hit.path !== path) await out.write(headingOf(hit.path, path === "", io));
-      await out.write(context === undefined ? hitLine(hit, out) : hitText(hit, out));
+      await out.write(context === undefined ? hitLine(hit, shown) : hitText(hit, shown));
     }
     path = hit.path;
     // Each hit is shown at once.

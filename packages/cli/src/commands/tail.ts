@@ -5,7 +5,7 @@
 import type { Session } from "@branchlog/core";
 import type { EntryEvent } from "@branchlog/core/live";
 import { live } from "@branchlog/core/live";
-import { writeJsonLine, writeLine } from "../command-io.ts";
+import { shownNowMs, writeJsonLine, writeLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
 import type { Output } from "../output.ts";
@@ -28,9 +28,11 @@ export async function tailCommand(options: TailOptions, io: CommandIo): Promise<
   const { follow, last = lastDefault } = options;
   const from = options.from ?? Math.max(0, session.revision - last) + 1;
   const show = options.json ? showJson : showText;
+  // Lines that stay on the screen while others follow would soon have wrong ages.
+  const place = { out: io.out, nowMs: follow ? undefined : shownNowMs(io) };
   for await (const event of live(session).events({ from, live: follow, signal: io.signal })) {
     if (event.kind === "entry" && !options.all && isHidden(event)) continue;
-    await show(event, session, io.out);
+    await show(event, session, place);
     // New entries are shown at once; the replayed ones may be buffered.
     if (event.kind !== "entry" || event.revision >= session.revision) await io.out.flush();
   }
@@ -41,18 +43,28 @@ function isHidden({ entry }: Extract<EntryEvent, { kind: "entry" }>): boolean {
   return entry.type === "custom_message" && !entry.display;
 }
 
-async function showText(event: EntryEvent, _session: Session, out: Output): Promise<void> {
+interface Place {
+  readonly out: Output;
+  readonly nowMs: number | undefined;
+}
+
+async function showText(
+  event: EntryEvent,
+  _session: Session,
+  { out, nowMs }: Place,
+): Promise<void> {
+  const { columns, style } = out;
   switch (event.kind) {
     case "entry":
-      return out.write(entryLine(event.entry, out));
+      return out.write(entryLine(event.entry, { columns, style, nowMs }));
     case "reset":
-      return out.write(out.style.faint("— another file took its place; from its start —\n"));
+      return out.write(style.faint("— another file took its place; from its start —\n"));
     case "migrated":
       return undefined;
   }
 }
 
-async function showJson(event: EntryEvent, session: Session, out: Output): Promise<void> {
+async function showJson(event: EntryEvent, session: Session, { out }: Place): Promise<void> {
   if (event.kind !== "entry") return writeJsonLine(out, event);
   const { entry, revision } = event;
   for await (const line of session.lines({ from: revision })) {

@@ -4,15 +4,14 @@
  */
 import { isBranchlogError } from "@branchlog/core";
 import type { Envelope, Session, TreeView } from "@branchlog/core";
-import { writeJsonLine } from "../command-io.ts";
+import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
-import type { Style } from "../style.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { gistOf } from "../text/entry-lines.ts";
 import type { Gist } from "../text/entry-lines.ts";
 import { treeLineText } from "../text/tree-text.ts";
-import type { TreeLine } from "../text/tree-text.ts";
+import type { TreeLine, TreePlace } from "../text/tree-text.ts";
 import { outline, treeOrder, walkTree } from "../tree-outline.ts";
 import type { OutlineOptions, OutlineRow, TreeOrder } from "../tree-outline.ts";
 
@@ -38,7 +37,7 @@ export async function treeCommand(options: TreeOptions, io: CommandIo): Promise<
   const { session } = await openForReading(options.file, io, options);
   if (!options.json) {
     const { columns, style, isTerminal } = io.out;
-    const shown = { ...options, columns, style, shortIds: isTerminal };
+    const shown = { ...options, columns, style, shortIds: isTerminal, nowMs: shownNowMs(io) };
     for await (const line of treeLines(session, shown)) {
       io.signal.throwIfAborted();
       await io.out.write(line);
@@ -65,11 +64,9 @@ export function* treeNodes(session: Session): Generator<TreeNode> {
   }
 }
 
-export interface TreeLinesOptions extends Pick<TreeOptions, "all" | "depth"> {
+export interface TreeLinesOptions extends Pick<TreeOptions, "all" | "depth">, TreePlace {
   /** Whether ids are shown by their beginnings, where these tell them apart. Default false. */
   readonly shortIds?: boolean;
-  readonly columns: number;
-  readonly style: Style;
 }
 
 /** Lazily; each reads the body of the entry that it shows. */

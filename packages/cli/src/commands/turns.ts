@@ -1,8 +1,9 @@
 /** `branchlog turns`: input, result and cost of each turn. */
-import { writeJsonLine } from "../command-io.ts";
+import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { numberOf } from "../text/stored-field.ts";
 import { knownCost } from "../text/quantities.ts";
+import type { MessageTextOptions } from "../text/message-text.ts";
 import { messageText } from "../text/message-text.ts";
 import { isJudged, turnDetails, turnLine, turnsHeading, turnsSummary } from "../text/turn-text.ts";
 import { inBlocks, openTurns } from "../turn-source.ts";
@@ -42,8 +43,9 @@ async function writeTurn(
   source: TurnSource,
   number: number,
   json: boolean,
-  { out, signal }: CommandIo,
+  io: CommandIo,
 ): Promise<void> {
+  const { out, signal } = io;
   const messages = await source.messagesOfTurn(number);
   const named = source.turns.find((turn) => "turn" in turn && turn.turn === number);
   const turn = named ?? source.turns[number - 1] ?? {};
@@ -51,27 +53,34 @@ async function writeTurn(
     await writeJsonLine(out, { turn: withKnownCost(turn), messages });
     return;
   }
-  await out.write(turnDetails(turn, out.style));
+  const shown = shownOn(io);
+  await out.write(turnDetails(turn, shown));
   for (const message of messages) {
     signal.throwIfAborted();
-    await out.write(`\n${messageText(inBlocks(message), { style: out.style, isFull: false })}`);
+    await out.write(`\n${messageText(inBlocks(message), shown)}`);
   }
+}
+
+function shownOn(io: CommandIo): MessageTextOptions {
+  return { style: io.out.style, isFull: false, nowMs: shownNowMs(io) };
 }
 
 async function writeReplay(
   source: TurnSource,
   number: number,
   { json }: TurnsOptions,
-  { out, signal }: CommandIo,
+  io: CommandIo,
 ): Promise<void> {
+  const { out, signal } = io;
   const messages = await source.messagesForReplay(number);
   if (json) {
     await writeJsonLine(out, { messages });
     return;
   }
+  const shown = shownOn(io);
   for (const [place, message] of messages.entries()) {
     signal.throwIfAborted();
-    const text = messageText(inBlocks(message), { style: out.style, isFull: false });
+    const text = messageText(inBlocks(message), shown);
     await out.write(`${place === 0 ? "" : "\n"}${text}`);
   }
 }

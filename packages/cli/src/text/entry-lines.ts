@@ -6,7 +6,7 @@ import type { SearchHit } from "@branchlog/core";
 import type { AnyEntry } from "@branchlog/core/entries";
 import type { Paint, Style } from "../style.ts";
 import { cleanText, oneLine } from "./clean-text.ts";
-import { numberText, timeText } from "./quantities.ts";
+import { numberText, whenText } from "./quantities.ts";
 import { blocksOf, fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
 
 export interface Gist {
@@ -152,13 +152,17 @@ function fieldsText(entry: AnyEntry, unitsMax: number): string {
   return Object.keys(fields).length === 0 ? "" : jsonStart(fields, unitsMax);
 }
 
+export interface EntryPlace {
+  readonly columns: number;
+  readonly style: Style;
+  /** On a terminal: times are shown as ages. */
+  readonly nowMs: number | undefined;
+}
+
 /** With its newline: id, time, kind, text. */
-export function entryLine(
-  entry: AnyEntry,
-  { columns, style }: { readonly columns: number; readonly style: Style },
-): string {
+export function entryLine(entry: AnyEntry, { columns, style, nowMs }: EntryPlace): string {
   const id = oneLine(entry.id, 40).padEnd(8);
-  const time = timeText(Date.parse(entry.timestamp));
+  const time = whenText(Date.parse(entry.timestamp), nowMs);
   const taken = id.length + time.length + 6;
   const { kind, text } = gistOf(entry, Math.max(textUnitsMin, columns - taken - kindUnits));
   return `${id}  ${style.faint(time)}  ${paintOf(kind, style)(kind)}  ${text}`
@@ -172,11 +176,11 @@ const kindUnits = 14;
 /** With its newline: the text around the match, which is marked. */
 export function hitLine(
   { entryId, kind, role, timestamp, snippet }: SearchHit,
-  { columns, style }: { readonly columns: number; readonly style: Style },
+  { columns, style, nowMs }: EntryPlace,
 ): string {
   // Roles are stored texts.
   const source = oneLine(role ?? kind, 30);
-  const time = timeText(Date.parse(timestamp));
+  const time = whenText(Date.parse(timestamp), nowMs);
   const id = oneLine(entryId, 40).padEnd(8);
   const unitsMax = Math.max(textUnitsMin, columns - id.length - time.length - source.length - 8);
   const { text, matchStart, matchEnd } = snippet;
@@ -194,12 +198,15 @@ export function hitLine(
 /** A search hit with whole lines around the match, below a line that says where it is. */
 export function hitText(
   { entryId, kind, role, timestamp, snippet }: SearchHit,
-  { style }: { readonly style: Style },
+  { style, nowMs }: Omit<EntryPlace, "columns">,
 ): string {
   const { text, matchStart, matchEnd } = snippet;
   const match = style.label(cleanText(text.slice(matchStart, matchEnd)));
   const shown = `${cleanText(text.slice(0, matchStart))}${match}${cleanText(text.slice(matchEnd))}`;
-  const where = [oneLine(entryId, 40), style.faint(timeText(Date.parse(timestamp)))];
+  const where = [
+    oneLine(entryId, 40),
+    style.faint(whenText(Date.parse(timestamp), nowMs).trimEnd()),
+  ];
   return `${where.join("  ")}  ${oneLine(role ?? kind, 30)}\n${shown.replaceAll(/^/gmu, "    ")}\n`;
 }
 

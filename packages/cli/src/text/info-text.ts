@@ -4,6 +4,7 @@ import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { divergenceText, kindsText } from "./findings.ts";
 import {
+  agoText,
   cacheText,
   costText,
   countText,
@@ -17,14 +18,17 @@ import {
 const listedMax = 8;
 const countsUnitsMax = 72;
 
-/** One fact per line, named on the left. */
-export function infoText(info: SessionInfo, style: Style): string {
+/**
+ * One fact per line, named on the left.
+ * @param nowMs Adds ages to times.
+ */
+export function infoText(info: SessionInfo, style: Style, nowMs?: number): string {
   const { header, model, opening } = info;
   const modelName = model === null ? "none" : shown(`${model.provider}/${model.modelId}`);
   const facts: (readonly [string, readonly string[]])[] = [
     ["session", [`${shown(header.id)}, ${sourceText(info)}`]],
     ["resume", [shown(info.resume)]],
-    ["created", [timeText(Date.parse(header.created))]],
+    ["created", [createdText(header.created, nowMs)]],
     ["cwd", [shown(header.cwd)]],
     ["parent", header.parentSession === null ? [] : [shown(header.parentSession)]],
     ["size", [sizeText(info.sizeBytes)]],
@@ -47,6 +51,12 @@ export function infoText(info: SessionInfo, style: Style): string {
   ];
   const title = info.name === null ? style.faint("(no name)") : style.heading(shown(info.name));
   return `${title}\n${shown(info.path)}\n\n${facts.map((fact) => factText(fact, style)).join("")}`;
+}
+
+function createdText(created: string, nowMs: number | undefined): string {
+  const time = Date.parse(created);
+  const isKnown = nowMs !== undefined && !Number.isNaN(time);
+  return isKnown ? `${timeText(time)}, ${agoText(time, nowMs)}` : timeText(time);
 }
 
 function sourceText({ agent, header }: SessionInfo): string {

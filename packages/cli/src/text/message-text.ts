@@ -6,12 +6,14 @@ import type { Style } from "../style.ts";
 import { cleanText, oneLine, startOf } from "./clean-text.ts";
 import type { TextLimits } from "./clean-text.ts";
 import { paintOf } from "./entry-lines.ts";
-import { numberText, sizeText, timeText } from "./quantities.ts";
+import { numberText, sizeText, whenText } from "./quantities.ts";
 import { blocksOf, fieldOf, jsonStart, stringOf } from "./stored-field.ts";
 
 export interface MessageTextOptions {
   readonly style: Style;
   readonly isFull: boolean;
+  /** On a terminal: times are shown as ages. */
+  readonly nowMs?: number | undefined;
 }
 
 const speech: TextLimits = { linesMax: 12, unitsMax: 1_200 };
@@ -23,7 +25,8 @@ export function messageText(message: unknown, options: MessageTextOptions): stri
   const { style } = options;
   const { kind, detail } = speakerOf(message);
   const time = fieldOf(message, "timestamp");
-  const stamp = typeof time === "number" ? style.faint(`  ${timeText(time)}`) : "";
+  const stamp =
+    typeof time === "number" ? style.faint(`  ${whenText(time, options.nowMs).trimEnd()}`) : "";
   const parts = partsOf(message, options).map((part) => `${indented(part)}\n`);
   return `${paintOf(kind, style)(kind)}${detail}${stamp}\n${parts.join("")}`;
 }

@@ -42,6 +42,21 @@ export function ageText(ms: number): string {
   return days < 730 ? `${Math.floor(days / 30)} months` : `${Math.floor(days / 365)} years`;
 }
 
+/** The columns of the longest age, `11 months ago`. */
+const agoColumns = 13;
+
+/** On a terminal, which has a `nowMs`, how long ago; else exact. Ages have the same width. */
+export function whenText(epochMs: number, nowMs: number | undefined): string {
+  return nowMs === undefined ? timeText(epochMs) : agoText(epochMs, nowMs).padEnd(agoColumns);
+}
+
+/** `now`, `3 h ago`, `12 days ago`; `no time` for an invalid one. */
+export function agoText(epochMs: number, nowMs: number): string {
+  if (Number.isNaN(new Date(epochMs).getTime())) return timeText(epochMs);
+  const age = ageText(nowMs - epochMs);
+  return age === "now" ? age : `${age} ago`;
+}
+
 /**
  * Null for a sum of 0: agents, and imports from agents that store no cost, store 0 for an unknown
  * price.

@@ -4,7 +4,7 @@ import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { paintOf } from "./entry-lines.ts";
 import type { Gist } from "./entry-lines.ts";
-import { countText, timeText } from "./quantities.ts";
+import { countText, whenText } from "./quantities.ts";
 
 export interface TreeLine extends Gist {
   readonly id: string;
@@ -16,6 +16,13 @@ export interface TreeLine extends Gist {
   readonly lastMessage: Gist | undefined;
 }
 
+export interface TreePlace {
+  readonly columns: number;
+  readonly style: Style;
+  /** On a terminal: times are shown as ages. */
+  readonly nowMs?: number | undefined;
+}
+
 const textUnitsMax = 72;
 const textUnitsMin = 20;
 
@@ -23,7 +30,7 @@ const textUnitsMin = 20;
 export function treeLineText(
   row: OutlineRow,
   line: TreeLine | undefined,
-  { columns, style }: { readonly columns: number; readonly style: Style },
+  { columns, style, nowMs }: TreePlace,
 ): string {
   const graph = graphOf(row);
   if (row.kind === "run") return `${graph}${style.faint(`⋮ ${entries(row.nodes)}`)}\n`;
@@ -33,7 +40,7 @@ export function treeLineText(
   }
   if (line === undefined) return `${graph}●\n`;
   const notes = notesOf(row.branches, line, style);
-  const place = `${oneLine(line.id, 40)} ${timeText(line.time)}`;
+  const place = `${oneLine(line.id, 40)} ${whenText(line.time, nowMs).trimEnd()}`;
   const taken = graph.length + line.kind.length + place.length + plainLength(notes) + 7;
   const room = Math.max(textUnitsMin, Math.min(textUnitsMax, columns - taken));
   const text = saidAt(line, room);

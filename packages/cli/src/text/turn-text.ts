@@ -2,7 +2,7 @@
 import type { Style } from "../style.ts";
 import type { ShownTotals } from "../turn-source.ts";
 import { oneLine } from "./clean-text.ts";
-import { cacheText, costText, countText, durationText, numberText } from "./quantities.ts";
+import { agoText, cacheText, costText, countText, durationText, numberText } from "./quantities.ts";
 import { fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
 
 export interface LinePlace {
@@ -121,14 +121,17 @@ function objectOf(value: unknown): object {
 }
 
 /** Without its messages. */
-export function turnDetails(turn: object, style: Style): string {
+export function turnDetails(
+  turn: object,
+  { style, nowMs }: { readonly style: Style; readonly nowMs?: number | undefined },
+): string {
   const number = fieldOf(turn, "turn");
   const cached = cacheText(
     numberOf(turn, "cache_read_tokens"),
     numberOf(turn, "cache_write_tokens"),
   );
   const facts = [
-    stringOf(turn, "timestamp"),
+    turnTimeText(stringOf(turn, "timestamp") ?? "", nowMs),
     stringOf(turn, "model"),
     durationText(numberOf(turn, "duration_ms")),
     `${countText(numberOf(turn, "tokens"), "token")}${cached}`,
@@ -147,6 +150,12 @@ export function turnDetails(turn: object, style: Style): string {
       .flatMap(([key, value]: [string, unknown]) => factLines(key, value, style)),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** A document has local times of its machine, whose age is unknown. */
+function turnTimeText(stored: string, nowMs: number | undefined): string {
+  const isKnown = nowMs !== undefined && /^\d{4}-.*Z$/.test(stored);
+  return isKnown ? agoText(Date.parse(stored), nowMs) : stored;
 }
 
 /** One line for each item of a list. */
