@@ -14,7 +14,7 @@ import type { ShownProgress } from "./text/progress-text.ts";
 /** Also before the first line: shorter work shows none. */
 const intervalMs = 100;
 
-/** Without `err` or `showsProgress`, nothing is shown. */
+/** Without the last two nothing is shown. */
 export type ProgressIo = Pick<CommandIo, "monotonicMs"> &
   Partial<Pick<CommandIo, "err" | "showsProgress">>;
 
@@ -75,8 +75,8 @@ export class ProgressLine {
 
   /** May be called at any rate. */
   show(done: number, total: number): void {
-    const { err } = this.#io;
-    if (!this.isWanted || err === undefined || this.#io.showsProgress?.() !== true) return;
+    const { err, showsProgress } = this.#io;
+    if (!this.isWanted || err === undefined || showsProgress?.() !== true) return;
     const ms = this.#io.monotonicMs();
     if (ms - this.#shownMs < intervalMs) return;
     this.#shownMs = ms;

@@ -42,7 +42,7 @@ export function ageText(ms: number): string {
   return days < 730 ? `${Math.floor(days / 30)} months` : `${Math.floor(days / 365)} years`;
 }
 
-/** The columns of the longest age, `11 months ago`. */
+/** The columns of the longest age, `24 months ago`. */
 const agoColumns = 13;
 
 /** On a terminal, which has a `nowMs`, how long ago; else exact. Ages have the same width. */
