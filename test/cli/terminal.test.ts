@@ -2,6 +2,8 @@
  * What the command prints cannot steer the terminal that shows it, whatever the names of files and
  * directories, the contents of sessions and the arguments are. Over all commands.
  */
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { commandNames } from "../../packages/cli/src/commands.ts";
@@ -9,7 +11,7 @@ import { quoted } from "../../packages/cli/src/failure.ts";
 import { runs } from "../support/fault-seed.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { runProcess } from "./command-process.ts";
-import { branchlog, jsonLines, MemoryOutput } from "./command-run.ts";
+import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 import { samples } from "./command-samples.ts";
 import { hostile, hostileSession, places, samplesOn, steers } from "./sample-places.ts";
 
@@ -215,6 +217,14 @@ describe("the process", () => {
       requireHarmless(out, words);
       requireHarmless(err, words);
     }
+  });
+
+  it("shows titles on a terminal that does not say its width", async () => {
+    const directory = temporaryDirectory();
+    copyFileSync(fixture("pi-linear.jsonl"), join(directory, "s.jsonl"));
+    const terminal = preload(`${terminals} process.stdout.columns = 0;`);
+    const { out } = await runProcess(["list", directory], terminal);
+    expect(out).toContain("Fix the login test");
   });
 
   it.each([{}, { BRANCHLOG_DEBUG: "1" }])(

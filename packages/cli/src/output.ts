@@ -128,7 +128,9 @@ export async function processOutputs(): Promise<ProcessOutputs> {
 }
 
 function outputOn(terminal: MaybeTerminal, stream: Writable = terminal): Output {
-  const { isTTY: isTerminal = false, columns = columnsDefault } = terminal;
+  const { isTTY: isTerminal = false } = terminal;
+  // A terminal that does not say its width says 0.
+  const columns = terminal.columns || columnsDefault;
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
   const hasColours = wantsColour(isTerminal, { NO_COLOR, FORCE_COLOR, TERM });
   return new StreamOutput(stream, { isTerminal, columns, hasColours });

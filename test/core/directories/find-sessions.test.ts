@@ -224,6 +224,18 @@ describe("a session by name or id", () => {
     expect((await resolveSession("@latest", [root], { cwd: "/" })).path).toBe(latest?.path);
   });
 
+  it("is the latest one of the working directory, however many others changed since", async () => {
+    const root = temporaryDirectory();
+    // Of equal times, the first path counts.
+    for (let n = 0; n < 60; n += 1) write(join(root, `a${n}.jsonl`));
+    write(join(root, "z.jsonl"), { cwd: "/old" });
+    const old = await resolveSession("@latest", [root], { cwd: "/old" });
+    expect(old.header.cwd).toBe("/old");
+    expect((await resolveSession("@latest", [root])).header.cwd).toBe("/w");
+    const none = resolveSession("@latest", [temporaryDirectory()], { cwd: "/old" });
+    await expect(none).rejects.toMatchObject({ code: "ERR_SESSION_NOT_FOUND" });
+  });
+
   it("is ambiguous if several fit, and says which", async () => {
     const root = place();
     const candidates = [join(root, "one.jsonl"), join(root, "two.jsonl")];

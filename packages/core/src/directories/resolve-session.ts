@@ -42,6 +42,7 @@ export async function resolveSession(
   const { cwd, ...found } = requireOptions(options, resolveNames);
   if (cwd !== undefined) requireText("The working directory", cwd);
   const wanted = requireText("A name or an id", nameOrId);
+  if (wanted === latest) return latestSession(places, found, cwd);
   const isNamed = ({ name }: SessionFile): boolean =>
     name.toLowerCase().includes(wanted.toLowerCase());
   const named = idForm.test(wanted) ? await findAmong(places, found, isNamed) : undefined;
@@ -51,14 +52,31 @@ export async function resolveSession(
       ? fittingNamed
       : fittingSessions(wanted, (await findSessions(places, found)).sessions);
   const here = all.filter(({ header }) => header.cwd === cwd);
-  const nearest = here.length > 0 ? here : all;
-  const fitting = wanted === latest ? nearest.slice(0, 1) : nearest;
+  const fitting = here.length > 0 ? here : all;
   const [session] = fitting;
   if (session !== undefined && fitting.length === 1) return session;
   throw session === undefined ? notFound(wanted) : ambiguous(wanted, fitting);
 }
 
 const latest = "@latest";
+/** Of the working directory there is mostly one among so many; reading all may take long. */
+const latestReadFirst = 50;
+
+async function latestSession(
+  places: readonly string[],
+  options: FindOptions,
+  cwd: string | undefined,
+): Promise<ListedSession> {
+  for (const limit of [cwd === undefined ? 1 : latestReadFirst, undefined]) {
+    const { sessions } = await findSessions(places, { ...options, limit });
+    const here =
+      cwd === undefined ? sessions[0] : sessions.find(({ header }) => header.cwd === cwd);
+    const isAll = limit === undefined || sessions.length < limit;
+    const found = here ?? (isAll ? sessions[0] : undefined);
+    if (found !== undefined) return found;
+  }
+  throw notFound(latest);
+}
 
 /** By the first rule that matches any session. */
 function fittingSessions(
@@ -66,7 +84,6 @@ function fittingSessions(
   sessions: readonly ListedSession[],
 ): readonly ListedSession[] {
   if (wanted === "") return [];
-  if (wanted === latest) return sessions;
   const folded = wanted.toLowerCase();
   const ways: readonly ((session: ListedSession) => boolean)[] = [
     ({ header, path }) => header.id === wanted || basename(path) === wanted,
