@@ -14,7 +14,6 @@ type Agent = NonNullable<FindOptions["agents"]>[number];
 export class LatestSessions {
   readonly #filter: Filter;
   readonly #latest = new Ranking<ListedSession>((one, other) => one.modifiedMs > other.modifiedMs);
-
   readonly #passedOver: SessionFile[] = [];
 
   constructor(filter: Filter) {
