@@ -76,7 +76,7 @@ describe("the word of an entry", () => {
   it.each([
     ["zzz", /begins/],
     ["", /empty/],
-    ["~3", /e3 has 2 parents/],
+    ["~3", /above e3 there are 2 entries/],
     ["orphan~1", /the parent of orphan is missing/],
     ["zzz~1", /begins/],
     ["e3~x", /begins/],

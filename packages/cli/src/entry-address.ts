@@ -58,12 +58,17 @@ function oneOf(ids: readonly string[]): FoundEntry {
   return id !== undefined && other === undefined ? { kind: "entry", id } : { kind: "several", ids };
 }
 
+function nothingAbove(start: string, count: number): string {
+  if (count === 0) return `${start} is a root`;
+  return `above ${start} there ${count === 1 ? "is 1 entry" : `are ${count} entries`}`;
+}
+
 /** Ends on cycles of parents, since the number of steps is given. */
 function ancestor(start: string, count: number, entries: AddressedEntries): FoundEntry {
   let id = start;
   for (let step = 0; step < count; step += 1) {
     const parent = entries.parentOf(id);
-    if (parent === null) return { kind: "none", reason: `${start} has ${step} parents` };
+    if (parent === null) return { kind: "none", reason: nothingAbove(start, step) };
     if (!entries.has(parent)) return { kind: "none", reason: `the parent of ${id} is missing` };
     id = parent;
   }

@@ -44,6 +44,8 @@ export interface CatalogLook {
   readonly onChange?: (change: SessionChange) => void;
   /** Called after each file as it is read, nearly in their order. */
   readonly onLooked?: ((file: LookedAtFile) => void) | undefined;
+  /** Called before each file, wanted or not. */
+  readonly onFile?: (() => void) | undefined;
   /** Asked before each file is read; true leaves it as it is. Default: none. */
   readonly isUnwanted?: ((file: SessionFile) => boolean) | undefined;
   readonly signal: AbortSignal | undefined;
@@ -78,7 +80,14 @@ export class DirectoryCatalog {
   }
 
   /** Throws what listing the directory throws, and the signal's reason. */
-  async look({ paths, onChange, onLooked, isUnwanted, signal }: CatalogLook): Promise<void> {
+  async look({
+    paths,
+    onChange,
+    onLooked,
+    onFile,
+    isUnwanted,
+    signal,
+  }: CatalogLook): Promise<void> {
     const lookedAtMs = this.#options.now();
     const named = paths === null ? null : [...paths].map((path) => lookAtFile(path));
     // A name that now leads elsewhere may have been the alias of another file.
@@ -93,6 +102,7 @@ export class DirectoryCatalog {
     const options = { atOnceMax: filesReadAtOnceMax, signal };
     try {
       await mapConcurrently(files, options, async (file, index, lane) => {
+        onFile?.();
         if (isUnwanted?.(file) === true) return;
         if (files.length > 1) chunks[lane] ??= Buffer.allocUnsafeSlow(chunkBytesDefault);
         await this.#read(file, { lookedAtMs, chunk: chunks[lane], signal, onChange });

@@ -122,11 +122,11 @@ export async function findAmong(
   await directories.look({
     paths: null,
     onChange: ({ now }) => latest.add(now),
-    isUnwanted: (file) => {
+    onFile: () => {
       options.onProgress?.({ searched, total });
       searched += 1;
-      return !isCandidate(file) || latest.isOlder(file);
     },
+    isUnwanted: (file) => !isCandidate(file) || latest.isOlder(file),
     signal,
   });
   const parts = latest.olderParts();
