@@ -59,7 +59,7 @@ describe.each(transcripts)("%s (%s)", (agent, name) => {
     const file = join(directory, "session.jsonl");
     copyFileSync(fixture(name), file);
     // The first row begins with its id.
-    const [entryId = ""] = (await branchlog(["entries", file])).out.split(" ", 1);
+    const [entryId = ""] = (await branchlog(["entries", file])).out.split("\t", 1);
     for (const words of samplesOf(command, { file, output, entryId })) {
       const outcome = outcomeOf(command, words);
       const text = await branchlog([command, ...words]);

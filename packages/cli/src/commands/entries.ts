@@ -9,7 +9,7 @@ import { shownNowMs, writeLine } from "../command-io.ts";
 import { nearest } from "../suggestion.ts";
 import type { Output } from "../output.ts";
 import { oneLine } from "../text/clean-text.ts";
-import { entryLine } from "../text/entry-lines.ts";
+import { entryFields, entryLine } from "../text/entry-lines.ts";
 
 export interface EntriesOptions extends ReadingOptions {
   readonly type: string | undefined;
@@ -33,10 +33,10 @@ export async function entriesCommand(
       await io.out.writeData("\n", "json");
     }
   } else {
-    const { columns, style } = io.out;
+    const { columns, style, isTerminal } = io.out;
     const place = { columns, style, nowMs: shownNowMs(io) };
     for await (const entry of firstOf(session.entries(query), limit)) {
-      await io.out.write(entryLine(entry, place));
+      await io.out.write(isTerminal ? entryLine(entry, place) : entryFields(entry));
     }
     await writeUnknownTypes(session, options, io.err);
   }

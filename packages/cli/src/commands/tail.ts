@@ -9,7 +9,7 @@ import { shownNowMs, writeJsonLine, writeLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
 import type { Output } from "../output.ts";
-import { entryLine } from "../text/entry-lines.ts";
+import { entryFields, entryLine } from "../text/entry-lines.ts";
 
 export interface TailOptions extends ReadingOptions {
   readonly follow: boolean;
@@ -53,10 +53,12 @@ async function showText(
   _session: Session,
   { out, nowMs }: Place,
 ): Promise<void> {
-  const { columns, style } = out;
+  const { columns, style, isTerminal } = out;
   switch (event.kind) {
     case "entry":
-      return out.write(entryLine(event.entry, { columns, style, nowMs }));
+      return out.write(
+        isTerminal ? entryLine(event.entry, { columns, style, nowMs }) : entryFields(event.entry),
+      );
     case "reset":
       return out.write(style.faint("— another file took its place; from its start —\n"));
     case "migrated":

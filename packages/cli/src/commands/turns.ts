@@ -1,11 +1,19 @@
 /** `branchlog turns`: input, result and cost of each turn. */
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
+import { oneLine } from "../text/clean-text.ts";
 import { numberOf } from "../text/stored-field.ts";
 import { knownCost } from "../text/quantities.ts";
 import type { MessageTextOptions } from "../text/message-text.ts";
 import { messageText } from "../text/message-text.ts";
-import { isJudged, turnDetails, turnLine, turnsHeading, turnsSummary } from "../text/turn-text.ts";
+import {
+  isJudged,
+  turnDetails,
+  turnFields,
+  turnLine,
+  turnsHeading,
+  turnsSummary,
+} from "../text/turn-text.ts";
 import { inBlocks, openTurns } from "../turn-source.ts";
 import type { TurnSource } from "../turn-source.ts";
 
@@ -22,11 +30,20 @@ export async function turnsCommand(options: TurnsOptions, io: CommandIo): Promis
   return 0;
 }
 
-async function writeTurns(source: TurnSource, json: boolean, { out }: CommandIo): Promise<void> {
+async function writeTurns(
+  source: TurnSource,
+  json: boolean,
+  { out, err }: CommandIo,
+): Promise<void> {
   const { turns, totals, diagnostics } = source;
   if (json) {
     const shown = { ...totals, total_cost: knownCost(totals.total_cost) };
     await writeJsonLine(out, { turns: turns.map(withKnownCost), totals: shown, diagnostics });
+    return;
+  }
+  if (!out.isTerminal) {
+    for (const [at, turn] of turns.entries()) await out.write(turnFields(turn, at + 1));
+    for (const { message } of diagnostics) await err.write(`${oneLine(message, 200)}\n`);
     return;
   }
   const place = { columns: out.columns, style: out.style, isJudged: turns.some(isJudged) };

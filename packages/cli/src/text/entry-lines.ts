@@ -5,7 +5,7 @@
 import type { SearchHit } from "@branchlog/core";
 import type { AnyEntry } from "@branchlog/core/entries";
 import type { Paint, Style } from "../style.ts";
-import { cleanText, oneLine } from "./clean-text.ts";
+import { cleanText, fieldsLine, oneLine } from "./clean-text.ts";
 import { numberText, whenText } from "./quantities.ts";
 import { blocksOf, fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
 
@@ -104,7 +104,8 @@ function contentText(message: unknown, unitsMax: number): string {
     text += `${text === "" ? "" : " "}${start}`;
   }
   if (text !== "") return text;
-  const others = blocks.slice(0, 8).map((block) => otherBlockText(block, unitsMax));
+  const shown = unitsMax === Infinity ? blocks : blocks.slice(0, 8);
+  const others = shown.map((block) => otherBlockText(block, unitsMax));
   return others.filter((other) => other !== "").join(" ");
 }
 
@@ -121,7 +122,19 @@ function otherBlockText(block: unknown, unitsMax: number): string {
 
 function json(value: unknown, key: string, unitsMax: number): string {
   const field = fieldOf(value, key);
-  return field === undefined ? "" : jsonStart(field, unitsMax);
+  return field === undefined ? "" : jsonText(field, unitsMax);
+}
+
+const deepUnitsMax = 2_000;
+
+function jsonText(value: unknown, unitsMax: number): string {
+  if (unitsMax !== Infinity) return jsonStart(value, unitsMax);
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // Nested too deeply for the stack.
+    return jsonStart(value, deepUnitsMax);
+  }
 }
 
 /** omp stores null where thinking is off. */
@@ -149,7 +162,7 @@ function editText(entry: unknown): string {
 
 function fieldsText(entry: AnyEntry, unitsMax: number): string {
   const { type: _type, id: _id, parentId: _parentId, timestamp: _timestamp, ...fields } = entry;
-  return Object.keys(fields).length === 0 ? "" : jsonStart(fields, unitsMax);
+  return Object.keys(fields).length === 0 ? "" : jsonText(fields, unitsMax);
 }
 
 export interface EntryPlace {
@@ -168,6 +181,23 @@ export function entryLine(entry: AnyEntry, { columns, style, nowMs }: EntryPlace
   return `${id}  ${style.faint(time)}  ${paintOf(kind, style)(kind)}  ${text}`
     .trimEnd()
     .concat("\n");
+}
+
+/** For programs: id, time, kind and the whole text. */
+export function entryFields(entry: AnyEntry): string {
+  const { kind, text } = rawGist(entry, Infinity);
+  return fieldsLine([entry.id, exactTime(entry.timestamp), kind, text]);
+}
+
+/** For programs: path, id, time, role or kind, and the text around the match. */
+export function hitFields({ path, entryId, kind, role, timestamp, snippet }: SearchHit): string {
+  return fieldsLine([path, entryId, exactTime(timestamp), role ?? kind, snippet.text]);
+}
+
+/** ISO 8601; empty if the stored one is not a time. */
+function exactTime(timestamp: string): string {
+  const timeMs = Date.parse(timestamp);
+  return Number.isNaN(timeMs) ? "" : new Date(timeMs).toISOString();
 }
 
 const textUnitsMin = 20;

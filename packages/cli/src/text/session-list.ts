@@ -7,7 +7,7 @@ import type { ListedTranscript } from "@branchlog/core";
 import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
 import { agentOf } from "../session-filter.ts";
 import type { Style } from "../style.ts";
-import { oneLine } from "./clean-text.ts";
+import { fieldsLine, oneLine } from "./clean-text.ts";
 import { displayWidth, fitted, padded } from "./display-width.ts";
 import { ageText, countText, sizeText } from "./quantities.ts";
 import { titleOf } from "./session-text.ts";
@@ -176,6 +176,5 @@ function groupLines({ cwd, sessions, agents }: SessionGroup): readonly string[] 
     cwd,
     path,
   ]);
-  const field = (text: string): string => oneLine(text, Infinity);
-  return [...ofSessions, ...ofAgents].map((fields) => `${fields.map(field).join("\t")}\n`);
+  return [...ofSessions, ...ofAgents].map((fields) => fieldsLine(fields));
 }
