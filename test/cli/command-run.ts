@@ -88,6 +88,15 @@ export async function branchlog(
   return { code, out: memory.text, err: err.text };
 }
 
+/** Runs it as on a terminal of so many columns, without colours. */
+export async function onTerminal(
+  words: readonly string[],
+  options: Omit<RunOptions, "out"> = {},
+): Promise<RunResult> {
+  const out = new MemoryOutput({ columns: options.columns, isTerminal: true });
+  return { ...(await branchlog(words, { ...options, out })), out: out.text };
+}
+
 async function* pieces(input: readonly string[]): AsyncGenerator<Uint8Array> {
   for (const piece of input) yield Buffer.from(piece);
 }

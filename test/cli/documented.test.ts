@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commandNames } from "../../packages/cli/src/commands.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { following } from "./command-process.ts";
-import { branchlog, fixture, MemoryOutput } from "./command-run.ts";
+import { branchlog, fixture, MemoryOutput, onTerminal } from "./command-run.ts";
 
 const documentPath = new URL("../../docs/cli.md", import.meta.url);
 
@@ -35,34 +34,39 @@ function wordsOf(line: string): string[] {
   return Array.from(words, ([, single, double, plain]) => single ?? double ?? plain ?? "");
 }
 
-/** Runs an example where the files of the document are; the result as a reader would see it. */
-async function resultOf({ line, shown }: Example, directory: string): Promise<string> {
+/**
+ * Runs an example where the files of the document are, on a terminal or with `| cat` in a pipe; the
+ * result as a reader would see it.
+ */
+async function resultOf({ line }: Example, directory: string): Promise<string> {
   const [program, ...words] = wordsOf(line);
   expect(program).toBe("branchlog");
-  if (words[0] === "watch") return beginningOf(["watch", join(directory, words[1] ?? "")], shown);
   const isPlace = (word: string): boolean => /\.(?:jsonl|yaml)$/.test(word) || word === "work";
   const files = words.map((word) => (isPlace(word) ? join(directory, word) : word));
-  // A list is for people on a terminal; the others print the same in a pipe.
-  const terminal = new MemoryOutput({ columns: 120, isTerminal: true });
-  const isList = words[0] === "list";
-  const { out, err } = await branchlog(files, {
-    columns: 120,
-    ...(isList ? { out: terminal } : {}),
-  });
-  return `${out}${terminal.text}${err}`.replaceAll(directory, "/home/you");
+  const isPiped = files.join(" ").endsWith(" | cat");
+  const [runs, given] = isPiped ? [branchlog, files.slice(0, -2)] : [onTerminal, files];
+  const text =
+    words[0] === "watch"
+      ? await beginningOf(files)
+      : await runs(given, { columns: 120 }).then(({ out, err }) => `${out}${err}`);
+  return text.replaceAll(directory, "/home/you");
 }
 
 /**
- * As much as is shown of what a command prints that does not end. Its lines come in the order in
- * which files were read, which is another under load; the document has them by their times.
+ * What a command prints that does not end, until it waits. Its lines come in the order in which
+ * files were read, which is another under load; the document has them by their times.
  */
-async function beginningOf(words: readonly string[], shown: string): Promise<string> {
-  const { child, lines } = following(words);
-  const found = await lines(shown.split("\n").length - 1);
-  child.kill();
-  return found
-    .toSorted()
+async function beginningOf(words: readonly string[]): Promise<string> {
+  const interrupt = new AbortController();
+  const onWrite = (text: string): void => {
+    if (text.includes("watching")) interrupt.abort();
+  };
+  const out = new MemoryOutput({ columns: 120, isTerminal: true });
+  await branchlog(words, { out, err: new MemoryOutput({ onWrite }), signal: interrupt.signal });
+  const lines = out.text.split("\n").slice(0, -1);
+  return lines
     .map((line) => `${line}\n`)
+    .toSorted()
     .join("");
 }
 

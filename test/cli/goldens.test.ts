@@ -1,6 +1,6 @@
 /** What the commands print for small sessions, as text and as JSON, against stored outputs. */
 import { describe, expect, it } from "vitest";
-import { branchlog, fixture } from "./command-run.ts";
+import { branchlog, fixture, onTerminal } from "./command-run.ts";
 
 const sessions = [
   "pi-branches",
@@ -18,13 +18,17 @@ const sessions = [
 
 const sessionsAsJson = ["pi-branches", "pi-labels-and-names", "pi-missing-parents", "pi-v1"];
 
+/** A bar stands for a pipe; all others run on a terminal. */
 const commands: readonly (readonly string[])[] = [
   ["info"],
+  ["info", "|"],
   ["tree"],
   ["tree", "--all"],
-  ["context"],
-  ["context", "--full"],
+  ["tree", "|"],
+  ["context", "|"],
+  ["context", "--full", "|"],
   ["entries"],
+  ["entries", "|"],
   ["verify"],
 ];
 
@@ -39,9 +43,11 @@ function settled(text: string): string {
 describe.each(sessions)("for %s", (session) => {
   it("the commands print the expected text", async () => {
     const texts: string[] = [];
-    for (const [name = "", ...options] of commands) {
-      const { code, out, err } = await branchlog([name, fixture(`${session}.jsonl`), ...options]);
-      const words = ["branchlog", name, `${session}.jsonl`, ...options].join(" ");
+    for (const [name = "", ...rest] of commands) {
+      const options = rest.filter((word) => word !== "|");
+      const runs = rest.includes("|") ? branchlog : onTerminal;
+      const { code, out, err } = await runs([name, fixture(`${session}.jsonl`), ...options]);
+      const words = ["branchlog", name, `${session}.jsonl`, ...rest].join(" ");
       texts.push(`$ ${words}\n${out}${err}[${code}]\n`);
     }
     await expect(settled(texts.join("\n"))).toMatchFileSnapshot(`golden/${session}.txt`);

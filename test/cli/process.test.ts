@@ -89,8 +89,8 @@ describe("the process", () => {
     [{ FORCE_COLOR: "0" }, false],
     [{ FORCE_COLOR: "1", NO_COLOR: "1" }, false],
     [{ CI: "1" }, false],
-  ])("with %j has colours in a pipe: %s", async (env, hasColours) => {
-    const { out } = await runProcess(["tree", branches], { env });
+  ])("with %j a text for reading has colours in a pipe: %s", async (env, hasColours) => {
+    const { out } = await runProcess(["context", branches], { env });
     expect(out.includes("\u001B[")).toBe(hasColours);
   });
 

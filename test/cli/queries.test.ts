@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeSessionFile } from "@branchlog/bench/generator";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
+import { branchlog, fixture, jsonLines, MemoryOutput, onTerminal } from "./command-run.ts";
 
 const realistic = fixture("realistic-session.jsonl");
 
@@ -59,8 +59,10 @@ describe("entries", () => {
   });
 
   it("entries are one line each in text", async () => {
-    const { out } = await branchlog(["entries", realistic], { columns: 80 });
-    expect(out.trimEnd().split("\n")).toHaveLength(344);
+    for (const shown of [branchlog, onTerminal]) {
+      const { out } = await shown(["entries", realistic], { columns: 80 });
+      expect(out.trimEnd().split("\n")).toHaveLength(344);
+    }
   });
 });
 
@@ -81,10 +83,10 @@ describe("tree", () => {
   });
 
   it("marks the leaf, fits the columns, and hides what is deep", async () => {
-    const { out } = await branchlog(["tree", realistic], { columns: 80 });
+    const { out } = await onTerminal(["tree", realistic], { columns: 80 });
     expect(out.match(/← leaf/g)).toHaveLength(1);
     for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
-    const shallow = await branchlog(["tree", realistic, "--depth", "0"]);
+    const shallow = await onTerminal(["tree", realistic, "--depth", "0"]);
     expect(shallow.out).not.toContain("├─●");
     expect(shallow.out).toMatch(/^├─⋯ 3 branches, \d+ entries$/m);
   });
@@ -92,14 +94,14 @@ describe("tree", () => {
   it("of a chain of 100,000 is three lines, or all of them. Verifies: P18", async () => {
     const path = join(temporaryDirectory(), "deep.jsonl");
     writeSessionFile(path, { shape: "chain", entries: 100_000 });
-    const short = await branchlog(["tree", path]);
+    const short = await onTerminal(["tree", path]);
     expect(short.out).toContain("⋮ 99,998 entries\n◉ ");
     const { out } = await branchlog(["tree", path, "--json"]);
     expect(out.split("\n")).toHaveLength(100_001);
   });
 
   it("tree has colours on a terminal that has them", async () => {
-    const out = new MemoryOutput({ hasColours: true });
+    const out = new MemoryOutput({ isTerminal: true, hasColours: true });
     await branchlog(["tree", fixture("pi-branches.jsonl")], { out });
     expect(out.text).toContain("\u001B[36muser\u001B[39m");
   });
@@ -155,7 +157,7 @@ describe("info", () => {
   });
 
   it("info lists the last of many tips and labels", async () => {
-    const { out } = await branchlog(["info", realistic]);
+    const { out } = await onTerminal(["info", realistic]);
     expect(out).toContain("branches   12, the last 8 of them:\n");
     expect(out).toMatch(/32d151a0 .* toolResult ← leaf\n/);
   });

@@ -58,7 +58,6 @@ describe.each(transcripts)("%s (%s)", (agent, name) => {
     // A name that says nothing: the content tells.
     const file = join(directory, "session.jsonl");
     copyFileSync(fixture(name), file);
-    // The first row begins with its id.
     const [entryId = ""] = (await branchlog(["entries", file])).out.split("\t", 1);
     for (const words of samplesOf(command, { file, output, entryId })) {
       const outcome = outcomeOf(command, words);

@@ -6,25 +6,19 @@ import { createSession } from "@branchlog/core";
 import type { AgentMessage } from "@branchlog/core";
 import { assistantMessage, usageOf, userDraft } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { MemoryOutput, branchlog, fixture, jsonLines } from "./command-run.ts";
-
-async function onTerminal(words: readonly string[], columns: number = 110): Promise<string> {
-  const out = new MemoryOutput({ isTerminal: true, columns });
-  await branchlog(words, { out });
-  return out.text;
-}
+import { branchlog, fixture, jsonLines, onTerminal } from "./command-run.ts";
 
 describe("turns", () => {
   it("turns of a document are recognised by its content, not by its name", async () => {
     const directory = temporaryDirectory();
     const disguised = join(directory, "session.jsonl");
     copyFileSync(fixture("connectonion-dumped.yaml"), disguised);
-    expect(await onTerminal(["turns", disguised])).toContain(
-      "2 turns, 852 tokens, $0.0022, 1 of 1 passed\n",
-    );
+    const { code, out } = await onTerminal(["turns", disguised]);
+    expect(code).toBe(0);
+    expect(out).toContain("2 turns, 852 tokens, $0.0022, 1 of 1 passed\n");
     const log = join(directory, "session.yaml");
     copyFileSync(fixture("pi-linear.jsonl"), log);
-    expect(await onTerminal(["turns", log])).toMatch(/^3 turns|^1 turn|\n\d turns?, /);
+    expect((await onTerminal(["turns", log])).out).toMatch(/^3 turns|^1 turn|\n\d turns?, /);
     expect(readdirSync(directory).toSorted()).toEqual(["session.jsonl", "session.yaml"]);
   });
 
@@ -36,21 +30,14 @@ describe("turns", () => {
     const message = { ...assistantMessage("Hello"), usage } as AgentMessage;
     await session.append({ type: "message", message });
     const turns = await onTerminal(["turns", path]);
-    expect(turns).toMatch(/^turn +time +tokens +cost {2}input → result\n.* 15 +unknown {2}Hi/);
+    expect(turns.out).toMatch(/^turn +time +tokens +cost {2}input → result\n.* 15 +unknown {2}Hi/);
     const cached = "7 tokens read from cache, 3 written to it";
-    expect(turns).toContain(`1 turn, 15 tokens, ${cached}, cost unknown\n`);
+    expect(turns.out).toContain(`1 turn, 15 tokens, ${cached}, cost unknown\n`);
     expect((await branchlog(["turns", path, "--turn", "1"])).out).toContain(`15 tokens, ${cached}`);
-    const info = await branchlog(["info", path]);
+    const info = await onTerminal(["info", path]);
     expect(info.out).toContain("cost unknown in 1 request");
     expect(info.out).toContain(`: cost unknown, 15 tokens, ${cached}`);
-    const { code, out: lines } = await branchlog(["turns", path]);
-    const [number, time, model, ...facts] = lines.trimEnd().split("\t");
-    expect([code, number, ...facts]).toEqual([0, "1", facts[0], "15", "", "", "Hi", "Hello"]);
-    expect([time, model]).toEqual([
-      expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-      expect.stringMatching(/^anthropic\//),
-    ]);
-    expect(turns + info.out + lines).not.toContain("$0.00");
+    expect(turns.out + info.out).not.toContain("$0.00");
     expect(jsonLines((await branchlog(["turns", path, "--json"])).out)).toMatchObject([
       {
         turns: [{ tokens: 15, cost: null, cache_read_tokens: 7, cache_write_tokens: 3 }],
@@ -75,15 +62,12 @@ describe("turns", () => {
     await session.append({ type: "custom", customType: "branchlog.turn", data });
     await session.close();
     for (const columns of [40, 80, 140]) {
-      const out = await onTerminal(["turns", path], columns);
+      const { out } = await onTerminal(["turns", path], { columns });
       for (const steering of ["\u001B", "\u0007"]) expect(out).not.toContain(steering);
       for (const line of out.split("\n"))
         expect(line.length).toBeLessThanOrEqual(Math.max(columns, 80));
       expect(out).toContain("1 turn, 0 tokens, cost unknown, 0 of 1 passed\n");
     }
-    const { out: line } = await branchlog(["turns", path]);
-    for (const steering of ["\u001B", "\u0007"]) expect(line).not.toContain(steering);
-    expect(line.split("\n")).toEqual([expect.stringContaining("long long long second line"), ""]);
     const { out } = await branchlog(["turns", path, "--turn", "1"]);
     for (const steering of ["\u001B", "\u0007"]) expect(out).not.toContain(steering);
     expect(out).toMatch(/^passed {8}no$/m);

@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { sampleHeader } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { branchlog, jsonLines } from "./command-run.ts";
+import { branchlog, jsonLines, onTerminal } from "./command-run.ts";
 import type { RunResult } from "./command-run.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
@@ -242,7 +242,7 @@ describe("verify, repair and info", () => {
       expect([inOrder(wordsOf(planned)), planned.code]).toEqual([found, code]);
       expect(planned.out.includes("\nnothing to repair\n")).toBe(code === 0);
 
-      const info = await branchlog(["info", path]);
+      const info = await onTerminal(["info", path]);
       const known = isUnread ? [] : found;
       expect([inOrder(infoWordsOf(info)), info.code]).toEqual([known, isUnread ? 0 : code]);
       expect(/^damage +none found while opening; branchlog verify reads all/m.test(info.out)).toBe(
@@ -290,7 +290,7 @@ describe("verify, repair and info", () => {
       expect([wordsOf(result), result.code]).toEqual([["damage changed-line 1"], 1]);
     }
     // Opening takes the index from the checkpoint, and reads no body of this entry.
-    expect((await branchlog(["info", path])).out).toContain("none found while opening");
+    expect((await onTerminal(["info", path])).out).toContain("none found while opening");
   });
 
   it("leave an end that may still be being written to its writer", async () => {

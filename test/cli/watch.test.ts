@@ -1,5 +1,5 @@
 /** `branchlog watch`: what it begins with, what becomes of sessions, and how it ends. */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -25,13 +25,27 @@ describe("watch", () => {
     const [one, two] = [join(directory, "one.jsonl"), join(directory, "two.jsonl")];
     await newSession(one, "first");
     const { child, lines } = following(["watch", directory]);
-    expect(await lines(1)).toEqual(["1970-01-01 00:00:00Z  +  first  1 message  one.jsonl"]);
+    const sizeBefore = String(statSync(one).size);
+    const time = "1970-01-01T00:00:00.001Z";
+    expect((await lines(1))[0]?.split("\t")).toEqual([
+      "added",
+      "first",
+      "pi",
+      time,
+      "1",
+      sizeBefore,
+      "first",
+      "/w",
+      one,
+    ]);
     await rename(one, "N");
-    expect((await lines(2))[1]).toMatch(/~ {2}N {2}1 message {2}one\.jsonl$/u);
+    const size = String(statSync(one).size);
+    const facts = ["first", "pi", time, "1", size, "N", "/w", one];
+    expect((await lines(2))[1]?.split("\t")).toEqual(["changed", ...facts]);
     rmSync(one);
-    expect((await lines(3))[2]).toMatch(/- {2}N {2}1 message {2}one\.jsonl$/u);
+    expect((await lines(3))[2]?.split("\t")).toEqual(["removed", ...facts]);
     await newSession(two, "second");
-    expect((await lines(4))[3]).toMatch(/\+ {2}\S/u);
+    expect((await lines(4))[3]).toMatch(/^added\tsecond\t/u);
     child.kill("SIGINT");
     expect(await ended(child)).toMatchObject({ code: 130 });
   });

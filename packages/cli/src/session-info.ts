@@ -8,7 +8,7 @@ import { openedFindings } from "@branchlog/maintenance";
 import type { Finding } from "@branchlog/maintenance";
 import { quoted } from "./failure.ts";
 import type { OpenedSession, OpeningCost } from "./opened-session.ts";
-import { knownCost } from "./text/quantities.ts";
+import { isoTime, knownCost } from "./text/quantities.ts";
 
 /** In order of first appearance. */
 export type Counts = Readonly<Record<string, number>>;
@@ -135,8 +135,7 @@ function add(counts: Map<string, number>, name: string | undefined, count: numbe
 }
 
 function tipOf({ id, type, role, time }: Envelope): Tip {
-  const iso = Number.isNaN(time) ? null : new Date(time).toISOString();
-  return { id, type, role: role ?? null, time: iso };
+  return { id, type, role: role ?? null, time: isoTime(time) };
 }
 
 async function usageInfo(session: Session): Promise<UsageInfo | null> {

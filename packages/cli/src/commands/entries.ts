@@ -9,7 +9,8 @@ import { shownNowMs, writeLine } from "../command-io.ts";
 import { nearest } from "../suggestion.ts";
 import type { Output } from "../output.ts";
 import { oneLine } from "../text/clean-text.ts";
-import { entryFields, entryLine } from "../text/entry-lines.ts";
+import { entryLine } from "../text/entry-lines.ts";
+import { entryRecord } from "../text/records.ts";
 
 export interface EntriesOptions extends ReadingOptions {
   readonly type: string | undefined;
@@ -36,7 +37,7 @@ export async function entriesCommand(
     const { columns, style, isTerminal } = io.out;
     const place = { columns, style, nowMs: shownNowMs(io) };
     for await (const entry of firstOf(session.entries(query), limit)) {
-      await io.out.write(isTerminal ? entryLine(entry, place) : entryFields(entry));
+      await io.out.write(isTerminal ? entryLine(entry, place) : entryRecord(entry));
     }
     await writeUnknownTypes(session, options, io.err);
   }

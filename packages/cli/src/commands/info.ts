@@ -6,6 +6,7 @@ import { openForReading } from "../opened-session.ts";
 import { withProgress } from "../progress.ts";
 import { gatherInfo } from "../session-info.ts";
 import { infoText } from "../text/info-text.ts";
+import { infoRecords } from "../text/records.ts";
 
 /** Runs the command; 1 if opening found damage. */
 export async function infoCommand(options: ReadingOptions, io: CommandIo): Promise<CommandResult> {
@@ -14,6 +15,7 @@ export async function infoCommand(options: ReadingOptions, io: CommandIo): Promi
   const task = { what: "adding up", path, bytes: sizeBytes };
   const info = await withProgress(io, task, () => gatherInfo(opened));
   if (options.json) await writeJsonLine(io.out, info);
+  else if (!io.out.isTerminal) await io.out.write(infoRecords(info));
   else await io.out.write(infoText(info, io.out.style, shownNowMs(io)));
   return isDamaged(info.findings) ? 1 : 0;
 }

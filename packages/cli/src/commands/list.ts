@@ -9,7 +9,7 @@ import { sessionPath } from "../session-path.ts";
 import { agentOf, sinceMs, sortedSessions } from "../session-filter.ts";
 import type { AgentName, SortName } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
-import { listLines, listText } from "../text/session-list.ts";
+import { listRecords, listText } from "../text/session-list.ts";
 import { uniquePrefixes } from "../unique-prefixes.ts";
 
 export interface ListCommandOptions {
@@ -58,7 +58,7 @@ export async function listCommand(
     .map((group) => (only === undefined ? group : onlySession(group, only)))
     .filter(({ sessions, agents }) => sessions.length + agents.length > 0);
   if (json) await writeJson(groups, io);
-  else if (!out.isTerminal) await out.write(listLines(groups));
+  else if (!out.isTerminal) await out.write(listRecords(groups));
   else {
     const { columns, style } = out;
     const prefixes = uniquePrefixes(found.sessions.map(({ header }) => header.id));

@@ -9,7 +9,8 @@ import { ProgressLine } from "../progress.ts";
 import { sinceMs } from "../session-filter.ts";
 import type { AgentName } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
-import { hitFields, hitLine, hitText } from "../text/entry-lines.ts";
+import { hitLine, hitText } from "../text/entry-lines.ts";
+import { hitRecord } from "../text/records.ts";
 
 export interface SearchCommandOptions {
   readonly query: string;
@@ -61,7 +62,7 @@ export async function searchCommand(
     count += 1;
     await progress.hide();
     if (json) await writeJsonLine(out, hitJson(hit));
-    else if (!out.isTerminal && context === undefined) await out.write(hitFields(hit));
+    else if (!out.isTerminal) await out.write(hitRecord(hit));
     else {
       if (hit.path !== path) await out.write(headingOf(hit.path, path === "", io));
       await out.write(context === undefined ? hitLine(hit, shown) : hitText(hit, shown));

@@ -9,7 +9,8 @@ import { shownNowMs, writeJsonLine, writeLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
 import type { Output } from "../output.ts";
-import { entryFields, entryLine } from "../text/entry-lines.ts";
+import { entryLine } from "../text/entry-lines.ts";
+import { entryRecord } from "../text/records.ts";
 
 export interface TailOptions extends ReadingOptions {
   readonly follow: boolean;
@@ -29,7 +30,7 @@ export async function tailCommand(options: TailOptions, io: CommandIo): Promise<
   const from = options.from ?? Math.max(0, session.revision - last) + 1;
   const show = options.json ? showJson : showText;
   // Lines that stay on the screen while others follow would soon have wrong ages.
-  const place = { out: io.out, nowMs: follow ? undefined : shownNowMs(io) };
+  const place = { out: io.out, err: io.err, nowMs: follow ? undefined : shownNowMs(io) };
   for await (const event of live(session).events({ from, live: follow, signal: io.signal })) {
     if (event.kind === "entry" && !options.all && isHidden(event)) continue;
     await show(event, session, place);
@@ -45,22 +46,26 @@ function isHidden({ entry }: Extract<EntryEvent, { kind: "entry" }>): boolean {
 
 interface Place {
   readonly out: Output;
+  readonly err: Output;
   readonly nowMs: number | undefined;
 }
 
 async function showText(
   event: EntryEvent,
   _session: Session,
-  { out, nowMs }: Place,
+  { out, err, nowMs }: Place,
 ): Promise<void> {
   const { columns, style, isTerminal } = out;
   switch (event.kind) {
     case "entry":
-      return out.write(
-        isTerminal ? entryLine(event.entry, { columns, style, nowMs }) : entryFields(event.entry),
-      );
-    case "reset":
-      return out.write(style.faint("— another file took its place; from its start —\n"));
+      if (!isTerminal) return out.write(entryRecord(event.entry));
+      return out.write(entryLine(event.entry, { columns, style, nowMs }));
+    case "reset": {
+      // Not among the records of a pipe.
+      const shown = isTerminal ? out : err;
+      await shown.write(shown.style.faint("— another file took its place; from its start —\n"));
+      return shown.flush();
+    }
     case "migrated":
       return undefined;
   }

@@ -10,6 +10,8 @@ import { openForReading } from "../opened-session.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { gistOf } from "../text/entry-lines.ts";
 import type { Gist } from "../text/entry-lines.ts";
+import { isoTime } from "../text/quantities.ts";
+import { treeRecord } from "../text/records.ts";
 import { treeLineText } from "../text/tree-text.ts";
 import type { TreeLine, TreePlace } from "../text/tree-text.ts";
 import { outline, treeOrder, walkTree } from "../tree-outline.ts";
@@ -37,8 +39,9 @@ export async function treeCommand(options: TreeOptions, io: CommandIo): Promise<
   const { session } = await openForReading(options.file, io, options);
   if (!options.json) {
     const { columns, style, isTerminal } = io.out;
-    const shown = { ...options, columns, style, shortIds: isTerminal, nowMs: shownNowMs(io) };
-    for await (const line of treeLines(session, shown)) {
+    const shown = { ...options, columns, style, shortIds: true, nowMs: shownNowMs(io) };
+    const lines = isTerminal ? treeLines(session, shown) : treeRecords(session, options);
+    for await (const line of lines) {
       io.signal.throwIfAborted();
       await io.out.write(line);
     }
@@ -62,6 +65,26 @@ export function* treeNodes(session: Session): Generator<TreeNode> {
     const label = labels.get(id)?.label ?? null;
     yield { id, parentId, type, role: role ?? null, label, time: isoTime(time), children };
   }
+}
+
+/** Every entry, as deep as `depth` says, in preorder. */
+export async function* treeRecords(
+  session: Session,
+  { depth }: Pick<TreeOptions, "depth">,
+): AsyncGenerator<string> {
+  const view = session.tree();
+  const order = treeOrder(view);
+  const record = async (row: OutlineRow): Promise<string> => {
+    const node = row.kind === "node" ? view.node(order.ids[row.node] ?? "") : undefined;
+    if (node === undefined) return "";
+    const { id, parentId, type, role, time } = node;
+    const text = (await gistAt(session, id, Infinity))?.text;
+    const label = session.label(id)?.label;
+    const isLeaf = id === session.leaf;
+    return treeRecord({ id, time: isoTime(time), type, role, parentId, label, isLeaf, text });
+  };
+  const rows = outline(order, outlineOptions(session, order, { all: true, depth }));
+  for (const window of windowsOf(rows)) yield* await Promise.all(window.map((row) => record(row)));
 }
 
 export interface TreeLinesOptions extends Pick<TreeOptions, "all" | "depth">, TreePlace {
@@ -130,9 +153,12 @@ async function treeLine(
   { id, time, type }: Envelope,
   lastMessageId: string | undefined,
 ): Promise<Omit<TreeLine, "problem">> {
-  const gist = (await gistAt(session, id)) ?? { kind: type, text: "(cannot be read)" };
+  const gist = (await gistAt(session, id, gistUnitsMax)) ?? {
+    kind: type,
+    text: "(cannot be read)",
+  };
   const isOther = lastMessageId !== undefined && lastMessageId !== id;
-  const lastMessage = isOther ? await gistAt(session, lastMessageId) : undefined;
+  const lastMessage = isOther ? await gistAt(session, lastMessageId, gistUnitsMax) : undefined;
   const label = session.label(id)?.label;
   return { ...gist, id, time, label, isLeaf: id === session.leaf, lastMessage };
 }
@@ -144,10 +170,10 @@ function rootProblem(view: TreeView, { parentId }: Envelope): string | undefined
 }
 
 /** Undefined for an entry that is damaged, or too large. */
-async function gistAt(session: Session, id: string): Promise<Gist | undefined> {
+async function gistAt(session: Session, id: string, unitsMax: number): Promise<Gist | undefined> {
   try {
     const entry = await session.entry(id);
-    return entry === undefined ? undefined : gistOf(entry, gistUnitsMax);
+    return entry === undefined ? undefined : gistOf(entry, unitsMax);
   } catch (error) {
     if (isBranchlogError(error, "ERR_ENTRY_TOO_LARGE")) return undefined;
     throw error;
@@ -157,7 +183,7 @@ async function gistAt(session: Session, id: string): Promise<Gist | undefined> {
 function outlineOptions(
   session: Session,
   order: TreeOrder,
-  { all, depth }: TreeLinesOptions,
+  { all, depth }: Pick<TreeOptions, "all" | "depth">,
 ): OutlineOptions {
   const { leaf, labels } = session;
   const isNotable = (node: number): boolean => {
@@ -176,9 +202,4 @@ function lastMessagesOf({ types, parents }: TreeOrder): Int32Array {
     last[node] = type === "message" ? node : (last[parents[node] ?? -1] ?? -1);
   }
   return last;
-}
-
-function isoTime(epochMs: number): string | null {
-  const time = new Date(epochMs);
-  return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }

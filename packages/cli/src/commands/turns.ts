@@ -6,14 +6,8 @@ import { numberOf } from "../text/stored-field.ts";
 import { knownCost } from "../text/quantities.ts";
 import type { MessageTextOptions } from "../text/message-text.ts";
 import { messageText } from "../text/message-text.ts";
-import {
-  isJudged,
-  turnDetails,
-  turnFields,
-  turnLine,
-  turnsHeading,
-  turnsSummary,
-} from "../text/turn-text.ts";
+import { turnRecord } from "../text/records.ts";
+import { isJudged, turnDetails, turnLine, turnsHeading, turnsSummary } from "../text/turn-text.ts";
 import { inBlocks, openTurns } from "../turn-source.ts";
 import type { TurnSource } from "../turn-source.ts";
 
@@ -26,30 +20,30 @@ export async function turnsCommand(options: TurnsOptions, io: CommandIo): Promis
   const source = await openTurns(options.file, io, options);
   if (options.turn !== undefined) await writeTurn(source, options.turn, options.json, io);
   else if (options.replay !== undefined) await writeReplay(source, options.replay, options, io);
-  else await writeTurns(source, options.json, io);
+  else if (options.json || io.out.isTerminal) await writeTurns(source, options.json, io);
+  else await writeRecords(source, io);
   return 0;
 }
 
-async function writeTurns(
-  source: TurnSource,
-  json: boolean,
-  { out, err }: CommandIo,
-): Promise<void> {
+async function writeTurns(source: TurnSource, json: boolean, { out }: CommandIo): Promise<void> {
   const { turns, totals, diagnostics } = source;
   if (json) {
     const shown = { ...totals, total_cost: knownCost(totals.total_cost) };
     await writeJsonLine(out, { turns: turns.map(withKnownCost), totals: shown, diagnostics });
     return;
   }
-  if (!out.isTerminal) {
-    for (const [at, turn] of turns.entries()) await out.write(turnFields(turn, at + 1));
-    for (const { message } of diagnostics) await err.write(`${oneLine(message, 200)}\n`);
-    return;
-  }
   const place = { columns: out.columns, style: out.style, isJudged: turns.some(isJudged) };
   if (turns.length > 0) await out.write(turnsHeading(place));
   for (const [at, turn] of turns.entries()) await out.write(turnLine(turn, at + 1, place));
   await out.write(turnsSummary(totals, diagnostics, out.style));
+}
+
+async function writeRecords(
+  { turns, diagnostics }: TurnSource,
+  { out, err }: CommandIo,
+): Promise<void> {
+  for (const [at, turn] of turns.entries()) await out.write(turnRecord(turn, at + 1));
+  for (const { message } of diagnostics) await err.write(`${oneLine(message, 200)}\n`);
 }
 
 function withKnownCost(turn: object): object {

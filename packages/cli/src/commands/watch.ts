@@ -8,6 +8,7 @@ import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";
 import { oneLine, wholeLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
+import { changeRecord } from "../text/records.ts";
 import { sessionLine } from "../text/session-text.ts";
 import type { SessionEventKind } from "../text/session-text.ts";
 
@@ -85,6 +86,7 @@ class Shown {
   async #writeEvent({ kind, session }: SessionEvent): Promise<void> {
     const { out } = this.#io;
     if (this.#options.json) return writeJsonLine(out, { kind, session: sessionJson(session) });
+    if (!out.isTerminal) return out.write(changeRecord(kind, session));
     const timeMs = this.#hasBegun ? this.#io.now() : session.modifiedMs;
     return out.write(
       sessionLine(kind, session, { timeMs, columns: out.columns, style: out.style }),

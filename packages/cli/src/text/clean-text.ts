@@ -98,8 +98,3 @@ function isHigh(unit: number): boolean {
 function isLow(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
-
-/** For programs: whole fields, separated by tabs, with its newline. */
-export function fieldsLine(fields: readonly string[]): string {
-  return `${fields.map((field) => oneLine(field, Infinity)).join("\t")}\n`;
-}

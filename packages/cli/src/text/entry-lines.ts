@@ -5,7 +5,7 @@
 import type { SearchHit } from "@branchlog/core";
 import type { AnyEntry } from "@branchlog/core/entries";
 import type { Paint, Style } from "../style.ts";
-import { cleanText, fieldsLine, oneLine } from "./clean-text.ts";
+import { cleanText, oneLine } from "./clean-text.ts";
 import { numberText, whenText } from "./quantities.ts";
 import { blocksOf, fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
 
@@ -104,9 +104,12 @@ function contentText(message: unknown, unitsMax: number): string {
     text += `${text === "" ? "" : " "}${start}`;
   }
   if (text !== "") return text;
-  const shown = unitsMax === Infinity ? blocks : blocks.slice(0, 8);
-  const others = shown.map((block) => otherBlockText(block, unitsMax));
-  return others.filter((other) => other !== "").join(" ");
+  for (const block of blocks) {
+    if (text.length > unitsMax) break;
+    const other = otherBlockText(block, unitsMax);
+    if (other !== "") text += `${text === "" ? "" : " "}${other}`;
+  }
+  return text;
 }
 
 function otherBlockText(block: unknown, unitsMax: number): string {
@@ -122,19 +125,7 @@ function otherBlockText(block: unknown, unitsMax: number): string {
 
 function json(value: unknown, key: string, unitsMax: number): string {
   const field = fieldOf(value, key);
-  return field === undefined ? "" : jsonText(field, unitsMax);
-}
-
-const deepUnitsMax = 2_000;
-
-function jsonText(value: unknown, unitsMax: number): string {
-  if (unitsMax !== Infinity) return jsonStart(value, unitsMax);
-  try {
-    return JSON.stringify(value);
-  } catch {
-    // Nested too deeply for the stack.
-    return jsonStart(value, deepUnitsMax);
-  }
+  return field === undefined ? "" : jsonStart(field, unitsMax);
 }
 
 /** omp stores null where thinking is off. */
@@ -162,7 +153,7 @@ function editText(entry: unknown): string {
 
 function fieldsText(entry: AnyEntry, unitsMax: number): string {
   const { type: _type, id: _id, parentId: _parentId, timestamp: _timestamp, ...fields } = entry;
-  return Object.keys(fields).length === 0 ? "" : jsonText(fields, unitsMax);
+  return Object.keys(fields).length === 0 ? "" : jsonStart(fields, unitsMax);
 }
 
 export interface EntryPlace {
@@ -181,23 +172,6 @@ export function entryLine(entry: AnyEntry, { columns, style, nowMs }: EntryPlace
   return `${id}  ${style.faint(time)}  ${paintOf(kind, style)(kind)}  ${text}`
     .trimEnd()
     .concat("\n");
-}
-
-/** For programs: id, time, kind and the whole text. */
-export function entryFields(entry: AnyEntry): string {
-  const { kind, text } = rawGist(entry, Infinity);
-  return fieldsLine([entry.id, exactTime(entry.timestamp), kind, text]);
-}
-
-/** For programs: path, id, time, role or kind, and the text around the match. */
-export function hitFields({ path, entryId, kind, role, timestamp, snippet }: SearchHit): string {
-  return fieldsLine([path, entryId, exactTime(timestamp), role ?? kind, snippet.text]);
-}
-
-/** ISO 8601; empty if the stored one is not a time. */
-function exactTime(timestamp: string): string {
-  const timeMs = Date.parse(timestamp);
-  return Number.isNaN(timeMs) ? "" : new Date(timeMs).toISOString();
 }
 
 const textUnitsMin = 20;

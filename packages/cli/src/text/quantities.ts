@@ -25,6 +25,12 @@ export function timeText(epochMs: number): string {
   return `${time.toISOString().slice(0, -5).replace("T", " ")}Z`;
 }
 
+/** `2025-06-04T09:00:06.000Z`; null for an invalid one. */
+export function isoTime(epochMs: number): string | null {
+  const time = new Date(epochMs);
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
+}
+
 /** `3.2 ms`, `1.25 s`. */
 export function durationText(ms: number): string {
   return ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(2)} s`;

@@ -1,15 +1,16 @@
 /**
  * The list of sessions: for people in aligned columns below the working directories, with ages and
- * as much of each id as names it; for programs a line of whole fields each. Pure.
+ * as much of each id as names it; for programs a record each. Pure.
  */
 import { basename } from "node:path";
 import type { ListedTranscript } from "@branchlog/core";
 import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
 import { agentOf } from "../session-filter.ts";
 import type { Style } from "../style.ts";
-import { fieldsLine, oneLine } from "./clean-text.ts";
+import { oneLine } from "./clean-text.ts";
 import { displayWidth, fitted, padded } from "./display-width.ts";
 import { ageText, countText, sizeText } from "./quantities.ts";
+import { agentRecord, sessionRecord } from "./records.ts";
 import { titleOf } from "./session-text.ts";
 
 export interface ListTextOptions {
@@ -147,34 +148,10 @@ function idText(shown: string, units: number, style: Style): string {
   return `${style.heading(shown.slice(0, units))}${rest === "" ? "" : style.faint(rest)}`;
 }
 
-/**
- * `id, agent, time, messages or turns, bytes, title, working directory, path`, separated by tabs;
- * nothing is cut.
- */
-export function listLines(groups: readonly SessionGroup[]): string {
-  return groups.flatMap((group) => groupLines(group)).join("");
-}
-
-function groupLines({ cwd, sessions, agents }: SessionGroup): readonly string[] {
-  const ofSessions = sessions.map(({ session }) => [
-    session.header.id,
-    agentOf(session),
-    new Date(session.modifiedMs).toISOString(),
-    String(session.summary.messageCount),
-    String(session.sizeBytes),
-    titleOf(session),
-    cwd,
-    session.path,
+export function listRecords(groups: readonly SessionGroup[]): string {
+  const records = groups.flatMap(({ cwd, sessions, agents }) => [
+    ...sessions.map(({ session }) => sessionRecord(session, cwd)),
+    ...agents.map((agent) => agentRecord(agent)),
   ]);
-  const ofAgents = agents.map(({ modifiedMs, turnCount, sizeBytes, name, path }) => [
-    "",
-    "connectonion",
-    new Date(modifiedMs).toISOString(),
-    String(turnCount),
-    String(sizeBytes),
-    name,
-    cwd,
-    path,
-  ]);
-  return [...ofSessions, ...ofAgents].map((fields) => fieldsLine(fields));
+  return records.join("");
 }

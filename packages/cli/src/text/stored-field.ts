@@ -23,8 +23,11 @@ export function blocksOf(message: unknown): readonly unknown[] {
   return text === undefined ? listOf(message, "content") : [{ type: "text", text }];
 }
 
+/** Deeper, only the place of a value is shown: recursion is bounded without a limit of units. */
+const levelsMax = 500;
+
 /** Slightly more than `unitsMax` UTF-16 units; no more is built. */
-export function jsonStart(value: unknown, unitsMax: number): string {
+export function jsonStart(value: unknown, unitsMax: number, level: number = 0): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, unitsMax));
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
   const isList = Array.isArray(value);
@@ -33,8 +36,7 @@ export function jsonStart(value: unknown, unitsMax: number): string {
     if (text.length > unitsMax) return text;
     if (text.length > 1) text += ",";
     if (!isList) text += `${JSON.stringify(key)}:`;
-    // Each level takes a unit, so the room left bounds the recursion.
-    text += jsonStart(field, unitsMax - text.length);
+    text += level === levelsMax ? "…" : jsonStart(field, unitsMax - text.length, level + 1);
   }
   return `${text}${isList ? "]" : "}"}`;
 }

@@ -1,16 +1,8 @@
 /** Turns as text: one a line, or all facts of one. Pure, total. */
 import type { Style } from "../style.ts";
 import type { ShownTotals } from "../turn-source.ts";
-import { fieldsLine, oneLine } from "./clean-text.ts";
-import {
-  agoText,
-  cacheText,
-  costText,
-  countText,
-  durationText,
-  knownCost,
-  numberText,
-} from "./quantities.ts";
+import { oneLine } from "./clean-text.ts";
+import { agoText, cacheText, costText, countText, durationText, numberText } from "./quantities.ts";
 import { fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
 
 export interface LinePlace {
@@ -66,23 +58,6 @@ export function turnLine(turn: object, place: number, on: LinePlace): string {
   const expected = stringOf(turn, "expected");
   const below = expected === undefined ? "" : expectedLine(expected, taken, on);
   return `${cells.join(gap).trimEnd()}\n${below}`;
-}
-
-/** For programs; see docs/cli.md for the fields. */
-export function turnFields(turn: object, place: number): string {
-  const number = fieldOf(turn, "turn");
-  const passed = fieldOf(turn, "passed");
-  return fieldsLine([
-    String(typeof number === "number" ? number : place),
-    stringOf(turn, "timestamp") ?? "",
-    stringOf(turn, "model") ?? "",
-    String(numberOf(turn, "duration_ms")),
-    String(numberOf(turn, "tokens")),
-    String(knownCost(numberOf(turn, "cost")) ?? ""),
-    typeof passed === "boolean" ? String(passed) : "",
-    stringOf(turn, "input") ?? "",
-    stringOf(turn, "result") ?? "",
-  ]);
 }
 
 function expectedLine(expected: string, taken: number, { columns, style }: LinePlace): string {
