@@ -77,6 +77,8 @@ describe("the word of an entry", () => {
     ["zzz", /begins/],
     ["", /empty/],
     ["~3", /above e3 there are 2 entries/],
+    ["abd2~2", /above abd2 there is 1 entry/],
+    ["abc1~1", /abc1 is a root/],
     ["orphan~1", /the parent of orphan is missing/],
     ["zzz~1", /begins/],
     ["e3~x", /begins/],
