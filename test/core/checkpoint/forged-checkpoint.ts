@@ -54,7 +54,7 @@ const headBytes = 24;
 /** The columns of the index: type and size of an element, and the count that says the length. */
 const columnNames =
   "f8 rows,u4 rows,i4 rows,i4 rows,i4 rows,f8 rows,u1 rows,i4 ids,u1 ids,u1 arenaEnd,i4 buckets," +
-  "i4 lineChanges,i4 lineChanges,i4 otherRecords";
+  "i4 lineChanges,i4 lineChanges,i4 otherRecords,u1 transcriptBytes";
 const layout = columnNames.split(",").map((one) => {
   const [type = "", count = ""] = one.split(" ");
   return { type, count, elementBytes: Number(type.slice(1)) };

@@ -4,12 +4,12 @@ import { rowFlags } from "@branchlog/core/internal";
 import { ColumnRoom } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
 import { readCounts, roomForTables } from "../../../packages/core/src/checkpoint/saved-columns.ts";
 import type { SavedCounts } from "../../../packages/core/src/checkpoint/saved-columns.ts";
-import { SavedFields } from "../../../packages/core/src/checkpoint/saved-facts.ts";
+import { SavedFields } from "../../../packages/core/src/entries/saved-fields.ts";
 import { rootHandle } from "../../../packages/core/src/index-table/row-table.ts";
 
 const timeMsMax = 8.64e15;
 /** A log of a header, three entries and another record, each line of 100 bytes. */
-const log = { end: 500, entriesFrom: 100, lineNumber: 6 };
+const log = { end: 500, entriesFrom: 100, lineNumber: 6, isTranscript: false };
 const kinds = 2;
 const counts: SavedCounts = {
   rows: 3,
@@ -19,6 +19,7 @@ const counts: SavedCounts = {
   buckets: 32,
   lineChanges: 2,
   otherRecords: 1,
+  transcriptBytes: 0,
 };
 
 type Tables = ReturnType<typeof roomForTables>;

@@ -1,15 +1,15 @@
 /** What the text of a checkpoint says of a log: what is taken up is what was saved, or nothing. */
 import { describe, expect, it } from "vitest";
 import {
-  SavedFields,
   readDiagnostics,
   readFolded,
   readKinds,
 } from "../../../packages/core/src/checkpoint/saved-facts.ts";
+import { SavedFields } from "../../../packages/core/src/entries/saved-fields.ts";
 import { diagnosticsMax } from "../../../packages/core/src/limits.ts";
 import { foldedVersions } from "../../../packages/core/src/projections/folded.ts";
 
-const log = { end: 1_000, entriesFrom: 100, lineNumber: 2_000 };
+const log = { end: 1_000, entriesFrom: 100, lineNumber: 2_000, isTranscript: false };
 const folded = {
   versions: foldedVersions,
   labels: [["one", { label: "L", timestamp: "t" }]],

@@ -7,15 +7,15 @@ import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { openByteSource } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
+import { dialectNames } from "../dialects/dialect.ts";
+import { readHeader } from "../dialects/header.ts";
 import {
   SavedFields,
   finiteNumber,
   malformed,
   savedText,
   wholeNumber,
-} from "../checkpoint/saved-facts.ts";
-import { dialectNames } from "../dialects/dialect.ts";
-import { readHeader } from "../dialects/header.ts";
+} from "../entries/saved-fields.ts";
 import {
   FingerprintingReader,
   fingerprintOf,

@@ -32,7 +32,7 @@ export interface FrameContent {
 /** Its text holds at most two megabytes of findings; any JSON of that length takes 250 MB. */
 export const indexFrame: FrameKind = {
   mark: "BLCKPT",
-  version: 4,
+  version: 5,
   textBytesMax: 4 * 1024 * 1024,
 };
 /** The second: checksums of records, which opening does not read. Its text is a few numbers. */

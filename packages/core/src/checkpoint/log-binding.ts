@@ -6,9 +6,9 @@ import { crc32 } from "node:zlib";
 import type { ByteSource } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
 import { slotLength } from "../dialects/title-slot.ts";
+import { malformed, wholeNumber } from "../entries/saved-fields.ts";
+import type { SavedFields } from "../entries/saved-fields.ts";
 import type { FileStat } from "../store/ports.ts";
-import { malformed, wholeNumber } from "./saved-facts.ts";
-import type { SavedFields } from "./saved-facts.ts";
 
 export interface LogBinding {
   readonly dev: number;

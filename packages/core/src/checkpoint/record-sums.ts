@@ -6,13 +6,13 @@ import { crc32 } from "node:zlib";
 import { decodeLine } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { headerOf } from "../dialects/log-record.ts";
+import { SavedFields, malformed } from "../entries/saved-fields.ts";
 import { grownCapacity, grown } from "../index-table/row-table.ts";
 import type { LineMap, RowTable } from "../index-table/row-table.ts";
 import { isSameFile } from "../store/ports.ts";
 import type { FileStat } from "../store/ports.ts";
 import { sumsFrame } from "./checkpoint-format.ts";
 import type { FrameContent, FrameSchema } from "./checkpoint-format.ts";
-import { SavedFields, malformed } from "./saved-facts.ts";
 
 /** Adjacent pieces from `start` to `end`. The columns may have spare room. */
 export interface RecordSums {

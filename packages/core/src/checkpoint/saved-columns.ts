@@ -3,14 +3,15 @@
  * others and the covered bytes of the log, so that no table built from them refers outside of
  * itself or contains a cycle.
  */
+import { malformed } from "../entries/saved-fields.ts";
+import type { SavedFields } from "../entries/saved-fields.ts";
 import type { SavedIds } from "../index-table/id-table.ts";
 import { arenaLengthBytes, bucketsMin, tableLoadMax } from "../index-table/id-table.ts";
 import { rootHandle, rowFlags } from "../index-table/row-table.ts";
+import type { SavedLog } from "../index-table/log-indexer.ts";
 import type { SavedLines, SavedRows } from "../index-table/row-table.ts";
 import { bytesOf } from "./checkpoint-format.ts";
 import type { Column, ColumnRoom } from "./checkpoint-format.ts";
-import { malformed } from "./saved-facts.ts";
-import type { SavedFields } from "./saved-facts.ts";
 
 export interface CoveredLog {
   /** Bytes, up to a newline. */
@@ -18,6 +19,8 @@ export interface CoveredLog {
   /** Where the line behind the header begins. */
   readonly entriesFrom: number;
   readonly lineNumber: number;
+  /** Then a record may give several entries, and a damaged line hold several records. */
+  readonly isTranscript: boolean;
 }
 
 /** The shortest entry, `{"type":""}`, and record, `{}`, with newlines. */
@@ -36,9 +39,12 @@ export interface SavedCounts {
   readonly buckets: number;
   readonly lineChanges: number;
   readonly otherRecords: number;
+  /** The JSON of the state of a transcript. */
+  readonly transcriptBytes: number;
 }
 
-export function countsOf(rows: SavedRows, ids: SavedIds, lines: SavedLines): SavedCounts {
+export function countsOf({ index, lines }: SavedLog, transcript: Buffer): SavedCounts {
+  const { rows, ids } = index;
   return {
     rows: rows.count,
     ids: ids.count,
@@ -47,10 +53,12 @@ export function countsOf(rows: SavedRows, ids: SavedIds, lines: SavedLines): Sav
     buckets: ids.bucketCount,
     lineChanges: lines.changeCount,
     otherRecords: lines.otherCount,
+    transcriptBytes: transcript.length,
   };
 }
 
-export function columnsOf(rows: SavedRows, ids: SavedIds, lines: SavedLines): readonly Column[] {
+export function columnsOf({ index, lines }: SavedLog, transcript: Buffer): readonly Column[] {
+  const { rows, ids } = index;
   const { offset, length, handle, parentHandle, kind, time, flags } = rows;
   const { word, inArena, arena, buckets } = ids;
   const ofRows = [offset, length, handle, parentHandle, kind, time, flags];
@@ -63,11 +71,12 @@ export function columnsOf(rows: SavedRows, ids: SavedIds, lines: SavedLines): re
     lines.rows,
     lines.distances,
     lines.otherRecords,
+    transcript,
   ];
 }
 
 /** Bounded by the size of the log. Throws `TypeError`. */
-export function readCounts(fields: SavedFields, { end }: CoveredLog): SavedCounts {
+export function readCounts(fields: SavedFields, { end, isTranscript }: CoveredLog): SavedCounts {
   const rows = fields.whole("rows", 0, end / entryBytesMin);
   // A row names its own id and that of its parent.
   const ids = fields.whole("ids", 0, rows * 2);
@@ -83,7 +92,13 @@ export function readCounts(fields: SavedFields, { end }: CoveredLog): SavedCount
     arenaEnd: fields.whole("arenaEnd", 0, end * 2 + ids * (arenaLengthBytes + 1)),
     lineChanges: fields.whole("lineChanges", 0, rows),
     otherRecords: fields.whole("otherRecords", 0, end / recordBytesMin),
+    transcriptBytes: fields.whole("transcriptBytes", 0, transcriptBytesMax(end, isTranscript)),
   };
+}
+
+/** It keeps texts of the log, some of them twice. */
+function transcriptBytesMax(end: number, isTranscript: boolean): number {
+  return isTranscript ? 64 * 1024 + end * 4 : 0;
 }
 
 export function roomForTables(
@@ -95,6 +110,7 @@ export function roomForTables(
   readonly rows: SavedRows;
   readonly ids: SavedIds;
   readonly lines: SavedLines;
+  readonly transcript: Uint8Array;
   readonly check: ColumnCheck;
 } {
   const rows: SavedRows = {
@@ -125,12 +141,13 @@ export function roomForTables(
     otherRecords: room.int32(counts.otherRecords),
     recordCount: counts.rows + counts.otherRecords,
   };
+  const transcript = room.uint8(counts.transcriptBytes);
   const check = (): void => {
     checkRows(rows, ids.count, kinds, log);
     checkIds(ids);
     checkLines(lines, rows.count, log);
   };
-  return { rows, ids, lines, check };
+  return { rows, ids, lines, transcript, check };
 }
 
 /**
@@ -139,12 +156,16 @@ export function roomForTables(
  */
 function checkRows(rows: SavedRows, ids: number, kinds: number, log: CoveredLog): void {
   const { count, offset, length, handle, parentHandle, kind, time, flags } = rows;
-  let from = log.entriesFrom;
+  const { isTranscript } = log;
+  const endBytes = isTranscript ? 0 : 1;
+  let [from, before] = [log.entriesFrom, -1];
   for (let row = 0; row < count; row += 1) {
     const start = offset[row] ?? -1;
     const bytes = (length[row] ?? 0) + 1;
-    const isLine = start >= from && bytes >= entryBytesMin && Math.floor(start) === start;
-    from = start + bytes;
+    const end = start + bytes - 1 + endBytes;
+    const isInOrder = start >= from || (isTranscript && start === before && end === from);
+    const isLine = isInOrder && bytes >= entryBytesMin && Math.floor(start) === start;
+    [from, before] = [end, start];
     const parent = parentHandle[row] ?? -1;
     const isParent = parent >>> 0 < ids || parent === rootHandle;
     const isKnown = (handle[row] ?? -1) >>> 0 < ids && (kind[row] ?? -1) >>> 0 < kinds;
@@ -172,14 +193,20 @@ function checkIds({ count, word, inArena, arena, arenaEnd }: SavedIds): void {
   if (end !== arenaEnd) throw malformed("an arena of ids");
 }
 
-/** Line numbers increase by one, or more where a line is not a row; so do record numbers. */
-function checkLines(lines: SavedLines, rowCount: number, { lineNumber }: CoveredLog): void {
+/**
+ * Line numbers increase by one, or more where a line is not a row; so do record numbers. In a
+ * transcript, a row may be on the line of the row before it.
+ */
+function checkLines(lines: SavedLines, rowCount: number, log: CoveredLog): void {
+  const { isTranscript, lineNumber } = log;
   const { changeCount, rows, distances, otherCount, otherRecords, recordCount } = lines;
   if ((rowCount === 0) !== (changeCount === 0)) throw malformed("lines of entries");
   let [row, distance] = [-1, 0];
   for (let at = 0; at < changeCount; at += 1) {
     const isFirst = at > 0 || rows[at] === 0;
-    if (!isFirst || !((rows[at] ?? -1) > row) || !((distances[at] ?? 0) > distance)) {
+    const step = (distances[at] ?? 0) - distance;
+    const isOnLine = isTranscript && at > 0 && step === -1;
+    if (!isFirst || !((rows[at] ?? -1) > row) || !(step > 0 || isOnLine)) {
       throw malformed("line numbers");
     }
     [row, distance] = [rows[at] ?? 0, distances[at] ?? 0];

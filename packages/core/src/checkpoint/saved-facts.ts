@@ -1,8 +1,15 @@
 /**
  * The text of a checkpoint: kinds of entries, findings, and folded states, read by `SavedFields`.
  */
-import type { JsonObject } from "@branchlog/streaming";
 import { dialectNames } from "../dialects/dialect.ts";
+import {
+  SavedFields,
+  finiteNumber,
+  malformed,
+  savedText,
+  savedTuple,
+  wholeNumber,
+} from "../entries/saved-fields.ts";
 import type {
   Diagnostic,
   DiagnosticKind,
@@ -34,7 +41,7 @@ const savedKinds: Readonly<Record<Exclude<DiagnosticKind, DerivedKind>, true>> =
 /** Distinct kinds, numbered by their places. Throws `TypeError`. */
 export function readKinds(fields: SavedFields, log: CoveredLog): readonly Kind[] {
   const seen = new Set<string>();
-  return fields.list("kinds", log.lineNumber, (element) => {
+  return fields.list("kinds", log.end, (element) => {
     const saved = new SavedFields(element);
     const type = saved.text("type");
     const role = saved.optionalText("role");
@@ -123,121 +130,4 @@ function diagnosticKind(value: unknown): Diagnostic["kind"] {
 
 function isSavedKind(kind: string): kind is keyof typeof savedKinds {
   return Object.hasOwn(savedKinds, kind);
-}
-
-/**
- * A JSON object of a file, read by type and range. Other own keys, and `__proto__`, have no effect.
- * Every method throws `TypeError` for invalid values.
- */
-export class SavedFields {
-  readonly #value: object;
-
-  constructor(value: unknown) {
-    this.#value = savedObject(value);
-  }
-
-  whole(key: string, min: number, max: number): number {
-    return wholeNumber(this.#own(key), min, max);
-  }
-
-  finite(key: string): number {
-    return finiteNumber(this.#own(key));
-  }
-
-  dateMs(key: string): number {
-    const value = this.finite(key);
-    if (Number.isNaN(new Date(value).getTime())) throw malformed("a time", key);
-    return value;
-  }
-
-  text(key: string): string {
-    return savedText(this.#own(key));
-  }
-
-  optionalText(key: string): string | undefined {
-    return this.has(key) ? this.text(key) : undefined;
-  }
-
-  scalar(key: string): unknown {
-    const value = this.has(key) ? this.#own(key) : undefined;
-    if (typeof value === "object" && value !== null) throw malformed("a plain value", key);
-    return value;
-  }
-
-  flag(key: string): boolean {
-    const value = this.#own(key);
-    if (typeof value !== "boolean") throw malformed("true or false", key);
-    return value;
-  }
-
-  oneOf<T extends string>(key: string, all: readonly T[]): T {
-    const value = this.#own(key);
-    const found = all.find((one) => one === value);
-    if (found === undefined) throw malformed(`one of ${all.join(", ")}`, key);
-    return found;
-  }
-
-  isNull(key: string): boolean {
-    return this.#own(key) === null;
-  }
-
-  has(key: string): boolean {
-    return Object.hasOwn(this.#value, key);
-  }
-
-  fields(key: string): SavedFields {
-    return new SavedFields(this.#own(key));
-  }
-
-  /** As stored, with any keys: read it, never copy it to another object. */
-  stored(key: string): JsonObject {
-    // Decoding boundary: the value is one that JSON.parse returned.
-    return savedObject(this.#own(key)) as JsonObject;
-  }
-
-  list<T>(key: string, lengthMax: number, read: (element: unknown) => T): T[] {
-    return savedList(this.#own(key), lengthMax).map((element) => read(element));
-  }
-
-  #own(key: string): unknown {
-    if (!Object.hasOwn(this.#value, key)) throw malformed("a value", key);
-    const value: unknown = Reflect.get(this.#value, key);
-    return value;
-  }
-}
-
-function savedObject(value: unknown): object {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw malformed("an object");
-}
-
-function savedList(value: unknown, lengthMax: number): readonly unknown[] {
-  if (!Array.isArray(value) || value.length > lengthMax) throw malformed("a shorter list");
-  return value;
-}
-
-export function savedTuple(value: unknown, length: number): readonly unknown[] {
-  const list = savedList(value, length);
-  if (list.length < length) throw malformed("a longer list");
-  return list;
-}
-
-export function savedText(value: unknown): string {
-  if (typeof value !== "string") throw malformed("a string");
-  return value;
-}
-
-export function wholeNumber(value: unknown, min: number, max: number): number {
-  const isWhole = typeof value === "number" && Number.isSafeInteger(value);
-  if (!isWhole || value < min || value > max) throw malformed(`a whole number to ${max}`);
-  return value;
-}
-
-export function finiteNumber(value: unknown): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) throw malformed("a number");
-  return value;
-}
-
-export function malformed(wanted: string, key?: string): TypeError {
-  return new TypeError(`A saved file has no ${wanted}${key === undefined ? "" : ` at ${key}`}.`);
 }

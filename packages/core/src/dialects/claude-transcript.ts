@@ -7,12 +7,20 @@ import { normalizeName } from "../entries/identifiers.ts";
 import { objectAt, stringAt } from "../entries/json-fields.ts";
 import { answerKey } from "../entries/answers.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
+import {
+  SavedFields,
+  malformed,
+  savedList,
+  savedPair,
+  savedText,
+  wholeNumber,
+} from "../entries/saved-fields.ts";
 import { claudeEntry, spokenParts } from "./claude-bodies.ts";
 import { assistantParts, claudeText, taskDigest, userParts } from "./claude-content.ts";
 import type { UserPart } from "./claude-content.ts";
 import { currentVersion } from "./header.ts";
 import { RecentMap } from "./recent-map.ts";
-import { timeText, transcriptId } from "./transcript.ts";
+import { savedHeader, timeText, transcriptId } from "./transcript.ts";
 import type { Transcript, TranscriptPlace, TranscriptRow } from "./transcript.ts";
 
 /** Bounds the answers that wait for results, and the tasks that wait for sub-agents. */
@@ -95,6 +103,56 @@ export class ClaudeTranscript implements Transcript {
     if (record["isSidechain"] === true) this.#sideTail = id;
     else this.#mainTail = id;
     return rows;
+  }
+
+  save(): object {
+    const numbers = new Map<AnswerChain, number>();
+    const numberOf = (chain: AnswerChain): number => {
+      const number = numbers.get(chain) ?? numbers.size;
+      numbers.set(chain, number);
+      return number;
+    };
+    const halves = this.#chains.save();
+    return {
+      header: this.header,
+      isSubagent: this.isSubagent,
+      standsFor: [...this.#standsFor],
+      chainNumbers: halves.map((half) => half.map(([id, chain]) => [id, numberOf(chain)])),
+      chains: [...numbers.keys()].map((chain) => ({ ...chain, openCalls: [...chain.openCalls] })),
+      tasks: this.#tasks.save(),
+      mainTail: this.#mainTail,
+      sideTail: this.#sideTail,
+      timeMs: this.#timeMs,
+      startMs: this.#startMs,
+      titles: this.#titles,
+      summaries: this.#summaries.map(({ leafId, name }) => [leafId, name]),
+    };
+  }
+
+  restore(saved: SavedFields): void {
+    this.header = savedHeader(saved);
+    this.isSubagent = saved.flag("isSubagent");
+    const idOrNull = (value: unknown): string | null => (value === null ? null : savedText(value));
+    for (const [id, target] of saved.pairs("standsFor", Infinity, idOrNull)) {
+      this.#standsFor.set(id, target);
+    }
+    const chains = saved.list("chains", 2 * recentMax, savedChain);
+    restoreRecent(this.#chains, saved, "chainNumbers", (value) => {
+      const chain = chains[wholeNumber(value, 0, chains.length - 1)];
+      if (chain === undefined) throw malformed("answer");
+      return chain;
+    });
+    restoreRecent(this.#tasks, saved, "tasks", savedText);
+    this.#mainTail = saved.nullableText("mainTail");
+    this.#sideTail = saved.nullableText("sideTail");
+    this.#timeMs = saved.dateMs("timeMs");
+    this.#startMs = saved.optionalDateMs("startMs");
+    const titles = saved.fields("titles");
+    this.#titles.user = titles.optionalText("user");
+    this.#titles.model = titles.optionalText("model");
+    for (const [leafId, name] of saved.pairs("summaries", summariesMax, savedText)) {
+      this.#summaries.push({ leafId, name });
+    }
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
@@ -235,6 +293,27 @@ export class ClaudeTranscript implements Transcript {
     chain.tailId = id;
     this.#chains.set(id, chain);
   }
+}
+
+function savedChain(value: unknown): AnswerChain {
+  const saved = new SavedFields(value);
+  return {
+    answerId: saved.optionalText("answerId"),
+    tailId: saved.text("tailId"),
+    openCalls: new Set(saved.list("openCalls", Infinity, savedText)),
+  };
+}
+
+function restoreRecent<T>(
+  map: RecentMap<T>,
+  saved: SavedFields,
+  key: string,
+  read: (value: unknown) => T,
+): void {
+  const halves = saved.list(key, 2, (half) =>
+    savedList(half, recentMax).map((pair) => savedPair(pair, read)),
+  );
+  map.restore(halves[0] ?? [], halves[1] ?? []);
 }
 
 interface Start {

@@ -1,5 +1,7 @@
 /** What is in force at each line of a rollout: bodies are made long after their rows. Pure. */
 
+import { SavedFields, finiteNumber, savedText } from "../entries/saved-fields.ts";
+
 /** A value from a line on. */
 interface Since<T> {
   readonly line: number;
@@ -9,12 +11,32 @@ interface Since<T> {
 /** Lines ascend. Each question is O(log of what was learnt). */
 export class CodexHistory {
   provider = "openai-codex";
-  readonly #models: Since<string>[] = [];
-  readonly #levels: Since<string>[] = [];
+  #models: Since<string>[] = [];
+  #levels: Since<string>[] = [];
   /** For compactions. */
-  readonly #contextTokens: Since<number>[] = [];
+  #contextTokens: Since<number>[] = [];
   /** The lines where answers begin and end, by turns. */
-  readonly #answerBounds: number[] = [];
+  #answerBounds: number[] = [];
+
+  save(): object {
+    return {
+      provider: this.provider,
+      models: this.#models,
+      levels: this.#levels,
+      contextTokens: this.#contextTokens,
+      answerBounds: this.#answerBounds,
+    };
+  }
+
+  restore(saved: SavedFields): void {
+    this.provider = saved.text("provider");
+    this.#models = saved.list("models", Infinity, (one) => savedSince(one, savedText));
+    this.#levels = saved.list("levels", Infinity, (one) => savedSince(one, savedText));
+    this.#contextTokens = saved.list("contextTokens", Infinity, (one) =>
+      savedSince(one, finiteNumber),
+    );
+    this.#answerBounds = saved.list("answerBounds", Infinity, finiteNumber);
+  }
 
   /** Returns whether it is another than before. */
   learnModel(line: number, model: string): boolean {
@@ -56,6 +78,11 @@ export class CodexHistory {
     const found = countUpTo(bounds.length, (at) => bounds[at], line);
     return found % 2 === 1 ? bounds[found - 1] : undefined;
   }
+}
+
+function savedSince<T>(element: unknown, read: (value: unknown) => T): Since<T> {
+  const saved = new SavedFields(element);
+  return { line: saved.finite("line"), value: read(saved.scalar("value")) };
 }
 
 function learn<T>(values: Since<T>[], line: number, value: T): boolean {

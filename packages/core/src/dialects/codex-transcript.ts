@@ -7,6 +7,8 @@ import { answerKey } from "../entries/answers.ts";
 import { normalizeName } from "../entries/identifiers.ts";
 import { countAt, objectAt, stringAt } from "../entries/json-fields.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
+import { savedText } from "../entries/saved-fields.ts";
+import type { SavedFields } from "../entries/saved-fields.ts";
 import {
   assistantBlocks,
   calledBy,
@@ -22,7 +24,7 @@ import { CodexHistory } from "./codex-history.ts";
 import { codexRecord } from "./codex-record.ts";
 import { textsOf } from "./foreign-content.ts";
 import { currentVersion } from "./header.ts";
-import { timeText, transcriptId } from "./transcript.ts";
+import { savedHeader, timeText, transcriptId } from "./transcript.ts";
 import type { Transcript, TranscriptPlace, TranscriptRow } from "./transcript.ts";
 
 /** Internal state, and texts that are also written as items. */
@@ -98,6 +100,48 @@ export class CodexTranscript implements Transcript {
       this.tailId = id;
     }
     return rows;
+  }
+
+  save(): object {
+    return {
+      header: this.header,
+      isSubagent: this.isSubagent,
+      hasMeta: this.#hasMeta,
+      ordinal: this.#ordinal,
+      name: this.name,
+      tailId: this.tailId,
+      history: this.#history.save(),
+      answerIsOver: this.#answer?.isOver,
+      starts: this.#starts,
+      calls: [...this.#calls],
+      said: [...this.#said],
+      counted: this.#counted,
+      tokens: this.#tokens,
+      ownSince: this.#ownSince,
+      timeMs: this.#timeMs,
+      startMs: this.#startMs,
+    };
+  }
+
+  restore(saved: SavedFields): void {
+    this.header = savedHeader(saved);
+    this.isSubagent = saved.flag("isSubagent");
+    this.#hasMeta = saved.flag("hasMeta");
+    this.#ordinal = saved.finite("ordinal");
+    this.name = saved.optionalText("name");
+    this.tailId = saved.nullableText("tailId");
+    this.#history.restore(saved.fields("history"));
+    if (saved.has("answerIsOver")) this.#answer = { isOver: saved.flag("answerIsOver") };
+    const idOrNull = (value: unknown): string | null => (value === null ? null : savedText(value));
+    for (const start of saved.list("starts", Infinity, idOrNull)) this.#starts.push(start);
+    for (const call of saved.list("calls", recentMax, savedText)) this.#calls.add(call);
+    this.#said = new Set(saved.list("said", Infinity, savedText));
+    this.#counted = saved.text("counted");
+    this.#tokens = saved.finite("tokens");
+    const ownSince = saved.fields("ownSince");
+    this.#ownSince = { ordinal: ownSince.finite("ordinal"), timeMs: ownSince.finite("timeMs") };
+    this.#timeMs = saved.dateMs("timeMs");
+    this.#startMs = saved.optionalDateMs("startMs");
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {

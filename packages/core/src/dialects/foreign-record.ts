@@ -7,8 +7,10 @@ import { CodexTranscript } from "./codex-transcript.ts";
 import { isLinked, titleSlotType } from "./log-record.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** The agents whose transcripts are imported. */
-export type SourceKind = "claude" | "codex";
+/** The agents whose transcripts are read in place, and imported. */
+export const sourceKinds = ["claude", "codex"] as const;
+
+export type SourceKind = (typeof sourceKinds)[number];
 
 /** Names for messages. */
 export const transcriptNames: Readonly<Record<SourceKind, string>> = {

@@ -15,6 +15,16 @@ export class RecentMap<T> {
     return this.#recent.get(key) ?? this.#older.get(key);
   }
 
+  /** The older half, then the recent one, each in the order of its keys. */
+  save(): readonly (readonly (readonly [string, T])[])[] {
+    return [[...this.#older], [...this.#recent]];
+  }
+
+  restore(older: Iterable<readonly [string, T]>, recent: Iterable<readonly [string, T]>): void {
+    this.#older = new Map(older);
+    this.#recent = new Map(recent);
+  }
+
   set(key: string, value: T): void {
     if (this.#recent.size >= this.#count) {
       this.#older = this.#recent;

@@ -5,6 +5,9 @@
 import type { JsonObject } from "@branchlog/streaming";
 import { isValidSessionId } from "../entries/identifiers.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
+import { malformed } from "../entries/saved-fields.ts";
+import type { SavedFields } from "../entries/saved-fields.ts";
+import { readHeader } from "./header.ts";
 import type { SourceKind } from "./foreign-record.ts";
 
 /** An entry without its body. */
@@ -40,8 +43,20 @@ export interface Transcript {
   readonly repetition: string | undefined;
   /** Empty if the id repeats: the earlier record counts. */
   add(record: JsonObject, line: number): readonly TranscriptRow[];
+  /** What the next records depend on, as JSON. */
+  save(): object;
+  /** Only before any record is added. Throws `TypeError` for what was not saved. */
+  restore(saved: SavedFields): void;
   /** Undefined if the record does not match that row. */
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined;
+}
+
+/** Undefined if none was saved. */
+export function savedHeader(saved: SavedFields): SessionHeader | undefined {
+  if (!saved.has("header")) return undefined;
+  const reading = readHeader(saved.stored("header"));
+  if (reading.kind === "not-header") throw malformed("header");
+  return reading.header;
 }
 
 /** The place of a row before it is indexed. */

@@ -13,8 +13,9 @@ import type {
   ScannedRows,
 } from "@branchlog/streaming";
 import { dialectMarkers } from "../dialects/dialect.ts";
-import { currentVersion, entryForm } from "../dialects/header.ts";
-import { isOfSession, kindOf, transcriptOf } from "../dialects/foreign-record.ts";
+import { entryForm } from "../dialects/header.ts";
+import { isOfSession, kindOf } from "../dialects/foreign-record.ts";
+import type { SourceKind } from "../dialects/foreign-record.ts";
 import { readRecord, titleSlotType } from "../dialects/log-record.ts";
 import type { LogRecord } from "../dialects/log-record.ts";
 import { legacyEntryId } from "../dialects/migrate-line.ts";
@@ -26,6 +27,8 @@ import { headBytesMax, headLinesMax } from "../limits.ts";
 import { DiagnosticLog, findingAt } from "./diagnostics.ts";
 import type { SavedDiagnostics } from "./diagnostics.ts";
 import { rootHandle, rowFlags, LineMap } from "./row-table.ts";
+import { TranscriptIndexer } from "./transcript-indexer.ts";
+import type { SavedTranscript } from "./transcript-indexer.ts";
 import { IndexTable } from "./index-table.ts";
 import type { SavedIndex } from "./index-table.ts";
 import type { Kind, SavedLines, RowFacts } from "./row-table.ts";
@@ -47,7 +50,7 @@ interface LogIndexerOptions {
 
 type EntryRecord = Extract<LogRecord, { readonly kind: "entry" }>;
 
-interface LinePlace {
+export interface LinePlace {
   readonly offset: number;
   readonly length: number;
   readonly lineNumber: number;
@@ -59,6 +62,7 @@ export interface SavedLog {
   readonly lines: SavedLines;
   readonly diagnostics: SavedDiagnostics;
   readonly entriesBeforeHeader: number;
+  readonly transcript: SavedTranscript | undefined;
 }
 
 export class LogIndexer implements LinesSink {
@@ -87,23 +91,21 @@ export class LogIndexer implements LinesSink {
   #readsEnvelopes = false;
   #entriesBeforeHeader = 0;
   #previousHandle = rootHandle;
-  #transcript: Transcript | undefined;
-  /** In a transcript, the id of the previous handle. */
-  #previousId: string | undefined;
+  #transcript: TranscriptIndexer | undefined;
   #isSession = false;
   /** Add the records of damaged lines before the first known record. */
-  #early: (() => void)[] = [];
+  #early: ((transcript: TranscriptIndexer) => void)[] = [];
 
   constructor(options: LogIndexerOptions) {
     this.#options = options;
   }
 
   get header(): IndexedHeader | undefined {
-    return this.#header;
+    return this.#transcript === undefined ? this.#header : this.#transcript.header;
   }
 
   get transcript(): Transcript | undefined {
-    return this.#transcript;
+    return this.#transcript?.transcript;
   }
 
   get entriesBeforeHeader(): number {
@@ -116,10 +118,11 @@ export class LogIndexer implements LinesSink {
       lines: this.lines.save(),
       diagnostics: this.diagnostics.save(),
       entriesBeforeHeader: this.#entriesBeforeHeader,
+      transcript: this.#transcript?.save(),
     };
   }
 
-  /** Only before any line is added. */
+  /** Only before any line is added. Throws `TypeError` for a transcript that was not saved. */
   restore(saved: SavedLog, header: IndexedHeader): void {
     this.index.restore(saved.index);
     this.lines.restore(saved.lines);
@@ -127,7 +130,9 @@ export class LogIndexer implements LinesSink {
     this.#entriesBeforeHeader = saved.entriesBeforeHeader;
     const { count } = this.index;
     this.#previousHandle = count === 0 ? rootHandle : this.index.rows.handle(count - 1);
-    this.#setHeader(header);
+    if (saved.transcript === undefined) return this.#setHeader(header);
+    const { kind, state } = saved.transcript;
+    this.#startTranscript(kind).restore(state, header);
   }
 
   addLines(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): number {
@@ -229,7 +234,8 @@ export class LogIndexer implements LinesSink {
       return;
     }
     const { value } = decoded;
-    if (this.#isOfTranscript(value)) return this.#addToTranscript(value, place);
+    const transcript = this.#transcriptOf(value);
+    if (transcript !== undefined) return transcript.add(value, place);
     const record = readRecord(value, entryForm(this.#header?.version ?? 3));
     if (record.kind === "header" || record.kind === "bad-header") this.#addHeader(record, place);
     else if (this.#header === undefined) this.#addBeforeHeader(value, place);
@@ -256,55 +262,32 @@ export class LogIndexer implements LinesSink {
     for (const record of recordsBesideDebris(bytes, start, start + length, place.lineNumber)) {
       const offset = place.offset + record.start - start;
       const recordPlace = { ...place, offset, length: record.end - record.start };
-      const add = (): void => this.#addToTranscript(record.value, recordPlace, record.line);
+      const add = (transcript: TranscriptIndexer): void =>
+        transcript.add(record.value, recordPlace, record.line);
       if (this.#transcript === undefined) this.#early.push(add);
-      else add();
+      else add(this.#transcript);
     }
   }
 
   /** The first known record decides whose log it is. */
-  #isOfTranscript(value: JsonObject): boolean {
-    if (this.#transcript !== undefined) return true;
-    const { transcriptName } = this.#options;
-    if (transcriptName === undefined || this.#isSession || this.#header !== undefined) return false;
+  #transcriptOf(value: JsonObject): TranscriptIndexer | undefined {
+    if (this.#transcript !== undefined) return this.#transcript;
+    const isUnknown = !this.#isSession && this.#header === undefined;
+    if (!isUnknown || this.#options.transcriptName === undefined) return undefined;
     this.#isSession = isOfSession(value);
     if (this.#isSession) this.#early = [];
     const kind = this.#isSession ? undefined : kindOf(value);
-    if (kind === undefined) return false;
-    const isEntry = (id: string): boolean => this.index.rowOfId(id) >= 0;
-    this.#transcript = transcriptOf(kind, transcriptName, isEntry);
-    for (const add of this.#early) add();
+    if (kind === undefined) return undefined;
+    const transcript = this.#startTranscript(kind);
+    for (const add of this.#early) add(transcript);
     this.#early = [];
-    return true;
+    return transcript;
   }
 
-  #addToTranscript(value: JsonObject, place: LinePlace, line: number = place.lineNumber): void {
-    const transcript = this.#transcript;
-    const rows = transcript?.add(value, line) ?? [];
-    const header = transcript?.header;
-    if (header !== undefined && header !== this.#header?.header) {
-      const { offset, length, lineNumber } = this.#header ?? place;
-      this.#header = { header, version: currentVersion, offset, length, lineNumber };
-    }
-    const repetition = transcript?.repetition;
-    if (repetition !== undefined) this.#report("duplicate-id", repetition, place);
-    if (rows.length === 0) return this.lines.addOtherRecord();
-    const { ids, kinds } = this.index;
-    const facts = this.#facts;
-    facts.offset = place.offset;
-    facts.length = place.length;
-    facts.flags = 0;
-    for (const { id, parentId, type, role, customType, timeMs } of rows) {
-      // Most entries follow the one before.
-      const isNext = parentId !== null && parentId === this.#previousId;
-      const parentHandle = isNext ? this.#previousHandle : undefined;
-      facts.handle = ids.add(id);
-      facts.parentHandle = parentHandle ?? (parentId === null ? rootHandle : ids.add(parentId));
-      facts.kind = kinds.add({ type, role, customType });
-      facts.time = timeMs;
-      this.#addRow(facts, place.lineNumber);
-      this.#previousId = id;
-    }
+  #startTranscript(kind: SourceKind): TranscriptIndexer {
+    const { transcriptName = "" } = this.#options;
+    this.#transcript = new TranscriptIndexer(this, kind, transcriptName);
+    return this.#transcript;
   }
 
   #addHeader(record: LogRecord, place: LinePlace): void {

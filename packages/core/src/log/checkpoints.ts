@@ -134,12 +134,14 @@ export class Checkpoints {
   }
 
   get #isDue(): boolean {
-    const { access, checkpoint, checkpointEveryBytes } = this.#settings;
+    const { access, checkpoint, checkpointDir, checkpointEveryBytes } = this.#settings;
     const isSaving = checkpoint === "auto" || checkpoint === "index";
     if (!isSaving || access === "read" || this.#hasFailed) return false;
     const { state } = this.#log;
+    // Nothing is written beside the files of other agents.
+    if (isTranscript(state) && checkpointDir === undefined) return false;
     const saved = (this.#isSaved ? this.#saved : undefined) ?? noWork;
-    const savedEnd = checkpoint === "auto" ? Math.min(saved.end, saved.sumsEnd) : saved.end;
+    const savedEnd = this.#savesSums ? Math.min(saved.end, saved.sumsEnd) : saved.end;
     if (state.end - savedEnd >= checkpointEveryBytes) return true;
     const { confirmedBytes, foldedBytes } = workOf(state, saved.sumsEnd);
     const readBytes = Math.max(
@@ -147,6 +149,11 @@ export class Checkpoints {
       foldedBytes - saved.foldedBytes,
     );
     return readBytes >= Math.max(checkpointEveryBytes, state.end * checkpointReadShare);
+  }
+
+  /** Only sessions have them: a transcript is another agent's to keep whole. */
+  get #savesSums(): boolean {
+    return this.#settings.checkpoint === "auto" && !isTranscript(this.#log.state);
   }
 
   get #isSaved(): boolean {
@@ -212,9 +219,8 @@ export class Checkpoints {
   }
 
   #takingSums(state: LogState, msMax: number): ReturnType<LogSums["computeMissing"]> {
-    const { checkpoint, ports } = this.#settings;
-    const { clock } = ports;
-    const endMs = clock.monotonicMs() + (checkpoint === "auto" ? msMax : 0);
+    const { clock } = this.#settings.ports;
+    const endMs = clock.monotonicMs() + (this.#savesSums ? msMax : 0);
     const isOver = (): boolean => clock.monotonicMs() >= endMs;
     return this.#sums.computeMissing(state, this.#isSaved, isOver);
   }
@@ -223,6 +229,10 @@ export class Checkpoints {
     this.#write?.discard();
     this.#write = undefined;
   }
+}
+
+function isTranscript({ indexer }: LogState): boolean {
+  return indexer.transcript !== undefined;
 }
 
 function workOf({ bodies, end, folded, index }: LogState, sumsEnd: number): SavedWork {
@@ -279,7 +289,7 @@ export class LogSums {
     isKnown: boolean,
     isOver: () => boolean,
   ): Generator<void, RecordSums | undefined, undefined> {
-    const saved = state.save();
+    const saved = isTranscript(state) ? null : state.save();
     const { header, index, lines } = state.indexer;
     const stat = state.file.statSync();
     if (saved === null || header === undefined || stat === null) return undefined;

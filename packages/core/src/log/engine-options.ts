@@ -59,7 +59,7 @@ export interface EngineOptions {
    * without checksums; `read` only loads, as with `access: "read"`; `off` neither. Default `auto`.
    */
   readonly checkpoint?: CheckpointMode;
-  /** An existing directory for checkpoints instead. */
+  /** An existing directory for checkpoints instead; transcripts of other agents need one. */
   readonly checkpointDir?: string | undefined;
   /** How far a log grows past its checkpoint before another is saved, in bytes. Default 8 MiB. */
   readonly checkpointEveryBytes?: number;

@@ -10,16 +10,17 @@ import { bindingOf, isBoundAs, isBoundTo, readBinding } from "../checkpoint/log-
 import type { LogBinding } from "../checkpoint/log-binding.ts";
 import type { RecordSums } from "../checkpoint/record-sums.ts";
 import { columnsOf, countsOf, readCounts, roomForTables } from "../checkpoint/saved-columns.ts";
-import {
-  SavedFields,
-  malformed,
-  readDiagnostics,
-  readFolded,
-  readKinds,
-} from "../checkpoint/saved-facts.ts";
+import type { SavedCounts } from "../checkpoint/saved-columns.ts";
+import { readDiagnostics, readFolded, readKinds } from "../checkpoint/saved-facts.ts";
 import { sumsContent } from "../checkpoint/record-sums.ts";
+import { sourceKinds } from "../dialects/foreign-record.ts";
+import type { SourceKind } from "../dialects/foreign-record.ts";
+import { currentVersion } from "../dialects/header.ts";
 import { headerOf } from "../dialects/log-record.ts";
+import { savedHeader } from "../dialects/transcript.ts";
+import { SavedFields, malformed } from "../entries/saved-fields.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
+import type { SavedTranscript } from "../index-table/transcript-indexer.ts";
 import { checkpointPieceBytes, fingerprintBytes } from "../limits.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
@@ -37,6 +38,8 @@ export interface Checkpoint {
   readonly state: SavedState;
 }
 
+type HeaderPlace = Pick<IndexedHeader, "offset" | "length" | "lineNumber">;
+
 export interface FoundCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly header: IndexedHeader;
@@ -52,12 +55,17 @@ export function checkpointSchema(
     kind: indexFrame,
     begin: (text, room) => {
       const fields = new SavedFields(text);
-      const { binding, header, bytes } = boundTo(log, stat, fields);
+      const { binding, bytes } = boundTo(log, stat, fields);
       const { end } = binding;
       const state = fields.fields("state");
-      const lineNumber = state.whole("lineNumber", header.lineNumber + 1, end + 1);
-      const covered = { end, entriesFrom: header.offset + header.length + 1, lineNumber };
       const indexer = state.fields("indexer");
+      const isTranscript = !indexer.isNull("transcript");
+      const place = readPlace(fields.fields("header"), end);
+      const header = isTranscript ? undefined : headerAt(log.file, place);
+      const kind = isTranscript ? indexer.oneOf("transcript", sourceKinds) : undefined;
+      const entriesFrom = isTranscript ? 0 : place.offset + place.length + 1;
+      const lineNumber = state.whole("lineNumber", place.lineNumber + 1, end + 1);
+      const covered = { end, entriesFrom, lineNumber, isTranscript };
       const counts = readCounts(indexer.fields("counts"), covered);
       const kinds = readKinds(indexer, covered);
       const diagnostics = readDiagnostics(indexer.fields("diagnostics"), covered);
@@ -65,13 +73,16 @@ export function checkpointSchema(
       const folded = readFolded(state.fields("folded"), covered, counts.rows);
       const settledRows = state.whole("settledRows", 0, counts.rows);
       const sumsEnd = fields.whole("sumsEnd", 0, end);
-      const { rows, ids, lines, check } = roomForTables(counts, kinds.length, covered, room);
+      const tables = roomForTables(counts, kinds.length, covered, room);
+      const { rows, ids, lines, check } = tables;
       const index = { rows, ids, kinds };
-      const indexed = { index, lines, diagnostics, entriesBeforeHeader };
-      const saved = { indexer: indexed, folded, settledRows, end, lineNumber };
       return () => {
         check();
-        return { checkpoint: { binding, sumsEnd, state: saved }, header, bytes };
+        const transcript = kind && savedTranscript(kind, tables.transcript, counts);
+        const indexed = { index, lines, diagnostics, entriesBeforeHeader, transcript };
+        const saved = { indexer: indexed, folded, settledRows, end, lineNumber };
+        const checkpoint = { binding, sumsEnd, state: saved };
+        return { checkpoint, header: header ?? headerOfTranscript(transcript, place), bytes };
       };
     },
   };
@@ -92,9 +103,10 @@ export function statePieces(
   if (saved === null || header === undefined || binding === null) return null;
   const { beforeCursor, start } = state.fingerprintOf;
   const { lineBytesMax } = state;
-  const { index, lines, diagnostics, entriesBeforeHeader } = saved.indexer;
-  const { rows, ids, kinds } = index;
-  const counts = countsOf(rows, ids, lines);
+  const { index, diagnostics, entriesBeforeHeader, transcript } = saved.indexer;
+  const { kinds } = index;
+  const transcriptJson = Buffer.from(transcript ? JSON.stringify(transcript.state) : "");
+  const counts = countsOf(saved.indexer, transcriptJson);
   const { folded, settledRows, lineNumber } = saved;
   const json = {
     binding,
@@ -103,13 +115,19 @@ export function statePieces(
     lineBytesMax,
     sumsEnd: sumsEndOf(sums),
     state: {
-      indexer: { counts, kinds, diagnostics, entriesBeforeHeader },
+      indexer: {
+        counts,
+        kinds,
+        diagnostics,
+        entriesBeforeHeader,
+        transcript: transcript?.kind ?? null,
+      },
       folded,
       settledRows,
       lineNumber,
     },
   };
-  return framesOf({ json, columns: columnsOf(rows, ids, lines) }, sums);
+  return framesOf({ json, columns: columnsOf(saved.indexer, transcriptJson) }, sums);
 }
 
 function* framesOf(index: FrameContent, sums: RecordSums | undefined): Generator<Buffer> {
@@ -132,25 +150,50 @@ function boundTo(
   { file, lineBytesMax }: Pick<LogState, "file" | "lineBytesMax">,
   stat: FileStat,
   fields: SavedFields,
-): { binding: LogBinding; header: IndexedHeader; bytes: LogFingerprint } {
+): { binding: LogBinding; bytes: LogFingerprint } {
   // Other limits index long lines differently.
   fields.whole("lineBytesMax", lineBytesMax, lineBytesMax);
   const binding = readBinding(fields.fields("binding"));
   const bytes = readRemembered(fields.fields("remembered"), binding.end);
   if (!isBoundTo(binding, file, stat) || !matchesFingerprint(file, bytes))
     throw malformed("this log");
-  return { binding, bytes, header: headerAt(file, fields.fields("header"), binding.end) };
+  return { binding, bytes };
 }
 
-function headerAt(file: LogFile, fields: SavedFields, end: number): IndexedHeader {
+function readPlace(fields: SavedFields, end: number): HeaderPlace {
   const length = fields.whole("length", 1, Math.min(headerBytesMax, end - 1));
   const offset = fields.whole("offset", 0, end - 1 - length);
   const lineNumber = fields.whole("line", 1, offset + 1);
+  return { offset, length, lineNumber };
+}
+
+function headerAt(file: LogFile, place: HeaderPlace): IndexedHeader {
+  const { offset, length } = place;
   const bytes = readFullySync(file, Buffer.alloc(length + 1), offset);
   const found = headerOf(decodeLine(bytes, 0, length));
   const isLine = bytes.indexOf(newline) === length;
   if (!isLine || found === undefined) throw malformed("this header");
-  return { header: found.header, version: found.version, offset, length, lineNumber };
+  return { header: found.header, version: found.version, ...place };
+}
+
+function savedTranscript(
+  kind: SourceKind,
+  column: Uint8Array,
+  { transcriptBytes }: SavedCounts,
+): SavedTranscript {
+  const text = Buffer.from(column.buffer, column.byteOffset, transcriptBytes).toString();
+  // Decoding boundary: any JSON; `SavedFields` reads it.
+  return { kind, state: JSON.parse(text) as object };
+}
+
+/** It is derived from many records. */
+function headerOfTranscript(
+  transcript: SavedTranscript | undefined,
+  place: HeaderPlace,
+): IndexedHeader {
+  const header = savedHeader(new SavedFields(transcript?.state));
+  if (header === undefined) throw malformed("header");
+  return { header, version: currentVersion, ...place };
 }
 
 /** Exactly as many bytes as are saved: fewer would match any log. */

@@ -144,7 +144,6 @@ export class LogState {
 
   /** Views that change with the state; null while the log ends within a line. */
   save(): SavedState | null {
-    if (this.indexer.transcript !== undefined) return null;
     const isWhole = this.isTerminated && this.#pending === undefined && !this.#broken;
     if (!isWhole || !this.#hasTrail) return null;
     return {

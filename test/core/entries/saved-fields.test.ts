@@ -6,7 +6,7 @@ import {
   savedText,
   savedTuple,
   wholeNumber,
-} from "../../../packages/core/src/checkpoint/saved-facts.ts";
+} from "../../../packages/core/src/entries/saved-fields.ts";
 
 const dateMsMax = 8.64e15;
 

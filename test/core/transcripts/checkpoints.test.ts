@@ -1,0 +1,225 @@
+/**
+ * Checkpoints of transcripts: what is taken up from one, and read on, is what reading at once
+ * gives; and nothing is written beside a file of another agent.
+ */
+import { appendFileSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, sep } from "node:path";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeCounter } from "@branchlog/streaming";
+import { openSession } from "@branchlog/core";
+import type { OpenOptions } from "@branchlog/core";
+import { forgeries, forged, rewrittenFrame } from "../checkpoint/forged-checkpoint.ts";
+import { openedFacts } from "../checkpoint/session-facts.ts";
+import { directoryState } from "../../support/directory-state.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { claudeSource } from "../../transfer/import/arbitrary-claude.ts";
+import { codexSource } from "../../transfer/import/arbitrary-codex.ts";
+import { fixturePath } from "../../transfer/import/imported.ts";
+
+const goldenFiles = ["claude", "codex", "transcripts"]
+  .flatMap((directory) =>
+    readdirSync(fixturePath(directory), { recursive: true, encoding: "utf8" }).map(
+      (name) => `${directory}/${name.split(sep).join("/")}`,
+    ),
+  )
+  .filter((name) => name.endsWith(".jsonl") && !name.endsWith(".log.jsonl"))
+  .toSorted();
+
+interface Kept {
+  readonly path: string;
+  readonly checkpointDir: string;
+  readonly options: OpenOptions;
+}
+
+function kept(): Kept {
+  const checkpointDir = temporaryDirectory();
+  const options = { checkpointDir, checkpointEveryBytes: 1 };
+  return { path: join(temporaryDirectory(), "s.jsonl"), checkpointDir, options };
+}
+
+/** Opens a log, and leaves its checkpoint behind. Undefined if it is not recognised. */
+async function leaveCheckpoint({ path, options }: Kept): Promise<string | undefined> {
+  const session = await openSession(path, options).catch(() => undefined);
+  await session?.close();
+  return session?.transcriptOf;
+}
+
+function savedFile({ checkpointDir }: Kept): string {
+  const [name, ...others] = readdirSync(checkpointDir);
+  expect(others).toEqual([]);
+  return join(checkpointDir, name ?? "");
+}
+
+/** What a session says of its log, once with and once without the checkpoint. */
+async function bothFacts({ path, options }: Kept): Promise<readonly [unknown, unknown]> {
+  return [await openedFacts(path, options), await openedFacts(path, { checkpoint: "off" })];
+}
+
+/** How many lines an opening parses. */
+async function parsesOf(path: string, options: OpenOptions): Promise<number> {
+  decodeCounter.parses = 0;
+  await openSession(path, { access: "read", ...options });
+  return decodeCounter.parses;
+}
+
+describe.each(goldenFiles)("%s", (name) => {
+  it("reads the same from a checkpoint of any of its lines (Verifies: P15, P21)", async () => {
+    const bytes = readFileSync(fixturePath(name));
+    let count = 0;
+    for (let end = bytes.indexOf(10) + 1; end > 0; end = bytes.indexOf(10, end) + 1) {
+      const log = kept();
+      writeFileSync(log.path, bytes.subarray(0, end));
+      if ((await leaveCheckpoint(log)) === undefined) continue;
+      const isSaved = readdirSync(log.checkpointDir).length > 0;
+      if (isSaved) expect(await parsesOf(log.path, log.options)).toBe(0);
+      count += isSaved ? 1 : 0;
+      appendFileSync(log.path, bytes.subarray(end));
+      const [saved, fresh] = await bothFacts(log);
+      expect(saved).toEqual(fresh);
+    }
+    expect(count).toBeGreaterThan(0);
+  });
+});
+
+const sources = { "Claude Code": claudeSource, Codex: codexSource };
+
+describe.each(Object.entries(sources))("any transcript of %s", (_name, source) => {
+  it("reads the same from a checkpoint of any of its lines (Verifies: P15, P21)", async () => {
+    await fc.assert(
+      fc.asyncProperty(source, fc.nat(), async ({ lines }, cut) => {
+        const whole = lines.map((line) => `${line}\n`);
+        const at = 1 + (cut % whole.length);
+        const log = kept();
+        writeFileSync(log.path, whole.slice(0, at).join(""));
+        if ((await leaveCheckpoint(log)) === undefined) return;
+        appendFileSync(log.path, whole.slice(at).join(""));
+        const [saved, fresh] = await bothFacts(log);
+        expect(saved).toEqual(fresh);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe.each(["claude/sidechains.jsonl", "codex/conversation.jsonl"])(
+  "the checkpoint of %s",
+  (name) => {
+    async function savedLog(): Promise<Kept> {
+      const log = kept();
+      copyFileSync(fixturePath(name), log.path);
+      await leaveCheckpoint(log);
+      return log;
+    }
+
+    it("is taken up: no line is parsed that it covers", async () => {
+      const log = await savedLog();
+      expect(await parsesOf(log.path, log.options)).toBe(0);
+      expect(await parsesOf(log.path, { checkpoint: "off" })).toBeGreaterThan(5);
+    });
+
+    it("is never beside the transcript", async () => {
+      const log = await savedLog();
+      const directory = join(log.path, "..");
+      const before = directoryState(directory);
+      await (await openSession(log.path, { checkpointEveryBytes: 1 })).close();
+      expect(directoryState(directory)).toEqual(before);
+      expect(readdirSync(directory)).toEqual(["s.jsonl"]);
+    });
+
+    it("counts as missing if it holds anything else (Verifies: P21)", async () => {
+      const log = await savedLog();
+      const path = savedFile(log);
+      const bytes = readFileSync(path);
+      const facts = await openedFacts(log.path, { checkpoint: "off" });
+      const states: unknown[] = [null, 1, [], {}, { header: 1 }, { header: { type: "session" } }];
+      for (const state of states) {
+        writeFileSync(
+          path,
+          withState(bytes, () => state),
+          { mode: 0o600 },
+        );
+        expect(await openedFacts(log.path, log.options)).toEqual(facts);
+      }
+      for (const key of Object.keys(stateOf(bytes))) {
+        for (const value of [undefined, {}, "x", -1.5, [[["x"]]]]) {
+          writeFileSync(
+            path,
+            withState(bytes, (state) => ({ ...state, [key]: value })),
+          );
+          // A value of the right type is of this user: it may change what is said, never more.
+          await openedFacts(log.path, log.options);
+        }
+      }
+    });
+
+    it("may be forged in any way, and opening still ends (Verifies: P21)", async () => {
+      const log = await savedLog();
+      const path = savedFile(log);
+      const bytes = readFileSync(path);
+      await fc.assert(
+        fc.asyncProperty(forgeries, async (changes) => {
+          writeFileSync(path, forged(bytes, changes));
+          await openedFacts(log.path, log.options);
+        }),
+        { numRuns: 100 },
+      );
+    });
+  },
+);
+
+interface Frame {
+  readonly text: Record<string, unknown>;
+  readonly columns: Buffer;
+}
+
+/** The first frame: the state of a transcript is at the end of its columns. */
+function frameOf(checkpoint: Buffer): Frame {
+  let found: Frame | undefined;
+  let text: Record<string, unknown> = {};
+  rewrittenFrame(
+    checkpoint,
+    (json) => {
+      text = json;
+    },
+    (columns) => {
+      found = { text, columns: Buffer.from(columns) };
+    },
+  );
+  return found ?? { text, columns: Buffer.alloc(0) };
+}
+
+function countsIn(text: Record<string, unknown>): Record<string, unknown> {
+  const { indexer } = text["state"] as { indexer: { counts: Record<string, unknown> } };
+  return indexer.counts;
+}
+
+function stateText({ text, columns }: Frame): { readonly from: number; readonly json: string } {
+  const bytes = Number(countsIn(text)["transcriptBytes"]);
+  const from = columns.length - Math.ceil(bytes / 8) * 8;
+  return { from, json: columns.toString("utf8", from, from + bytes) };
+}
+
+function stateOf(checkpoint: Buffer): Record<string, unknown> {
+  return JSON.parse(stateText(frameOf(checkpoint)).json) as Record<string, unknown>;
+}
+
+/** The checkpoint with another state, padded with spaces to the end of the column. */
+function withState(
+  checkpoint: Buffer,
+  change: (state: Record<string, unknown>) => unknown,
+): Buffer {
+  const frame = frameOf(checkpoint);
+  const { from } = stateText(frame);
+  const json = Buffer.from(JSON.stringify(change(stateOf(checkpoint))));
+  return rewrittenFrame(
+    checkpoint,
+    (text) => {
+      countsIn(text)["transcriptBytes"] = frame.columns.length - from;
+    },
+    (columns) => {
+      columns.fill(" ", from);
+      json.copy(columns, from);
+    },
+  );
+}
