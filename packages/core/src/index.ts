@@ -7,7 +7,7 @@ export { createSession, memorySession, openOrCreateSession, openSession } from "
 export type { CreateOptions, OpenOptions, OpenOrCreateOptions } from "./open.ts";
 export type { Session } from "./session/session.ts";
 export type { AppendOptions } from "./append/request.ts";
-export type { AppendResult } from "./append/commit.ts";
+export type { AppendResult } from "./append/append-result.ts";
 export type { Durability } from "./log/engine-options.ts";
 export type { EntryDraft } from "./entries/entry-draft.ts";
 export type { SessionEntry, SessionHeader } from "./entries/entry-types.ts";

@@ -6,7 +6,7 @@ export type { SessionView } from "./session/session.ts";
 export type { EngineOptions } from "./log/engine-options.ts";
 export type { ChangeHints, Clock, FileLock, FileSystem, IdSource, Ports } from "./store/ports.ts";
 export type { AnyTypeOptions, OnDiverged } from "./append/request.ts";
-export type { Position } from "./append/commit.ts";
+export type { Position } from "./append/append-result.ts";
 export type { DivergedListener } from "./adapters/pi/manager-position.ts";
 export type { Divergence } from "./entries/divergence.ts";
 export type { DanglingReference, DivergedEntry } from "./log/findings.ts";

@@ -16,7 +16,7 @@ import type { FileLock, HeldLock, Ports } from "@branchlog/core/testing";
 import { Engine, encodeDraft, portStep } from "@branchlog/core/internal";
 import { appendItem, LeafCursor } from "../../../packages/core/src/append/request.ts";
 import type { AppendRequest } from "../../../packages/core/src/append/request.ts";
-import type { AppendOutcome } from "../../../packages/core/src/append/commit.ts";
+import type { AppendOutcome } from "../../../packages/core/src/append/append-result.ts";
 import type { Step } from "../../../packages/core/src/store/steps.ts";
 import { sharingOf } from "../../../packages/core/src/store/lock.ts";
 import { retentionAfterAwaited } from "../../../packages/core/src/limits.ts";

@@ -2,14 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { IndexTable, rowFlags } from "@branchlog/core/internal";
 import { rootHandle } from "../../../packages/core/src/index-table/row-table.ts";
-import type {
-  AppendVerification,
-  AppendOutcome,
-  WrittenLog,
-} from "../../../packages/core/src/append/commit.ts";
-import { LeafCursor } from "../../../packages/core/src/append/request.ts";
-import { unreachableIds } from "../../../packages/core/src/append/appender.ts";
-import { writtenCall } from "../../../packages/core/src/append/commit.ts";
+import { outcomeOf, unreachableIds } from "../../../packages/core/src/append/append-result.ts";
+import type { CallOutcome, WrittenLog } from "../../../packages/core/src/append/append-result.ts";
+import type { AppendVerification } from "../../../packages/core/src/log/commit.ts";
 import type { AppendPlan, PlannedEntry } from "../../../packages/core/src/append/plan.ts";
 
 const line = Buffer.from("{}\n");
@@ -38,7 +33,7 @@ function verification(
 }
 
 /** A log that holds these entries in this order; those with a `!` are damaged. */
-function logOf(...ids: readonly string[]): WrittenLog & { readonly ownCount: () => number } {
+function logOf(...ids: readonly string[]): WrittenLog {
   const index = new IndexTable();
   for (const id of ids) {
     const isDamaged = id.endsWith("!");
@@ -52,22 +47,12 @@ function logOf(...ids: readonly string[]): WrittenLog & { readonly ownCount: () 
       flags: isDamaged ? rowFlags.damaged : 0,
     });
   }
-  let ownCount = 0;
   return {
     path: "/s.jsonl",
     index,
     generation: 1,
     tailId: ids.at(-1) ?? null,
-    markOwn: () => void (ownCount += 1),
-    markKnown: () => undefined,
-    report: () => undefined,
-    ownCount: () => ownCount,
   };
-}
-
-interface Told {
-  readonly outcome: AppendOutcome;
-  readonly leaf: LeafCursor;
 }
 
 function told(
@@ -75,20 +60,9 @@ function told(
   plan: AppendPlan,
   verified: AppendVerification,
   { all = [plan], expectedTail = undefined as string | null | undefined } = {},
-): Told {
-  const leaf = new LeafCursor(false, "before");
-  const request = { items: [], onDiverged: "branch", expectedTail } as const;
-  const outcome = writtenCall(
-    log,
-    { request, leaf },
-    plan,
-    verified,
-    unreachableIds(
-      all.flatMap(({ entries }) => entries),
-      verified,
-    ),
-  );
-  return { outcome, leaf };
+): CallOutcome {
+  const entries = all.flatMap((one) => one.entries);
+  return outcomeOf(log, { expectedTail }, plan, verified, unreachableIds(entries, verified));
 }
 
 describe("the ids that no root leads to", () => {
@@ -110,7 +84,11 @@ describe("a call whose entries were all written", () => {
   it("gets its results, with where each entry is, and moves its leaf to the last", () => {
     const log = logOf("first", "a", "b");
     const plan = planOf(planned("a", "first"), planned("b", "a"));
-    const { outcome, leaf } = told(log, plan, verification([], { displaced: new Set(["b"]) }));
+    const { outcome, leafId, isWhole } = told(
+      log,
+      plan,
+      verification([], { displaced: new Set(["b"]) }),
+    );
     expect(outcome.results).toEqual([
       {
         id: "a",
@@ -129,7 +107,7 @@ describe("a call whose entries were all written", () => {
         attachedTo: "entry",
       },
     ]);
-    expect([leaf.id, log.ownCount()]).toEqual(["b", 1]);
+    expect([leafId, isWhole]).toEqual(["b", true]);
   });
 
   it("gets its results when another call of the group lost a line they do not descend from", () => {
@@ -145,26 +123,26 @@ describe("a call of which an entry is missing, or descends from what is missing"
   it("fails, names what was written, and moves its leaf there", () => {
     const log = logOf("first", "a");
     const plan = planOf(planned("a", "first"), planned("b", "a"));
-    const { outcome, leaf } = told(log, plan, verification(["b"]));
+    const { outcome, leafId, isWhole } = told(log, plan, verification(["b"]));
     expect(outcome).toMatchObject({ error: { code: "ERR_APPEND_UNCERTAIN", written: ["a"] } });
-    expect([leaf.id, log.ownCount()]).toEqual(["a", 0]);
+    expect([leafId, isWhole]).toEqual(["a", false]);
   });
 
   it("fails when the parent was another call's: the entry is named, as it is in the log", () => {
     const log = logOf("first", "b");
     const other = planOf(planned("a", "first"));
     const own = planOf(planned("b", "a"));
-    const { outcome, leaf } = told(log, own, verification(["a"]), { all: [other, own] });
+    const { outcome, leafId, isWhole } = told(log, own, verification(["a"]), { all: [other, own] });
     expect(outcome).toMatchObject({ error: { code: "ERR_APPEND_UNCERTAIN", written: ["b"] } });
-    expect(leaf.id).toBe("b");
+    expect([leafId, isWhole]).toEqual(["b", false]);
   });
 
   it("does not name what it did not write, and leaves its leaf where it was then", () => {
     const log = logOf("retried");
     const plan = planOf(planned("retried", null, null), planned("b", "retried"));
-    const { outcome, leaf } = told(log, plan, verification(["b"]));
+    const { outcome, leafId, isWhole } = told(log, plan, verification(["b"]));
     expect(outcome).toMatchObject({ error: { written: [] } });
-    expect(leaf.id).toBe("before");
+    expect([leafId, isWhole]).toEqual([undefined, false]);
   });
 
   it.each([
@@ -184,7 +162,7 @@ describe("a call of which an entry is missing, or descends from what is missing"
 describe("a call that expected a tail", () => {
   const plan = planOf(planned("a", "first"));
   const conflict = { error: { code: "ERR_CONFLICT", written: ["a"], path: "/s.jsonl", tail: "a" } };
-  const at = (expectedTail: string | null, ...ids: readonly string[]): AppendOutcome =>
+  const at = (expectedTail: string | null, ...ids: readonly string[]): CallOutcome["outcome"] =>
     told(logOf(...ids), plan, verification([]), { expectedTail }).outcome;
 
   it("conflicts when another entry precedes what it wrote, and names what was written", () => {

@@ -2,20 +2,18 @@
  * Appends to one log for one owner. Index and leaves change only after the bytes are in the log; a
  * failed append leaves both as they were, except for entries that its error names as written.
  */
-import { ompEntryIdLength, translationTo } from "../dialects/dialect.ts";
+import { ompEntryIdLength } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { transcriptNames } from "../dialects/foreign-record.ts";
 import type { SourceKind } from "../dialects/foreign-record.ts";
 import { divergenceText } from "../entries/divergence.ts";
-import { encodeDraft } from "../entries/encode-entry.ts";
-import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
-import type { AnyDraft } from "../entries/entry-draft.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { danglingText } from "../entries/references.ts";
 import { BranchlogError } from "../errors.ts";
 import { entryPlace } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { tailRow } from "../index-table/tree-walk.ts";
+import type { AppendVerification, CommitOutcome, CommitTask, LinePlan } from "../log/commit.ts";
 import type { EngineSettings } from "../log/engine-options.ts";
 import type { LogDurability } from "../log/log-durability.ts";
 import { migrate, needsMigration } from "../log/migration.ts";
@@ -24,20 +22,12 @@ import type { TrackedLog } from "../log/tracked-log.ts";
 import type { ReleasePolicy } from "../store/lock.ts";
 import { portStep, runSync } from "../store/steps.ts";
 import type { Steps } from "../store/steps.ts";
-import { commit, failedCall, notAppended, writtenCall } from "./commit.ts";
-import type {
-  AppendVerification,
-  CommitOutcome,
-  CommitWork,
-  LinePlan,
-  AppendOutcome,
-  AppendResult,
-  WrittenLog,
-} from "./commit.ts";
-import type { LeafCursor, AppendCall, AppendRequest, RequestedLog } from "./request.ts";
-import { planGroup } from "./plan.ts";
-import type { AppendTarget, PlannedCall, PlannedEntry } from "./plan.ts";
+import { failedCall, idsOf, notAppended, outcomeOf, unreachableIds } from "./append-result.ts";
+import type { AppendOutcome, AppendResult, WrittenLog } from "./append-result.ts";
+import { movesLeaf, planGroup } from "./plan.ts";
+import type { AppendTarget, PlannedAppend, PlannedCall, PlannedEntry } from "./plan.ts";
 import { bytesOf, dependsOnOthers } from "./request.ts";
+import type { LeafCursor, AppendCall, AppendRequest, RequestedLog } from "./request.ts";
 
 export interface QueuedGroup {
   readonly outcomes: readonly AppendOutcome[];
@@ -93,12 +83,6 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return this.settings.dialect ?? this.log.state.dialect;
   }
 
-  encode(draft: AnyDraft, timestamp: string, check?: DraftTranslation): EncodedDraft {
-    const translate = translationTo(this.dialect);
-    if (check === undefined) return encodeDraft(draft, timestamp, translate);
-    return encodeDraft(draft, timestamp, (said) => translate(check(said)));
-  }
-
   mintEntryId(): string {
     const { ids } = this.settings.ports;
     return this.dialect === "omp" ? ids.urlSafeId(ompEntryIdLength) : ids.entryId();
@@ -109,6 +93,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return row < 0 ? undefined : this.log.state.bodies.entrySync(row);
   }
 
+  /** The log ends with what the owner appended at its leaf. */
   markOwn(): void {
     this.#own = { generation: this.log.generation, rows: this.index.count };
     this.#seen = this.#own;
@@ -118,7 +103,8 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     this.#seen = { generation: this.log.generation, rows: this.index.count };
   }
 
-  markKnown(row: number): void {
+  /** The owner appended the entry of this row, but may not know the rows before it. */
+  #markKnown(row: number): void {
     const { generation } = this.log;
     const isNext = (mark: { generation: number; rows: number }): boolean =>
       mark.generation === generation && mark.rows === row;
@@ -140,7 +126,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return generation === this.log.generation ? rows : 0;
   }
 
-  report({ id, diverged, dangling }: PlannedEntry): void {
+  #report({ id, diverged, dangling }: PlannedEntry): void {
     if (diverged === undefined && dangling === undefined) return;
     const { index, indexer } = this.log.state;
     const place = entryPlace(indexer, index.rowOfId(id));
@@ -219,31 +205,30 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     const { durability, log, path } = this;
     const { ports, lockWaitMs } = this.settings;
     // A sync takes so long that no other appender should wait for its end.
-    const releasePolicy = durability.mode === "disk" ? "immediate" : retained;
-    let taken: readonly AppendCall[] | undefined;
-    const calls = (): readonly AppendCall[] => (taken ??= take());
-    const work: CommitWork<GroupPlan> = {
-      ports,
-      lockWaitMs,
-      releasePolicy,
-      requiresCatchUp: () => calls().some(({ request }) => dependsOnOthers(request)),
-      plan: () => {
-        this.#requireWritableForm();
-        durability.requireKnown();
-        const planned = planGroup(this, calls());
-        const entries = planned.flatMap(({ plan }) => plan?.entries ?? []);
-        const lines = entries.flatMap(({ id, line }) => (line === null ? [] : [{ id, line }]));
-        return { planned, entries, lines, needsSeparator: durability.needsSeparator };
-      },
-    };
+    const releasePolicy: ReleasePolicy = durability.mode === "disk" ? "immediate" : retained;
     let done: CommitOutcome<GroupPlan>;
     try {
       if (needsMigration(log)) yield* migrate(log, ports, lockWaitMs);
-      done = yield* commit(log, work);
+      const work = { ports, lockWaitMs, releasePolicy, take: () => this.#taskOf(take()) };
+      done = yield* log.commit(work);
     } catch (cause) {
       throw notAppended(path, cause);
     }
     return this.#groupOf(done.plan, done.verification);
+  }
+
+  #taskOf(calls: readonly AppendCall[]): CommitTask<GroupPlan> {
+    return {
+      requiresCatchUp: calls.some(({ request }) => dependsOnOthers(request)),
+      plan: () => {
+        this.#requireWritableForm();
+        this.durability.requireKnown();
+        const planned = planGroup(this, calls);
+        const entries = planned.flatMap(({ plan }) => plan?.entries ?? []);
+        const lines = entries.flatMap(({ id, line }) => (line === null ? [] : [{ id, line }]));
+        return { planned, entries, lines, needsSeparator: this.durability.needsSeparator };
+      },
+    };
   }
 
   #groupOf(
@@ -254,12 +239,31 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     const outcomes = planned.map((one) =>
       one.plan === undefined
         ? failedCall(notAppended(this.path, one.error))
-        : writtenCall(this, one.call, one.plan, verification, unreachable),
+        : this.#settle(one, verification, unreachable),
     );
     const hasWritten = lines.some(({ id }) => !verification.missing.has(id));
     // `os` promises no more than the write.
     if (this.durability.mode === "os") return { outcomes, ids: [], hasWritten };
     return { outcomes, ids: entries.map(({ id }) => id), hasWritten };
+  }
+
+  /** Moves the leaf of the caller, and notes what it knows of the log now. */
+  #settle(
+    { call, plan }: PlannedAppend,
+    verification: AppendVerification,
+    unreachable: ReadonlySet<string>,
+  ): AppendOutcome {
+    const told = outcomeOf(this, call.request, plan, verification, unreachable);
+    if (told.leafId !== undefined) call.leaf.pin(told.leafId);
+    if (!told.isWhole) return told.outcome;
+    // Metadata attached elsewhere leaves the leaf behind what others appended.
+    const isAtLeaf = plan.entries.some(movesLeaf);
+    if (isAtLeaf) this.markOwn();
+    for (const entry of plan.entries) {
+      if (!isAtLeaf) this.#markKnown(this.index.rowOfId(entry.id));
+      if (entry.line !== null) this.#report(entry);
+    }
+    return told.outcome;
   }
 
   #requireVersion(): void {
@@ -282,21 +286,4 @@ function foreignLog(path: string, kind: SourceKind): BranchlogError {
     `${path} is ${transcriptNames[kind]}, which only that agent writes to. It was left as it is. ` +
     "Make a session of it with branchlog fork -o, or forkSession(), and write to that.";
   return new BranchlogError("ERR_READ_ONLY", message, { path });
-}
-
-/** The missing ids and their planned descendants: no path leads from these to a root. */
-export function unreachableIds(
-  entries: readonly PlannedEntry[],
-  { missing }: AppendVerification,
-): ReadonlySet<string> {
-  if (missing.size === 0) return missing;
-  const unreachable = new Set(missing);
-  for (const { id, parentId } of entries) {
-    if (parentId !== null && unreachable.has(parentId)) unreachable.add(id);
-  }
-  return unreachable;
-}
-
-export function idsOf(results: readonly AppendResult[]): readonly string[] {
-  return results.map(({ id }) => id);
 }

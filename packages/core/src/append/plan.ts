@@ -30,8 +30,13 @@ export interface AppendTarget {
   entrySync(id: string): SessionEntry | undefined;
 }
 
+export interface PlannedAppend {
+  readonly call: AppendCall;
+  readonly plan: AppendPlan;
+}
+
 export type PlannedCall =
-  | { readonly call: AppendCall; readonly plan: AppendPlan }
+  | PlannedAppend
   | { readonly call: AppendCall; readonly plan: undefined; readonly error: unknown };
 
 export function planGroup(
@@ -59,7 +64,7 @@ export function planGroup(
 
 type ReadMarks = Pick<AppendTarget, "ownRow" | "unreadRow">;
 
-/** The marks once the plan is in the log, as `writtenCall` sets them. */
+/** The marks once the plan is in the log, as the appender sets them. */
 function marksAfter(marks: ReadMarks, { entries }: AppendPlan, index: IndexTable): ReadMarks {
   // No other writer's entry follows an own one at the leaf.
   if (entries.some(movesLeaf)) return { ownRow: index.count, unreadRow: index.count };

@@ -6,11 +6,10 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
 import { sharingOf } from "../store/lock.ts";
-import { idsOf } from "./appender.ts";
+import { failedCall, idsOf } from "./append-result.ts";
+import type { AppendOutcome, AppendResult } from "./append-result.ts";
 import type { Appender, QueuedGroup } from "./appender.ts";
 import type { LeafCursor, AppendCall, AppendRequest } from "./request.ts";
-import { failedCall } from "./commit.ts";
-import type { AppendOutcome, AppendResult } from "./commit.ts";
 import { bytesOf } from "./request.ts";
 import { runAsync } from "../store/steps.ts";
 

@@ -1,11 +1,7 @@
 /** What a caller asks to append: drafts as bytes, where they go, on what conditions; its leaf. */
+import { isDeepStrictEqual } from "node:util";
+import { decodeLine } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
-import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
-import type { AnyDraft } from "../entries/entry-draft.ts";
-import { requireNamedType } from "../entries/entry-types.ts";
-import { requireFields, requireMessage } from "../entries/entry-draft.ts";
-import { BranchlogError } from "../errors.ts";
-import type { Ports } from "../store/ports.ts";
 import {
   invalidArgument,
   requireBoolean,
@@ -13,11 +9,17 @@ import {
   requireOneOf,
   shown,
 } from "../argument-checks.ts";
-import { isDeepStrictEqual } from "node:util";
-import { decodeLine } from "@branchlog/streaming";
-import { spliceDraft } from "../entries/encode-entry.ts";
+import { translationTo } from "../dialects/dialect.ts";
+import type { DialectName } from "../dialects/dialect.ts";
 import { divergenceKey } from "../entries/divergence.ts";
+import { encodeDraft, spliceDraft } from "../entries/encode-entry.ts";
+import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
+import { requireFields, requireMessage } from "../entries/entry-draft.ts";
+import type { AnyDraft } from "../entries/entry-draft.ts";
+import { requireNamedType } from "../entries/entry-types.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
+import { BranchlogError } from "../errors.ts";
+import type { Ports } from "../store/ports.ts";
 
 export type ParentChoice =
   | { readonly kind: "leaf" }
@@ -63,8 +65,7 @@ export interface AppendCall {
 
 export interface RequestedLog {
   readonly settings: { readonly ports: Pick<Ports, "clock"> };
-  /** `check` sees the draft before translation, and may refuse it. */
-  encode(draft: AnyDraft, timestamp: string, check?: DraftTranslation): EncodedDraft;
+  readonly dialect: DialectName;
 }
 
 /** Where and on what conditions entries are appended. */
@@ -97,15 +98,40 @@ export const appendNames: OptionNames<AppendOptions> = { ...appendAllNames, id: 
 export type AnyTypeOptions<O extends Partial<AppendOptions> = AppendOptions> = O &
   Required<Pick<AppendOptions, "allowUnknownType">>;
 
-const checkTypeAndFields: DraftTranslation = (draft) => requireFields(requireNamedType(draft));
+/** What is refused: nothing; missing fields of known types; also types without a namespace. */
+type DraftChecks = "none" | "fields" | "types and fields";
 
-/** Throws as `encodeDraft`, `requireNamedType`, `requireFields`, `requireMessage`, `appendItem`. */
+export interface DraftForm {
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly dialect: DialectName;
+  readonly checks: DraftChecks;
+}
+
+const checks: Readonly<Record<DraftChecks, DraftTranslation>> = {
+  none: (draft) => draft,
+  fields: requireFields,
+  "types and fields": (draft) => requireFields(requireNamedType(draft)),
+};
+
+/**
+ * Checks and encodes a draft, in the dialect of its log. Throws as `encodeDraft`,
+ * `requireNamedType`, `requireFields`, `requireMessage`.
+ */
+export function prepare(draft: AnyDraft, form: DraftForm): EncodedDraft {
+  const check = checks[form.checks];
+  const translate = translationTo(form.dialect);
+  // The check sees what the caller gave.
+  const encoded = encodeDraft(draft, form.timestamp, (given) => translate(check(given)));
+  return form.checks === "none" ? encoded : requireMessage(encoded, form.checks === "fields");
+}
+
+/** Throws as `prepare` and `appendItem`. */
 export function requestOf(
   log: RequestedLog,
   drafts: readonly AnyDraft[],
   options: AppendOptions,
 ): AppendRequest {
-  const timestamp = isoText(log.settings.ports.clock.now());
   const { onDiverged = "branch", expectedTail, id, allowUnknownType = false } = options;
   const isAnyType = requireBoolean("allowUnknownType", allowUnknownType);
   requireOneOf("onDiverged", onDiverged, ["branch", "follow", "reject"]);
@@ -113,12 +139,13 @@ export function requestOf(
     throw invalidArgument(`expectedTail must be an id or null, not ${shown(expectedTail)}`);
   }
   const parent = parentChoice(options.parent ?? "leaf");
+  const form: DraftForm = {
+    timestamp: isoText(log.settings.ports.clock.now()),
+    dialect: log.dialect,
+    checks: isAnyType ? "fields" : "types and fields",
+  };
   const items = requireList("The drafts", drafts).map((draft, i) => {
-    const encoded = requireMessage(
-      log.encode(draft, timestamp, isAnyType ? requireFields : checkTypeAndFields),
-      isAnyType,
-    );
-    const item = appendItem(encoded, i === 0 ? parent : { kind: "leaf" }, id);
+    const item = appendItem(prepare(draft, form), i === 0 ? parent : { kind: "leaf" }, id);
     return { ...item, checksReferences: true };
   });
   return { items, onDiverged, expectedTail };

@@ -5,6 +5,7 @@
  */
 import type { NewLinks } from "../dialects/object-members.ts";
 import type { CompactionEntry, SessionHeader } from "../entries/entry-types.ts";
+import { prepare } from "../append/request.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
 import { nameInForce } from "../projections/name.ts";
 import type { Engine } from "../session/engine.ts";
@@ -80,7 +81,8 @@ export function* branchLines(
     parentId = index.idOf(row);
   }
   yield* addedLines(engine, carriedEntries(engine, branch), parentId, {
-    encode: (draft, timestamp) => engine.appender.encode(draft, timestamp),
+    encode: (draft, timestamp) =>
+      prepare(draft, { timestamp, dialect: engine.dialect, checks: "none" }),
     mintId: () => engine.appender.mintEntryId(),
   });
 }

@@ -8,6 +8,8 @@ import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
 import { requireNoTranscript } from "./foreign-transcript.ts";
 import { isSameFile } from "../store/ports.ts";
+import { commitToFile } from "./commit.ts";
+import type { CommitLog, CommitOutcome, CommitWork, LinePlan, LogInFile } from "./commit.ts";
 import { LogState } from "./log-state.ts";
 import type { ReadOptions } from "./log-state.ts";
 import { portStep } from "../store/steps.ts";
@@ -92,7 +94,7 @@ export interface StateRestorer {
   restore(makeState: () => LogState, stat: FileStat): Promise<LogState>;
 }
 
-export class TrackedLog {
+export class TrackedLog implements CommitLog, LogInFile {
   readonly #options: ReadOptions;
   readonly #onChange: () => void;
   #state: LogState;
@@ -186,11 +188,14 @@ export class TrackedLog {
     this.#onChange();
   }
 
+  commit<Plan extends LinePlan>(work: CommitWork<Plan>): Steps<CommitOutcome<Plan>> {
+    return commitToFile(this, work);
+  }
+
   statSync(): FileStat | null {
     return this.file.statSync();
   }
 
-  /** Appends in one write; returns how many bytes were written. */
   writeSync(bytes: Buffer): number {
     return this.file.appendSync(bytes);
   }

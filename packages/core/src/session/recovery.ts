@@ -5,8 +5,8 @@
 import { decodeLine } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { createLog } from "../store/atomic-file.ts";
-import { commit, notAppended } from "../append/commit.ts";
-import type { CommitWork, LinePlan, PlannedLine } from "../append/commit.ts";
+import { notAppended } from "../append/append-result.ts";
+import type { CommitWork, LinePlan, PlannedLine } from "../log/commit.ts";
 import type { Engine } from "./engine.ts";
 import { runAsync } from "../store/steps.ts";
 
@@ -49,10 +49,12 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
     ports,
     lockWaitMs,
     releasePolicy: "immediate",
-    requiresCatchUp: () => true,
-    plan: () => ({ lines: linesInDoubt(engine), needsSeparator: true }),
+    take: () => ({
+      requiresCatchUp: true,
+      plan: () => ({ lines: linesInDoubt(engine), needsSeparator: true }),
+    }),
   };
-  const steps = commit(log, work);
+  const steps = log.commit(work);
   const { verification, plan: done } = await runAsync(steps, ports.clock).catch(
     (error: unknown) => {
       throw notAppended(engine.path, error);

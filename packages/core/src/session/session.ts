@@ -3,7 +3,7 @@ import type { AnyDraft, EntryDraft } from "../entries/entry-draft.ts";
 import { requireOptions, requireText, requireList } from "../argument-checks.ts";
 import { normalizeName, requireEntryId } from "../entries/identifiers.ts";
 import { AppendQueue } from "../append/queue.ts";
-import type { AppendResult } from "../append/commit.ts";
+import type { AppendResult } from "../append/append-result.ts";
 import { appendAllNames, appendNames, requestOf, LeafCursor } from "../append/request.ts";
 import type { AnyTypeOptions, AppendOptions } from "../append/request.ts";
 import type { Engine } from "./engine.ts";

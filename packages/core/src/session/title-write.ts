@@ -10,7 +10,7 @@ import { lockStaleMs } from "../limits.ts";
 import { closeQuietly, removeQuietly, writeFully } from "../store/atomic-file.ts";
 import { errorCodeOf, isSameFile } from "../store/ports.ts";
 import type { FileStat, FileSystem, Ports } from "../store/ports.ts";
-import { notAppended } from "../append/commit.ts";
+import { notAppended } from "../append/append-result.ts";
 import type { Engine } from "./engine.ts";
 import { acquireLock } from "../store/lock.ts";
 import { portStep } from "../store/steps.ts";

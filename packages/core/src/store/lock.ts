@@ -44,7 +44,7 @@ export const sharingOf: (lock: FileLock) => LockSharing = onePerPort(
   () => ({ mutex: new KeyedMutex(), retention: new LockRetention(), places: new Map() }),
 );
 
-export function takeRetained(path: string, { lock }: Ports, nowMs: number): HeldLock | null {
+function takeRetained(path: string, { lock }: Ports, nowMs: number): HeldLock | null {
   const isAwaited = (): boolean => lock.queue?.isBusySync(path) ?? true;
   return sharingOf(lock).retention.take(path, nowMs, isAwaited);
 }

@@ -8,8 +8,8 @@ import type { TitleSource } from "../../dialects/title-slot.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
 import { normalizeName } from "../../entries/identifiers.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
-import { appendItem, isoText, LeafCursor } from "../../append/request.ts";
-import type { AppendResult } from "../../append/commit.ts";
+import { appendItem, isoText, prepare, LeafCursor } from "../../append/request.ts";
+import type { AppendResult } from "../../append/append-result.ts";
 import type { AppendItem, ParentChoice } from "../../append/request.ts";
 import { Engine } from "../../session/engine.ts";
 import type { EngineOptions } from "../../log/engine-options.ts";
@@ -72,7 +72,9 @@ export function appendToLog(
   timeMs: number,
   parent?: ParentChoice,
 ): Appended {
-  const item = appendItem(log.engine.appender.encode(draft, isoText(timeMs)), parent);
+  const { dialect } = log.engine;
+  const form = { timestamp: isoText(timeMs), dialect, checks: "none" } as const;
+  const item = appendItem(prepare(draft, form), parent);
   return log.draftOf !== null && isConversation(item.encoded.type, item.encoded.role)
     ? publish(log, log.draftOf, item)
     : { log, result: appendNow(log, item) };
