@@ -1,9 +1,10 @@
 /** `branchlog list` over the sessions of several agents: which, in which order, how many. */
-import { copyFileSync, mkdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { branchlog, fixture, jsonLines } from "./command-run.ts";
+import { displayWidth } from "../../packages/cli/src/text/display-width.ts";
+import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 
 let root = "";
 beforeEach(() => {
@@ -18,7 +19,7 @@ async function shown(...words: readonly string[]): Promise<readonly string[]> {
   const { code, out } = await branchlog(["list", root, "--json", ...words]);
   expect(code).toBe(0);
   // Decoding boundary: what the command has just printed.
-  return jsonLines(out).map((line) => (line as { readonly dialect: string }).dialect);
+  return jsonLines(out).map((line) => (line as { readonly agent: string }).agent);
 }
 
 describe("list", () => {
@@ -43,5 +44,49 @@ describe("list", () => {
     const wrong = await branchlog(["list", root, "--since", "yesterday"]);
     expect(wrong.code).toBe(2);
     expect(wrong.err).toContain("7d");
+  });
+
+  it("says what to give in place of a limit of none, and of an empty text", async () => {
+    expect(await branchlog(["list", root, "--limit", "0"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--limit takes a whole number from 1") as unknown,
+    });
+    expect(await branchlog(["list", ""])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("give its path, name or id") as unknown,
+    });
+  });
+
+  it.each([40, 60, 80, 110])("fits a terminal of %d columns", async (columns) => {
+    const out = new MemoryOutput({ isTerminal: true, columns });
+    expect((await branchlog(["list", root], { out })).code).toBe(0);
+    const lines = out.text.split("\n");
+    expect(Math.max(...lines.map((line) => displayWidth(line)))).toBeLessThanOrEqual(columns);
+    // Enough of a title to recognise the session by.
+    const rows = lines.filter((line) => line.startsWith("  "));
+    expect(rows).toHaveLength(4);
+    for (const row of rows) expect(row).toMatch(/^ {2}\S.{10}/);
+    expect(out.text.includes("claude")).toBe(columns >= 60);
+  });
+
+  it("shows as much of an id as tells it from those of sessions that it does not list", async () => {
+    const shared = "0197340a-00";
+    const place = temporaryDirectory();
+    for (const [at, end] of ["a", "b"].entries()) {
+      const id = `${shared}${end}0-7000-8000-000000000000`;
+      const path = join(place, `2026_${id}.jsonl`);
+      const timestamp = `2026-01-0${at + 1}T00:00:00.000Z`;
+      const header = { type: "session", id, timestamp, cwd: "/w" };
+      writeFileSync(
+        path,
+        `${JSON.stringify(header)}
+`,
+      );
+      utimesSync(path, new Date(timestamp), new Date(timestamp));
+    }
+    const out = new MemoryOutput({ isTerminal: true });
+    await branchlog(["list", place, "--limit", "1"], { out });
+    expect(out.text).toContain(`${shared}b`);
+    expect(out.text).not.toContain(`${shared}a`);
   });
 });

@@ -1,4 +1,5 @@
 /** Every way in which a file is not the session that was asked for, and what the command says. */
+import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { openSession } from "@branchlog/core";
 import { sampleHeader } from "@branchlog/core/testing";
 import { describeFailure, failureHint } from "../../packages/cli/src/failure.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { program } from "./command-process.ts";
 import { branchlog, fixture, jsonLines } from "./command-run.ts";
 
 const header = JSON.stringify(sampleHeader({ timestamp: "2026-01-01T00:00:00Z", cwd: "/" }));
@@ -20,6 +22,22 @@ function fileOf(text: string | Buffer): string {
   writeFileSync(path, text);
   return path;
 }
+
+it("says that the working directory is gone, and what to do", () => {
+  const directory = join(temporaryDirectory(), "gone");
+  mkdirSync(directory);
+  const script = 'rmdir "$PWD"; "$@"; printf %s $?';
+  const words = [process.execPath, program, "list"];
+  const { stdout, stderr } = spawnSync("sh", ["-c", script, "sh", ...words], {
+    cwd: directory,
+    encoding: "utf8",
+  });
+  expect(stdout).toBe("1");
+  expect(stderr).toBe(
+    "error: The working directory of this command is gone: it was deleted, or moved away. " +
+      "Change to another one, as with cd ~, and try again.\n",
+  );
+});
 
 describe.each(readers)("%s", (name) => {
   const cases: readonly (readonly [string, () => string, string])[] = [

@@ -133,7 +133,7 @@ describe("list", () => {
         path,
         id: "a",
         cwd: "/w",
-        dialect: "pi",
+        agent: "pi",
         created: "2025-12-31T12:00:00.000Z",
         modified: "2025-12-31T21:00:00.000Z",
         messageCount: 1,
@@ -142,7 +142,7 @@ describe("list", () => {
         depth: 0,
         parent: { reference: "gone", path: null },
       },
-      expect.objectContaining({ kind: "agent", name: "oo", dialect: "connectonion", turnCount: 0 }),
+      expect.objectContaining({ kind: "agent", name: "oo", agent: "connectonion", turnCount: 0 }),
     ]);
   });
 

@@ -115,7 +115,7 @@ describe("repair without --apply", () => {
     expect(jsonLines(out)).toEqual([
       {
         path: file,
-        bytes: damaged.length,
+        sizeBytes: damaged.length,
         version: 3,
         findings: [{ kind: "not-json", weight: "damage", count: 1 }],
         pending: null,
@@ -123,7 +123,7 @@ describe("repair without --apply", () => {
           expect.objectContaining({ kind: "set-aside", reason: "torn", length: 13, id: null }),
           expect.objectContaining({ kind: "recover", id: "b", addsNewline: false }),
         ],
-        repaired: { bytes: whole.length, entries: 2 },
+        repaired: { sizeBytes: whole.length, entries: 2 },
         remaining: {
           duplicateIdCount: 0,
           duplicateIds: [],

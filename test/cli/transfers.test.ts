@@ -85,8 +85,8 @@ describe("branchlog export", () => {
     const output = join(temporaryDirectory(), "session.md");
     const words = ["export", source, "--to", "markdown", "-o", output, "--json"];
     const { out } = await branchlog(words);
-    const bytes = readFileSync(output).length;
-    expect(jsonLines(out)).toEqual([{ to: "markdown", path: output, bytes }]);
+    const sizeBytes = readFileSync(output).length;
+    expect(jsonLines(out)).toEqual([{ to: "markdown", path: output, sizeBytes }]);
   });
 
   it.each([

@@ -43,12 +43,18 @@ export function failureHint({ code, path }: Failure): string | undefined {
   return `branchlog repair ${quoted(path)} shows what can be repaired.`;
 }
 
+const noDirectory =
+  "The working directory of this command is gone: it was deleted, or moved away. Change to " +
+  "another one, as with cd ~, and try again.";
+
 function codeOf(error: unknown): string {
   const hasCode = error instanceof Error && "code" in error && typeof error.code === "string";
   return hasCode ? String(error.code) : "ERR_UNKNOWN";
 }
 
 function messageOf(error: unknown): string {
+  if (error instanceof Error && "syscall" in error && error.syscall === "uv_cwd")
+    return noDirectory;
   return error instanceof Error && error.message !== "" ? error.message : String(error);
 }
 

@@ -41,7 +41,13 @@ export const readingCommands: readonly Declared[] = [
     read: (args) => {
       const { dir: directory, since: changedSince } = args;
       const agents = oneOfEach("agent", args.agent, agentNames);
-      return { ...args, directory, agents, changedSince, limit: wholeNumber("limit", args.limit) };
+      return {
+        ...args,
+        directory,
+        agents,
+        changedSince,
+        limit: wholeNumber("limit", args.limit, 1),
+      };
     },
     run: async (...given) => (await import("./commands/list.ts")).listCommand(...given),
   }),
@@ -225,7 +231,7 @@ export const readingCommands: readonly Declared[] = [
       agents: oneOfEach("agent", args.agent, agentNames),
       changedSince: args.since,
       context: wholeNumber("context", args.context),
-      limit: wholeNumber("limit", args.limit),
+      limit: wholeNumber("limit", args.limit, 1),
     }),
     run: async (...given) => (await import("./commands/search.ts")).searchCommand(...given),
   }),

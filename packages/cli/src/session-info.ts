@@ -51,7 +51,7 @@ export interface Tip {
   readonly type: string;
   readonly role: string | null;
   /** ISO 8601; null if unreadable. */
-  readonly time: string | null;
+  readonly timestamp: string | null;
 }
 
 interface UsageSums extends Omit<UsageTotals, "cost"> {
@@ -135,7 +135,7 @@ function add(counts: Map<string, number>, name: string | undefined, count: numbe
 }
 
 function tipOf({ id, type, role, time }: Envelope): Tip {
-  return { id, type, role: role ?? null, time: isoTime(time) };
+  return { id, type, role: role ?? null, timestamp: isoTime(time) };
 }
 
 async function usageInfo(session: Session): Promise<UsageInfo | null> {

@@ -1,6 +1,7 @@
 /** Finds the session that an argument names: by path, name or id, or as the latest one. */
 import { lstatSync } from "node:fs";
 import { BranchlogError, isBranchlogError, resolveSession } from "@branchlog/core";
+import { UsageError } from "./failure.ts";
 import { hasPathForm } from "./path-form.ts";
 
 /**
@@ -10,6 +11,7 @@ import { hasPathForm } from "./path-form.ts";
  * @throws BranchlogError `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
  */
 export async function sessionPath(word: string, signal: AbortSignal): Promise<string> {
+  if (word === "") throw new UsageError("The session is an empty text: give its path, name or id.");
   if (hasPathForm(word) || isThere(word)) return word;
   try {
     return (await resolveSession(word, undefined, { signal, cwd: process.cwd() })).path;

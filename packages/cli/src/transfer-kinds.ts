@@ -91,8 +91,8 @@ async function exportPath(source: string, target: string, options: ExportOptions
   return { json: report, text: () => `${writtenText(report)}${converted}${notes}` };
 }
 
-function writtenText({ path, bytes }: ExportReport): string {
-  return `wrote ${oneLine(path, 400)}, ${countText(bytes, "byte")}\n`;
+function writtenText({ path, sizeBytes }: ExportReport): string {
+  return `wrote ${oneLine(path, 400)}, ${countText(sizeBytes, "byte")}\n`;
 }
 
 async function exportDocument(

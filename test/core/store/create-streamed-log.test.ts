@@ -74,8 +74,10 @@ describe("a log from a stream", () => {
       };
       const error = await errorOf(createStreamedLog(createMemoryPorts({ fs }), path, chunks()));
       // The log is there by then: a second name that cannot be removed, or a name not yet durable.
+      // Links to the places of other agents are resolved as far as possible.
       const isThere = namesIn(fs).includes("s.jsonl");
-      if (error === undefined) expect([name, isThere]).toEqual(["unlinkSync", true]);
+      if (error === undefined)
+        expect([/^(?:unlink|realpath)Sync$/.test(name), isThere]).toEqual([true, true]);
       else {
         expect(error).toBeInstanceOf(BranchlogError);
         expect(error).toMatchObject({ code: "ERR_CREATE_FAILED" });

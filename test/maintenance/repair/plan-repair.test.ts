@@ -55,7 +55,7 @@ describe("the end of a log", () => {
         id: "b",
       },
     ]);
-    expect(planned.repaired).toEqual({ bytes: start.length, entries: 1 });
+    expect(planned.repaired).toEqual({ sizeBytes: start.length, entries: 1 });
   });
 
   it("that was cut off inside of a character is set aside, the character with it", async () => {
@@ -483,7 +483,7 @@ describe("a plan", () => {
       const planned = await planFor(prefix);
       const whole = prefix.subarray(0, prefix.lastIndexOf("\n") + 1);
       const isWhole = bytes[cut] === 0x0a && bytes[cut - 1] !== 0x0a;
-      expect(planned.repaired.bytes).toBe(isWhole ? cut + 1 : whole.length);
+      expect(planned.repaired.sizeBytes).toBe(isWhole ? cut + 1 : whole.length);
       expect(planned.changes).toHaveLength(cut === whole.length ? 0 : 1);
     }
   });

@@ -103,7 +103,7 @@ describe("a repaired log", () => {
         if ("length" in step) end += step.length;
       }
       expect(end).toBe(bytes.length);
-      expect(repaired.length).toBe(planned.repaired.bytes);
+      expect(repaired.length).toBe(planned.repaired.sizeBytes);
       if (planned.changes.length > 0) {
         expect(log.fs.readFileSync(`${log.path}.before-repair`).equals(bytes)).toBe(true);
       }
@@ -173,7 +173,7 @@ describe("a log without damage", () => {
       fc.asyncProperty(soundSession, async ({ bytes, whole }) => {
         const planned = await plan(memoryLog(bytes), { bridge: true });
         expect(planned.changes).toEqual([]);
-        expect(planned.repaired).toEqual({ bytes: bytes.length, entries: whole.length - 1 });
+        expect(planned.repaired).toEqual({ sizeBytes: bytes.length, entries: whole.length - 1 });
       }),
     );
   });

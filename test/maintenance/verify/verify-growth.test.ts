@@ -99,7 +99,7 @@ describe("a verification", () => {
       const undisturbed = await verifyLog(newWorld().engine);
       expect(undisturbed).toMatchObject({
         ok: true,
-        bytes: header.length + 5 * entry("a").length,
+        sizeBytes: header.length + 5 * entry("a").length,
         lines: 6,
         entries: 5,
         pending: null,

@@ -97,7 +97,7 @@ describe("a log with every kind of damage", () => {
         { kind: "unfinished-line", weight: "pending", count: 1 },
         { kind: "repeated-line", weight: "noted", count: 1 },
       ],
-      bytes,
+      sizeBytes: bytes,
       lines: 16,
       blankLines: 1,
       records: 10,
@@ -232,7 +232,7 @@ describe("any log", () => {
           (parent) => parent !== null && !known.has(parent),
         );
         expect(report).toMatchObject({
-          bytes: text.length,
+          sizeBytes: text.length,
           lines: lines.length + 1,
           blankLines: count("blank"),
           entries: entries.length,

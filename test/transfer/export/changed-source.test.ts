@@ -91,6 +91,6 @@ describe("branchlog export", () => {
     const target = `${source}.linear`;
     const exported = exportLinear(source, target);
     appendFileSync(source, linesOf([user("last", `e${1e6 + count - 1}`, "more")]));
-    expect((await exported).bytes).toBe(readFileSync(target).length);
+    expect((await exported).sizeBytes).toBe(readFileSync(target).length);
   });
 });

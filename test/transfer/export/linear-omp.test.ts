@@ -58,8 +58,8 @@ describe("a path of a session of omp", () => {
       }),
       user("7", "4", "on another branch"),
     );
-    const { path, bytes, ...changes } = await exported(source, "6");
-    expect(bytes).toBe(readFileSync(path).length);
+    const { path, sizeBytes, ...changes } = await exported(source, "6");
+    expect(sizeBytes).toBe(readFileSync(path).length);
     expect(changes).toEqual({
       converted: { model_change: 1, thinking_level_change: 1, title_change: 1, compaction: 1 },
       addedName: true,

@@ -19,7 +19,7 @@ async function exported(source: string, at?: string, lineBytesMax?: number): Pro
   const target = join(temporaryDirectory(), "linear.jsonl");
   const limit = lineBytesMax === undefined ? {} : { lineBytesMax };
   const report = await exportLinear(source, target, { at, ports: reproducible(), ...limit });
-  expect(report).toMatchObject({ path: target, bytes: readFileSync(target).length });
+  expect(report).toMatchObject({ path: target, sizeBytes: readFileSync(target).length });
   return openSession(target, { access: "read" });
 }
 

@@ -158,7 +158,7 @@ describe("a session as Markdown", () => {
     const target = join(temporaryDirectory(), "session.md");
     const report = await exportMarkdown(fixturePath("pi-linear.jsonl"), target);
     const bytes = readFileSync(target);
-    expect(report).toEqual({ path: target, bytes: bytes.length });
+    expect(report).toEqual({ path: target, sizeBytes: bytes.length });
     expect(bytes.toString()).toBe(await markdownOf(fixturePath("pi-linear.jsonl")));
   });
 });

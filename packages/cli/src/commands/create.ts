@@ -18,7 +18,7 @@ export async function createCommand(
   const session = await createSession(file, { dialect, ...(cwd === undefined ? {} : { cwd }) });
   if (name !== undefined) await session.setName(name, { signal });
   const { path, header } = session;
-  if (json) await writeJsonLine(out, { path, id: header.id, cwd: header.cwd, dialect });
+  if (json) await writeJsonLine(out, { path, id: header.id, cwd: header.cwd, agent: dialect });
   else await out.write(`created ${oneLine(header.id, 60)}\n${oneLine(path, 400)}\n`);
   return 0;
 }

@@ -36,7 +36,7 @@ export async function listCommand(
 ): Promise<CommandResult> {
   const { directory, json, all, noSave } = options;
   const { out, err, signal } = io;
-  const path = directory && (await sessionPath(directory, signal));
+  const path = directory === undefined ? undefined : await sessionPath(directory, signal);
   // A word that names a session in the agents' directories shows that session alone.
   const only = path === directory ? undefined : path;
   const places = directory === undefined || only !== undefined ? knownPlaces() : [directory];
@@ -61,7 +61,7 @@ export async function listCommand(
   else if (!out.isTerminal) await out.write(listRecords(groups));
   else {
     const { columns, style } = out;
-    const prefixes = uniquePrefixes(found.sessions.map(({ header }) => header.id));
+    const prefixes = uniquePrefixes(found.knownIds);
     await out.write(listText(groups, { nowMs: io.now(), columns, style, prefixes }));
   }
   if (only === undefined) await writeUnlisted(found.unlisted, json, io);
@@ -124,7 +124,7 @@ function sessionJson({ session, depth, parent }: GroupedSession): object {
     id: header.id,
     name,
     cwd: header.cwd,
-    dialect: agentOf(session),
+    agent: agentOf(session),
     created: header.timestamp,
     modified: new Date(modifiedMs).toISOString(),
     messageCount,
@@ -141,6 +141,6 @@ function sessionJson({ session, depth, parent }: GroupedSession): object {
 function agentJson(agent: ListedAgent): object {
   const { path, name, cwd, turnCount, updated, sizeBytes } = agent;
   const modified = new Date(agent.modifiedMs).toISOString();
-  const dialect = "connectonion";
-  return { kind: "agent", path, name, cwd, dialect, turnCount, updated, modified, sizeBytes };
+  const format = "connectonion";
+  return { kind: "agent", path, name, cwd, agent: format, turnCount, updated, modified, sizeBytes };
 }

@@ -50,13 +50,13 @@ function applied(
   output: string | undefined,
   io: CommandIo,
 ): Promise<RepairResult> {
-  const task = { what: "repairing", path: plan.path, bytes: plan.bytes * readings };
+  const task = { what: "repairing", path: plan.path, bytes: plan.sizeBytes * readings };
   return withProgress(io, task, () => applyRepair(plan, { output, signal: io.signal }));
 }
 
 function facts({
   path,
-  bytes,
+  sizeBytes,
   version,
   changes,
   repaired,
@@ -64,5 +64,5 @@ function facts({
   pending,
   remaining,
 }: RepairPlan): Omit<RepairPlan, "steps" | "source"> {
-  return { path, bytes, version, findings, pending, changes, repaired, remaining };
+  return { path, sizeBytes, version, findings, pending, changes, repaired, remaining };
 }

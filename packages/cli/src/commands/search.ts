@@ -103,6 +103,6 @@ function headingOf(path: string, isFirst: boolean, { out }: CommandIo): string {
 /** A hit in `--json`. */
 function hitJson(hit: SearchHit): object {
   const { path, header, transcriptOf, kind, entryId, role, tool, timestamp, snippet } = hit;
-  const session = { path, sessionId: header.id, cwd: header.cwd, transcriptOf };
+  const session = { path, sessionId: header.id, cwd: header.cwd, agent: transcriptOf };
   return { ...session, kind, entryId, role, tool, timestamp, snippet };
 }

@@ -31,7 +31,7 @@ export interface TreeNode {
   readonly role: string | null;
   readonly label: string | null;
   /** ISO 8601; null if unreadable. */
-  readonly time: string | null;
+  readonly timestamp: string | null;
   readonly children: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export function* treeNodes(session: Session): Generator<TreeNode> {
     if (node === undefined) continue;
     const { parentId, type, role, time } = node;
     const label = labels.get(id)?.label ?? null;
-    yield { id, parentId, type, role: role ?? null, label, time: isoTime(time), children };
+    yield { id, parentId, type, role: role ?? null, label, timestamp: isoTime(time), children };
   }
 }
 

@@ -101,8 +101,8 @@ function countsLines(title: string, counts: Counts): string[] {
 }
 
 function tipLines({ tips, leaf }: SessionInfo, style: Style): string[] {
-  const line = ({ id, type, role, time }: Tip): string => {
-    const when = time === null ? "no time" : timeText(Date.parse(time));
+  const line = ({ id, type, role, timestamp }: Tip): string => {
+    const when = timestamp === null ? "no time" : timeText(Date.parse(timestamp));
     const mark = id === leaf ? ` ${style.good("← leaf")}` : "";
     return `${shown(id)}  ${when}  ${shown(role ?? type)}${mark}`;
   };

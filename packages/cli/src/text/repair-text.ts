@@ -29,8 +29,8 @@ const listedIdsMax = 5;
 
 /** Each change with its place, the totals, the next step. */
 export function planText(plan: RepairPlan, options: PlanTextOptions, style: Style): string {
-  const { path, bytes, findings, changes, repaired, remaining } = plan;
-  const title = `${style.heading(oneLine(path, 400))}\n${countText(bytes, "byte")}\n`;
+  const { path, sizeBytes, findings, changes, repaired, remaining } = plan;
+  const title = `${style.heading(oneLine(path, 400))}\n${countText(sizeBytes, "byte")}\n`;
   const shown = changes.slice(0, changesMax).map((change) => changeText(change));
   const more = changes.length - shown.length;
   const rest = more > 0 ? `and ${numberText(more)} more; --json lists all\n` : "";

@@ -36,6 +36,9 @@ const titleColumnsMin = 16;
 const shownDepthMax = 8;
 /** Sizes, tokens and models are left out of narrower terminals. */
 const wideColumns = 100;
+/** The number of messages is left out of narrower ones, and then the agent. */
+const usualColumns = 72;
+const narrowColumns = 56;
 const idUnitsMin = 8;
 
 /** Every group, with an empty line between two; each line with its newline. */
@@ -82,11 +85,11 @@ function sessionRow(
   const isWide = columns >= wideColumns;
   const facts = [
     ageText(nowMs - modifiedMs),
-    countText(summary.messageCount, "message"),
+    columns >= usualColumns ? countText(summary.messageCount, "message") : "",
     isWide ? sizeText(sizeBytes) : "",
     isWide ? tokensText(transcript) : "",
     isWide ? modelText(transcript) : "",
-    agentOf(session),
+    columns >= narrowColumns ? agentOf(session) : "",
   ];
   const idUnits = prefixes.get(header.id) ?? header.id.length;
   return {
@@ -119,8 +122,9 @@ function modelText(transcript: ListedTranscript | undefined): string {
 
 function agentRow(agent: ListedAgent, { nowMs, columns }: ListTextOptions): Row {
   const size = columns >= wideColumns ? sizeText(agent.sizeBytes) : "";
-  const turns = countText(agent.turnCount, "turn");
-  const facts = [ageText(nowMs - agent.modifiedMs), turns, size, "", "", "connectonion"];
+  const turns = columns >= usualColumns ? countText(agent.turnCount, "turn") : "";
+  const name = columns >= narrowColumns ? "connectonion" : "";
+  const facts = [ageText(nowMs - agent.modifiedMs), turns, size, "", "", name];
   const title = oneLine(agent.name, 400);
   return { indent: "  ", title, facts, id: "", idUnits: 0, note: undefined };
 }

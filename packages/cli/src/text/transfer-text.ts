@@ -9,10 +9,10 @@ import { countText, numberText } from "./quantities.ts";
 const listedMax = 20;
 
 export function importText(report: ImportReport, style: Style): string {
-  const { path, kind, sessionId, lines, imported, entries } = report;
+  const { path, kind, id, lines, imported, entries } = report;
   return [
     `${style.heading(oneLine(path, 400))}\n`,
-    `session    ${oneLine(sessionId, 80)}, from ${kind}\n`,
+    `session    ${oneLine(id, 80)}, from ${kind}\n`,
     `entries    ${numberText(entries)}\n`,
     `imported   ${numberText(imported)} of ${countText(lines, "line")}\n`,
     skippedText(report),

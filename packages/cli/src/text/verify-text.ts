@@ -11,7 +11,7 @@ export function verifyText(report: VerifyReport, style: Style): string {
   const { pending } = report;
   return [
     `${style.heading(oneLine(report.path, 400))}\n`,
-    `${countText(report.bytes, "byte")}, ${linesText(report)}\n`,
+    `${countText(report.sizeBytes, "byte")}, ${linesText(report)}\n`,
     `checksums: ${checksumsText(report)}\n`,
     ...damageOf(report).map((listed) => listedText(listed, style)),
     unknownTypesText(report),

@@ -2,13 +2,13 @@
  * Finds the sessions of every agent below directories, with exact facts from their catalogs, and
  * ConnectOnion files by their first lines. Unreadable files are left out.
  */
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, resolve, sep } from "node:path";
+import { join, resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
-import { getAgentDir, resolvePath, sessionsRoot } from "./agent-directory.ts";
+import { getAgentDir, sessionsRoot } from "./agent-directory.ts";
 import { requireAtLeast, requireList, requireOptions, requireText } from "../argument-checks.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
@@ -26,8 +26,10 @@ import {
 } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
+import { foreignPlaceCheck, foreignPlaces } from "../store/foreign-places.ts";
 import { nodeFileSystem } from "../store/node-file-system.ts";
 import { isOwnDirectory } from "../store/sidecar.ts";
+import { resolvePath } from "../store/user-paths.ts";
 import { LatestSessions } from "./latest-sessions.ts";
 import { isAgentDirectory, isAgentFileName, readAgent } from "./agent-file.ts";
 import type { ListedAgent } from "./agent-file.ts";
@@ -83,6 +85,8 @@ export interface FoundSessions {
    * Codex compressed (`.jsonl.zst`).
    */
   readonly unlisted: readonly string[];
+  /** Of all sessions there, also those left out; of files that were not read, from their names. */
+  readonly knownIds: readonly string[];
 }
 
 /**
@@ -145,7 +149,12 @@ export async function findAmong(
   const all = directories.sessions();
   const sessions = (artifacts ? all : withSubagents(all)).filter((one) => latest.isWanted(one));
   const { limit } = options;
-  return { sessions: sessions.slice(0, limit), agents: agents.slice(0, limit), unlisted };
+  return {
+    sessions: sessions.slice(0, limit),
+    agents: agents.slice(0, limit),
+    unlisted,
+    knownIds: [...all.map(({ header }) => header.id), ...latest.passedOverIds()],
+  };
 }
 
 /** Tokens and models of sub-agents count as their parents'. */
@@ -358,36 +367,6 @@ function ompPlaces(): string[] {
   if (named.length > 0) return named;
   const shared = XDG_DATA_HOME ? [join(resolve(XDG_DATA_HOME), "omp", "sessions")] : [];
   return [join(config, "agent", "sessions"), ...shared];
-}
-
-function foreignPlaces(): string[] {
-  const { CLAUDE_CONFIG_DIR, CODEX_HOME } = process.env;
-  const claude = CLAUDE_CONFIG_DIR
-    ? [resolvePath(CLAUDE_CONFIG_DIR)]
-    : [join(homedir(), ".claude"), join(homedir(), ".config", "claude")];
-  const codex = CODEX_HOME ? resolvePath(CODEX_HOME) : join(homedir(), ".codex");
-  return [
-    ...claude.map((place) => join(place, "projects")),
-    join(codex, "sessions"),
-    join(codex, "archived_sessions"),
-  ];
-}
-
-/** Whether a directory is of Claude Code or Codex, or below one: nothing is written there. */
-export function foreignPlaceCheck(): (directory: string) => boolean {
-  const places = foreignPlaces().map(realPath);
-  return (directory) => {
-    const path = `${realPath(directory)}${sep}`;
-    return places.some((place) => path.startsWith(`${place}${sep}`));
-  };
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
 
 /** Validated before it becomes part of a path. */

@@ -43,6 +43,10 @@ export class LatestSessions {
     return isOlder;
   }
 
+  passedOverIds(): string[] {
+    return this.#passedOver.flatMap(({ name }) => uuidInName.exec(name) ?? []);
+  }
+
   /** Of the older files, those that may hold sub-agents of the sessions found. */
   olderParts(): ReadonlySet<string> {
     const found = this.#latest.items().slice(0, this.#filter.limit);
@@ -50,6 +54,8 @@ export class LatestSessions {
     return new Set(parts.map(({ path }) => path));
   }
 }
+
+const uuidInName = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.jsonl$)/;
 
 /**
  * Claude Code keeps sub-agents below a directory named like the session, or once beside it; Codex

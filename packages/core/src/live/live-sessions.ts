@@ -27,7 +27,8 @@ import {
   sessionFilesInAndBelow,
 } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
-import { filesIn, foreignPlaceCheck, sessionDirectories } from "../directories/find-sessions.ts";
+import { filesIn, sessionDirectories } from "../directories/find-sessions.ts";
+import { foreignPlaceCheck } from "../store/foreign-places.ts";
 import { BranchlogError } from "../errors.ts";
 import { engineSettings } from "../log/engine-options.ts";
 import { poll } from "../store/polled-hints.ts";

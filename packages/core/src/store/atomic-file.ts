@@ -6,6 +6,7 @@
 import { dirname } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
+import { requireOwnPlace } from "./foreign-places.ts";
 import { errorCodeOf, isSameFile, quietly } from "./ports.ts";
 import type { FileSystem, Ports } from "./ports.ts";
 import { sidecarPath } from "./sidecar.ts";
@@ -213,6 +214,7 @@ export async function* inBatches(
 }
 
 function begun(ports: Ports, path: string): AtomicFile {
+  requireOwnPlace(ports.fs, path);
   makeDurableDirectory(ports.fs, dirname(path));
   return new AtomicFile(ports, path);
 }

@@ -124,7 +124,7 @@ async function checkCopy(
     const report = await verifyLog(engine, signal);
     const { repaired, remaining } = plan;
     const isAsPlanned =
-      report.bytes === repaired.bytes &&
+      report.sizeBytes === repaired.sizeBytes &&
       report.entries === repaired.entries &&
       report.badLineCount === 0 &&
       report.damagedEntryCount === 0 &&

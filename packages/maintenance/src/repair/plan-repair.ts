@@ -128,11 +128,14 @@ function planOf(
   const steps = withAdditions(withoutRepetitions(builder.finish(), left.steps), additions);
   return {
     path: file.path,
-    bytes: stat.size,
+    sizeBytes: stat.size,
     version,
     steps,
     changes: steps.filter((step): step is RepairChange => step.kind !== "keep"),
-    repaired: { bytes: repairedBytes(steps), entries: index.count - left.rows.size + added.length },
+    repaired: {
+      sizeBytes: repairedBytes(steps),
+      entries: index.count - left.rows.size + added.length,
+    },
     findings,
     pending: pending?.kind === "fragment" ? pending : null,
     remaining: {

@@ -117,14 +117,14 @@ export interface RemainingDamage {
 /** How a log can be repaired. Made by `planRepair`, carried out by `applyRepair`. */
 export interface RepairPlan {
   readonly path: string;
-  readonly bytes: number;
+  readonly sizeBytes: number;
   /** The version that the header says, or would have said. */
   readonly version: number;
   /** In the order of the file. Their ranges cover it without gaps. */
   readonly steps: readonly RepairStep[];
   /** The steps that change something; some do so in a log without damage, too. */
   readonly changes: readonly RepairChange[];
-  readonly repaired: { readonly bytes: number; readonly entries: number };
+  readonly repaired: { readonly sizeBytes: number; readonly entries: number };
   readonly findings: readonly Finding[];
   /** The end of the log, if a process may still be writing it; it stays as it is. */
   readonly pending: PendingEnd | null;

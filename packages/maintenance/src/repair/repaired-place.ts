@@ -80,10 +80,10 @@ export function requireUnchanged(file: LogFile, { path, source }: RepairPlan): v
 /** Copies what was appended to the original meanwhile, in one write that ends in a newline. */
 function carryOver({ plan, ports, result }: RepairedCopy, original: number): number {
   const { fs } = ports;
-  const late = Buffer.alloc(fs.fstatSync(original).size - plan.bytes);
+  const late = Buffer.alloc(fs.fstatSync(original).size - plan.sizeBytes);
   let done = 0;
   while (done < late.length) {
-    const count = fs.readSync(original, late, done, late.length - done, plan.bytes + done);
+    const count = fs.readSync(original, late, done, late.length - done, plan.sizeBytes + done);
     if (count === 0) break;
     done += count;
   }
@@ -117,7 +117,7 @@ interface KeptOriginal {
 function keepOriginal({ plan, ports, file }: RepairedCopy): KeptOriginal {
   return firstFree(plan.path, ".before-repair", (name) => {
     const taken = ports.fs.statSync(name);
-    if (taken === null) linkOrCopy(ports, file, name, plan.bytes);
+    if (taken === null) linkOrCopy(ports, file, name, plan.sizeBytes);
     else if (!isSameFile(taken, plan.source.stat)) return null;
     return { path: name, isNew: taken === null };
   });

@@ -51,7 +51,7 @@ export interface VerifyReport extends TreeFindings {
   /** The findings by kind, as `planRepair` and `openedFindings` report them. */
   readonly findings: readonly Finding[];
   /** Length of the log, its pending end included. */
-  readonly bytes: number;
+  readonly sizeBytes: number;
   /** Lines that end in a newline, and a bad end. */
   readonly lines: number;
   readonly blankLines: number;
@@ -190,7 +190,7 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
     path: file.path,
     ok: !isDamaged(findings),
     findings,
-    bytes: framer.offset,
+    sizeBytes: framer.offset,
     lines: check.lines,
     blankLines: check.blank,
     records: check.records,

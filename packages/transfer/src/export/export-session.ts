@@ -36,7 +36,7 @@ const exportNames: OptionNames<ExportOptions> = {
 
 export interface ExportReport {
   readonly path: string;
-  readonly bytes: number;
+  readonly sizeBytes: number;
 }
 
 export interface LinearReport extends ExportReport {
@@ -174,7 +174,7 @@ async function written(
     }
   }
   await createStreamedLog(ports, path, counted());
-  return { path, bytes };
+  return { path, sizeBytes: bytes };
 }
 
 async function* asBytes(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {

@@ -59,7 +59,8 @@ const importNames: OptionNames<ImportOptions> = {
 export interface ImportReport {
   readonly kind: SourceKind;
   readonly path: string;
-  readonly sessionId: string;
+  /** Of the new session. */
+  readonly id: string;
   /** Lines of the source, damaged and blank ones included. */
   readonly lines: number;
   /** Lines that are in the log, as entries, parts of them, or the shape of its tree. */
@@ -112,7 +113,7 @@ export async function importSession(
     const { imported, skipped, diagnostics, diagnosticCount } = tally;
     const counts = { lines: tally.lines, imported, skipped, entries: log.entries };
     const { kind } = head.facts;
-    return { kind, path, sessionId: job.sessionId, ...counts, diagnostics, diagnosticCount };
+    return { kind, path, id: job.sessionId, ...counts, diagnostics, diagnosticCount };
   } finally {
     await lines.return();
   }

@@ -6,14 +6,16 @@ import { describe, expect, it } from "vitest";
 import { getAgentDir, getDefaultSessionDir } from "@branchlog/core/pi";
 import {
   defaultSessionDirPath,
-  expandPath,
   isDefaultSessionDir,
-  isSamePath,
-  nativeDrivePath,
-  resolvePath,
   resolveSessionDir,
   sessionsRoot,
 } from "../../../../packages/core/src/directories/agent-directory.ts";
+import {
+  expandPath,
+  isSamePath,
+  nativeDrivePath,
+  resolvePath,
+} from "../../../../packages/core/src/store/user-paths.ts";
 import { useAgentHome } from "./agent-home.ts";
 
 const home = useAgentHome();

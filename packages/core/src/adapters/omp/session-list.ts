@@ -5,7 +5,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { nodeFileSystem } from "../../store/node-file-system.ts";
-import { resolvePath } from "../../directories/agent-directory.ts";
+import { resolvePath } from "../../store/user-paths.ts";
 import { listAllSessions } from "../pi/session-directory.ts";
 import type { SessionInfo as ListedInfo } from "../pi/session-directory.ts";
 import { findMostRecentSession as findMostRecent } from "../pi/session-lookup.ts";

@@ -11,7 +11,7 @@ import { Engine } from "../../session/engine.ts";
 import { newHeader } from "../../session/new-header.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 import { createLog, inLargeChunks } from "../../store/atomic-file.ts";
-import { resolvePath } from "../../directories/agent-directory.ts";
+import { resolvePath } from "../../store/user-paths.ts";
 import { requireRow } from "./checked-drafts.ts";
 import type { FaceOptions } from "./existing-file.ts";
 import { filePlace } from "./manager-state.ts";

@@ -9,11 +9,8 @@ import type { FileEntry, SessionHeader } from "../../entries/entry-types.ts";
 import { engineSettings } from "../../log/engine-options.ts";
 import { newHeader } from "../../session/new-header.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
-import {
-  makeSessionDirectory,
-  resolvePath,
-  resolveSessionDir,
-} from "../../directories/agent-directory.ts";
+import { makeSessionDirectory, resolveSessionDir } from "../../directories/agent-directory.ts";
+import { resolvePath } from "../../store/user-paths.ts";
 import { claimEmptyFile, openExisting } from "./existing-file.ts";
 import type { FaceOptions, FoundLog } from "./existing-file.ts";
 import { findMostRecentSession } from "./session-lookup.ts";

@@ -11,8 +11,9 @@ import { sessionFilesBelow, sessionFilesIn } from "../../catalog/session-files.t
 import type { SessionFile } from "../../catalog/session-files.ts";
 import { readSessionTextSync } from "../../catalog/session-scan.ts";
 import { storedTimeMs } from "../../projections/stored-value.ts";
-import { expandPath, resolveSessionDir, sessionsRoot } from "../../directories/agent-directory.ts";
-import { foreignPlaceCheck } from "../../directories/find-sessions.ts";
+import { resolveSessionDir, sessionsRoot } from "../../directories/agent-directory.ts";
+import { expandPath } from "../../store/user-paths.ts";
+import { foreignPlaceCheck } from "../../store/foreign-places.ts";
 import { sessionScope } from "./session-lookup.ts";
 
 /**

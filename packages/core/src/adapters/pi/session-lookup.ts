@@ -8,13 +8,8 @@ import { isSessionFileName } from "../../catalog/session-files.ts";
 import type { SessionHeader } from "../../entries/entry-types.ts";
 import { nodeFileSystem } from "../../store/node-file-system.ts";
 import type { FileStat } from "../../store/ports.ts";
-import {
-  expandPath,
-  isDefaultSessionDir,
-  isSamePath,
-  resolvePath,
-  resolveSessionDir,
-} from "../../directories/agent-directory.ts";
+import { isDefaultSessionDir, resolveSessionDir } from "../../directories/agent-directory.ts";
+import { expandPath, isSamePath, resolvePath } from "../../store/user-paths.ts";
 
 /**
  * The session file with this id among those of `cwd` (see `listSessions`), or undefined. Of

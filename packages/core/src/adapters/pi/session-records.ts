@@ -11,7 +11,7 @@ import type { FileEntry } from "../../entries/entry-types.ts";
 import { BranchlogError } from "../../errors.ts";
 import { bodyBytesMax } from "../../limits.ts";
 import { errorCodeOf } from "../../store/ports.ts";
-import { resolvePath } from "../../directories/agent-directory.ts";
+import { resolvePath } from "../../store/user-paths.ts";
 
 /** The version of new files. */
 export const CURRENT_SESSION_VERSION: number = currentVersion;
