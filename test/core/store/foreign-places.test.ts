@@ -21,7 +21,10 @@ beforeEach(() => {
   return () => vi.unstubAllEnvs();
 });
 
-const refused = { code: "ERR_CREATE_FAILED", message: expect.stringContaining("another place") };
+const refused = {
+  code: "ERR_CREATE_FAILED",
+  message: expect.stringContaining("another place") as unknown,
+};
 
 async function expectRefused(path: string): Promise<void> {
   const before = directoryState(home);
