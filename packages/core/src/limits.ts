@@ -42,6 +42,9 @@ export const batchBytesMaxDefault: number = 8 * 1024 * 1024;
 /** How often an append whose bytes were displaced or torn by a peer is written again. */
 export const appendAttemptsMax: number = 3;
 
+/** How often a plan for a log in a store is made again because others stored first. */
+export const commitConflictsMax: number = 64;
+
 /** Descriptors held open per process: far below the usual limit of 1,024. */
 export const descriptorsMax: number = 64;
 

@@ -10,6 +10,7 @@ import { engineOptionNames, engineSettings } from "./log/engine-options.ts";
 import type { EngineOptions } from "./log/engine-options.ts";
 import { newHeader } from "./session/new-header.ts";
 import { requireOptions, requireNonEmpty } from "./argument-checks.ts";
+import type { StoredLog } from "./store/log-store.ts";
 import { createPrivatePorts } from "./store/private-ports.ts";
 
 /** How a session is opened. */
@@ -108,6 +109,17 @@ export async function openOrCreateSession(
     if (!isBranchlogError(error, "ERR_LOG_EXISTS")) throw error;
     return open();
   }
+}
+
+/**
+ * Opens a log of a store. Its bytes are kept in memory; appends are acknowledged once the store has
+ * them. Rejects as `openSession`, and as the store does.
+ */
+export async function openStoredSession(
+  stored: StoredLog,
+  options: Pick<OpenOptions, "follow" | "signal"> = {},
+): Promise<Session> {
+  return new Session(await Engine.openStored(stored, {}, options.signal), options);
 }
 
 /**

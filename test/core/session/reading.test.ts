@@ -181,7 +181,7 @@ describe("verifying a log", () => {
     expect(report).toMatchObject({
       path,
       ok: false,
-      bytes,
+      sizeBytes: bytes,
       lines: 8,
       blankLines: 1,
       records: 6,

@@ -155,7 +155,7 @@ function endHold(
   sharingOf(lock).retention.retainOrRelease(log.path, held, use);
 }
 
-const asPlanned: AppendVerification = {
+export const asPlanned: AppendVerification = {
   missing: new Set(),
   displaced: new Set(),
   isAsPlanned: true,
@@ -229,7 +229,7 @@ function* write(
   }
 }
 
-function joined(lines: readonly PlannedLine[], isApart: boolean): Buffer {
+export function joined(lines: readonly PlannedLine[], isApart: boolean): Buffer {
   const [first] = lines;
   if (first !== undefined && lines.length === 1 && !isApart) return first.line;
   const pieces = lines.map(({ line }) => line);

@@ -14,7 +14,7 @@ import type { RowPath } from "../index-table/tree-walk.ts";
 import { buildWithSettings } from "../projections/context.ts";
 import type { BuiltContext, PathContext } from "../projections/context.ts";
 import type { PathView } from "../projections/projection.ts";
-import { createLog } from "../store/atomic-file.ts";
+import { createLog, createStreamedLog } from "../store/atomic-file.ts";
 import { LogFile } from "../store/log-file.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { Appender } from "../append/appender.ts";
@@ -25,7 +25,11 @@ import type { EngineOptions, EngineSettings } from "../log/engine-options.ts";
 import { Findings } from "../log/findings.ts";
 import { LogDurability } from "../log/log-durability.ts";
 import { rowPathView } from "./context-load.ts";
-import { runSync } from "../store/steps.ts";
+import { ReplicatedLog } from "../log/replicated-log.ts";
+import type { StoredLog } from "../store/log-store.ts";
+import { createPrivatePorts } from "../store/private-ports.ts";
+import { runAsync, runSync } from "../store/steps.ts";
+import { storedLogMissing } from "../store/stored-names.ts";
 
 const pathOfLog = "The path of a log";
 
@@ -40,10 +44,11 @@ export class Engine {
   /** Closes the descriptors of the log unless other engines use them; reads open it again. */
   readonly release: () => void;
 
-  private constructor(path: string, settings: EngineSettings) {
+  private constructor(path: string, settings: EngineSettings, makeLog: MakeLog = trackedLog) {
     this.settings = settings;
     requireNonEmpty(pathOfLog, path);
-    this.log = new TrackedLog(new LogFile(settings.ports.fs, path), settings, this.changes.notify);
+    const file = new LogFile(settings.ports.fs, path);
+    this.log = makeLog(file, settings, this.changes.notify);
     this.release = this.log.file.retain(this);
     this.findings = new Findings(this.log, this.changes.notify);
     this.checkpoints = new Checkpoints(settings, this.log, this.changes);
@@ -77,6 +82,35 @@ export class Engine {
       engine.release();
       throw error;
     }
+    engine.#opened();
+    return engine;
+  }
+
+  /** Opens a log of a store, with its bytes in memory. Rejects as `open`, and as the store does. */
+  static async openStored(
+    stored: StoredLog,
+    options: EngineOptions = {},
+    signal?: AbortSignal,
+  ): Promise<Engine> {
+    const end = await stored.end(signal);
+    if (end === undefined) throw storedLogMissing(stored.name);
+    const ports = createPrivatePorts(options.ports);
+    const path = `/${stored.name}.jsonl`;
+    let at = 0;
+    const bytes = async function* (): AsyncGenerator<Buffer, void, undefined> {
+      for await (const piece of stored.read({ ...end, at: 0 }, signal)) {
+        at += piece.length;
+        yield piece;
+      }
+    };
+    await createStreamedLog(ports, path, bytes());
+    const settings = engineSettings({ ...options, ports, checkpoint: "off" });
+    const engine = new Engine(
+      path,
+      settings,
+      (...parts) => new ReplicatedLog(stored, { ...end, at }, ...parts),
+    );
+    await engine.log.open(signal);
     engine.#opened();
     return engine;
   }
@@ -134,6 +168,11 @@ export class Engine {
     runSync(this.log.catchUp(), this.settings.ports.clock);
   }
 
+  /** As `refreshSync`, also of a log in a store. */
+  refresh(signal?: AbortSignal): Promise<void> {
+    return runAsync(this.log.catchUp(), this.settings.ports.clock, signal);
+  }
+
   entrySync(id: string): SessionEntry | undefined {
     return this.appender.entrySync(id);
   }
@@ -157,6 +196,10 @@ export class Engine {
     return buildWithSettings(view, (problem) => findings.addMalformed(problem));
   }
 }
+
+type MakeLog = (file: LogFile, settings: EngineSettings, onChange: () => void) => TrackedLog;
+
+const trackedLog: MakeLog = (...parts) => new TrackedLog(...parts);
 
 export interface PathOptions {
   readonly loaded?: ReadonlyMap<number, SessionEntry>;

@@ -359,8 +359,8 @@ export class Session extends SessionView {
   /** Reads what others appended; a following leaf moves to the new tail. */
   async refresh(): Promise<void> {
     const engine = this.#access.open();
-    await this.#queue.run(() => {
-      engine.refreshSync();
+    await this.#queue.run(async () => {
+      await engine.refresh();
       this.#leaf.sawTail(engine.tailId);
       engine.appender.markSeen();
     });

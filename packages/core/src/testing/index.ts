@@ -3,6 +3,12 @@
  * control, and builders for entries. In reading order.
  */
 export { MemoryHints, MemoryLock, createMemoryPorts } from "./memory-ports.ts";
+export { logStoreContract } from "./log-store-contract.ts";
+export type { ContractCase } from "./log-store-contract.ts";
+export { openStoredSession } from "../open.ts";
+export { FileLogStore } from "../store/file-log-store.ts";
+export { MemoryLogStore } from "../store/memory-log-store.ts";
+export type { LogStore, StoredAppend, StoredLog, StoredPosition } from "../store/log-store.ts";
 export { nodePorts } from "../store/node-ports.ts";
 export type {
   Clock,

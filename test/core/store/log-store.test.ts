@@ -1,0 +1,147 @@
+/** The stores of logs: each as the contract says, and a session when a store fails it. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
+import {
+  FileLogStore,
+  MemoryLogStore,
+  jsonLines,
+  logStoreContract,
+  nodePorts,
+  openStoredSession,
+  sampleHeader,
+  userDraft,
+} from "@branchlog/core/testing";
+import type { LogStore, StoredAppend, StoredLog } from "@branchlog/core/testing";
+import { commitConflictsMax } from "../../../packages/core/src/limits.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const stores: Readonly<Record<string, () => LogStore>> = {
+  "in memory": () => new MemoryLogStore(),
+  "of files": () => new FileLogStore(temporaryDirectory(), nodePorts),
+};
+
+describe.each(Object.entries(stores))("a store %s", (_name, setUp) => {
+  it.each(logStoreContract(setUp))("$title", ({ run }) => run());
+});
+
+const header = Buffer.from(jsonLines(sampleHeader()));
+
+describe("a store of files", () => {
+  it("has logs that sessions append to under the same lock", async () => {
+    const directory = temporaryDirectory();
+    const store = new FileLogStore(directory, nodePorts);
+    await store.create("s", [header]);
+    const path = join(directory, "s.jsonl");
+    const file = await openSession(path);
+    const stored = await openStoredSession(await store.open("s"));
+    const appends = Array.from({ length: 40 }, (_, n) =>
+      (n % 2 === 0 ? file : stored).append(userDraft(String(n)), { parent: "tail" }),
+    );
+    const ids = (await Promise.all(appends)).map(({ id }) => id);
+    const session = await openSession(path);
+    expect(session.revision).toBe(40);
+    expect(session.diagnostics).toEqual([]);
+    expect(session.tips()).toHaveLength(1);
+    for (const id of ids) expect(session.tree().node(id)).toBeDefined();
+    await stored.refresh();
+    expect(stored.revision).toBe(40);
+  });
+
+  it("lists only what is a log, and leaves everything else alone", async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, "below"));
+    writeFileSync(join(directory, "notes.txt"), "mine");
+    const store = new FileLogStore(directory, nodePorts);
+    await store.create("s", [header]);
+    await store.remove("s");
+    expect(readFileSync(join(directory, "notes.txt"), "utf8")).toBe("mine");
+  });
+});
+
+/** A log whose appends are answered by `answer`, which may call the real one. */
+async function withAnswers(
+  answer: (call: number, append: () => Promise<StoredAppend>) => Promise<StoredAppend>,
+): Promise<{ readonly store: MemoryLogStore; readonly log: StoredLog; calls: () => number }> {
+  const store = new MemoryLogStore();
+  const real = await store.create("s", [header]);
+  let calls = 0;
+  const append: StoredLog["append"] = (expected, bytes) => {
+    calls += 1;
+    return answer(calls, () => real.append(expected, bytes));
+  };
+  return { store, log: { ...real, append }, calls: () => calls };
+}
+
+async function revisionOf(store: LogStore): Promise<number> {
+  return (await openStoredSession(await store.open("s"))).revision;
+}
+
+describe("a session in a store", () => {
+  it("stores an append once of which the answer was lost", async () => {
+    const { store, log, calls } = await withAnswers(async (call, append) => {
+      const answer = await append();
+      if (call === 1) throw new Error("connection lost");
+      return answer;
+    });
+    const session = await openStoredSession(log);
+    const { id } = await session.append(userDraft("one"));
+    expect([session.leaf, session.revision, calls()]).toEqual([id, 1, 2]);
+    expect(await revisionOf(store)).toBe(1);
+  });
+
+  it("stores an append that the store did not get the first time", async () => {
+    const { store, log } = await withAnswers(async (call, append) => {
+      if (call === 1) throw new Error("connection lost");
+      return append();
+    });
+    await (await openStoredSession(log)).append(userDraft("one"));
+    expect(await revisionOf(store)).toBe(1);
+  });
+
+  it("says that it does not know, if the store does not answer; the same again is one", async () => {
+    const { store, log } = await withAnswers(async (call, append) => {
+      const answer = await append();
+      if (call < 3) throw new Error("connection lost");
+      return answer;
+    });
+    const session = await openStoredSession(log);
+    const append = (): Promise<unknown> => session.append(userDraft("one"), { id: "own" });
+    await expect(append()).rejects.toMatchObject({
+      code: "ERR_APPEND_UNCERTAIN",
+      cause: expect.objectContaining({ message: "connection lost" }) as unknown,
+    });
+    expect([session.revision, session.leaf]).toEqual([0, null]);
+    await expect(append()).resolves.toMatchObject({ id: "own", revision: 1 });
+    expect(await revisionOf(store)).toBe(1);
+  });
+
+  it("gives up once it was overtaken often enough, and has stored nothing", async () => {
+    const { store, log, calls } = await withAnswers(async () => ({
+      kind: "overtaken",
+      end: (await (await store.open("s")).end()) ?? { generation: "", at: 0 },
+    }));
+    const session = await openStoredSession(log);
+    await expect(session.append(userDraft("one"))).rejects.toMatchObject({
+      code: "ERR_APPEND_FAILED",
+    });
+    expect(calls()).toBe(commitConflictsMax);
+    expect(await revisionOf(store)).toBe(0);
+  });
+
+  it("ends a wait for the store with the reason of the caller", async () => {
+    const abort = new AbortController();
+    const { log } = await withAnswers(
+      () =>
+        new Promise((_resolve, reject) => {
+          abort.abort(new Error("enough"));
+          reject(new Error("connection lost"));
+        }),
+    );
+    const session = await openStoredSession(log);
+    const append = session.append(userDraft("one"), { signal: abort.signal });
+    await expect(append).rejects.toThrow();
+    expect(session.revision).toBe(0);
+  });
+});
