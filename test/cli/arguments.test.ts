@@ -1,5 +1,4 @@
 /** From words to commands: every command, every misuse that must not pass for something else. */
-import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -7,7 +6,6 @@ import { parseArguments } from "../../packages/cli/src/arguments.ts";
 import { commandNames, commands } from "../../packages/cli/src/commands.ts";
 import { UsageError } from "../../packages/cli/src/failure.ts";
 import { quickText } from "../../packages/cli/src/quick-text.ts";
-import { program } from "./command-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 
@@ -282,14 +280,5 @@ describe("completions", () => {
     expect(offered("search", "--", "--")).toEqual([]);
     expect(offered("entries", "f", "--type", "")).toEqual([]);
     expect(offered("nothing", "")).toEqual([]);
-  });
-
-  it("are offered in bash by the script", () => {
-    const script = `${textOf("completion", "bash")}
-branchlog() { "$BRANCHLOG_NODE" "$BRANCHLOG_PROGRAM" "$@"; }
-COMP_WORDS=(branchlog entries f --on ""); COMP_CWORD=4; _branchlog; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const env = { ...process.env, BRANCHLOG_NODE: process.execPath, BRANCHLOG_PROGRAM: program };
-    const { stdout } = spawnSync("bash", ["-c", script], { encoding: "utf8", env });
-    expect(stdout).toBe("log\nbranch\n");
   });
 });

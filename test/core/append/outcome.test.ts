@@ -11,7 +11,7 @@ const line = Buffer.from("{}\n");
 
 /** An entry below another one, to be written unless `line` is null. */
 function planned(id: string, parentId: string | null, own: Buffer | null = line): PlannedEntry {
-  const usual = { diverged: undefined, dangling: undefined };
+  const usual = { diverged: undefined, dangling: undefined, entry: undefined };
   return { id, parentId, line: own, attachedTo: "entry", leafId: id, ...usual };
 }
 

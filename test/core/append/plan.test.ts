@@ -97,8 +97,9 @@ function situation(changes: Partial<Situation> = {}): Situation {
 
 /** A plan without its bytes, and what these say. */
 function shown({ entries, leafId }: AppendPlan): object {
-  const rows = entries.map(({ line, diverged, dangling, ...entry }) => {
+  const rows = entries.map(({ line, diverged, dangling, entry: known, ...entry }) => {
     expect([diverged, dangling]).toEqual([undefined, undefined]);
+    expect(known).toEqual(line === null ? undefined : JSON.parse(line.toString()));
     if (line === null) return { ...entry, writes: false };
     const { id, parentId } = JSON.parse(line.toString()) as Record<string, unknown>;
     expect({ id, parentId }).toEqual({ id: entry.id, parentId: entry.parentId });

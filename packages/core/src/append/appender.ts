@@ -225,7 +225,9 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
         this.durability.requireKnown();
         const planned = planGroup(this, calls);
         const entries = planned.flatMap(({ plan }) => plan?.entries ?? []);
-        const lines = entries.flatMap(({ id, line }) => (line === null ? [] : [{ id, line }]));
+        const lines = entries.flatMap(({ id, line, entry }) =>
+          line === null ? [] : [{ id, line, entry }],
+        );
         return { planned, entries, lines, needsSeparator: this.durability.needsSeparator };
       },
     };

@@ -4,7 +4,7 @@
  * affect the others. Pure: reads the index and returns lines.
  */
 import { nearestName } from "@branchlog/streaming";
-import { spliceDraft } from "../entries/encode-entry.ts";
+import { spliceDraft, splicedEntry } from "../entries/encode-entry.ts";
 import type { EncodedDraft } from "../entries/encode-entry.ts";
 import { divergedFrom } from "../entries/divergence.ts";
 import type { Divergence } from "../entries/divergence.ts";
@@ -104,6 +104,8 @@ export interface PlannedEntry {
   /** Set if other writers had continued from the same leaf, unknown to the session. */
   readonly diverged: Divergence | undefined;
   readonly dangling: Reference | undefined;
+  /** As decoding its line gives it; undefined: only that does. */
+  readonly entry: SessionEntry | undefined;
 }
 
 export function movesLeaf({ id, leafId, line }: PlannedEntry): boolean {
@@ -220,7 +222,8 @@ function planEntry(
     leaf.diverged = undefined;
   }
   const attachedTo = parent.kind === "root" ? "entry" : parent.kind;
-  return { id, parentId, line, attachedTo, leafId: leaf.id, diverged, dangling };
+  const entry = diverged === undefined ? splicedEntry(encoded, id, parentId) : undefined;
+  return { id, parentId, line, attachedTo, leafId: leaf.id, diverged, dangling, entry };
 }
 
 /** Undefined if all references lead to entries. Throws if the item is to be checked. */
@@ -260,7 +263,7 @@ function planRetry(log: PlannedLog, item: AppendItem, id: string, leaf: PlannedL
   const { parentId, diverged } = planned ?? storedFacts(log, id);
   // An entry written without its session's knowledge is where the leaf would be.
   if (item.parent.kind === "leaf" && parentId === leaf.id) leaf.id = id;
-  const usual = { line: null, attachedTo: "entry", dangling: undefined } as const;
+  const usual = { line: null, attachedTo: "entry", dangling: undefined, entry: undefined } as const;
   return { id, parentId, leafId: leaf.id, diverged, ...usual };
 }
 

@@ -14,6 +14,8 @@ export interface BodyCache {
   /** As `get`, without counting as a use. */
   peek(row: number): SessionEntry | undefined;
   set(row: number, entry: SessionEntry, lineBytes: number): void;
+  /** As `set`, of an entry that is expected to be read soon. */
+  keep(row: number, entry: SessionEntry, lineBytes: number): void;
   readonly bytes: number;
 }
 
@@ -35,8 +37,11 @@ export function createBodyCache(bytesMax: number): BodyCache {
   return {
     get: (row) => kept.get(row) ?? read.peek(row),
     peek: (row) => kept.peek(row) ?? read.peek(row),
+    keep: (row, entry, lineBytes) => {
+      kept.set(row, entry, { size: sizeOf(lineBytes) });
+    },
     set: (row, entry, lineBytes) => {
-      const size = Math.ceil(lineBytes * heapPerLineByte) + heapPerEntry;
+      const size = sizeOf(lineBytes);
       const isReadAgain = remembered.delete(row) || size > newBytesMax;
       const [target, other] = isReadAgain ? [kept, read] : [read, kept];
       other.delete(row);
@@ -46,6 +51,10 @@ export function createBodyCache(bytesMax: number): BodyCache {
       return kept.calculatedSize + read.calculatedSize;
     },
   };
+}
+
+function sizeOf(lineBytes: number): number {
+  return Math.ceil(lineBytes * heapPerLineByte) + heapPerEntry;
 }
 
 class RecentRows {
@@ -70,5 +79,6 @@ const noCache: BodyCache = {
   get: () => undefined,
   peek: () => undefined,
   set: () => undefined,
+  keep: () => undefined,
   bytes: 0,
 };

@@ -138,6 +138,12 @@ export class BodyReader {
     for (const row of rows) if (isLong(row)) this.confirmSync(row);
   }
 
+  /** An entry of this process that it may soon read, as decoding its line would give it. */
+  keep(row: number, entry: SessionEntry): void {
+    if (this.#rows.is(row, rowFlags.damaged)) return;
+    this.#source.cache.keep(row, entry, this.#rows.length(row));
+  }
+
   get confirmedBytes(): number {
     return this.#confirmedBytes;
   }
@@ -171,9 +177,25 @@ export class BodyReader {
     const targetFor = reusedBuffers(2, readBytesMax);
     for (const read of planReads(this.#rows, rows)) {
       if (this.#isTooLarge(read)) continue;
+      const known = this.#cached(read);
+      if (known !== undefined) {
+        yield { found: known };
+        continue;
+      }
       const bytes = yield* readWhole(targetFor(read.length), read.offset);
       yield { found: this.#bodies(read, bytes) };
     }
+  }
+
+  /** Undefined unless all are known. */
+  #cached({ rows }: PlannedRead): readonly RowBody[] | undefined {
+    const known: RowBody[] = [];
+    for (const row of rows) {
+      const entry = this.#source.cache.peek(row);
+      if (entry === undefined) return undefined;
+      if (!this.#rows.is(row, rowFlags.damaged)) known.push({ row, entry });
+    }
+    return known;
   }
 
   *#bodies(read: PlannedRead, bytes: Buffer): Generator<RowBody> {

@@ -9,6 +9,7 @@ import { BranchlogError } from "../errors.ts";
 import type { AnyDraft } from "./entry-draft.ts";
 import { divergenceKey } from "./divergence.ts";
 import { isKnownEntryType } from "./entry-types.ts";
+import { plainObjectCopy } from "./plain-copy.ts";
 import type { SessionEntry, SessionHeader } from "./entry-types.ts";
 import { referencesOf } from "./references.ts";
 import type { Reference } from "./references.ts";
@@ -101,6 +102,8 @@ export interface EncodedDraft {
   /** As given; also in `after`. */
   readonly timestamp: string;
   readonly references: readonly Reference[];
+  /** Its members but type, id, parentId and timestamp; undefined if they have to be parsed. */
+  readonly copy: JsonObject | undefined;
 }
 
 export type ContentForm = "a text" | "a list" | "another value";
@@ -160,20 +163,21 @@ export function encodeDraft(
   const { type, payload } = translated(readDraft(draft), translate);
   const references = referencesOf(type, payload);
   const ownId = type === "compaction" && payload["firstKeptEntryId"] === null;
+  const copy = ownId ? undefined : plainObjectCopy(payload);
   const left = ownId ? takeUpToOwnId(payload) : "";
   const right = membersText(payload);
   const { role, content } = type === "message" ? messageIn(right) : nothing;
   return guardEncoding(`The ${type} entry`, () => {
     const stamp = `,"timestamp":${stringText(timestamp)}`;
     const behind = right === "" ? "" : `,${right}`;
-    const payloadFirst = type === "custom" || type === "custom_message";
+    const payloadFirst = isPayloadFirst(type);
     const before =
       payloadFirst && right !== ""
         ? Buffer.from(`${opening(type)}${right},`)
         : (openings.get(type) ?? Buffer.from(opening(type)));
     const after = Buffer.from(payloadFirst ? `${stamp}}` : `${stamp}${left}${behind}}`);
     const ownIdAt = ownId ? Buffer.byteLength(`${stamp}${left}`) : -1;
-    return { type, role, content, before, after, ownIdAt, timestamp, references };
+    return { type, role, content, before, after, ownIdAt, timestamp, references, copy };
   });
 }
 
@@ -212,6 +216,25 @@ export function spliceDraft(
   if (mark !== "") at += line.write(mark, at - 1) - 1;
   line[at] = 0x0a;
   return line;
+}
+
+/** What decoding the line of {@link spliceDraft} returns, without decoding it, if that is known. */
+export function splicedEntry(
+  { type, timestamp, copy }: EncodedDraft,
+  id: string,
+  parentId: string | null,
+): SessionEntry | undefined {
+  if (copy === undefined) return undefined;
+  const entry: JsonObject = isPayloadFirst(type)
+    ? { type, ...copy, id, parentId, timestamp }
+    : { type, id, parentId, timestamp, ...copy };
+  // Decoding boundary: the fields of a draft are those of its entry.
+  return entry as unknown as SessionEntry;
+}
+
+/** As pi writes the entries of extensions. */
+function isPayloadFirst(type: string): boolean {
+  return type === "custom" || type === "custom_message";
 }
 
 /**

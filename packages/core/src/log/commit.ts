@@ -11,6 +11,7 @@
  * `appendAttemptsMax` writes are `torn`. Nothing is written again to another log that took the
  * name.
  */
+import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { appendAttemptsMax } from "../limits.ts";
 import { acquireLock, sharingOf } from "../store/lock.ts";
@@ -36,7 +37,8 @@ export interface LogInFile {
   /** Appends in one write; returns how many bytes were written. */
   writeSync(bytes: Buffer): number;
   grewBy(stat: FileStat, bytes: number): boolean;
-  adopt(bytes: Buffer, stat: FileStat): void;
+  /** Indexes `bytes`, which were written at the end: these lines. */
+  adopt(bytes: Buffer, stat: FileStat, lines: readonly PlannedLine[]): void;
   holds(id: string, line: Buffer): "no" | "unknown" | "unterminated" | "yes";
   offsetOf(id: string): number;
 }
@@ -50,6 +52,8 @@ export interface LinePlan {
 export interface PlannedLine {
   readonly id: string;
   readonly line: Buffer;
+  /** As decoding the line gives it, for readers; undefined: they decode it. */
+  readonly entry?: SessionEntry | undefined;
 }
 
 export interface CommitWork<Plan extends LinePlan> {
@@ -221,7 +225,7 @@ function* write(
   try {
     const stat = log.statSync();
     if (stat === null || taken < bytes.length || !log.grewBy(stat, taken)) return unknown;
-    log.adopt(bytes, stat);
+    log.adopt(bytes, stat, lines);
     return written;
   } catch {
     // The log is then read, as after writes of others.

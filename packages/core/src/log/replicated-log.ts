@@ -12,7 +12,7 @@ import { storedLogGone } from "../store/stored-names.ts";
 import { io, portStep } from "../store/steps.ts";
 import type { Steps } from "../store/steps.ts";
 import { asPlanned, joined } from "./commit.ts";
-import type { CommitOutcome, CommitTask, CommitWork, LinePlan } from "./commit.ts";
+import type { CommitOutcome, CommitTask, CommitWork, LinePlan, PlannedLine } from "./commit.ts";
 import type { ReadOptions } from "./log-state.ts";
 import { TrackedLog } from "./tracked-log.ts";
 
@@ -54,7 +54,7 @@ export class ReplicatedLog extends TrackedLog {
       if (answer.kind === "gone") throw storedLogGone(this.#stored.name);
       if (answer.kind === "overtaken") continue;
       yield portStep("write");
-      this.#adopt(bytes);
+      this.#adopt(bytes, plan.lines);
       return { plan, verification: asPlanned };
     }
     throw this.#overtaken();
@@ -84,10 +84,10 @@ export class ReplicatedLog extends TrackedLog {
     this.#position = { ...this.#position, at: this.#position.at + bytes.length };
   }
 
-  #adopt(bytes: Buffer): void {
+  #adopt(bytes: Buffer, lines: readonly PlannedLine[]): void {
     this.#keep(bytes);
     const stat = this.statSync();
-    if (stat !== null) this.adopt(bytes, stat);
+    if (stat !== null) this.adopt(bytes, stat, lines);
   }
 
   #uncertain(cause: unknown, first: unknown): BranchlogError {

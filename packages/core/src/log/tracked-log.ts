@@ -9,7 +9,14 @@ import type { FileStat } from "../store/ports.ts";
 import { requireNoTranscript } from "./foreign-transcript.ts";
 import { isSameFile } from "../store/ports.ts";
 import { commitToFile } from "./commit.ts";
-import type { CommitLog, CommitOutcome, CommitWork, LinePlan, LogInFile } from "./commit.ts";
+import type {
+  CommitLog,
+  CommitOutcome,
+  CommitWork,
+  LinePlan,
+  LogInFile,
+  PlannedLine,
+} from "./commit.ts";
 import { LogState } from "./log-state.ts";
 import type { ReadOptions } from "./log-state.ts";
 import { portStep } from "../store/steps.ts";
@@ -201,9 +208,13 @@ export class TrackedLog implements CommitLog, LogInFile {
   }
 
   /** Indexes bytes written at `end` without reading them. */
-  adopt(bytes: Buffer, stat: FileStat): void {
+  adopt(bytes: Buffer, stat: FileStat, lines: readonly PlannedLine[]): void {
+    const { bodies, index } = this.#state;
     const firstOwn = this.#state.adopt(bytes);
-    for (let row = firstOwn; row < this.#state.index.count; row += 1) this.#ownRows.push(row);
+    for (let row = firstOwn; row < index.count; row += 1) this.#ownRows.push(row);
+    for (const { id, entry } of lines) {
+      if (entry !== undefined) bodies.keep(index.rowOfId(id), entry);
+    }
     this.#remember(stat);
     this.#onChange();
   }

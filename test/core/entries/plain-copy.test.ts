@@ -1,0 +1,111 @@
+/** Copies of what is appended: they say what the line says, or there is none. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createSession, openSession } from "@branchlog/core";
+import { SessionManager } from "@branchlog/core/pi";
+import { plainObjectCopy } from "../../../packages/core/src/entries/plain-copy.ts";
+import { join } from "node:path";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+/** Anything, plain or not: numbers that JSON changes, holes, dates, keys like `__proto__`. */
+const anything = fc.object({
+  withDate: true,
+  withMap: true,
+  withNullPrototype: true,
+  withSparseArray: true,
+  withUnicodeString: true,
+  key: fc.oneof(fc.string(), fc.constantFrom("__proto__", "toJSON", "1", "0", "constructor")),
+  values: [
+    fc.string({ unit: "binary" }),
+    fc.double(),
+    fc.boolean(),
+    fc.constantFrom<unknown>(null, undefined, -0, Number.NaN, 1e21, () => 1, Symbol("s")),
+  ],
+});
+
+describe("a copy", () => {
+  it("is what JSON makes of the value, in the same order, or missing", () => {
+    let copied = 0;
+    fc.assert(
+      fc.property(anything, (value) => {
+        const copy = plainObjectCopy(value);
+        if (copy === undefined) return;
+        copied += 1;
+        const written = JSON.stringify(value);
+        expect(JSON.stringify(copy)).toBe(written);
+        expect(copy).toStrictEqual(JSON.parse(written));
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(copied).toBeGreaterThan(10);
+  });
+
+  it("is made of all JSON that was parsed", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+        const parsed = JSON.parse(JSON.stringify(value)) as object;
+        const hasNone = JSON.stringify(parsed).includes('"__proto__"') || "toJSON" in parsed;
+        if (!hasNone) expect(plainObjectCopy(parsed)).toStrictEqual(parsed);
+      }),
+    );
+  });
+
+  it("runs no code of the caller", () => {
+    const calls: string[] = [];
+    const getter = Object.defineProperty({}, "a", { enumerable: true, get: () => calls.push("a") });
+    const proxy = new Proxy({ a: 1 }, { ownKeys: () => (calls.push("keys"), ["a"]) });
+    class Own {
+      readonly a = 1;
+      toJSON(): unknown {
+        return calls.push("toJSON");
+      }
+    }
+    for (const value of [getter, proxy, new Own(), { toJSON: () => calls.push("own") }]) {
+      expect(plainObjectCopy({ value })).toBeUndefined();
+    }
+    expect(calls).toEqual([]);
+  });
+
+  it("is not made of what is nested without end", () => {
+    const circle: Record<string, unknown> = {};
+    circle["self"] = circle;
+    expect(plainObjectCopy(circle)).toBeUndefined();
+  });
+});
+
+describe("an appended entry", () => {
+  it("is read as it is in the log, whatever its draft becomes", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anything, { minLength: 1, maxLength: 4 }), async (values) => {
+        const path = join(temporaryDirectory(), "s.jsonl");
+        const session = await createSession(path, { cwd: "/w" });
+        for (const data of values) {
+          const draft = { type: "custom", customType: "x", data } as const;
+          await session.append(draft).catch(() => undefined);
+          for (const key of Object.keys(data)) delete (data as Record<string, unknown>)[key];
+        }
+        const fresh = await openSession(path);
+        const texts = async (of: typeof session): Promise<string[]> => {
+          const found: string[] = [];
+          for await (const entry of of.entries()) found.push(JSON.stringify(entry));
+          return found;
+        };
+        expect(await texts(session)).toEqual(await texts(fresh));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("is in the context without being read back", () => {
+    const directory = temporaryDirectory();
+    const manager = SessionManager.create(directory, directory);
+    const content = [{ type: "text" as const, text: "as it was" }];
+    for (let n = 0; n < 3; n += 1) manager.appendMessage({ role: "user", content, timestamp: n });
+    content[0] = { type: "text", text: "changed" };
+    const { messages } = manager.buildSessionContext();
+    expect(messages).toHaveLength(3);
+    for (const message of messages) {
+      expect(message).toMatchObject({ content: [{ text: "as it was" }] });
+    }
+  });
+});
