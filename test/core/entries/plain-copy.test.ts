@@ -13,7 +13,6 @@ const anything = fc.object({
   withMap: true,
   withNullPrototype: true,
   withSparseArray: true,
-  withUnicodeString: true,
   key: fc.oneof(fc.string(), fc.constantFrom("__proto__", "toJSON", "1", "0", "constructor")),
   values: [
     fc.string({ unit: "binary" }),
@@ -82,7 +81,7 @@ describe("an appended entry", () => {
         for (const data of values) {
           const draft = { type: "custom", customType: "x", data } as const;
           await session.append(draft).catch(() => undefined);
-          for (const key of Object.keys(data)) delete (data as Record<string, unknown>)[key];
+          for (const key of Object.keys(data)) delete data[key];
         }
         const fresh = await openSession(path);
         const texts = async (of: typeof session): Promise<string[]> => {
