@@ -10,10 +10,10 @@ const tests = (folder, names = "*") => `test/${folder}/${names}.test.ts`;
 export const stages = {
   framing: {
     mutate: [
-      "packages/streaming/src/{line-framer,long-line,scan,byte-pass,backward-pass}.ts",
-      "packages/streaming/src/{decode-line,read-range,read-file,read-file-backward}.ts",
+      "packages/streaming/src/{line-framer,long-line,reads,steps}.ts",
+      "packages/streaming/src/{decode-line,read-file}.ts",
     ],
-    tests: [tests("streaming", "{byte-pass,decode-line,line-framer,read-*,scan,streams}")],
+    tests: [tests("streaming", "{decode-line,line-framer,read-*,scan,steps,streams}")],
   },
   store: {
     mutate: [core("store", "!(ids)")],

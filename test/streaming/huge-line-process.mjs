@@ -10,7 +10,7 @@ import { peakRssBytes } from "../support/peak-memory.mjs";
 const [packageUrl, path] = process.argv.slice(2);
 const streaming = await import(packageUrl);
 const { LineFramer, openByteSource, pick, readRangeAsync, scanLines } = streaming;
-const { bodyStream, readRange, readShallow, scanLongLine, scanSync } = streaming;
+const { bodyStream, readRange, readShallow, runSync, scan, scanLongLine } = streaming;
 
 const payloadBytes = 300 * 1024 * 1024;
 const core = '"id":"a1b2c3d4","parentId":null,"timestamp":"2026-11-21T20:28:20.131Z"';
@@ -50,7 +50,7 @@ async function readFile() {
       scanLongLine(line, take);
     },
   };
-  scanSync(source, new LineFramer(), sink, { from: 0, to: source.sizeSync() });
+  runSync(scan(source, new LineFramer(), sink, { from: 0, to: source.sizeSync() }));
   const body = () => readRangeAsync(source, long.offset, long.length);
   const model = await pick(body(), ["message", "model"]);
   let tokens = 0;

@@ -1,49 +1,53 @@
-/** The two shells that drive the framer: the same lines, each byte read once. */
+/** Steps that drive the framer: the same lines by both drivers, each byte read once. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LineFramer, scan, scanSync } from "@branchlog/streaming";
+import { LineFramer, runAsync, runSync, scan } from "@branchlog/streaming";
 import { LineCollector, splitLines } from "./support/collected-lines.ts";
 import { MemorySource } from "./support/memory-source.ts";
 
 const text = '{"a":1}\n\n{"b":"é"}\r\n{"c":';
 const bytes = Buffer.from(text);
 
-describe("scanSync and scan", () => {
-  it("scanSync and scan deliver the lines of a range and return the bytes read", async () => {
+describe("a scan, blocking or not", () => {
+  it("a scan delivers the lines of a range and returns the bytes read", async () => {
     const range = { from: 8, to: bytes.length };
     const [sync, later] = [new LineCollector(), new LineCollector()];
     const framer = new LineFramer({ offset: 8, lineNumber: 2 });
-    expect(scanSync(new MemorySource(bytes), framer, sync, range)).toBe(bytes.length - 8);
+    expect(runSync(scan(new MemorySource(bytes), framer, sync, range))).toBe(bytes.length - 8);
     expect(sync.lines.map(({ offset, lineNumber }) => [offset, lineNumber])).toEqual([
       [8, 2],
       [9, 3],
     ]);
     expect(framer.rest()?.bytes?.toString()).toBe('{"c":');
     const other = new LineFramer({ offset: 8, lineNumber: 2 });
-    expect(await scan(new MemorySource(bytes), other, later, range)).toBe(bytes.length - 8);
+    expect(await runAsync(scan(new MemorySource(bytes), other, later, range))).toBe(
+      bytes.length - 8,
+    );
     expect(later.lines).toEqual(sync.lines);
     expect(other.rest()).toEqual(framer.rest());
   });
 
-  it("scanSync and scan stop where the source ends", async () => {
+  it("a scan stops where the source ends", async () => {
     const range = { from: 0, to: 10_000, chunkBytes: 5 };
     const source = new MemorySource(bytes);
-    expect(scanSync(source, new LineFramer(), new LineCollector(), range)).toBe(bytes.length);
-    expect(await scan(source, new LineFramer(), new LineCollector(), range)).toBe(bytes.length);
+    expect(runSync(scan(source, new LineFramer(), new LineCollector(), range))).toBe(bytes.length);
+    expect(await runAsync(scan(source, new LineFramer(), new LineCollector(), range))).toBe(
+      bytes.length,
+    );
   });
 
-  it("scanSync and scan read nothing of an empty range", async () => {
+  it("a scan reads nothing of an empty range", async () => {
     const source = new MemorySource(bytes);
     const range = { from: 3, to: 3 };
-    expect(scanSync(source, new LineFramer(), new LineCollector(), range)).toBe(0);
-    expect(await scan(source, new LineFramer(), new LineCollector(), range)).toBe(0);
+    expect(runSync(scan(source, new LineFramer(), new LineCollector(), range))).toBe(0);
+    expect(await runAsync(scan(source, new LineFramer(), new LineCollector(), range))).toBe(0);
     expect(source.reads).toBe(0);
   });
 
   it("scan reads one chunk ahead, not more", async () => {
     const source = new MemorySource(bytes);
     const range = { from: 0, to: bytes.length, chunkBytes: 4 };
-    await scan(source, new LineFramer(), new LineCollector(), range);
+    await runAsync(scan(source, new LineFramer(), new LineCollector(), range));
     expect(source.inFlightMax).toBe(1);
     expect(source.bytesRead).toBe(bytes.length);
   });
@@ -62,8 +66,8 @@ describe("law: chunk sizes and short reads do not matter", () => {
         const sinks = [new LineCollector(), new LineCollector()] as const;
         const [first, second] = sources;
         if (!first || !second) return;
-        scanSync(first, new LineFramer(), sinks[0], range);
-        await scan(second, new LineFramer(), sinks[1], range);
+        runSync(scan(first, new LineFramer(), sinks[0], range));
+        await runAsync(scan(second, new LineFramer(), sinks[1], range));
         const { lines } = splitLines(whole);
         expect(sinks.map((sink) => sink.lines)).toEqual([lines, lines]);
         expect(sources.map((source) => source.bytesRead)).toEqual([whole.length, whole.length]);
@@ -87,7 +91,7 @@ describe("scan", () => {
     const sink = new LineCollector();
     const framer = new LineFramer();
     const { signal } = controller;
-    await expect(scan(source, framer, sink, { ...range, signal })).rejects.toBe(reason);
+    await expect(runAsync(scan(source, framer, sink, range), signal)).rejects.toBe(reason);
     expect(framer.offset).toBe(6);
     expect(source.isIdle).toBe(true);
   });
@@ -95,7 +99,7 @@ describe("scan", () => {
   it("scan reads nothing when the signal was aborted before", async () => {
     const source = new MemorySource(bytes);
     const signal = AbortSignal.abort();
-    const scanned = scan(source, new LineFramer(), new LineCollector(), { ...range, signal });
+    const scanned = runAsync(scan(source, new LineFramer(), new LineCollector(), range), signal);
     await expect(scanned).rejects.toThrow();
     expect(source.reads).toBe(0);
   });
@@ -107,11 +111,11 @@ describe("scan", () => {
     };
     const sink = new LineCollector();
     const source = new MemorySource(bytes, { onRead: fail });
-    await expect(scan(source, new LineFramer(), sink, range)).rejects.toBe(error);
+    await expect(runAsync(scan(source, new LineFramer(), sink, range))).rejects.toBe(error);
     expect(sink.lines.map((line) => line.text)).toEqual(['{"a":1}', ""]);
     const again = new MemorySource(bytes, { onRead: fail });
     const sync = new LineCollector();
-    expect(() => scanSync(again, new LineFramer(), sync, range)).toThrow(error);
+    expect(() => runSync(scan(again, new LineFramer(), sync, range))).toThrow(error);
     expect(sync.lines).toEqual(sink.lines);
   });
 
@@ -123,7 +127,7 @@ describe("scan", () => {
       },
       longLine: () => undefined,
     };
-    await expect(scan(source, new LineFramer(), sink, range)).rejects.toThrow("sink");
+    await expect(runAsync(scan(source, new LineFramer(), sink, range))).rejects.toThrow("sink");
     expect(source.isIdle).toBe(true);
   });
 
@@ -140,7 +144,7 @@ describe("scan", () => {
       turns += 1;
     }, 0);
     const options = { from: 0, to: 20_000, chunkBytes: 10, yieldEveryMs: 0 };
-    await scan(immediate, new LineFramer(), new LineCollector(), options);
+    await runAsync(scan(immediate, new LineFramer(), new LineCollector(), options));
     clearInterval(timer);
     expect(turns).toBeGreaterThan(0);
   });

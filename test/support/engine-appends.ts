@@ -2,7 +2,8 @@
 import type { AppendResult } from "@branchlog/core";
 import { sampleTime } from "@branchlog/core/testing";
 import type { AnyDraft } from "@branchlog/core/entries";
-import { encodeDraft, runSync } from "@branchlog/core/internal";
+import { encodeDraft } from "@branchlog/core/internal";
+import { runSync } from "@branchlog/streaming";
 import type { Engine } from "@branchlog/core/internal";
 import { appendItem, LeafCursor } from "../../packages/core/src/append/request.ts";
 
@@ -22,5 +23,5 @@ export function appendSync(
     appendItem(encodeDraft(draft, sampleTime), undefined, id),
   );
   const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
-  return runSync(engine.appender.append(request, leaf), engine.settings.ports.clock);
+  return runSync(engine.appender.append(request, leaf));
 }

@@ -1,4 +1,5 @@
 /** A ConnectOnion session. Appends start from the current file, so that edits by others stay. */
+import { runAsync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
@@ -8,7 +9,6 @@ import {
   engineSettings,
   guardEncoding,
   requireOptions,
-  runAsync,
 } from "@branchlog/core/internal";
 import type { EngineSettings } from "@branchlog/core/internal";
 import { localTimeText } from "./costs-and-times.ts";
@@ -201,7 +201,7 @@ export class ConnectonionSession {
     // Parsed before the lock is taken, and again only if the file changed.
     await readFileAs(ports, this.path, plan);
     const steps = replaceDocument({ ...this.#settings, path: this.path, plan });
-    const { turn: number, document } = await runAsync(steps, ports.clock);
+    const { turn: number, document } = await runAsync(steps);
     this.#document = document;
     return { turn: number };
   }

@@ -1,14 +1,10 @@
 /** Reads and replaces a document as a whole, under the lock of a log. */
+import { portStep } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { FileSystem, Ports } from "@branchlog/core/types";
-import {
-  AtomicFile,
-  acquireLock,
-  isSameFile,
-  portStep,
-  requireFile,
-} from "@branchlog/core/internal";
-import type { FileStat, HeldLock, Steps } from "@branchlog/core/internal";
+import { AtomicFile, acquireLock, isSameFile, requireFile } from "@branchlog/core/internal";
+import type { FileStat, HeldLock } from "@branchlog/core/internal";
 import {
   appendAttemptsMax,
   documentBytesMax,
@@ -139,7 +135,7 @@ export function* replaceDocument<T extends { readonly text: string }>({
 }: Replacement<T>): Steps<T> {
   let waits = 0;
   for (let attempt = 0; attempt < appendAttemptsMax && waits <= replaceWaitsMax;) {
-    if (waits > 0) yield { kind: "wait", ms: readPauseMs };
+    if (waits > 0) yield { kind: "wait", clock: ports.clock, ms: readPauseMs };
     let held: HeldLock;
     try {
       held = yield* acquireLock(path, ports, lockWaitMs);

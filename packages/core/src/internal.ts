@@ -110,7 +110,7 @@ export { entryPlace } from "./index-table/diagnostics.ts";
 export type { SavedDiagnostics } from "./index-table/diagnostics.ts";
 export { IndexTable } from "./index-table/index-table.ts";
 export { LogIndexer } from "./index-table/log-indexer.ts";
-export { inCurrentForm, readFullySync } from "./bodies/body-reader.ts";
+export { inCurrentForm } from "./bodies/body-reader.ts";
 export { FoldedProjections } from "./projections/folded.ts";
 export { entryMessages } from "./projections/context.ts";
 export { usage } from "./projections/usage.ts";
@@ -141,8 +141,6 @@ export { pathEndRow } from "./session/entry-query.ts";
 export { newHeader } from "./session/new-header.ts";
 export { requireFile, requireHeader, requireKnownVersion } from "./log/tracked-log.ts";
 export { logChanged, piecesOfOneLog, requireSameLog, unchangedCheck } from "./session/same-log.ts";
-export { portStep, runAsync, runSync } from "./store/steps.ts";
-export type { Steps } from "./store/steps.ts";
 export { CatalogStore } from "./catalog/catalog-store.ts";
 export { readSessionHeaderSync } from "./catalog/header-search.ts";
 export {

@@ -1,4 +1,5 @@
 /** Brings a file of an older version into the current one now, instead of at its first append. */
+import { runAsync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
@@ -7,7 +8,6 @@ import {
   migrate,
   needsMigration,
   requireOptions,
-  runAsync,
 } from "@branchlog/core/internal";
 
 export interface MigrateOptions extends Pick<
@@ -48,7 +48,7 @@ export async function migrateSession(
     const version = log.state.indexer.header?.version ?? currentVersion;
     if (!needsMigration(log)) return { path: canonical, version, migrated: false, original: null };
     const { ports, lockWaitMs } = settings;
-    const original = await runAsync(migrate(log, ports, lockWaitMs), ports.clock, signal);
+    const original = await runAsync(migrate(log, ports, lockWaitMs), signal);
     return { path: canonical, version, migrated: original !== null, original };
   } finally {
     engine.release();

@@ -14,19 +14,6 @@ export function itemsOf<T>(
   return new BatchItems(batches, signal);
 }
 
-/** The same for a synchronous source of batches. */
-export function* itemsOfSync<T>(
-  batches: Iterable<Iterable<T>>,
-  signal?: AbortSignal,
-): Generator<T, void, undefined> {
-  for (const batch of batches) {
-    for (const item of batch) {
-      signal?.throwIfAborted();
-      yield item;
-    }
-  }
-}
-
 type Answer<T> = IteratorResult<T, void>;
 
 /** See the file comment. Concurrent calls are answered in their order. */

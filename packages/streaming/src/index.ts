@@ -8,18 +8,25 @@ export { decodeCounter, decodeLine, hasByteOrderMark, lineKind } from "./decode-
 export type { BadLineReason, DecodedLine, JsonObject, JsonValue, LineKind } from "./decode-line.ts";
 export { openByteSource, readCounter } from "./byte-source.ts";
 export type { ByteSource, FileSource } from "./byte-source.ts";
-export { fill, reusedBuffers } from "./byte-pass.ts";
-export type { FoundStep, Pass, Reads, ReadStep } from "./byte-pass.ts";
-export { passBatches, runPassSync, runReads, runReadsSync } from "./pass-driver.ts";
-export type { PassOptions } from "./pass-driver.ts";
+export { batches, io, items, itemsSync, pause, portStep, runAsync, runSync } from "./steps.ts";
+export type { FindingSteps, FoundStep, ReadStep, Sleeper, Step, Steps } from "./steps.ts";
+export {
+  fill,
+  readFully,
+  readFullySync,
+  readOf,
+  readRange,
+  readRangeAsync,
+  readingAhead,
+  reusedBuffers,
+  scan,
+} from "./reads.ts";
+export type { ChunkRange, ScanRange } from "./reads.ts";
 export { itemsOf } from "./batch-items.ts";
-export { scan, scanSync } from "./scan.ts";
-export type { AsyncScanRange, ScanRange } from "./scan.ts";
 export { nearestName, unknownOption } from "./option-names.ts";
 export type { OptionNames } from "./option-names.ts";
 export { lines, records, recordsSync } from "./read-file.ts";
 export type { FileLine, FileRecord, ReadFileOptions } from "./read-file.ts";
-export { readRange, readRangeAsync } from "./read-range.ts";
 export { bodyStream, pick } from "./large-value.ts";
 export type { JsonToken, LargeValueOptions, PickOptions, ValuePath } from "./large-value.ts";
 export { ObjectScanner, isSpace, skipSpace } from "./object-scanner.ts";

@@ -1,17 +1,16 @@
 /**
- * Reads a file line by line, synchronously or asynchronously: by pull, with one chunk in memory;
+ * Reads a file line by line, synchronously or asynchronously: by pull, with two chunks in memory;
  * the file is closed however the loop ends. It reads up to the size at the start, so a file that
  * grows meanwhile does not extend the iteration.
  */
-import { itemsOf, itemsOfSync } from "./batch-items.ts";
-import { chunkPass, mapPass, type Pass, reusedBuffers } from "./byte-pass.ts";
 import { openByteSource } from "./byte-source.ts";
 import { type DecodedLine, decodeLine } from "./decode-line.ts";
 import { LineFramer, type LineSink } from "./line-framer.ts";
 import type { LongLine } from "./long-line.ts";
 import { type OptionNames, requireKnown } from "./option-names.ts";
-import { passBatches, passBatchesSync } from "./pass-driver.ts";
 import { readSizes, requireWhole } from "./read-sizes.ts";
+import { chunks, reusedBuffers } from "./reads.ts";
+import { type FindingSteps, items, itemsSync } from "./steps.ts";
 
 /** One line of a file. */
 export interface FileLine {
@@ -67,8 +66,8 @@ export function lines(
   options: ReadFileOptions = {},
 ): AsyncGenerator<FileLine, void, undefined> {
   const { signal } = requireKnown(options, readFileNames);
-  return itemsOf(
-    fileBatches(path, (size) => linePass(size, options), signal),
+  return items(
+    fileSteps(path, options, (found) => found),
     signal,
   );
 }
@@ -79,10 +78,7 @@ export function records(
   options: ReadFileOptions = {},
 ): AsyncGenerator<FileRecord, void, undefined> {
   const { signal } = requireKnown(options, readFileNames);
-  return itemsOf(
-    fileBatches(path, (size) => recordPass(size, options), signal),
-    signal,
-  );
+  return items(fileSteps(path, options, recordsIn), signal);
 }
 
 /** The same, synchronously; nothing is read ahead. */
@@ -91,53 +87,34 @@ export function recordsSync(
   options: ReadFileOptions = {},
 ): Generator<FileRecord, void, undefined> {
   const { signal } = requireKnown(options, readFileNames);
-  return itemsOfSync(
-    fileBatchesSync(path, (size) => recordPass(size, options), signal),
-    signal,
-  );
+  return itemsSync(fileSteps(path, options, recordsIn), signal);
 }
 
-async function* fileBatches<T>(
+function* fileSteps<T>(
   path: string,
-  passOf: (sizeBytes: number) => Pass<T>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Iterable<T>, void, undefined> {
-  signal?.throwIfAborted();
+  options: ReadFileOptions,
+  resultsOf: (found: readonly FileLine[]) => Iterable<T>,
+): FindingSteps<T> {
   const file = openByteSource(path);
   try {
-    yield* passBatches(file, passOf(file.sizeSync()), { signal, readsAhead: true });
+    const size = file.sizeSync();
+    const { from = 0, to = size } = options;
+    const { lineBytesMax, chunkBytes } = readSizes(options);
+    requireWhole("from", from, 0);
+    const framer = new LineFramer({ offset: from, lineBytesMax });
+    const range = { from, to: Math.min(to, size), chunkBytes, readsAhead: true };
+    yield* chunks(file, range, reusedBuffers(2), (chunk) => ({
+      kind: "found",
+      found: resultsOf(linesIn(chunk, framer)),
+    }));
+    const rest = framer.rest();
+    if (rest) yield { kind: "found", found: resultsOf([{ ...rest, terminated: false }]) };
   } finally {
     file.closeSync();
   }
 }
 
-function* fileBatchesSync<T>(
-  path: string,
-  passOf: (sizeBytes: number) => Pass<T>,
-  signal: AbortSignal | undefined,
-): Generator<Iterable<T>, void, undefined> {
-  signal?.throwIfAborted();
-  const file = openByteSource(path);
-  try {
-    yield* passBatchesSync(file, passOf(file.sizeSync()), signal);
-  } finally {
-    file.closeSync();
-  }
-}
-
-function* linePass(size: number, options: ReadFileOptions): Pass<FileLine> {
-  const { from = 0, to = size } = options;
-  const { lineBytesMax, chunkBytes } = readSizes(options);
-  requireWhole("from", from, 0);
-  const framer = new LineFramer({ offset: from, lineBytesMax });
-  // One target is enough: lines are copied out of a chunk at once.
-  const chunks = chunkPass({ from, to: Math.min(to, size), chunkBytes }, reusedBuffers(1));
-  yield* mapPass(chunks, (found) => linesIn(found, framer));
-  const rest = framer.rest();
-  if (rest) yield { found: [{ ...rest, terminated: false }] };
-}
-
-function linesIn(chunks: Iterable<Buffer>, framer: LineFramer): FileLine[] {
+function linesIn(chunk: Buffer, framer: LineFramer): readonly FileLine[] {
   const found: FileLine[] = [];
   const sink: LineSink = {
     line: (source, start, end, offset, lineNumber) => {
@@ -151,12 +128,8 @@ function linesIn(chunks: Iterable<Buffer>, framer: LineFramer): FileLine[] {
       found.push({ bytes: null, long, offset, length, lineNumber, terminated: true });
     },
   };
-  for (const chunk of chunks) framer.push(chunk, sink);
+  framer.push(chunk, sink);
   return found;
-}
-
-function recordPass(size: number, options: ReadFileOptions): Pass<FileRecord> {
-  return mapPass(linePass(size, options), recordsIn);
 }
 
 /** Decodes lazily, so that few records are alive at a time. */

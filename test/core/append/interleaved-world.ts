@@ -13,11 +13,12 @@ import {
   createSeededIds,
 } from "@branchlog/core/testing";
 import type { FileLock, HeldLock, Ports } from "@branchlog/core/testing";
-import { Engine, encodeDraft, portStep } from "@branchlog/core/internal";
+import { Engine, encodeDraft } from "@branchlog/core/internal";
+import { portStep } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import { appendItem, LeafCursor } from "../../../packages/core/src/append/request.ts";
 import type { AppendRequest } from "../../../packages/core/src/append/request.ts";
 import type { AppendOutcome } from "../../../packages/core/src/append/append-result.ts";
-import type { Step } from "../../../packages/core/src/store/steps.ts";
 import { sharingOf } from "../../../packages/core/src/store/lock.ts";
 import { retentionAfterAwaited } from "../../../packages/core/src/limits.ts";
 import type { Schedule } from "../../support/schedules.ts";
@@ -64,7 +65,7 @@ export interface World {
 export interface Writer {
   readonly name: string;
   readonly process: Process;
-  readonly steps: Generator<Step, void, void>;
+  readonly steps: Steps<void>;
   /** Nothing else of the same process runs while it is in a call, unless it waits. */
   readonly isAlone: boolean;
   /** What was acknowledged so far, and what errors named as written. */
@@ -75,7 +76,7 @@ export interface Writer {
 }
 
 /** Makes the steps of a writer; it notes what it was told in the writer. */
-export type Role = (engine: Engine, name: string) => (writer: Notes) => Generator<Step, void, void>;
+export type Role = (engine: Engine, name: string) => (writer: Notes) => Steps<void>;
 type Notes = Pick<Writer, "results" | "written">;
 
 const item = (name: string, n: number, id?: string): ReturnType<typeof appendItem> =>
@@ -88,14 +89,14 @@ const request = (items: AppendRequest["items"], expectedTail?: string | null): A
 
 /** One append of two entries. */
 export const appendsOnce: Role = (engine, name) =>
-  function* once({ results }): Generator<Step, void, void> {
+  function* once({ results }): Steps<void> {
     const leaf = new LeafCursor(true, engine.tailId);
     results.push(...(yield* engine.appender.append(request([item(name, 1), item(name, 2)]), leaf)));
   };
 
 /** Five appends as one group: one with an expectation that fails, one a retry of another. */
 export const appendsGroup: Role = (engine, name) =>
-  function* group({ results, written }): Generator<Step, void, void> {
+  function* group({ results, written }): Steps<void> {
     const leaf = new LeafCursor(true, engine.tailId);
     const calls = [
       request([item(name, 1)]),
@@ -116,7 +117,7 @@ function note(outcome: AppendOutcome, results: AppendResult[], written: string[]
 
 /** Four groups in a row, which keep the lock from the second on; then the caller has no more. */
 export const appendsGroupsInARow: Role = (engine, name) =>
-  function* groups({ results, written }): Generator<Step, void, void> {
+  function* groups({ results, written }): Steps<void> {
     const leaf = new LeafCursor(true, engine.tailId);
     for (let n = 1; n <= 4; n += 1) {
       const calls = [
@@ -134,7 +135,7 @@ const betweenCalls = portStep("between calls");
 
 /** Four appends in a row, which keep the lock from the third on; then the caller's code ends. */
 export const appendsInARow: Role = (engine, name) =>
-  function* row({ results }): Generator<Step, void, void> {
+  function* row({ results }): Steps<void> {
     const leaf = new LeafCursor(true, engine.tailId);
     for (let n = 1; n <= 4; n += 1) {
       results.push(...(yield* engine.appender.append(request([item(name, n)]), leaf)));
@@ -205,7 +206,7 @@ export function play(schedule: Schedule, world: World, intrude: Intrusion): void
 /** One step; true if others of its process may run after it. */
 function advance(one: Writer): boolean {
   try {
-    const next = one.steps.next();
+    const next = one.steps.next(0);
     if (next.done === true) end(one);
     else one.state = next.value.kind === "wait" ? "waiting" : "ready";
     return one.state !== "ready" || next.value === betweenCalls;

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { isBranchlogError, openSession } from "@branchlog/core";
 import type { AppendOptions, Session } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/testing";
-import { Engine, encodeDraft, runSync } from "@branchlog/core/internal";
+import { Engine, encodeDraft } from "@branchlog/core/internal";
+import { runSync } from "@branchlog/streaming";
 import { appendItem, LeafCursor } from "../../../packages/core/src/append/request.ts";
 import type { AppendItem, ParentChoice } from "../../../packages/core/src/append/request.ts";
 import { CountedWorld, header, path, say } from "../../support/counted-world.ts";
@@ -429,10 +430,7 @@ describe("a call of a group that is refused halfway", () => {
     ].map((items) => {
       return { request: { items, onDiverged: "branch", expectedTail: undefined } as const, leaf };
     });
-    const { outcomes } = runSync(
-      engine.appender.appendQueued(() => asked),
-      world.clock,
-    );
+    const { outcomes } = runSync(engine.appender.appendQueued(() => asked));
     expect(outcomes).toMatchObject([
       { error: { code: "ERR_ENTRY_NOT_FOUND", id: "nobody" } },
       { error: { code: "ERR_ENTRY_NOT_FOUND", id: "a" } },

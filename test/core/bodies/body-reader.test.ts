@@ -1,7 +1,7 @@
 /** Bodies of many rows: the same as one by one, in few reads, with nothing kept or parsed twice. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeCounter, LineFramer, scanSync } from "@branchlog/streaming";
+import { decodeCounter, LineFramer, runSync, scan } from "@branchlog/streaming";
 import { LogIndexer } from "@branchlog/core/internal";
 import { createBodyCache } from "../../../packages/core/src/bodies/body-cache.ts";
 import { BodyReader } from "../../../packages/core/src/bodies/body-reader.ts";
@@ -46,7 +46,7 @@ function logOf(lines: readonly string[], options: LogOptions = {}): Log {
     readLong: () => ({ ok: false, reason: "too-long", message: "" }),
     onFolded: () => undefined,
   });
-  scanSync(new MemorySource(bytes), new LineFramer(), indexer, { from: 0, to: bytes.length });
+  runSync(scan(new MemorySource(bytes), new LineFramer(), indexer, { from: 0, to: bytes.length }));
   const source = new MemorySource(bytes, options);
   const bodies = new BodyReader({
     path: "log",

@@ -15,13 +15,12 @@ import type {
   FrameKind,
   FrameSchema,
 } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
-import { runReadsSync } from "@branchlog/streaming";
+import { runAsync, runSync } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
 import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/maintenance";
 import { Engine } from "@branchlog/core/internal";
-import { readFrameAhead } from "../../../packages/core/src/checkpoint/checkpoint-file.ts";
 import { sessionOver } from "../../support/engine-session.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";
@@ -109,7 +108,7 @@ describe("a frame of a checkpoint", () => {
           read: () => Promise.reject(new Error("not asked for")),
         };
         const reading = (kind: FrameKind, columns: readonly Column[]): unknown =>
-          runReadsSync(source, readFrame(schemaOf(kind, columns), before.length, bytes.length));
+          runSync(readFrame(source, schemaOf(kind, columns), before.length, bytes.length));
         const { columns } = original;
         expect(reading(sumsFrame, columns)).toBeUndefined();
         expect(reading(indexFrame, columns)).toEqual(original);
@@ -135,8 +134,8 @@ describe("a frame that is read ahead", () => {
       for (let turns = args[3]; turns < bytes.length; turns += 1) await Promise.resolve();
       return readSync(...args);
     };
-    const wanted = runReadsSync({ readSync, read }, readFrame(schema, 0, bytes.length));
-    expect(await readFrameAhead({ readSync, read }, schema, bytes.length)).toEqual(wanted);
+    const wanted = runSync(readFrame({ readSync, read }, schema, 0, bytes.length));
+    expect(await runAsync(readFrame({ readSync, read }, schema, 0, bytes.length))).toEqual(wanted);
   });
 
   it("fails as its source does, once nothing is read any more", async () => {
@@ -150,7 +149,7 @@ describe("a frame that is read ahead", () => {
     };
     for (seen.failAt = 1; seen.failAt <= 6; seen.failAt += 1) {
       [seen.begun, seen.ended] = [0, 0];
-      const reading = readFrameAhead({ readSync, read }, schema, bytes.length);
+      const reading = runAsync(readFrame({ readSync, read }, schema, 0, bytes.length));
       await expect(reading).rejects.toThrow("EIO");
       expect(seen.ended).toBe(seen.begun);
     }

@@ -1,6 +1,7 @@
 /** What the comparison of a log with its checksums finds: the same, changed, or written anew. */
 import { crc32 } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { runSync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { compareSums, sumPieces } from "../../../packages/core/src/checkpoint/record-sums.ts";
 import type {
@@ -44,14 +45,8 @@ function sumsOf(pieces: readonly string[], parts: Partial<RecordSums> = {}): Rec
   };
 }
 
-function resultOf<T>(steps: Generator<void, T, undefined>): T {
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
-  return step.value;
-}
-
 function compared(sums: RecordSums, text: string, changedMax = 100): SumComparison {
-  return resultOf(compareSums(sourceOf(Buffer.from(text)).source, sums, changedMax));
+  return runSync(compareSums(sourceOf(Buffer.from(text)).source, sums, changedMax));
 }
 
 /** Twenty lines, of which some have other letters, and some another last byte. */

@@ -2,15 +2,13 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { runReadsSync } from "@branchlog/streaming";
+import { runAsync, runSync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import {
   beginCheckpoint,
   loadIndex,
-  loadIndexSync,
   loadSumsSync,
-  readFrameAhead,
 } from "../../../packages/core/src/checkpoint/checkpoint-file.ts";
 import { framePieces, readFrame } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
 import type {
@@ -76,7 +74,7 @@ function read(file: Buffer, start = 0, of: FrameSchema<Sample> = schema): Sample
     readSync,
     read: async (...given: Parameters<typeof readSync>) => readSync(...given),
   };
-  return runReadsSync(source, readFrame(of, start, file.length));
+  return runSync(readFrame(source, of, start, file.length));
 }
 
 describe("a frame", () => {
@@ -120,7 +118,7 @@ describe("a frame", () => {
     for (let length = 0; length < frame.length; length += 1) {
       const source = sourceOf(frame.subarray(0, length));
       const all = { ...source, read: async () => 0 };
-      expect(runReadsSync(all, readFrame(schema, 0, length))).toBeUndefined();
+      expect(runSync(readFrame(all, schema, 0, length))).toBeUndefined();
       expect(Math.max(0, ...source.ends)).toBeLessThanOrEqual(length);
     }
   });
@@ -186,10 +184,10 @@ describe("a frame", () => {
         return readSync(...given);
       },
     };
-    expect(await readFrameAhead(source, schema, file.length)).toEqual(read(frame));
+    expect(await runAsync(readFrame(source, schema, 0, file.length))).toEqual(read(frame));
     for (let ok = 0; ok < 4; ok += 1) {
       left = ok;
-      await expect(readFrameAhead(source, schema, file.length)).rejects.toThrow("EIO");
+      await expect(runAsync(readFrame(source, schema, 0, file.length))).rejects.toThrow("EIO");
       expect(underWay).toBe(0);
     }
   });
@@ -201,8 +199,8 @@ describe("the file of a checkpoint", () => {
   it("is closed however loading ends", async () => {
     const fs = new MemoryFileSystem();
     const load = async (): Promise<unknown[]> => [
-      loadIndexSync(fs, path, schema),
-      await loadIndex(fs, path, schema),
+      runSync(loadIndex(fs, path, schema)),
+      await runAsync(loadIndex(fs, path, schema)),
       loadSumsSync(fs, path, schema),
     ];
     expect(await load()).toEqual([undefined, undefined, undefined]);

@@ -1,18 +1,12 @@
 /** What is found in a log as it grows and is replaced: each finding once, and in one list. */
 import { describe, expect, it } from "vitest";
-import {
-  ManualClock,
-  MemoryFileSystem,
-  jsonLines,
-  sampleHeader,
-  userEntry,
-} from "@branchlog/core/testing";
+import { MemoryFileSystem, jsonLines, sampleHeader, userEntry } from "@branchlog/core/testing";
+import { runSync } from "@branchlog/streaming";
 import type { Diagnostic } from "@branchlog/core";
 import { Findings } from "../../../packages/core/src/log/findings.ts";
 import { TrackedLog } from "../../../packages/core/src/log/tracked-log.ts";
 import { diagnosticsMax } from "../../../packages/core/src/limits.ts";
 import { LogFile } from "../../../packages/core/src/store/log-file.ts";
-import { runSync } from "../../../packages/core/src/store/steps.ts";
 
 const path = "/s.jsonl";
 const options = { lineBytesMax: 1000, bodyCacheBytesMax: 0 };
@@ -27,7 +21,7 @@ class Found {
   constructor(...entries: readonly object[]) {
     this.#fs.writeFileSync(path, Buffer.from(jsonLines(sampleHeader(), ...entries)));
     this.#log = new TrackedLog(new LogFile(this.#fs, path), options);
-    this.#log.openSync();
+    runSync(this.#log.open());
     this.findings = new Findings(this.#log, () => (this.noted += 1));
   }
 
@@ -55,7 +49,7 @@ class Found {
   }
 
   #catchUp(): void {
-    runSync(this.#log.catchUp(), new ManualClock());
+    runSync(this.#log.catchUp());
   }
 }
 

@@ -7,11 +7,11 @@ import {
   jsonLines,
   sampleHeader,
 } from "@branchlog/core/testing";
+import { runSync } from "@branchlog/streaming";
 import type { Durability } from "@branchlog/core";
 import { unsyncedEntriesMax } from "../../../packages/core/src/limits.ts";
 import { LogDurability } from "../../../packages/core/src/log/log-durability.ts";
 import { TrackedLog } from "../../../packages/core/src/log/tracked-log.ts";
-import { runSync } from "../../../packages/core/src/store/steps.ts";
 import { LogFile } from "../../../packages/core/src/store/log-file.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 
@@ -35,7 +35,7 @@ class Disk {
     this.memory.writeFileSync(path, Buffer.from(jsonLines(sampleHeader())));
     const options = { lineBytesMax: 1000, bodyCacheBytesMax: 1000 };
     this.log = new TrackedLog(new LogFile(this.#fs, path), options);
-    this.log.openSync();
+    runSync(this.log.open());
   }
 
   durability(mode: Durability): LogDurability {
@@ -47,7 +47,7 @@ class Disk {
   replace(): void {
     this.memory.writeFileSync("/other", Buffer.from(jsonLines(sampleHeader({ id: "other" }))));
     this.memory.renameSync("/other", path);
-    runSync(this.log.catchUp(), this.clock);
+    runSync(this.log.catchUp());
   }
 
   get syncs(): number {

@@ -1,15 +1,9 @@
 /** One log through replacements of its file, and what it says of single lines. */
+import { runAsync, runSync } from "@branchlog/streaming";
 import { describe, expect, it } from "vitest";
-import {
-  ManualClock,
-  MemoryFileSystem,
-  jsonLines,
-  sampleHeader,
-  userEntry,
-} from "@branchlog/core/testing";
+import { MemoryFileSystem, jsonLines, sampleHeader, userEntry } from "@branchlog/core/testing";
 import { TrackedLog } from "../../../packages/core/src/log/tracked-log.ts";
 import { LogFile } from "../../../packages/core/src/store/log-file.ts";
-import { runSync } from "../../../packages/core/src/store/steps.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 
 const path = "/s.jsonl";
@@ -50,15 +44,15 @@ class Replaced {
 
 describe("a log whose file is replaced while it is opened", () => {
   const ways: readonly (readonly [string, (log: TrackedLog) => unknown])[] = [
-    ["opened", (log) => log.open()],
-    ["opened blocking", (log) => log.openSync()],
+    ["opened", (log) => runAsync(log.open())],
+    ["opened blocking", (log) => runSync(log.open())],
     ["read again", (log) => log.reloadMigrated()],
   ];
   it.each(ways)("is %s at the second or third attempt, and then refused", async (name, read) => {
     for (const replacements of [1, 2, 3, 100]) {
       const replaced = new Replaced();
       const { log } = replaced;
-      if (name === "read again") log.openSync();
+      if (name === "read again") runSync(log.open());
       replaced.replacements = replacements;
       const reading = (async () => read(log))();
       if (replacements < 3) await reading;
@@ -81,7 +75,7 @@ describe("a log", () => {
       return effect();
     });
     const result = { log: new TrackedLog(new LogFile(fs, path), options), fail: false };
-    result.log.openSync();
+    runSync(result.log.open());
     return result;
   }
 
@@ -118,7 +112,7 @@ describe("a log", () => {
     if (stat === null) throw new Error("no file");
     const grown = { ...stat, size: stat.size + 5 };
     expect(log.grewBy(grown, 5)).toBe(false);
-    log.openSync();
+    runSync(log.open());
     expect(log.end).toBe(stat.size);
     expect(log.grewBy(grown, 5)).toBe(true);
     expect(log.grewBy(grown, 4)).toBe(false);
@@ -141,12 +135,12 @@ describe("a log", () => {
       return effect();
     });
     const log = new TrackedLog(new LogFile(fs, path), options);
-    log.openSync();
+    runSync(log.open());
     const fd = memory.openSync(path, "append");
     memory.writeSync(fd, Buffer.from(`${pending}\n`), 0, pending.length + 1);
     memory.closeSync(fd);
     isFailing = true;
-    const catchUp = (): void => runSync(log.catchUp(), new ManualClock());
+    const catchUp = (): void => runSync(log.catchUp());
     expect(catchUp).toThrow(expect.objectContaining({ code: "ERR_LOG_UNREADABLE" }));
     expect(log.generation).toBe(1);
     isFailing = false;

@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { MemoryFileSystem, MemoryLock, encodeTitleSlot } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/maintenance";
-import { runSync } from "@branchlog/core/internal";
+import { runSync } from "@branchlog/streaming";
 import { live } from "@branchlog/core/live";
 import { readTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
@@ -37,7 +37,7 @@ function inMemory(options: { readonly lockWaitMs?: number } = {}): {
   fs.writeFileSync("/session.jsonl", readFileSync(fixture));
   const ports = { fs, lock: new MemoryLock(), ...reproducible() };
   const engine = Engine.openSync("/session.jsonl", { ports, checkpoint: "off", ...options });
-  const name = (title: string): boolean => runSync(writeTitle(engine, title, "user"), ports.clock);
+  const name = (title: string): boolean => runSync(writeTitle(engine, title, "user"));
   return { fs, engine, name };
 }
 
@@ -142,8 +142,7 @@ describe("writing a title", () => {
     await createSession(path, { dialect: "omp", title: "in the header" });
     const engine = Engine.openSync(path);
     const before = readFileSync(path);
-    const write = (): boolean =>
-      runSync(writeTitle(engine, "x", "user"), engine.settings.ports.clock);
+    const write = (): boolean => runSync(writeTitle(engine, "x", "user"));
     expect(write).toThrow(expect.objectContaining({ code: "ERR_APPEND_FAILED", path }));
     expect(readFileSync(path)).toEqual(before);
   });
@@ -173,8 +172,7 @@ describe("writing a title", () => {
   it("is refused to readers", () => {
     const path = copy();
     const engine = Engine.openSync(path, { access: "read" });
-    const write = (): boolean =>
-      runSync(writeTitle(engine, "x", "user"), engine.settings.ports.clock);
+    const write = (): boolean => runSync(writeTitle(engine, "x", "user"));
     expect(write).toThrow(expect.objectContaining({ code: "ERR_READ_ONLY" }));
   });
 
@@ -221,7 +219,7 @@ describe("writing a title", () => {
     const { ports } = engine.settings;
     const other = Engine.openSync("/session.jsonl", { ports, checkpoint: "off" });
     expect(name("said by its user")).toBe(true);
-    expect(runSync(writeTitle(other, "made up", "auto"), ports.clock)).toBe(false);
+    expect(runSync(writeTitle(other, "made up", "auto"))).toBe(false);
     expect(other.log.state.name).toBe("said by its user");
   });
 
@@ -244,7 +242,7 @@ describe("writing a title", () => {
     name("one");
     other.refreshSync();
     expect(other.log.state.name).toBe("one");
-    runSync(writeTitle(other, "two", "user"), ports.clock);
+    runSync(writeTitle(other, "two", "user"));
     expect(other.log.state.name).toBe("two");
   });
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "@branchlog/core/testing";
 import { clockContract } from "../../contracts/clock.ts";
-import { systemClock } from "../../../packages/core/src/store/steps.ts";
+import { systemClock } from "../../../packages/core/src/store/ports.ts";
 import { itPasses } from "../../contracts/contract.ts";
 
 itPasses(

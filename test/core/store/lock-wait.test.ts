@@ -3,6 +3,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runSync } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import {
   ManualClock,
@@ -19,7 +20,6 @@ import {
 } from "../../../packages/core/src/limits.ts";
 import { acquireLock, lockPauseMs } from "../../../packages/core/src/store/lock.ts";
 import type { LockWait } from "../../../packages/core/src/store/lock.ts";
-import { runSync } from "../../../packages/core/src/store/steps.ts";
 import type { LockQueue } from "../../../packages/core/src/store/ports.ts";
 
 const path = "/s.jsonl";
@@ -87,30 +87,30 @@ describe("a process that waits for a lock", () => {
   it("takes a free lock at once, without a place in the queue", () => {
     const queue = new QueueOf(0);
     const { ports, clock } = setUp(queue);
-    runSync(acquireLock(path, ports, 1_000), clock);
+    runSync(acquireLock(path, ports, 1_000));
     expect(clock.monotonicMs()).toBe(0);
     expect(queue.joined).toBe(0);
   });
 
   it("does not take a free lock before those that wait in front", () => {
     const queue = new QueueOf(3);
-    const { ports, clock, tries } = setUp(queue);
-    runSync(acquireLock(path, ports, 60_000), clock);
+    const { ports, tries } = setUp(queue);
+    runSync(acquireLock(path, ports, 60_000));
     expect(queue).toMatchObject({ looks: 4, joined: 1, left: 1 });
     expect(tries()).toBe(1);
   });
 
   it("checks a number of times that grows with the logarithm of the wait", () => {
-    const { ports, clock, inner, tries } = setUp();
+    const { ports, inner, tries } = setUp();
     inner.tryAcquireSync(path);
-    expect(() => runSync(acquireLock(path, ports, 15_000), clock)).toThrow("was not acquired");
+    expect(() => runSync(acquireLock(path, ports, 15_000))).toThrow("was not acquired");
     expect(tries()).toBeLessThan(200);
   });
 
   it("gets an error with the tries, the time and the holder of the lock", () => {
-    const { ports, clock, inner, tries } = setUp(new QueueOf(0));
+    const { ports, inner, tries } = setUp(new QueueOf(0));
     inner.tryAcquireSync(path);
-    const wait = (): unknown => runSync(acquireLock(path, ports, 1_000), clock);
+    const wait = (): unknown => runSync(acquireLock(path, ports, 1_000));
     const thrown = errorOf(wait);
     const facts = { tries: tries(), waitedMs: 1_000, ahead: 0, holder };
     expect(thrown).toMatchObject({ code: "ERR_LOCK_TIMEOUT", path, lock: facts });
@@ -120,10 +120,10 @@ describe("a process that waits for a lock", () => {
   });
 
   it("gets an error with the number of waiters in front, without a known holder", () => {
-    const { ports, clock, inner } = setUp(new QueueOf(1_000_000));
+    const { ports, inner } = setUp(new QueueOf(1_000_000));
     inner.tryAcquireSync(path);
     const lock = { ...ports.lock, holderSync: () => ({ ...holder, pid: null }) };
-    const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 100), clock));
+    const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 100)));
     expect(thrown.message).toMatch(/tries, 99\d{4} more waited in front\); .*by another process/);
   });
 
@@ -134,7 +134,7 @@ describe("a process that waits for a lock", () => {
     // Holders every 800 ms; the third stays.
     const heldMs = (): number => nowMs() - Math.min(1_600, Math.floor(nowMs() / 800) * 800);
     const lock = { ...ports.lock, holderSync: () => ({ ...holder, heldMs: heldMs() }) };
-    const { waitedMs } = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000), clock))
+    const { waitedMs } = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000)))
       .lock ?? { waitedMs: 0 };
     expect(waitedMs).toBeGreaterThanOrEqual(2_600);
     expect(waitedMs).toBeLessThan(3_000);
@@ -144,7 +144,7 @@ describe("a process that waits for a lock", () => {
     const { ports, clock, inner } = setUp(queueAt(() => 10_000 - Math.floor(clock.monotonicMs())));
     inner.tryAcquireSync(path);
     const lock = { ...ports.lock, holderSync: () => ({ ...holder, heldMs: 3_600_000 }) };
-    const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000), clock));
+    const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000)));
     expect(thrown.lock).toMatchObject({ waitedMs: 1_000 });
   });
 
@@ -154,34 +154,34 @@ describe("a process that waits for a lock", () => {
     );
     inner.tryAcquireSync(path);
     const lock = { ...ports.lock, holderSync: () => ({ ...holder, heldMs: 0 }) };
-    const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000), clock));
+    const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000)));
     expect(thrown.lock).toMatchObject({ waitedMs: 1_000 * lockWaitTotalFactor });
   });
 
   it("takes a lock that is free at the end of its wait, out of its turn", () => {
     const { ports, clock } = setUp(queueAt(() => 1));
     const lock = { ...ports.lock, holderSync: () => null };
-    runSync(acquireLock(path, { ...ports, lock }, 300), clock).releaseSync();
+    runSync(acquireLock(path, { ...ports, lock }, 300)).releaseSync();
     expect(clock.monotonicMs()).toBe(300);
   });
 
   it("waits in the place of another waiter of its thread, which it keeps from checking", () => {
     const queue = new QueueOf(2);
-    const { ports, clock } = setUp(queue);
+    const { ports } = setUp(queue);
     const steps = acquireLock(path, ports, 60_000);
     while (queue.joined === 0) steps.next();
-    runSync(acquireLock(path, ports, 60_000), clock).releaseSync();
+    runSync(acquireLock(path, ports, 60_000)).releaseSync();
     expect(queue).toMatchObject({ joined: 1, left: 0 });
-    runSync(steps, clock).releaseSync();
+    runSync(steps).releaseSync();
     expect(queue).toMatchObject({ joined: 1, left: 1 });
   });
 
   it("tries once, however many wait, if it may not wait", () => {
     const queue = new QueueOf(3);
-    const { ports, clock, inner, tries } = setUp(queue);
-    runSync(acquireLock(path, ports, 0), clock).releaseSync();
+    const { ports, inner, tries } = setUp(queue);
+    runSync(acquireLock(path, ports, 0)).releaseSync();
     inner.tryAcquireSync(path);
-    expect(() => runSync(acquireLock(path, ports, 0), clock)).toThrow("(1 try)");
+    expect(() => runSync(acquireLock(path, ports, 0))).toThrow("(1 try)");
     expect(tries()).toBe(2);
     expect(queue.joined).toBe(0);
   });

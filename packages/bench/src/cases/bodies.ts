@@ -2,7 +2,7 @@
 import { deepStrictEqual } from "node:assert";
 import { createReadStream } from "node:fs";
 import type { Duplex } from "node:stream";
-import { LineFramer, openByteSource, records, scanSync } from "@branchlog/streaming";
+import { LineFramer, openByteSource, records, runSync, scan } from "@branchlog/streaming";
 import { baseline, type BenchCase, defineCase, ours, type Subject } from "../bench-case.ts";
 import { largeSession } from "../inputs.ts";
 import { openCold } from "../our-session.ts";
@@ -46,7 +46,7 @@ const streamBodies = defineCase<TypeCounts>({
           throw new Error(`no line of this session is long, but the one at ${offset}`);
         },
       };
-      scanSync(file, new LineFramer(), sink, { from: 0, to: facts.bytes });
+      runSync(scan(file, new LineFramer(), sink, { from: 0, to: facts.bytes }));
       file.closeSync();
       return counts;
     }),

@@ -2,6 +2,8 @@
  * Appends to one log for one owner. Index and leaves change only after the bytes are in the log; a
  * failed append leaves both as they were, except for entries that its error names as written.
  */
+import { portStep, runSync } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import { ompEntryIdLength } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { transcriptNames } from "../dialects/foreign-record.ts";
@@ -20,8 +22,6 @@ import { migrate, needsMigration } from "../log/migration.ts";
 import { requireKnownVersion } from "../log/tracked-log.ts";
 import type { TrackedLog } from "../log/tracked-log.ts";
 import type { ReleasePolicy } from "../store/lock.ts";
-import { portStep, runSync } from "../store/steps.ts";
-import type { Steps } from "../store/steps.ts";
 import { failedCall, idsOf, notAppended, outcomeOf, unreachableIds } from "./append-result.ts";
 import type { AppendOutcome, AppendResult, WrittenLog } from "./append-result.ts";
 import { movesLeaf, planGroup } from "./plan.ts";
@@ -165,7 +165,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   }
 
   appendSync(request: AppendRequest, leaf: LeafCursor): readonly AppendResult[] {
-    return runSync(this.append(request, leaf), this.settings.ports.clock);
+    return runSync(this.append(request, leaf));
   }
 
   /** For a driver that blocks. Throws as `Session.append`; `written` names what was written. */

@@ -4,6 +4,7 @@
  * up to `batchBytesMax`. A failed append is reported to its caller only.
  */
 import { setImmediate as nextIteration } from "node:timers/promises";
+import { runAsync } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
 import { sharingOf } from "../store/lock.ts";
 import { failedCall, idsOf } from "./append-result.ts";
@@ -11,7 +12,6 @@ import type { AppendOutcome, AppendResult } from "./append-result.ts";
 import type { Appender, QueuedGroup } from "./appender.ts";
 import type { LeafCursor, AppendCall, AppendRequest } from "./request.ts";
 import { bytesOf } from "./request.ts";
-import { runAsync } from "../store/steps.ts";
 
 const jobBytes = 256;
 
@@ -163,7 +163,7 @@ export class AppendQueue {
     if (this.#wait.signal.aborted) this.#wait = new AbortController();
     try {
       const steps = this.#appender.appendQueued(take);
-      const appended = await runAsync(steps, settings.ports.clock, this.#wait.signal);
+      const appended = await runAsync(steps, this.#wait.signal);
       this.#settle(group ?? [], appended);
     } catch (error) {
       // Appends queued later keep waiting, with a full wait of their own.

@@ -4,18 +4,19 @@
  * rewritten meanwhile. Bulk reads join adjacent rows and bypass the cache.
  */
 import {
+  batches,
   decodeLine,
-  fill,
-  itemsOf,
-  passBatches,
+  items,
+  itemsSync,
+  readFully,
   readRange,
   readShallow,
+  readingAhead,
   reusedBuffers,
-  runPassSync,
-  runReads,
-  runReadsSync,
+  runAsync,
+  runSync,
 } from "@branchlog/streaming";
-import type { ByteSource, JsonObject, Pass, Reads } from "@branchlog/streaming";
+import type { ByteSource, FindingSteps, JsonObject, Steps } from "@branchlog/streaming";
 import { currentVersion, entryForm, upcastEntry } from "../dialects/header.ts";
 import type { UpcastContext } from "../dialects/header.ts";
 import { migrateLine } from "../dialects/migrate-line.ts";
@@ -57,25 +58,25 @@ export class BodyReader {
 
   /** Undefined if the row is damaged. O(line); cached. Throws `ERR_ENTRY_TOO_LARGE`. */
   entrySync(row: number): SessionEntry | undefined {
-    return this.#source.cache.get(row) ?? runReadsSync(this.#source.bytes, this.#entry(row));
+    return this.#source.cache.get(row) ?? runSync(this.#entry(row));
   }
 
   async entry(row: number): Promise<SessionEntry | undefined> {
-    return this.#source.cache.get(row) ?? runReads(this.#source.bytes, this.#entry(row));
+    return this.#source.cache.get(row) ?? runAsync(this.#entry(row));
   }
 
   lineSync(row: number): Buffer {
-    return runReadsSync(this.#source.bytes, this.#line(row));
+    return runSync(this.#line(row));
   }
 
   /** In the given order. Damaged and too large bodies are omitted; the latter are reported. */
   entriesSync(rows: Iterable<number>): Generator<RowBody, void, undefined> {
-    return runPassSync(this.#source.bytes, this.#entries(rows));
+    return itemsSync(this.#entries(rows));
   }
 
   /** As {@link BodyReader.entriesSync}, without blocking, and reading ahead. */
   entries(rows: Iterable<number>, signal?: AbortSignal): AsyncGenerator<RowBody, void, undefined> {
-    return itemsOf(this.batches(rows, signal), signal);
+    return items(readingAhead(this.#entries(rows)), signal);
   }
 
   /** As {@link BodyReader.entries}, read by read; take each batch before requesting the next. */
@@ -83,7 +84,7 @@ export class BodyReader {
     rows: Iterable<number>,
     signal?: AbortSignal,
   ): AsyncGenerator<Iterable<RowBody>, void, undefined> {
-    return passBatches(this.#source.bytes, this.#entries(rows), { signal, readsAhead: true });
+    return batches(readingAhead(this.#entries(rows)), signal);
   }
 
   isBuildable(row: number): boolean {
@@ -159,7 +160,7 @@ export class BodyReader {
     return this.#source.indexer.index.rows;
   }
 
-  *#entry(row: number): Reads<SessionEntry | undefined> {
+  *#entry(row: number): Steps<SessionEntry | undefined> {
     if (this.#rows.is(row, rowFlags.damaged)) return undefined;
     const line = yield* this.#line(row);
     const entry = this.#decode(row, line, 0, line.length);
@@ -167,23 +168,25 @@ export class BodyReader {
     return entry;
   }
 
-  #line(row: number): Reads<Buffer> {
+  #line(row: number): Steps<Buffer> {
     if (!this.isBuildable(row)) throw this.#damage.tooLarge(row);
-    return readWhole(Buffer.allocUnsafe(this.#rows.length(row)), this.#rows.offset(row));
+    const target = Buffer.allocUnsafe(this.#rows.length(row));
+    return readFully(this.#source.bytes, target, this.#rows.offset(row));
   }
 
-  *#entries(rows: Iterable<number>): Pass<RowBody> {
+  *#entries(rows: Iterable<number>): FindingSteps<RowBody> {
     // Two: one is decoded while the next read fills the other.
     const targetFor = reusedBuffers(2, readBytesMax);
+    const source = this.#source.bytes;
     for (const read of planReads(this.#rows, rows)) {
       if (this.#isTooLarge(read)) continue;
       const known = this.#cached(read);
       if (known !== undefined) {
-        yield { found: known };
+        yield { kind: "found", found: known };
         continue;
       }
-      const bytes = yield* readWhole(targetFor(read.length), read.offset);
-      yield { found: this.#bodies(read, bytes) };
+      const bytes = yield* readFully(source, targetFor(read.length), read.offset);
+      yield { kind: "found", found: this.#bodies(read, bytes) };
     }
   }
 
@@ -243,12 +246,11 @@ export class BodyReader {
   }
 
   *#recordsAbove(row: number): Generator<JsonObject> {
-    const { bytes, indexer } = this.#source;
-    const { index } = indexer;
+    const { index } = this.#source.indexer;
     let above = parentOfRow(index, row);
     for (let steps = 0; above >= 0 && steps < recordsAboveMax; steps += 1) {
       if (this.isBuildable(above)) {
-        const decoded = decodeLine(runReadsSync(bytes, this.#line(above)));
+        const decoded = decodeLine(this.lineSync(above));
         if (decoded.ok) yield decoded.value;
       }
       above = parentOfRow(index, above);
@@ -377,18 +379,4 @@ export function* planReads(table: RowTable, rows: Iterable<number>): Generator<P
     group.push(row);
   }
   if (group.length > 0) yield { offset: from, length: to - from, rows: group };
-}
-
-/** Bytes past the end of the log are zero, which is not JSON. */
-export function* readWhole(target: Buffer, position: number): Reads<Buffer> {
-  const { length } = yield* fill(target, position);
-  return length < target.length ? target.fill(0, length) : target;
-}
-
-export function readFullySync(source: ByteSource, target: Buffer, position: number): Buffer {
-  return runReadsSync(source, readWhole(target, position));
-}
-
-export function readFully(source: ByteSource, target: Buffer, position: number): Promise<Buffer> {
-  return runReads(source, readWhole(target, position));
 }

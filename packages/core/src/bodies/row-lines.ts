@@ -3,12 +3,18 @@
  * checked to hold the entry of its row. Lines of older versions are spliced into the current form,
  * never parsed and serialized. Damaged ones are omitted and reported.
  */
-import { bodyStream, lineEdgeBytes, readRangeAsync } from "@branchlog/streaming";
+import {
+  bodyStream,
+  lineEdgeBytes,
+  readFully,
+  readRangeAsync,
+  runAsync,
+} from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { entryForm } from "../dialects/header.ts";
 import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
-import { planReads, readFully, rewritten } from "./body-reader.ts";
+import { planReads, rewritten } from "./body-reader.ts";
 import type { BodyReader } from "./body-reader.ts";
 
 export interface LineSource {
@@ -136,5 +142,5 @@ function isSpace(byte: number): boolean {
 }
 
 function bytesAt(source: ByteSource, from: number, to: number): Promise<Buffer> {
-  return readFully(source, Buffer.allocUnsafe(to - from), from);
+  return runAsync(readFully(source, Buffer.allocUnsafe(to - from), from));
 }

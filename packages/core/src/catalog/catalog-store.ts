@@ -6,7 +6,7 @@ import { Buffer } from "node:buffer";
 import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
-import { readFully } from "../bodies/body-reader.ts";
+import { readFully, runAsync } from "@branchlog/streaming";
 import { beginCheckpoint } from "../checkpoint/checkpoint-file.ts";
 import { indexFrame } from "../checkpoint/checkpoint-format.ts";
 import { sessionName } from "../projections/name.ts";
@@ -141,7 +141,7 @@ async function savedBytes(path: string): Promise<Buffer | undefined> {
   try {
     if (opened.stat.size > catalogBytesMax) return undefined;
     const bytes = Buffer.allocUnsafe(opened.stat.size);
-    return await readFully(sidecarSource(fs, opened), bytes, 0);
+    return await runAsync(readFully(sidecarSource(fs, opened), bytes, 0));
   } finally {
     fs.closeSync(opened.fd);
   }

@@ -3,7 +3,7 @@
  * is not a session. Blank lines, lines without an object and omp's title slot are skipped. Reads at
  * most one MiB; writes nothing.
  */
-import { decodeLine, LineFramer, openByteSource, scanSync } from "@branchlog/streaming";
+import { decodeLine, LineFramer, openByteSource, runSync, scan } from "@branchlog/streaming";
 import type { ByteSource, DecodedLine } from "@branchlog/streaming";
 import { isOfSession } from "../dialects/foreign-record.ts";
 import { currentVersion } from "../dialects/header.ts";
@@ -106,7 +106,7 @@ function searchHeader(source: ByteSource, size: number): SessionHeader | undefin
   for (let bytes = firstReadBytes; !search.isOver && framer.offset < end; bytes *= 2) {
     const from = framer.offset;
     const range = { from, to: Math.min(end, from + bytes), chunkBytes: bytes };
-    if (scanSync(source, framer, sink, range) === 0) break;
+    if (runSync(scan(source, framer, sink, range)) === 0) break;
   }
   const rest = framer.rest();
   // Without a newline, the last line is whole only at the end of the file.

@@ -2,7 +2,13 @@
  * What a list shows of a session file, folded in one streaming pass that resumes when the file
  * grows. Memory: a few chunks and one line.
  */
-import { LineFramer, chunkBytesDefault, lineBytesMaxDefault, scan } from "@branchlog/streaming";
+import {
+  LineFramer,
+  chunkBytesDefault,
+  lineBytesMaxDefault,
+  runAsync,
+  scan,
+} from "@branchlog/streaming";
 import type { ByteSource, JsonObject } from "@branchlog/streaming";
 import { dialectOfLog } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
@@ -110,7 +116,7 @@ export class FactsReader {
       return this.#readTranscript(source, size, options);
     }
     const from = framer.offset;
-    if (from < size) await scan(source, framer, lines, { from, to: size, signal });
+    if (from < size) await runAsync(scan(source, framer, lines, { from, to: size }), signal);
     // The next bytes may arrive much later.
     framer.release();
     return this.#fold.keeping(() => this.#factsAtEnd(source));
@@ -130,7 +136,7 @@ export class FactsReader {
     if (this.#transcript === null) return undefined;
     const from = this.#framer.offset;
     const lines = this.#transcript.sink(source);
-    if (from < size) await scan(source, this.#framer, lines, { from, to: size, signal });
+    if (from < size) await runAsync(scan(source, this.#framer, lines, { from, to: size }), signal);
     this.#framer.release();
     return this.#transcript.facts;
   }

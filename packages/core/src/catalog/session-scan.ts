@@ -7,12 +7,14 @@ import {
   LineFramer,
   decodeLine,
   openByteSource,
+  readFullySync,
   readRange,
   readShallow,
   scanFlags,
   scanLines,
   scanLongLine,
-  scanSync,
+  runSync,
+  scan,
 } from "@branchlog/streaming";
 import type {
   ByteSource,
@@ -24,7 +26,6 @@ import type {
   ScannedKind,
   ScannedRows,
 } from "@branchlog/streaming";
-import { readFullySync } from "../bodies/body-reader.ts";
 import { dialectOfEntry, dialectMarkers } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { entryForm } from "../dialects/header.ts";
@@ -220,7 +221,7 @@ export function readSessionTextSync(path: string): string {
       },
     });
     const framer = new LineFramer();
-    scanSync(source, framer, lines, { from: 0, to: source.sizeSync() });
+    runSync(scan(source, framer, lines, { from: 0, to: source.sizeSync() }));
     lines.end(framer.rest());
     return texts.join(" ");
   } finally {

@@ -3,9 +3,8 @@
  * and the ids of the entries.
  */
 import { basename } from "node:path";
-import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
+import { decodeLine, readFullySync, readRange, readShallow } from "@branchlog/streaming";
 import type { ByteSource, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
-import { readFullySync } from "../bodies/body-reader.ts";
 import { transcriptOf } from "../dialects/foreign-record.ts";
 import { transcriptRecords } from "../dialects/transcript-records.ts";
 import type { SourceKind } from "../dialects/foreign-record.ts";

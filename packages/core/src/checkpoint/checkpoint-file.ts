@@ -4,16 +4,13 @@
  */
 import { createHash, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import { crc32 } from "node:zlib";
-import { runReads, runReadsSync } from "@branchlog/streaming";
-import type { ByteSource, Reads } from "@branchlog/streaming";
-import { readWhole } from "../bodies/body-reader.ts";
-import { checkpointReadBytes } from "../limits.ts";
+import { runSync } from "@branchlog/streaming";
+import type { ByteSource, Steps } from "@branchlog/streaming";
 import { AtomicFile } from "../store/atomic-file.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
 import { sidecarPath, openTrustedSync, sidecarSource } from "../store/sidecar.ts";
-import { closeFrame, openFrame, readFrame, secondFrameStart } from "./checkpoint-format.ts";
-import type { FrameInParts, FrameSchema } from "./checkpoint-format.ts";
+import { readFrame, secondFrameStart } from "./checkpoint-format.ts";
+import type { FrameSchema } from "./checkpoint-format.ts";
 
 /** Writing takes less than a second, unless the process is stopped. */
 const abandonedAfterMs: number = 10 * 60 * 1000;
@@ -29,30 +26,12 @@ function checkpointPrefix(logPath: string): string {
 }
 
 /** Undefined if missing or not whole. Never throws. */
-export function loadIndexSync<T>(
+export function loadIndex<T>(
   fs: FileSystem,
   path: string,
   schema: FrameSchema<T>,
-): T | undefined {
-  return readSync(fs, path, (size) => readFrame(schema, 0, size));
-}
-
-export async function loadIndex<T>(
-  fs: FileSystem,
-  path: string,
-  schema: FrameSchema<T>,
-): Promise<T | undefined> {
-  try {
-    const opened = openTrustedSync(fs, path);
-    if (opened === undefined) return undefined;
-    try {
-      return await readFrameAhead(sidecarSource(fs, opened), schema, opened.stat.size);
-    } finally {
-      fs.closeSync(opened.fd);
-    }
-  } catch {
-    return undefined;
-  }
+): Steps<T | undefined> {
+  return load(fs, path, (source, size) => readFrame(source, schema, 0, size));
 }
 
 /** The second frame; undefined if missing or not whole. Never throws. */
@@ -61,9 +40,10 @@ export function loadSumsSync<T>(
   path: string,
   schema: FrameSchema<T>,
 ): T | undefined {
-  return readSync(fs, path, function* (size) {
-    return yield* readFrame(schema, yield* secondFrameStart(), size);
+  const steps = load(fs, path, function* (source, size) {
+    return yield* readFrame(source, schema, yield* secondFrameStart(source), size);
   });
+  return runSync(steps);
 }
 
 /** Write the pieces, then call `close` and `replace`. Throws errors of the file system. */
@@ -84,16 +64,16 @@ function removeLeftBehind({ fs, clock }: Ports, beginning: string): void {
   }
 }
 
-function readSync<T>(
+function* load<T>(
   fs: FileSystem,
   path: string,
-  reads: (size: number) => Reads<T | undefined>,
-): T | undefined {
+  reads: (source: ByteSource, size: number) => Steps<T | undefined>,
+): Steps<T | undefined> {
   try {
     const opened = openTrustedSync(fs, path);
     if (opened === undefined) return undefined;
     try {
-      return runReadsSync(sidecarSource(fs, opened), reads(opened.stat.size));
+      return yield* reads(sidecarSource(fs, opened), opened.stat.size);
     } finally {
       fs.closeSync(opened.fd);
     }
@@ -156,44 +136,4 @@ function removeIfOrphan(
   } catch {
     // Another process removed it, or it is not a file, or may not be removed.
   }
-}
-
-const readsMax = 4;
-
-/**
- * Pieces are read ahead while one is checked, so that other threads touch new memory, the main cost
- * of reading. Throws what source and schema throw, after all reads have ended.
- */
-export async function readFrameAhead<T>(
-  source: ByteSource,
-  schema: FrameSchema<T>,
-  size: number,
-): Promise<T | undefined> {
-  const frame = await runReads(source, openFrame(schema, 0, size, checkpointReadBytes));
-  if (frame === undefined) return undefined;
-  const reads: Promise<Buffer>[] = [];
-  try {
-    const checksum = await checkedAhead(source, frame, reads);
-    return await runReads(source, closeFrame(frame, checksum));
-  } finally {
-    await Promise.allSettled(reads);
-  }
-}
-
-async function checkedAhead(
-  source: ByteSource,
-  { pieces, checksum: before }: FrameInParts<unknown>,
-  reads: Promise<Buffer>[],
-): Promise<number> {
-  let checksum = before;
-  for (let at = 0; at < pieces.length; at += 1) {
-    for (const { target, position } of pieces.slice(reads.length, at + readsMax)) {
-      const read = runReads(source, readWhole(target, position));
-      // It may reject before it is awaited; that is not unhandled.
-      read.catch(() => undefined);
-      reads.push(read);
-    }
-    checksum = crc32((await reads[at]) ?? Buffer.alloc(0), checksum);
-  }
-  return checksum;
 }

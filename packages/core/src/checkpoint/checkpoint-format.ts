@@ -5,8 +5,9 @@
  */
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
-import type { Reads } from "@branchlog/streaming";
-import { readWhole } from "../bodies/body-reader.ts";
+import { fill, readFully, readOf } from "@branchlog/streaming";
+import type { ByteSource, ReadStep, Steps } from "@branchlog/streaming";
+import { checkpointReadBytes } from "../limits.ts";
 
 export interface FrameKind {
   readonly mark: string;
@@ -70,50 +71,57 @@ export function* framePieces(
   yield endOf(checksum);
 }
 
-export interface FrameInParts<T> {
-  readonly pieces: readonly FramePiece[];
+interface FrameInParts<T> {
+  readonly pieces: readonly ReadStep[];
   readonly checksum: number;
   readonly end: number;
   readonly value: () => T;
 }
 
-interface FramePiece {
-  readonly target: Buffer;
-  readonly position: number;
-}
+const readsMax = 4;
 
-/** Undefined without a valid frame at `start`. Throws what the schema throws. */
+/**
+ * Undefined without a valid frame at `start`. Throws what the schema throws. Pieces are read ahead
+ * while one is checked, so that other threads touch new memory, the main cost of reading.
+ */
 export function* readFrame<T>(
+  source: ByteSource,
   schema: FrameSchema<T>,
   start: number,
   size: number,
-): Reads<T | undefined> {
-  const frame = yield* openFrame(schema, start, size, size);
+): Steps<T | undefined> {
+  const frame = yield* openFrame(source, schema, start, size);
   if (frame === undefined) return undefined;
+  const { pieces, end, value } = frame;
   let { checksum } = frame;
-  for (const { target, position } of frame.pieces) {
-    checksum = crc32(yield* readWhole(target, position), checksum);
+  for (const [at, piece] of pieces.entries()) {
+    const ahead = pieces.slice(at === 0 ? 0 : at + readsMax - 1, at + readsMax);
+    for (const read of ahead) yield { kind: "ahead", read };
+    checksum = crc32(yield* fill(piece), checksum);
   }
-  return yield* closeFrame(frame, checksum);
+  const found = yield* readFully(source, Buffer.alloc(checksumBytes), end);
+  return found.equals(endOf(checksum)) ? value() : undefined;
 }
 
-export function* openFrame<T>(
+function* openFrame<T>(
+  source: ByteSource,
   { kind, begin }: FrameSchema<T>,
   start: number,
   size: number,
-  pieceBytes: number,
-): Reads<FrameInParts<T> | undefined> {
-  const head = yield* readHead(kind, start, size);
+): Steps<FrameInParts<T> | undefined> {
+  const head = yield* readHead(source, kind, start, size);
   if (head === undefined) return undefined;
-  const text = yield* readWhole(Buffer.alloc(alignedUp(head.textBytes)), start + headBytes);
+  const textBytes = Buffer.alloc(alignedUp(head.textBytes));
+  const text = yield* readFully(source, textBytes, start + headBytes);
   const columns = new ColumnRoom(head.frameBytes - headBytes - text.length - checksumBytes);
   const finish = begin(JSON.parse(text.toString("utf8", 0, head.textBytes)), columns);
   if (columns.bytesLeft !== 0) return undefined;
-  const pieces: FramePiece[] = [];
+  const pieces: ReadStep[] = [];
   let position = start + headBytes + text.length;
   for (const { bytes } of columns.made) {
-    for (let at = 0; at < bytes.length; at += pieceBytes) {
-      pieces.push({ target: bytes.subarray(at, at + pieceBytes), position: position + at });
+    for (let at = 0; at < bytes.length; at += checkpointReadBytes) {
+      const target = bytes.subarray(at, at + checkpointReadBytes);
+      pieces.push(readOf(source, target, position + at));
     }
     position += bytes.length;
   }
@@ -125,17 +133,9 @@ export function* openFrame<T>(
   return { pieces, checksum: crc32(text, crc32(head.bytes)), end: position, value };
 }
 
-export function* closeFrame<T>(
-  { end, value }: FrameInParts<T>,
-  checksum: number,
-): Reads<T | undefined> {
-  const found = yield* readWhole(Buffer.alloc(checksumBytes), end);
-  return found.equals(endOf(checksum)) ? value() : undefined;
-}
-
 /** Correct only if the first frame's head is. */
-export function* secondFrameStart(): Reads<number> {
-  const head = yield* readWhole(Buffer.alloc(headBytes), 0);
+export function* secondFrameStart(source: ByteSource): Steps<number> {
+  const head = yield* readFully(source, Buffer.alloc(headBytes), 0);
   return head.readUIntLE(16, 6);
 }
 
@@ -145,9 +145,14 @@ interface FrameHead {
   readonly frameBytes: number;
 }
 
-function* readHead(kind: FrameKind, start: number, size: number): Reads<FrameHead | undefined> {
+function* readHead(
+  source: ByteSource,
+  kind: FrameKind,
+  start: number,
+  size: number,
+): Steps<FrameHead | undefined> {
   if (size < start + headBytes + checksumBytes) return undefined;
-  const bytes = yield* readWhole(Buffer.alloc(headBytes), start);
+  const bytes = yield* readFully(source, Buffer.alloc(headBytes), start);
   const textBytes = bytes.readUInt32LE(8);
   const frameBytes = bytes.readUIntLE(16, 6);
   const isMarked = bytes.subarray(0, 8).equals(markOf(kind));

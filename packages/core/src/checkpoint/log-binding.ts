@@ -3,8 +3,8 @@
  * is recognised by few reads.
  */
 import { crc32 } from "node:zlib";
+import { readFullySync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
-import { readFullySync } from "../bodies/body-reader.ts";
 import { slotLength } from "../dialects/title-slot.ts";
 import { malformed, wholeNumber } from "../entries/saved-fields.ts";
 import type { SavedFields } from "../entries/saved-fields.ts";

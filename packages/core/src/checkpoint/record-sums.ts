@@ -3,8 +3,8 @@
  * them. `verify` finds with them any bit that changed, even if the line still parses.
  */
 import { crc32 } from "node:zlib";
-import { decodeLine } from "@branchlog/streaming";
-import type { ByteSource } from "@branchlog/streaming";
+import { decodeLine, pause } from "@branchlog/streaming";
+import type { ByteSource, Steps } from "@branchlog/streaming";
 import { headerOf } from "../dialects/log-record.ts";
 import { SavedFields, malformed } from "../entries/saved-fields.ts";
 import { grownCapacity, grown } from "../index-table/row-table.ts";
@@ -65,13 +65,13 @@ interface Pieces {
   readonly lengthOf: (piece: number) => number;
 }
 
-/** Synchronous; yields before each chunk but the first. Throws what the source throws. */
+/** Reads synchronously; pauses before each chunk but the first. Throws what the source throws. */
 export function* sumPieces(
   source: ByteSource,
   pieces: Pieces,
   onSum: (piece: number, sum: number, lastByte: number) => void,
   chunk: Buffer = Buffer.allocUnsafe(Math.min(sumChunkBytes, pieces.end - pieces.start)),
-): Generator<void, void, undefined> {
+): Steps<void> {
   const { start, end } = pieces;
   let chunkAt = start;
   let [at, filled] = [0, 0];
@@ -79,7 +79,7 @@ export function* sumPieces(
     let sum = 0;
     for (let left = pieces.lengthOf(piece); left > 0;) {
       if (at === filled) {
-        if (filled > 0) yield;
+        if (filled > 0) yield pause;
         chunkAt += filled;
         const wanted = Math.min(chunk.length, end - chunkAt);
         filled = source.readSync(chunk, 0, wanted, chunkAt);
@@ -103,7 +103,7 @@ export function* compareSums(
   source: ByteSource,
   sums: RecordSums,
   changedMax: number,
-): Generator<void, SumComparison, undefined> {
+): Steps<SumComparison> {
   const places = new PiecePlaces(sums);
   const changed: ChangedPiece[] = [];
   let [seen, changedCount, movedCount, isLastSame] = [0, 0, 0, false];
@@ -199,8 +199,8 @@ export class SumBuilder {
     return this.#sums;
   }
 
-  /** Yields after each megabyte. Throws what reading throws. */
-  *extend(log: SummedLog): Generator<void, void, undefined> {
+  /** Pauses after each megabyte. Throws what reading throws. */
+  *extend(log: SummedLog): Steps<void> {
     if (this.#nextRow < 0) this.#nextRow = log.rows.firstFrom(this.#sums.end);
     while (this.#sums.end < log.end) {
       const batch = this.#plan(log);
@@ -212,7 +212,7 @@ export class SumBuilder {
       yield* sumPieces(log.source, pieces, (_, sum) => sums.push(sum), this.#chunk);
       if (sums.length < lengths.length) return;
       this.#add(batch, sums);
-      yield;
+      yield pause;
     }
   }
 

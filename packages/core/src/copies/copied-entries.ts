@@ -2,8 +2,8 @@
  * Lines of copied entries: byte for byte, except for changes required by an older version or the
  * copy, and new entries after them. Long lines that stay as they are pass through in chunks.
  */
-import { readRange } from "@branchlog/streaming";
-import { planReads, readFullySync } from "../bodies/body-reader.ts";
+import { readFullySync, readRange } from "@branchlog/streaming";
+import { planReads } from "../bodies/body-reader.ts";
 import { currentVersion, entryForm } from "../dialects/header.ts";
 import { isEmptyLinks, relinkLine } from "../dialects/object-members.ts";
 import type { NewLinks } from "../dialects/object-members.ts";

@@ -1,6 +1,6 @@
 /** The file name that agents give a session, and headers that inherit from another one. */
 import { join } from "node:path";
-import { readFullySync } from "../bodies/body-reader.ts";
+import { readFullySync } from "@branchlog/streaming";
 import { findMember, locateMembers } from "../dialects/object-members.ts";
 import { encodeTitleSlot } from "../dialects/title-slot.ts";
 import { encodeHeader } from "../entries/encode-entry.ts";

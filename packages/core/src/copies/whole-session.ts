@@ -3,7 +3,7 @@
  * header. Lines that are not records are omitted; a child of such a line becomes one of the entry
  * before it.
  */
-import { decodeLine, LineFramer, scanSync } from "@branchlog/streaming";
+import { decodeLine, LineFramer, runSync, scan } from "@branchlog/streaming";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import type { Engine } from "../session/engine.ts";
@@ -48,7 +48,7 @@ function recordsBetween({ log }: Engine, from: number, to: number): readonly Buf
     records.push(Buffer.from(bytes.subarray(start, end)), newline);
   };
   const sink = { line, longLine: () => undefined };
-  scanSync(log.file, new LineFramer({ offset: from }), sink, { from, to });
+  runSync(scan(log.file, new LineFramer({ offset: from }), sink, { from, to }));
   return records;
 }
 

@@ -3,6 +3,8 @@
  * may come later in the file, and a record that repeats an id gets its children at once (it
  * *shadows* the earlier row, as in pi). Operations are O(1) unless their comment says otherwise.
  */
+import { pause } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import { grownCapacity, grown, KindTable, RowTable, rowFlags } from "./row-table.ts";
 import { IdTable } from "./id-table.ts";
 import type { SavedIds } from "./id-table.ts";
@@ -82,11 +84,11 @@ export class IndexTable {
     this.#linkedRows = count;
   }
 
-  *reserve(rows: number): Generator<void, void, undefined> {
+  *reserve(rows: number): Steps<void> {
     this.rows.reserve(rows);
-    yield;
+    yield pause;
     this.ids.reserve(rows);
-    yield;
+    yield pause;
     this.#handles.reserve(rows + 2);
   }
 

@@ -3,12 +3,12 @@
  * what that covers was read whole: in pieces while the process is idle, or when the session is
  * closed or the process exits. A failed save is not reported; it costs time at the next open.
  */
-import { setImmediate as nextIteration } from "node:timers/promises";
+import { pause, runAsync, runSync } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import {
   beginCheckpoint,
   checkpointPath,
   loadIndex,
-  loadIndexSync,
   removeOrphanCheckpoints,
   loadSumsSync,
 } from "../checkpoint/checkpoint-file.ts";
@@ -69,19 +69,11 @@ export class Checkpoints {
     this.#sums = new LogSums(settings);
   }
 
-  restoreSync(makeState: () => LogState, stat: FileStat): LogState {
+  *restore(makeState: () => LogState, stat: FileStat): Steps<LogState> {
     const { checkpoint, ports } = this.#settings;
     const state = makeState();
     if (checkpoint === "off") return state;
-    const found = loadIndexSync(ports.fs, this.#path, checkpointSchema(state, stat));
-    return this.#restored(makeState, state, found);
-  }
-
-  async restore(makeState: () => LogState, stat: FileStat): Promise<LogState> {
-    const { checkpoint, ports } = this.#settings;
-    const state = makeState();
-    if (checkpoint === "off") return state;
-    const found = await loadIndex(ports.fs, this.#path, checkpointSchema(state, stat));
+    const found = yield* loadIndex(ports.fs, this.#path, checkpointSchema(state, stat));
     return this.#restored(makeState, state, found);
   }
 
@@ -96,14 +88,12 @@ export class Checkpoints {
 
   /** Saves if due, spending at most `sumsMsMax` on checksums. Never throws. */
   saveSync(sumsMsMax: number = Number.POSITIVE_INFINITY): void {
-    const steps = this.#saving(sumsMsMax);
-    while (steps.next().done !== true);
+    runSync(this.#saving(sumsMsMax));
   }
 
   /** As `saveSync`, in pieces; abandoned if anything changes meanwhile. */
   async save(sumsMsMax: number = Number.POSITIVE_INFINITY): Promise<void> {
-    const steps = this.#saving(sumsMsMax);
-    while (steps.next().done !== true) await nextIteration();
+    await runAsync(this.#saving(sumsMsMax));
   }
 
   async close(): Promise<void> {
@@ -176,8 +166,8 @@ export class Checkpoints {
     }
   }
 
-  /** Yields between the pieces; ends without a checkpoint if anything changed meanwhile. */
-  *#saving(sumsMsMax: number): Generator<void, void, undefined> {
+  /** Pauses between the pieces; ends without a checkpoint if anything changed meanwhile. */
+  *#saving(sumsMsMax: number): Steps<void> {
     if (!this.#isDue) return;
     this.#abandon();
     const { state } = this.#log;
@@ -187,9 +177,9 @@ export class Checkpoints {
     const isStale = (): boolean => this.#changes.version !== version || this.#attempts !== attempt;
     try {
       const taking = this.#takingSums(state, sumsMsMax);
-      let taken = taking.next();
-      for (; taken.done !== true; taken = taking.next()) {
-        yield;
+      let taken = taking.next(0);
+      for (; taken.done !== true; taken = taking.next(0)) {
+        yield pause;
         if (isStale()) return;
       }
       const work = workOf(state, sumsEndOf(taken.value));
@@ -199,14 +189,14 @@ export class Checkpoints {
       this.#write = write;
       for (const piece of pieces) {
         write.add(piece);
-        yield;
+        yield pause;
         if (isStale()) return;
       }
       write.close();
       write.replace();
       this.#saved = { state, ...work };
       this.#sums.forget();
-      yield;
+      yield pause;
       // Orphans beside their logs are removed when the directory is listed.
       if (checkpointDir === undefined) return;
       removeOrphanCheckpoints(ports, this.#log.path, checkpointDir);
@@ -218,7 +208,7 @@ export class Checkpoints {
     }
   }
 
-  #takingSums(state: LogState, msMax: number): ReturnType<LogSums["computeMissing"]> {
+  #takingSums(state: LogState, msMax: number): Steps<RecordSums | undefined> {
     const { clock } = this.#settings.ports;
     const endMs = clock.monotonicMs() + (this.#savesSums ? msMax : 0);
     const isOver = (): boolean => clock.monotonicMs() >= endMs;
@@ -281,14 +271,14 @@ export class LogSums {
   }
 
   /**
-   * Yields after each megabyte, and checks then whether to leave the rest for later. Undefined if
+   * Pauses after each megabyte, and checks then whether to leave the rest for later. Undefined if
    * the log is not the one that was read. Checksums that are known hold.
    */
   *computeMissing(
     state: LogState,
     isKnown: boolean,
     isOver: () => boolean,
-  ): Generator<void, RecordSums | undefined, undefined> {
+  ): Steps<RecordSums | undefined> {
     const saved = isTranscript(state) ? null : state.save();
     const { header, index, lines } = state.indexer;
     const stat = state.file.statSync();
@@ -309,7 +299,7 @@ export class LogSums {
     const { end, lineNumber: nextLine } = saved;
     const log = { source: state.file, rows: index.rows, lines, end, nextLine };
     const steps = builder.extend(log);
-    while (!isOver() && steps.next().done !== true) yield;
+    while (!isOver() && steps.next(0).done !== true) yield pause;
     return trimmed(builder.sums);
   }
 
@@ -330,13 +320,13 @@ function* comparing(
   state: LogState,
   sums: RecordSums | undefined,
   isOver: () => boolean,
-): Generator<void, SumComparison["verdict"] | undefined, undefined> {
+): Steps<SumComparison["verdict"] | undefined> {
   if (sums === undefined) return "rewritten";
   const steps = compareSums(state.file, sums, 0);
   while (!isOver()) {
-    const step = steps.next();
+    const step = steps.next(0);
     if (step.done === true) return step.value.verdict;
-    yield;
+    yield pause;
   }
   return undefined;
 }

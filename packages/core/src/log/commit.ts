@@ -11,14 +11,14 @@
  * `appendAttemptsMax` writes are `torn`. Nothing is written again to another log that took the
  * name.
  */
+import { portStep } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { appendAttemptsMax } from "../limits.ts";
 import { acquireLock, sharingOf } from "../store/lock.ts";
 import type { ReleasePolicy } from "../store/lock.ts";
 import type { FileStat, HeldLock, Ports } from "../store/ports.ts";
-import { portStep } from "../store/steps.ts";
-import type { Steps } from "../store/steps.ts";
 
 /** A log that lines are committed to. */
 export interface CommitLog {

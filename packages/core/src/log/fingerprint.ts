@@ -4,8 +4,8 @@
  * log does not, and starts a new generation. The bytes are taken from regular reads: a second read
  * might already see another log.
  */
+import { readFullySync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
-import { readFullySync } from "../bodies/body-reader.ts";
 import { slotLength } from "../dialects/title-slot.ts";
 import { fingerprintBytes } from "../limits.ts";
 import type { FileStat } from "../store/ports.ts";

@@ -9,7 +9,8 @@ import {
   openByteSource,
   readRange,
   readShallow,
-  scanSync,
+  runSync,
+  scan,
 } from "@branchlog/streaming";
 import type {
   ByteSource,
@@ -72,7 +73,7 @@ function firstOwner(
   while (!isOver()) {
     const from = framer.offset;
     const range = { from, to: Math.min(size, from + headChunkBytes), chunkBytes: headChunkBytes };
-    if (scanSync(source, framer, sink, range) === 0) break;
+    if (runSync(scan(source, framer, sink, range)) === 0) break;
   }
   const rest = framer.rest();
   if (rest?.bytes) sink.line(rest.bytes, 0, rest.bytes.length, rest.offset, rest.lineNumber);

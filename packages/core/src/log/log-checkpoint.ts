@@ -3,7 +3,7 @@
  * defect it counts as missing.
  */
 import { decodeLine } from "@branchlog/streaming";
-import { readFullySync } from "../bodies/body-reader.ts";
+import { readFullySync } from "@branchlog/streaming";
 import { framePieces, indexFrame, sumsFrame } from "../checkpoint/checkpoint-format.ts";
 import type { FrameContent, FrameSchema } from "../checkpoint/checkpoint-format.ts";
 import { bindingOf, isBoundAs, isBoundTo, readBinding } from "../checkpoint/log-binding.ts";

@@ -4,19 +4,19 @@
  * line turns out to continue, this state is broken, and its owner starts a new one.
  */
 import { basename } from "node:path";
-import { setImmediate as nextIteration } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import {
   LineFramer,
   decodeLine,
+  pause,
+  readFullySync,
   readRange,
   readShallow,
   scan,
-  scanSync,
 } from "@branchlog/streaming";
-import type { LineRest, LinesSink } from "@branchlog/streaming";
+import type { LineRest, LinesSink, Steps } from "@branchlog/streaming";
 import { createBodyCache } from "../bodies/body-cache.ts";
-import { BodyReader, readFullySync } from "../bodies/body-reader.ts";
+import { BodyReader } from "../bodies/body-reader.ts";
 import { dialectOfLog } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { readTitleSlot, titleSlotBytes } from "../dialects/title-slot.ts";
@@ -168,25 +168,15 @@ export class LogState {
     return this.#trail.bytes;
   }
 
-  readSync(to: number): void {
+  *read(to: number): Steps<void> {
     const sink = this.#sink();
     const sampled = Math.min(to, this.end + sampleBytes);
-    scanSync(this.#trail, this.#framer, sink, { from: this.end, to: sampled });
-    for (const _ of this.#reserve(to));
-    scanSync(this.#trail, this.#framer, sink, { from: this.end, to });
+    const sample = { from: this.end, to: sampled, yieldEveryMs };
+    yield* scan(this.#trail, this.#framer, sink, sample);
+    yield* this.#reserve(to);
+    yield* scan(this.#trail, this.#framer, sink, { from: this.end, to, yieldEveryMs });
     this.#endRead();
-    while (!this.#settleSome());
-  }
-
-  async read(to: number, signal?: AbortSignal): Promise<void> {
-    const sink = this.#sink();
-    const options = signal === undefined ? { yieldEveryMs } : { yieldEveryMs, signal };
-    const sampled = Math.min(to, this.end + sampleBytes);
-    await scan(this.#trail, this.#framer, sink, { from: this.end, to: sampled, ...options });
-    for (const _ of this.#reserve(to)) await nextIteration();
-    await scan(this.#trail, this.#framer, sink, { from: this.end, to, ...options });
-    this.#endRead();
-    while (!this.#settleSome()) await nextIteration();
+    while (!this.#settleSome()) yield pause;
   }
 
   /**
@@ -242,7 +232,7 @@ export class LogState {
     return this.#trail.bytes.cursor === this.end;
   }
 
-  *#reserve(to: number): Generator<void, void, undefined> {
+  *#reserve(to: number): Steps<void> {
     const left = to - this.end;
     if (left < sampleBytes) return;
     const { count } = this.index;

@@ -5,8 +5,16 @@
  * leaves either the old log or the new one, whole.
  */
 import { encodeHeader } from "../entries/encode-entry.ts";
-import { LineFramer, decodeLine, readRange, scanSync } from "@branchlog/streaming";
-import { readFullySync } from "../bodies/body-reader.ts";
+import {
+  LineFramer,
+  decodeLine,
+  portStep,
+  readFullySync,
+  readRange,
+  runSync,
+  scan,
+} from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import { entryForm } from "../dialects/header.ts";
 import { migrateLine } from "../dialects/migrate-line.ts";
 import { BranchlogError } from "../errors.ts";
@@ -15,8 +23,6 @@ import { acquireLock } from "../store/lock.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
 import { keptPaths } from "../store/sidecar.ts";
-import { portStep } from "../store/steps.ts";
-import type { Steps } from "../store/steps.ts";
 import type { LogState } from "./log-state.ts";
 import type { TrackedLog } from "./tracked-log.ts";
 
@@ -96,7 +102,7 @@ function* takePlace({ log, ports, file }: Migration): Steps<string | null> {
   const size = fs.statSync(backup)?.size ?? end;
   if (size <= end) return backup;
   // A writer without our lock still had the old file open: its lines must not be lost there.
-  state.readSync(size);
+  runSync(state.read(size));
   addAll(file, lateChunks(log, committedEnd));
   if (!state.isTerminated) file.add(Buffer.from("\n"));
   return backup;
@@ -221,7 +227,7 @@ function sessionRecords(
     found.push({ offset, length: end - start });
   };
   const framer = new LineFramer({ offset: from });
-  scanSync(file, framer, { line, longLine }, { from, to });
+  runSync(scan(file, framer, { line, longLine }, { from, to }));
   const rest = framer.rest();
   if (rest?.bytes) line(rest.bytes, 0, rest.length, rest.offset);
   else if (rest) longLine(rest);

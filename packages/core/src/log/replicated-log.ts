@@ -4,13 +4,13 @@
  * its plan if the log still ends where the plan was made for, and else fetches and plans again.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { io, portStep } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
 import { commitConflictsMax } from "../limits.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { StoredAppend, StoredLog, StoredPosition } from "../store/log-store.ts";
 import { storedLogGone } from "../store/stored-names.ts";
-import { io, portStep } from "../store/steps.ts";
-import type { Steps } from "../store/steps.ts";
 import { asPlanned, joined } from "./commit.ts";
 import type { CommitOutcome, CommitTask, CommitWork, LinePlan, PlannedLine } from "./commit.ts";
 import type { ReadOptions } from "./log-state.ts";

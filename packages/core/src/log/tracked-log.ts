@@ -2,6 +2,8 @@
  * Follows a log through its generations: reads on from its cursor, and indexes the log anew once
  * its file was replaced, truncated or rewritten.
  */
+import { portStep, runSync } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import { currentVersion } from "../dialects/header.ts";
 import { BranchlogError } from "../errors.ts";
 import type { LogFile } from "../store/log-file.ts";
@@ -19,8 +21,6 @@ import type {
 } from "./commit.ts";
 import { LogState } from "./log-state.ts";
 import type { ReadOptions } from "./log-state.ts";
-import { portStep } from "../store/steps.ts";
-import type { Steps } from "../store/steps.ts";
 
 /** Sent during a change, without its content: listeners must read later. */
 export class ChangeSignal {
@@ -97,8 +97,7 @@ const readAttemptsMax = 3;
 
 /** Makes a state from the checkpoint of the log that has `stat`, or an empty one. */
 export interface StateRestorer {
-  restoreSync(makeState: () => LogState, stat: FileStat): LogState;
-  restore(makeState: () => LogState, stat: FileStat): Promise<LogState>;
+  restore(makeState: () => LogState, stat: FileStat): Steps<LogState>;
 }
 
 export class TrackedLog implements CommitLog, LogInFile {
@@ -148,32 +147,18 @@ export class TrackedLog implements CommitLog, LogInFile {
     return this.#stat?.size ?? 0;
   }
 
-  openSync(saved?: StateRestorer): void {
-    this.#readSync(() => this.#firstStat(), saved);
+  open(saved?: StateRestorer): Steps<void> {
+    return this.#read(() => requireFile(this.path, this.statSync()), saved);
   }
 
   /** The old state stays in force until the new one is complete. */
-  #readSync(statNow: () => FileStat, saved?: StateRestorer): void {
+  *#read(statNow: () => FileStat, saved?: StateRestorer): Steps<void> {
     for (let attempt = 1; ; attempt += 1) {
       const stat = statNow();
       try {
         const make = (): LogState => this.#newState(stat);
-        const state = saved?.restoreSync(make, stat) ?? make();
-        state.readSync(stat.size);
-        return this.#finish(state, stat);
-      } catch (error) {
-        if (!isReplaced(error) || attempt >= readAttemptsMax) throw error;
-      }
-    }
-  }
-
-  async open(signal?: AbortSignal, saved?: StateRestorer): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      const stat = this.#firstStat();
-      try {
-        const make = (): LogState => this.#newState(stat);
-        const state = (await saved?.restore(make, stat)) ?? make();
-        await state.read(stat.size, signal);
+        const state = saved === undefined ? make() : yield* saved.restore(make, stat);
+        yield* state.read(stat.size);
         return this.#finish(state, stat);
       } catch (error) {
         if (!isReplaced(error) || attempt >= readAttemptsMax) throw error;
@@ -250,10 +235,6 @@ export class TrackedLog implements CommitLog, LogInFile {
     return row < 0 ? -1 : index.rows.offset(row);
   }
 
-  #firstStat(): FileStat {
-    return requireFile(this.file.path, this.file.statSync());
-  }
-
   #newState(stat: FileStat): LogState {
     return new LogState(this.file.adopted(stat), this.#options, this.#onChange);
   }
@@ -294,7 +275,8 @@ export class TrackedLog implements CommitLog, LogInFile {
   #readOn(stat: FileStat): boolean {
     try {
       if (!this.#state.confirm(stat)) return false;
-      this.#state.readSync(stat.size);
+      // Not as own steps: nothing waits while the lock is held.
+      runSync(this.#state.read(stat.size));
       if (this.#state.isBroken) return false;
       this.#remember(stat);
       return true;
@@ -323,7 +305,7 @@ export class TrackedLog implements CommitLog, LogInFile {
   }
 
   #reread(): void {
-    this.#readSync(() => this.#statNow());
+    runSync(this.#read(() => this.#statNow()));
   }
 
   #statNow(): FileStat {

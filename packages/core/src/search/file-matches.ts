@@ -1,8 +1,7 @@
 /** Finds the matches of one file while its lines are read. */
 import { basename } from "node:path";
-import { decodeLine } from "@branchlog/streaming";
+import { decodeLine, readFullySync } from "@branchlog/streaming";
 import type { ByteSource, JsonObject, LineSink, LinesSink, LongLine } from "@branchlog/streaming";
-import { readFullySync } from "../bodies/body-reader.ts";
 import { HeaderSearch } from "../catalog/header-search.ts";
 import { messageBytesMax } from "../catalog/limits.ts";
 import { dialectOfLog } from "../dialects/dialect.ts";

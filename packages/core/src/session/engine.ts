@@ -3,6 +3,8 @@
  * the adapters of agents are thin layers over it, each with its own leaf. Its file stays open until
  * it is released, or collected.
  */
+import { runAsync, runSync } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import type { BodyReader } from "../bodies/body-reader.ts";
 import { encodeHeader } from "../entries/encode-entry.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
@@ -28,7 +30,6 @@ import { rowPathView } from "./context-load.ts";
 import { ReplicatedLog } from "../log/replicated-log.ts";
 import type { StoredLog } from "../store/log-store.ts";
 import { createPrivatePorts } from "../store/private-ports.ts";
-import { runAsync, runSync } from "../store/steps.ts";
 import { storedLogMissing } from "../store/stored-names.ts";
 
 const pathOfLog = "The path of a log";
@@ -59,30 +60,23 @@ export class Engine {
 
   /** Blocks while the log is indexed. Never writes. Throws as `openSession`. */
   static openSync(path: string, options: EngineOptions = {}): Engine {
-    const engine = new Engine(path, engineSettings(options));
-    try {
-      engine.log.openSync(engine.checkpoints);
-    } catch (error) {
-      engine.release();
-      throw error;
-    }
-    engine.#opened();
-    return engine;
+    return runSync(Engine.#opening(path, options));
   }
 
-  static async open(
-    path: string,
-    options: EngineOptions = {},
-    signal?: AbortSignal,
-  ): Promise<Engine> {
+  static open(path: string, options: EngineOptions = {}, signal?: AbortSignal): Promise<Engine> {
+    return runAsync(Engine.#opening(path, options), signal);
+  }
+
+  static *#opening(path: string, options: EngineOptions): Steps<Engine> {
     const engine = new Engine(path, engineSettings(options));
     try {
-      await engine.log.open(signal, engine.checkpoints);
+      yield* engine.log.open(engine.checkpoints);
     } catch (error) {
       engine.release();
       throw error;
     }
-    engine.#opened();
+    engine.appender.markOwn();
+    engine.checkpoints.progressed();
     return engine;
   }
 
@@ -110,8 +104,8 @@ export class Engine {
       settings,
       (...parts) => new ReplicatedLog(stored, { ...end, at }, ...parts),
     );
-    await engine.log.open(signal);
-    engine.#opened();
+    await runAsync(engine.log.open(), signal);
+    engine.appender.markOwn();
     return engine;
   }
 
@@ -126,11 +120,6 @@ export class Engine {
     requireNonEmpty(pathOfLog, path);
     createLog(ports, path, headerAndLines(encodeHeader(header), lines));
     return Engine.openSync(path, options);
-  }
-
-  #opened(): void {
-    this.appender.markOwn();
-    this.checkpoints.progressed();
   }
 
   get path(): string {
@@ -165,12 +154,12 @@ export class Engine {
 
   /** Reads what others appended. Takes no lock, writes nothing. */
   refreshSync(): void {
-    runSync(this.log.catchUp(), this.settings.ports.clock);
+    runSync(this.log.catchUp());
   }
 
   /** As `refreshSync`, also of a log in a store. */
   refresh(signal?: AbortSignal): Promise<void> {
-    return runAsync(this.log.catchUp(), this.settings.ports.clock, signal);
+    return runAsync(this.log.catchUp(), signal);
   }
 
   entrySync(id: string): SessionEntry | undefined {

@@ -8,7 +8,7 @@ import { createLog } from "../store/atomic-file.ts";
 import { notAppended } from "../append/append-result.ts";
 import type { CommitWork, LinePlan, PlannedLine } from "../log/commit.ts";
 import type { Engine } from "./engine.ts";
-import { runAsync } from "../store/steps.ts";
+import { runAsync } from "@branchlog/streaming";
 
 /** The result of a recovery. */
 export interface Recovery {
@@ -55,11 +55,9 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
     }),
   };
   const steps = log.commit(work);
-  const { verification, plan: done } = await runAsync(steps, ports.clock).catch(
-    (error: unknown) => {
-      throw notAppended(engine.path, error);
-    },
-  );
+  const { verification, plan: done } = await runAsync(steps).catch((error: unknown) => {
+    throw notAppended(engine.path, error);
+  });
   const ids = done.lines.map(({ id }) => id);
   if (!verification.isAsPlanned) throw disturbed(engine.path, verification.failure?.cause);
   engine.appender.markOwn();

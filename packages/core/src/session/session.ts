@@ -19,9 +19,8 @@ import {
 } from "./entry-query.ts";
 import { recoverLog } from "./recovery.ts";
 import type { Recovery } from "./recovery.ts";
-import { runAsync } from "../store/steps.ts";
 import { writeTitle } from "./title-write.ts";
-import { itemsOf } from "@branchlog/streaming";
+import { itemsOf, runAsync } from "@branchlog/streaming";
 import type { JsonValue } from "@branchlog/streaming";
 import type { RowBody } from "../bodies/body-reader.ts";
 import type { DialectName } from "../dialects/dialect.ts";
@@ -323,8 +322,7 @@ export class Session extends SessionView {
     if (engine.log.state.titleSlot === undefined) {
       return this.append({ type: "session_info", name: title }, options);
     }
-    const { clock } = engine.settings.ports;
-    await this.#queue.run(() => runAsync(writeTitle(engine, title, "user"), clock, signal));
+    await this.#queue.run(() => runAsync(writeTitle(engine, title, "user"), signal));
     // An empty slot leaves the naming to the entries.
     const isNamed = title === "" && engine.log.state.name !== undefined;
     return isNamed ? this.append({ type: "session_info", name: "" }, options) : null;

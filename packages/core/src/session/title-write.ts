@@ -13,8 +13,8 @@ import type { FileStat, FileSystem, Ports } from "../store/ports.ts";
 import { notAppended } from "../append/append-result.ts";
 import type { Engine } from "./engine.ts";
 import { acquireLock } from "../store/lock.ts";
-import { portStep } from "../store/steps.ts";
-import type { Steps } from "../store/steps.ts";
+import { portStep } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 
 const pauseMs = 5;
 
@@ -32,7 +32,7 @@ export function* writeTitle(engine: Engine, title: string, source: TitleSource):
     const outcome = yield* underLocks(engine, title, source);
     if (outcome !== "busy") return outcome === "written";
     if (ports.clock.monotonicMs() >= endMs) throw heldByOmp(log.path, lockWaitMs);
-    yield { kind: "wait", ms: pauseMs };
+    yield { kind: "wait", clock: ports.clock, ms: pauseMs };
   }
 }
 

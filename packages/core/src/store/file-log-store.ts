@@ -4,7 +4,7 @@
  */
 import { basename, dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
-import { fill, readRangeAsync, runReadsSync } from "@branchlog/streaming";
+import { readFullySync, readRangeAsync, runAsync } from "@branchlog/streaming";
 import { slotLength } from "../dialects/title-slot.ts";
 import { BranchlogError } from "../errors.ts";
 import { lockWaitMsDefault } from "../limits.ts";
@@ -13,7 +13,6 @@ import { acquireLock } from "./lock.ts";
 import { LogFile } from "./log-file.ts";
 import type { LogStore, StoredAppend, StoredLog, StoredPosition } from "./log-store.ts";
 import type { FileStat, Ports } from "./ports.ts";
-import { runAsync } from "./steps.ts";
 import {
   requireStoredName,
   storedLogExists,
@@ -103,7 +102,7 @@ class FileStoredLog implements StoredLog {
   ): Promise<StoredAppend> {
     const { generation, at } = expected;
     const steps = acquireLock(this.#file.path, this.#ports, lockWaitMsDefault);
-    const held = await runAsync(steps, this.#ports.clock, signal);
+    const held = await runAsync(steps, signal);
     try {
       const found = this.#find(generation);
       if (found === undefined || found.size < at) return { kind: "gone" };
@@ -146,7 +145,7 @@ interface FoundFile {
 }
 
 function holds(file: LogFile, at: number, bytes: Buffer): boolean {
-  return runReadsSync(file, fill(Buffer.alloc(bytes.length), at)).equals(bytes);
+  return readFullySync(file, Buffer.alloc(bytes.length), at).equals(bytes);
 }
 
 const startBytes = 4096;
@@ -154,7 +153,7 @@ const startBytes = 4096;
 /** The file, and its header: a new file may have the inode of one that was removed. */
 function generationOf(file: LogFile, { dev, ino, size }: FileStat): string {
   const start = Buffer.alloc(Math.min(startBytes, size));
-  runReadsSync(file, fill(start, 0));
+  readFullySync(file, start, 0);
   // A title slot is rewritten in place.
   const header = start.subarray(slotLength(start));
   const end = header.indexOf("\n");

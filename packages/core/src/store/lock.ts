@@ -4,6 +4,8 @@
  * appends in close sequence, as acquiring it costs more than an append. Without the sharing, a
  * blocked thread could wait forever for a lock that only its own event loop releases.
  */
+import { portStep } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
 import type { LockFacts, LockHolder } from "../errors.ts";
 import {
@@ -21,8 +23,6 @@ import {
 import { lockfileLock } from "./lockfile-lock.ts";
 import { onePerPort } from "./ports.ts";
 import type { FileLock, HeldLock, LockPlace, LockQueue, Ports } from "./ports.ts";
-import { portStep } from "./steps.ts";
-import type { Steps } from "./steps.ts";
 
 export interface LockSharing {
   readonly mutex: KeyedMutex;
@@ -99,7 +99,7 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
       const wait = { ...progress.paceAt(nowMs), ahead, isQueued };
       const pauseMs = Math.min(lockPauseMs(wait, ids.jitter()), leftMs);
       shared?.place.pauseSync(pauseMs);
-      yield { kind: "wait", ms: pauseMs };
+      yield { kind: "wait", clock, ms: pauseMs };
     }
   } finally {
     if (shared && (shared.waiters -= 1) === 0) {

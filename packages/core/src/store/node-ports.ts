@@ -4,7 +4,7 @@ import { lockfileLock } from "./lockfile-lock.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
 import type { Ports } from "./ports.ts";
 import { randomIds } from "./ids.ts";
-import { systemClock } from "./steps.ts";
+import { systemClock } from "./ports.ts";
 
 /** The default ports of the engine. */
 export const nodePorts: Ports = {

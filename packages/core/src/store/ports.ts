@@ -2,6 +2,7 @@
  * The ports of the engine: all access to the outside world, so that the rest is deterministic.
  * Errors pass unchanged, as Node's error objects (`code`, `errno`, `syscall`, `path`).
  */
+import { setTimeout as timeout } from "node:timers/promises";
 import type { LockHolder } from "../errors.ts";
 
 /** A file or directory. Times are epoch milliseconds. */
@@ -200,3 +201,25 @@ export function quietly<T>(work: () => T): T | null {
     return null;
   }
 }
+
+const never = new Int32Array(new SharedArrayBuffer(4));
+
+async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  try {
+    await timeout(ms, undefined, signal === undefined ? {} : { signal });
+  } catch (error) {
+    // The caller's own reason says more than the timer's AbortError.
+    signal?.throwIfAborted();
+    throw error;
+  }
+}
+
+/** Real time: `Date`, `performance`, `Atomics.wait` and timers. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleepSync(ms) {
+    if (ms > 0) Atomics.wait(never, 0, 0, ms);
+  },
+  sleep,
+};

@@ -2,7 +2,7 @@
  * Ports of an in-memory log of one session: its bytes by name, without directories or permissions,
  * and a lock without contention.
  */
-import { systemClock } from "./steps.ts";
+import { systemClock } from "./ports.ts";
 import { randomIds } from "./ids.ts";
 import type {
   ChangeHints,

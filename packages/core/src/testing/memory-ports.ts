@@ -1,6 +1,6 @@
 /** Ports for sessions in memory: own files and locks, real time and real ids. */
 import { basename, dirname } from "node:path";
-import { systemClock } from "../store/steps.ts";
+import { systemClock } from "../store/ports.ts";
 import { randomIds } from "../store/ids.ts";
 import type { ChangeHints, FileLock, HeldLock, Ports } from "../store/ports.ts";
 import { MemoryFileSystem } from "./memory-file-system.ts";

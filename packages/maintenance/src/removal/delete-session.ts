@@ -4,6 +4,7 @@ import { existsSync, unlinkSync, lstatSync, readlinkSync, realpathSync } from "n
 import type { BigIntStats } from "node:fs";
 import { dirname, basename, join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { runSync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { SessionHeader } from "@branchlog/core";
@@ -18,7 +19,6 @@ import {
   removeAbandonedTickets,
   requireOptions,
   requireText,
-  runSync,
   readSessionHeaderSync,
   transcriptErrorAt,
 } from "@branchlog/core/internal";
@@ -78,7 +78,7 @@ function lockOf(path: string, ports: Ports): HeldLock {
   const lock = heldByOmp(path, ports.clock.now());
   if (lock !== undefined) throw busy(path, `${lock} says that omp is writing to it`);
   try {
-    return runSync(acquireLock(path, ports, 0), ports.clock);
+    return runSync(acquireLock(path, ports, 0));
   } catch (error) {
     if (!isBranchlogError(error, "ERR_LOCK_TIMEOUT")) throw deleteFailed(path, error);
     throw busy(path, "another process is appending to it", error);

@@ -1,5 +1,6 @@
 /** Carries out a repair plan: a verified copy replaces the log, whose original is kept. */
 import { dirname, resolve } from "node:path";
+import { runAsync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
@@ -12,7 +13,6 @@ import {
   removeQuietly,
   requireKnownVersion,
   requireOptions,
-  runAsync,
 } from "@branchlog/core/internal";
 import type { EngineSettings } from "@branchlog/core/internal";
 import { countOf } from "../verify/finding.ts";
@@ -144,14 +144,14 @@ async function placeCopy(
   result: AtomicFile,
 ): Promise<Omit<RepairResult, "findings">> {
   const { ports, lockWaitMs } = settings;
-  const { fs, clock } = ports;
+  const { fs } = ports;
   const salvage = plan.steps.some(({ kind }) => kind === "set-aside")
     ? createSalvage(ports, target, () => salvageLines(plan.steps, file))
     : null;
   try {
     if (isInPlace) {
       const steps = takePlace({ plan, ports, lockWaitMs, file, result });
-      return { path: target, salvage, ...(await runAsync(steps, clock, signal)) };
+      return { path: target, salvage, ...(await runAsync(steps, signal)) };
     }
     requireUnchanged(file, plan);
     result.publish();

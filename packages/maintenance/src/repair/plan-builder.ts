@@ -1,5 +1,11 @@
 /** Turns the lines of a log into the steps of a plan that follow from each line alone. */
-import { decodeLine, hasByteOrderMark, readRange, readShallow } from "@branchlog/streaming";
+import {
+  decodeLine,
+  hasByteOrderMark,
+  readFullySync,
+  readRange,
+  readShallow,
+} from "@branchlog/streaming";
 import type {
   ByteSource,
   JsonObject,
@@ -8,7 +14,7 @@ import type {
   LongLine,
   Span,
 } from "@branchlog/streaming";
-import { readFullySync, LogIndexer, currentVersion, entryForm } from "@branchlog/core/internal";
+import { LogIndexer, currentVersion, entryForm } from "@branchlog/core/internal";
 import type { EntryForm, IndexTable } from "@branchlog/core/internal";
 import type { EndKind } from "../verify/finding.ts";
 import { partsOf } from "./line-parts.ts";

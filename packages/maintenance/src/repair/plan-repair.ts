@@ -1,5 +1,5 @@
 /** Plans the repair of a log. Takes no lock and changes nothing. */
-import { LineFramer, scan } from "@branchlog/streaming";
+import { LineFramer, runAsync, scan } from "@branchlog/streaming";
 import type { OptionNames, ByteSource } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
@@ -88,8 +88,8 @@ async function planOfFile(planned: PlannedLog): Promise<RepairPlan> {
   const { signal } = options;
   const builder = new PlanBuilder(file, bodyBytesMax);
   const framer = new LineFramer({ lineBytesMax });
-  const range = { from: 0, to: stat.size, yieldEveryMs, signal };
-  await scan(file, framer, builder, range);
+  const range = { from: 0, to: stat.size, yieldEveryMs };
+  await runAsync(scan(file, framer, builder, range), signal);
   if (framer.offset < stat.size) throw becameShorter(file.path);
   const rest = framer.rest();
   const mayGrow = mayBeWritten(file.statSync(), ports.clock);

@@ -1,13 +1,13 @@
 /** Replaces a log by its repaired copy, under its lock. Either file is whole at every moment. */
 import { dirname } from "node:path";
-import { readRange } from "@branchlog/streaming";
+import { portStep, readRange } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { FileSystem, Ports } from "@branchlog/core/types";
 import {
   acquireLock,
   closeQuietly,
   matchesFingerprint,
-  portStep,
   createLog,
   errorCodeOf,
   isLinkUnsupported,
@@ -15,7 +15,7 @@ import {
   keptPaths,
   logExists,
 } from "@branchlog/core/internal";
-import type { AtomicFile, LogFile, Steps } from "@branchlog/core/internal";
+import type { AtomicFile, LogFile } from "@branchlog/core/internal";
 import { copyBytes } from "../limits.ts";
 import type { RepairPlan } from "./repair-plan.ts";
 

@@ -1,6 +1,6 @@
 /** Compares a log with its checkpoint and checksums, to find changes in lines that still parse. */
-import { setImmediate as nextIteration } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { runAsync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { Diagnostic } from "@branchlog/core";
 import type { EntryPlace } from "@branchlog/core/types";
@@ -195,13 +195,8 @@ export async function checkChecksums(
   signal?: AbortSignal,
 ): Promise<ChecksumFindings> {
   if (sums === undefined) return without("none", indexer);
-  const steps = compareSums(source, sums, diagnosticsMax);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return findingsOf(sums, step.value, indexer);
-    await nextIteration();
-    signal?.throwIfAborted();
-  }
+  const compared = await runAsync(compareSums(source, sums, diagnosticsMax), signal);
+  return findingsOf(sums, compared, indexer);
 }
 
 function findingsOf(

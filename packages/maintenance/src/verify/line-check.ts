@@ -4,6 +4,7 @@ import {
   decodeLine,
   hasByteOrderMark,
   lineKind,
+  readFullySync,
   readRange,
   readShallow,
 } from "@branchlog/streaming";
@@ -26,7 +27,6 @@ import {
   entryForm,
   entryPlace,
   inCurrentForm,
-  readFullySync,
   usage,
 } from "@branchlog/core/internal";
 import { wholeCharacters } from "../whole-characters.ts";

@@ -1,5 +1,5 @@
 /** What an index shows of its log. Reads only the lines of repeated ids. */
-import { isSpace, skipSpace } from "@branchlog/streaming";
+import { isSpace, readFullySync, skipSpace } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { UnknownType } from "@branchlog/core/types";
 import {
@@ -9,7 +9,6 @@ import {
   findCycles,
   orphanRows,
   rowFlags,
-  readFullySync,
 } from "@branchlog/core/internal";
 import type { LogIndexer, IndexTable } from "@branchlog/core/internal";
 import type { FindingCounts, DuplicateId, Orphan, ParentCycle } from "./finding.ts";

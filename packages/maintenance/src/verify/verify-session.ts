@@ -1,6 +1,6 @@
 /** Verifies a log: reads every line whole, and compares it with its checkpoint. Changes nothing. */
 import { basename } from "node:path";
-import { LineFramer, scan } from "@branchlog/streaming";
+import { LineFramer, runAsync, scan } from "@branchlog/streaming";
 import type { Session } from "@branchlog/core";
 import {
   requireOptions,
@@ -154,10 +154,12 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
     basename(file.path),
   );
   const framer = new LineFramer({ lineBytesMax });
+  const readTo = (to: number): Promise<number> =>
+    runAsync(scan(file, framer, check, { from: framer.offset, to, yieldEveryMs }), signal);
   let differences = noDifferences;
   const binding = found?.checkpoint.binding;
   if (found !== undefined && binding !== undefined && file.isAt(binding) && binding.end <= end) {
-    await scan(file, framer, check, { from: 0, to: binding.end, yieldEveryMs, signal });
+    await readTo(binding.end);
     check.batchEnd();
     const { indexer, folded } = check;
     const now = checkCheckpoint(found, { indexer, folded, lineNumber: framer.lineNumber });
@@ -165,7 +167,7 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
     const later = statSync();
     if (later !== null && isBoundTo(binding, file, later)) differences = now;
   }
-  await scan(file, framer, check, { from: framer.offset, to: end, yieldEveryMs, signal });
+  await readTo(end);
   check.batchEnd();
   const { indexer } = check;
   const rest = framer.rest();
@@ -221,5 +223,5 @@ function savedIndex({
   const { checkpoint, checkpointDir, lineBytesMax, ports } = settings;
   if (checkpoint === "off" || stat === null) return Promise.resolve(undefined);
   const schema = checkpointSchema({ file, lineBytesMax }, stat);
-  return loadIndex(ports.fs, checkpointPath(file.path, checkpointDir), schema);
+  return runAsync(loadIndex(ports.fs, checkpointPath(file.path, checkpointDir), schema));
 }

@@ -1,6 +1,6 @@
 /** Converts a session file to another agent's dialect, as a new file, in bounded memory. */
 import { resolve } from "node:path";
-import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
+import { decodeLine, readFullySync, readRange, readShallow } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import { isBranchlogError } from "@branchlog/core";
 import type { DialectName } from "@branchlog/core/entries";
@@ -22,7 +22,6 @@ import {
   encodeDraft,
   namingTypes,
   newline,
-  readFullySync,
   rowsBackwards,
   spliceDraft,
   titleSlotBytes,

@@ -1,4 +1,6 @@
 /** Opens a file that should be a session, with the agent's error messages. */
+import { runSync } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import type { DialectName } from "../../dialects/dialect.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
 import { engineSettings } from "../../log/engine-options.ts";
@@ -6,8 +8,6 @@ import type { EngineOptions } from "../../log/engine-options.ts";
 import { acquireLock } from "../../store/lock.ts";
 import { LogFile } from "../../store/log-file.ts";
 import type { Ports } from "../../store/ports.ts";
-import { runSync } from "../../store/steps.ts";
-import type { Steps } from "../../store/steps.ts";
 import { fileLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
 
@@ -73,7 +73,7 @@ export function claimEmptyFile(path: string, header: Buffer, options: EngineOpti
   const { ports, lockWaitMs } = engineSettings(options);
   const file = new LogFile(ports.fs, path);
   try {
-    runSync(claim(file, header, ports, lockWaitMs), ports.clock);
+    runSync(claim(file, header, ports, lockWaitMs));
   } catch (error) {
     throw notClaimed(path, error);
   }

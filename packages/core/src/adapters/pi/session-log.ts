@@ -2,7 +2,7 @@
  * The log of a session manager: a file, memory, or a draft: a log in memory that is published as a
  * file with the first user or assistant message. A failed call changes nothing.
  */
-import { readRange } from "@branchlog/streaming";
+import { readRange, runSync } from "@branchlog/streaming";
 import { isConversation } from "../../copies/branched-session.ts";
 import type { TitleSource } from "../../dialects/title-slot.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
@@ -17,7 +17,6 @@ import { engineSettings } from "../../log/engine-options.ts";
 import { createLog } from "../../store/atomic-file.ts";
 import { createPrivatePorts } from "../../store/private-ports.ts";
 import { ContextMemo } from "../../session/path-fold.ts";
-import { runSync } from "../../store/steps.ts";
 import { writeTitle } from "../../session/title-write.ts";
 
 /** The leaf is pinned from the start, as in pi. */
@@ -92,8 +91,7 @@ export function nameInSlot(
   source: TitleSource = "user",
 ): boolean {
   if (engine.log.state.titleSlot === undefined) return false;
-  const { clock } = engine.settings.ports;
-  return runSync(writeTitle(engine, normalizeName(title), source), clock);
+  return runSync(writeTitle(engine, normalizeName(title), source));
 }
 
 export function nowMs({ engine }: SessionLog): number {
