@@ -10,7 +10,13 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: [...configDefaults.exclude, "test/{e2e,e2e-omp,builds}/**"],
+    // Of the tests against real agents only those that kill them.
+    exclude: [
+      ...configDefaults.exclude,
+      "test/{e2e-omp,builds}/**",
+      "test/e2e/*/**",
+      "test/e2e/!(kills)*.test.ts",
+    ],
     env: { BRANCHLOG_SOAK: "1", BRANCHLOG_SCHEDULES_MAX: "50000" },
     pool: "forks",
     maxWorkers: 2,
