@@ -11,6 +11,7 @@ import {
   promiseTable,
   readDocument,
   verifiedPromises,
+  wrongLineCounts,
 } from "./tidy/documents.ts";
 import { busyIndexes, hiddenExports, typeEscapes } from "./tidy/escapes.ts";
 import {
@@ -243,6 +244,14 @@ describe("documents", () => {
     const sample = { path: "errors.md", text: "## ERR_B\n## ERR_A\n```\n## ERR_C\n```\n" };
     expect(errorHeadings(sample, ["ERR_A", "ERR_C"])).toHaveLength(3);
     expect(errorHeadings(readDocument("docs/errors.md"), errorCodes)).toEqual([]);
+  });
+
+  it("say which files an append passes through, and how long they are", () => {
+    const limits = { files: 12, lines: 2700 };
+    const row = "| `store/node-file-system.ts` | 7 | |\n| all | 7 | |\n";
+    const sample = { path: "sample.md", text: row };
+    expect(wrongLineCounts(sample, { files: 0, lines: 7 })).toHaveLength(4);
+    expect(wrongLineCounts(readDocument("ARCHITECTURE.md"), limits)).toEqual([]);
   });
 
   it("link to what exists", () => {

@@ -13,7 +13,7 @@ import type {
 } from "@branchlog/core";
 import { Engine } from "@branchlog/core/internal";
 import type { EngineOptions, Recovery } from "@branchlog/core/types";
-import { LeafCursor } from "../../packages/core/src/append/request.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { tipRows } from "../../packages/core/src/index-table/tree-walk.ts";
 import { treeView } from "../../packages/core/src/projections/tree.ts";
 import { recoverLog } from "../../packages/core/src/session/recovery.ts";

@@ -5,7 +5,8 @@ import type { AnyDraft } from "@branchlog/core/entries";
 import { encodeDraft } from "@branchlog/core/internal";
 import { runSync } from "@branchlog/streaming";
 import type { Engine } from "@branchlog/core/internal";
-import { appendItem, LeafCursor } from "../../packages/core/src/append/request.ts";
+import { appendItem } from "../../packages/core/src/append/request.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 
 /** A draft to append, with its id if it may be offered again. */
 export interface Offer {

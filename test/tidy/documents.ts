@@ -102,3 +102,30 @@ export function promiseTable(document: Document): Map<string, string> {
   const rows = document.text.matchAll(/^\| (P\d+) \|.*\| ([^|]+) \|$/gm);
   return new Map(Array.from(rows, ([, promise = "", says = ""]) => [promise, says.trim()]));
 }
+
+/** Rows of the table of an append's files whose lines are others, and limits that they exceed. */
+export function wrongLineCounts({ path, text }: Document, limits: ReadingLimits): Problem[] {
+  const rows = Array.from(
+    text.matchAll(/^\| `?([\w/.-]+\.ts|all)`? \| ([\d,]+) \|/gm),
+    ([, file = "", lines = ""]) => ({ file, lines: Number(lines.replace(",", "")) }),
+  );
+  const files = rows.filter(({ file }) => file !== "all");
+  const counted = files.map(({ file }) => ({ file, lines: linesOf(`packages/core/src/${file}`) }));
+  const sum = counted.reduce((total, { lines }) => total + lines, 0);
+  const right = [...counted, { file: "all", lines: sum }];
+  const wrong = right.filter(({ lines }, at) => rows[at]?.lines !== lines);
+  return [
+    ...wrong.map(({ file, lines }) => `${path}:1: ${file} has ${lines} lines`),
+    ...(files.length > limits.files ? [`${path}:1: ${files.length} files are too many`] : []),
+    ...(sum > limits.lines ? [`${path}:1: ${sum} lines are too many`] : []),
+  ];
+}
+
+interface ReadingLimits {
+  readonly files: number;
+  readonly lines: number;
+}
+
+function linesOf(path: string): number {
+  return readFileSync(join(root, path), "utf8").split("\n").length - 1;
+}

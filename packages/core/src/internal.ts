@@ -11,6 +11,7 @@ export {
   lockStaleMs,
   yieldEveryMs,
 } from "./limits.ts";
+
 export type { AssistantContent, UserContent } from "./entries/message-types.ts";
 export { encodeDraft, encodeHeader, guardEncoding, spliceDraft } from "./entries/encode-entry.ts";
 export { changedNumber, exactArguments, keptArguments } from "./entries/exact-numbers.ts";
@@ -25,6 +26,7 @@ export {
   timeAt,
   withoutKeys,
 } from "./entries/json-fields.ts";
+
 export { AnswerJoiner } from "./entries/answers.ts";
 export { isValidSessionId } from "./entries/identifiers.ts";
 export { dialectKey, dialectOfEntry, dialectOfLog, dialectMarkers } from "./dialects/dialect.ts";
@@ -39,6 +41,7 @@ export {
   taskDigest,
   userParts,
 } from "./dialects/claude-content.ts";
+
 export type { UserPart } from "./dialects/claude-content.ts";
 export {
   assistantBlocks,
@@ -50,6 +53,7 @@ export {
   reasoningTexts,
   toolOutput,
 } from "./dialects/codex-items.ts";
+
 export {
   custom,
   noUsage,
@@ -58,6 +62,7 @@ export {
   usageOfBoth,
   userMessage,
 } from "./dialects/foreign-content.ts";
+
 export type { MappedContent } from "./dialects/foreign-content.ts";
 export { codexRecord } from "./dialects/codex-record.ts";
 export { kindOf, transcriptNames } from "./dialects/foreign-record.ts";
@@ -73,12 +78,14 @@ export {
   replaceMembers,
   setMembers,
 } from "./dialects/object-members.ts";
+
 export type {
   MemberChange,
   MemberEdit,
   NewValue,
   ObjectMembers,
 } from "./dialects/object-members.ts";
+
 export { titleSlotBytes } from "./dialects/title-slot.ts";
 export {
   AtomicFile,
@@ -95,9 +102,11 @@ export {
   logExists,
   inLargeChunksAsync,
 } from "./store/atomic-file.ts";
+
 export { errorCodeOf, isSameFile } from "./store/ports.ts";
-export { descriptorPoolOf, LogFile } from "./store/log-file.ts";
-export { removeAbandonedTickets } from "./store/lockfile-lock.ts";
+export { descriptorPoolOf } from "./store/descriptor-pool.ts";
+export { LogFile } from "./store/log-file.ts";
+export { removeAbandonedTickets } from "./store/lock-queue.ts";
 export { isLiveProcess } from "./store/process-name.ts";
 export { nodeFileSystem } from "./store/node-file-system.ts";
 export type { FileStat, HeldLock } from "./store/ports.ts";
@@ -133,13 +142,14 @@ export {
   requireNoTranscript,
   transcriptErrorAt,
 } from "./log/foreign-transcript.ts";
+
 export { acquireLock } from "./store/lock.ts";
 export { identityOf, matchesFingerprint } from "./log/fingerprint.ts";
 export type { LogIdentity } from "./log/fingerprint.ts";
 export { headerInCurrentForm, migrate, migratedChunks, needsMigration } from "./log/migration.ts";
 export { pathEndRow } from "./session/entry-query.ts";
 export { newHeader } from "./session/new-header.ts";
-export { requireFile, requireHeader, requireKnownVersion } from "./log/tracked-log.ts";
+export { requireFile, requireHeader, requireKnownVersion } from "./log/log-checks.ts";
 export { logChanged, piecesOfOneLog, requireSameLog, unchangedCheck } from "./session/same-log.ts";
 export { CatalogStore } from "./catalog/catalog-store.ts";
 export { readSessionHeaderSync } from "./catalog/header-search.ts";
@@ -150,5 +160,6 @@ export {
   rowsBackwards,
   transcriptLines,
 } from "./copies/copied-entries.ts";
+
 export { sessionPath } from "./copies/session-header.ts";
 export type { AddedEntry } from "./copies/copied-entries.ts";

@@ -11,6 +11,7 @@ export type {
   OmpModelChangeDraft,
   UnknownDraft,
 } from "./entries/entry-draft.ts";
+
 export { isKnownEntry } from "./entries/entry-types.ts";
 export type {
   AnyEntry,
@@ -31,6 +32,7 @@ export type {
   UnknownEntry,
   UsageEntry,
 } from "./entries/entry-types.ts";
+
 export type {
   AgentMessage,
   AssistantMessage,
@@ -49,6 +51,7 @@ export type {
   Usage,
   UserMessage,
 } from "./entries/message-types.ts";
+
 export { normalizeName } from "./entries/identifiers.ts";
 export type { DialectName } from "./dialects/dialect.ts";
 export type { ModelReference } from "./dialects/model-reference.ts";

@@ -2,7 +2,7 @@
  * `@branchlog/core/types`: the names of what functions and methods take and return, where the root,
  * `/entries` and `/live` do not have them. Types only.
  */
-export type { SessionView } from "./session/session.ts";
+export type { SessionView } from "./session/session-view.ts";
 export type { EngineOptions } from "./log/engine-options.ts";
 export type { ChangeHints, Clock, FileLock, FileSystem, IdSource, Ports } from "./store/ports.ts";
 export type { AnyTypeOptions, OnDiverged } from "./append/request.ts";

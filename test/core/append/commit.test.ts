@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AppendResult } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
 import { appendAttemptsMax } from "../../../packages/core/src/limits.ts";
-import { LeafCursor } from "../../../packages/core/src/append/request.ts";
+import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync } from "../../support/engine-appends.ts";
 import { Engine } from "@branchlog/core/internal";
 import { observedFileSystem } from "../../support/observed-file-system.ts";

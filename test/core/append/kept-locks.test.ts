@@ -11,7 +11,8 @@ import {
   retentionAfterAwaited,
   retentionMsMax,
 } from "../../../packages/core/src/limits.ts";
-import { appendItem, LeafCursor } from "../../../packages/core/src/append/request.ts";
+import { appendItem } from "../../../packages/core/src/append/request.ts";
+import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { CountedWorld, header, path, say } from "../../support/counted-world.ts";
 
 describe("blocking appends in a row", () => {

@@ -4,8 +4,13 @@
 import { LineFramer } from "@branchlog/streaming";
 import { LogIndexer, encodeDraft } from "@branchlog/core/internal";
 import { describe, expect, it } from "vitest";
-import { PlannedLog, planAppend as planned } from "../../../packages/core/src/append/plan.ts";
-import type { AppendPlan, AppendTarget } from "../../../packages/core/src/append/plan.ts";
+import { PlannedLog } from "../../../packages/core/src/append/planned-log.ts";
+import { planAppend as planned } from "../../../packages/core/src/append/plan.ts";
+import type {
+  AppendPlan,
+  AppendTarget,
+  KnownRows,
+} from "../../../packages/core/src/append/plan.ts";
 import type {
   AppendItem,
   AppendRequest,
@@ -45,8 +50,6 @@ function logOf(...entries: readonly (readonly [string, string | null])[]): Log {
     path,
     index: indexer.index,
     tailId: entries.at(-1)?.[0] ?? null,
-    ownRow: Number.POSITIVE_INFINITY,
-    unreadRow: Number.POSITIVE_INFINITY,
     mintEntryId: () => log.mintEntryId(),
     entrySync: (wanted): SessionEntry | undefined => {
       log.lookedUp.push(wanted);
@@ -78,7 +81,8 @@ function metadata(parent: ParentChoice = leaf): AppendItem {
   return { ...item(parent), isMetadata: true };
 }
 
-type Situation = Pick<AppendTarget, "mintEntryId" | "ownRow" | "unreadRow"> &
+type Situation = KnownRows &
+  Pick<AppendTarget, "mintEntryId"> &
   Pick<AppendRequest, "expectedTail" | "onDiverged"> & { readonly leafId: string | null };
 
 /** A session at the tail of a log that only it appends to; ids come as n1, n2, … */

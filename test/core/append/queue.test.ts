@@ -6,7 +6,8 @@ import type { AppendOptions, Session } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/testing";
 import { Engine, encodeDraft } from "@branchlog/core/internal";
 import { runSync } from "@branchlog/streaming";
-import { appendItem, LeafCursor } from "../../../packages/core/src/append/request.ts";
+import { appendItem } from "../../../packages/core/src/append/request.ts";
+import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import type { AppendItem, ParentChoice } from "../../../packages/core/src/append/request.ts";
 import { CountedWorld, header, path, say } from "../../support/counted-world.ts";
 

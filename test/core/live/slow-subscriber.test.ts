@@ -10,7 +10,7 @@ import type { Observable } from "rxjs";
 import { createSession } from "@branchlog/core";
 import { Engine } from "@branchlog/core/internal";
 import { live } from "@branchlog/core/live";
-import { LeafCursor } from "../../../packages/core/src/append/request.ts";
+import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync } from "../../support/engine-appends.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { SeamWorld } from "./seam-world.ts";

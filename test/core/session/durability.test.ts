@@ -13,9 +13,10 @@ import {
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "@branchlog/core/internal";
-import { appendItem, LeafCursor } from "../../../packages/core/src/append/request.ts";
-import { deferred } from "../../../packages/core/src/append/queue.ts";
-import type { Deferred } from "../../../packages/core/src/append/queue.ts";
+import { appendItem } from "../../../packages/core/src/append/request.ts";
+import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
+import { deferred } from "../../../packages/core/src/append/deferred.ts";
+import type { Deferred } from "../../../packages/core/src/append/deferred.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem } from "@branchlog/core/testing";
 import type { FileStat, OpenMode } from "@branchlog/core/testing";
-import { DescriptorPool } from "../../../packages/core/src/store/log-file.ts";
+import { DescriptorPool } from "../../../packages/core/src/store/descriptor-pool.ts";
 import { isSameFile } from "../../../packages/core/src/store/ports.ts";
 import { textOf } from "./pooled-files.ts";
 

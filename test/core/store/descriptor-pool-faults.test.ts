@@ -2,7 +2,10 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, fileError } from "@branchlog/core/testing";
-import { DescriptorPool, descriptorPoolOf } from "../../../packages/core/src/store/log-file.ts";
+import {
+  DescriptorPool,
+  descriptorPoolOf,
+} from "../../../packages/core/src/store/descriptor-pool.ts";
 import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { pooledFiles } from "./pooled-files.ts";

@@ -20,7 +20,7 @@ import { ticketGraceMs, ticketStaleMs } from "../../../packages/core/src/limits.
 import {
   directoryQueue,
   removeAbandonedTickets,
-} from "../../../packages/core/src/store/lockfile-lock.ts";
+} from "../../../packages/core/src/store/lock-queue.ts";
 import { ownProcessName } from "../../../packages/core/src/store/process-name.ts";
 import type { LockPlace } from "../../../packages/core/src/store/ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

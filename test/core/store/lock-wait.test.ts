@@ -18,8 +18,9 @@ import {
   lockWaitTotalFactor,
   nearPauseMsMax,
 } from "../../../packages/core/src/limits.ts";
-import { acquireLock, lockPauseMs } from "../../../packages/core/src/store/lock.ts";
-import type { LockWait } from "../../../packages/core/src/store/lock.ts";
+import { acquireLock } from "../../../packages/core/src/store/lock.ts";
+import { lockPauseMs } from "../../../packages/core/src/store/lock-wait.ts";
+import type { LockWait } from "../../../packages/core/src/store/lock-wait.ts";
 import type { LockQueue } from "../../../packages/core/src/store/ports.ts";
 
 const path = "/s.jsonl";

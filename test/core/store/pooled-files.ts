@@ -1,7 +1,7 @@
 /** Files in memory and a small descriptor pool over them. */
 import { resolve } from "node:path";
 import { MemoryFileSystem } from "@branchlog/core/testing";
-import { DescriptorPool } from "../../../packages/core/src/store/log-file.ts";
+import { DescriptorPool } from "../../../packages/core/src/store/descriptor-pool.ts";
 import type { FileIdentity } from "../../../packages/core/src/store/ports.ts";
 
 /** The names of the files. */

@@ -17,17 +17,19 @@ import type { IndexTable } from "../index-table/index-table.ts";
 import { tailRow } from "../index-table/tree-walk.ts";
 import type { AppendVerification, CommitOutcome, CommitTask, LinePlan } from "../log/commit.ts";
 import type { EngineSettings } from "../log/engine-options.ts";
+import { requireKnownVersion } from "../log/log-checks.ts";
 import type { LogDurability } from "../log/log-durability.ts";
 import { migrate, needsMigration } from "../log/migration.ts";
-import { requireKnownVersion } from "../log/tracked-log.ts";
 import type { TrackedLog } from "../log/tracked-log.ts";
 import type { ReleasePolicy } from "../store/lock.ts";
 import { failedCall, idsOf, notAppended, outcomeOf, unreachableIds } from "./append-result.ts";
 import type { AppendOutcome, AppendResult, WrittenLog } from "./append-result.ts";
+import type { LeafCursor } from "./leaf-cursor.ts";
 import { movesLeaf, planGroup } from "./plan.ts";
 import type { AppendTarget, PlannedAppend, PlannedCall, PlannedEntry } from "./plan.ts";
+import { ReadMarks } from "./read-marks.ts";
 import { bytesOf, dependsOnOthers } from "./request.ts";
-import type { LeafCursor, AppendCall, AppendRequest, RequestedLog } from "./request.ts";
+import type { AppendCall, AppendRequest, RequestedLog } from "./request.ts";
 
 export interface QueuedGroup {
   readonly outcomes: readonly AppendOutcome[];
@@ -51,13 +53,13 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   readonly settings: EngineSettings;
   readonly log: TrackedLog;
   readonly durability: LogDurability;
-  #own = { generation: 1, rows: 0 };
-  #seen = { generation: 1, rows: 0 };
+  readonly marks: ReadMarks;
 
   constructor(settings: EngineSettings, log: TrackedLog, durability: LogDurability) {
     this.settings = settings;
     this.log = log;
     this.durability = durability;
+    this.marks = new ReadMarks(log);
   }
 
   get path(): string {
@@ -91,39 +93,6 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   entrySync(id: string): SessionEntry | undefined {
     const row = this.index.rowOfId(id);
     return row < 0 ? undefined : this.log.state.bodies.entrySync(row);
-  }
-
-  /** The log ends with what the owner appended at its leaf. */
-  markOwn(): void {
-    this.#own = { generation: this.log.generation, rows: this.index.count };
-    this.#seen = this.#own;
-  }
-
-  markSeen(): void {
-    this.#seen = { generation: this.log.generation, rows: this.index.count };
-  }
-
-  /** The owner appended the entry of this row, but may not know the rows before it. */
-  #markKnown(row: number): void {
-    const { generation } = this.log;
-    const isNext = (mark: { generation: number; rows: number }): boolean =>
-      mark.generation === generation && mark.rows === row;
-    const next = { generation, rows: row + 1 };
-    if (isNext(this.#own)) this.#own = next;
-    if (isNext(this.#seen)) this.#seen = next;
-  }
-
-  get ownRow(): number {
-    return this.#rowAfter(this.#own);
-  }
-
-  get unreadRow(): number {
-    return this.#rowAfter(this.#seen);
-  }
-
-  /** Nothing is known of another generation. */
-  #rowAfter({ generation, rows }: { generation: number; rows: number }): number {
-    return generation === this.log.generation ? rows : 0;
   }
 
   #report({ id, diverged, dangling }: PlannedEntry): void {
@@ -223,7 +192,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
       plan: () => {
         this.#requireWritableForm();
         this.durability.requireKnown();
-        const planned = planGroup(this, calls);
+        const planned = planGroup(this, this.marks, calls);
         const entries = planned.flatMap(({ plan }) => plan?.entries ?? []);
         const lines = entries.flatMap(({ id, line, entry }) =>
           line === null ? [] : [{ id, line, entry }],
@@ -260,9 +229,9 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     if (!told.isWhole) return told.outcome;
     // Metadata attached elsewhere leaves the leaf behind what others appended.
     const isAtLeaf = plan.entries.some(movesLeaf);
-    if (isAtLeaf) this.markOwn();
+    if (isAtLeaf) this.marks.setOwn();
     for (const entry of plan.entries) {
-      if (!isAtLeaf) this.#markKnown(this.index.rowOfId(entry.id));
+      if (!isAtLeaf) this.marks.setKnown(this.index.rowOfId(entry.id));
       if (entry.line !== null) this.#report(entry);
     }
     return told.outcome;

@@ -4,30 +4,33 @@
  * affect the others. Pure: reads the index and returns lines.
  */
 import { nearestName } from "@branchlog/streaming";
-import { spliceDraft, splicedEntry } from "../entries/encode-entry.ts";
-import type { EncodedDraft } from "../entries/encode-entry.ts";
-import { divergedFrom } from "../entries/divergence.ts";
 import type { Divergence } from "../entries/divergence.ts";
+import { spliceDraft, splicedEntry } from "../entries/encode-entry.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { danglingText } from "../entries/references.ts";
 import type { Reference } from "../entries/references.ts";
 import { BranchlogError } from "../errors.ts";
-import { rootHandle } from "../index-table/row-table.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
-import { isOnPath, rowsBelow } from "../index-table/tree-walk.ts";
-import type { LeafCursor, AppendCall, AppendItem, AppendRequest, ParentChoice } from "./request.ts";
-import { isMetadataType, sameContent, sameDraft } from "./request.ts";
+import { divergenceAt } from "./diverged-leaf.ts";
+import type { LeafCursor } from "./leaf-cursor.ts";
+import { PlannedLog } from "./planned-log.ts";
+import type { AppendCall, AppendItem, AppendRequest, ParentChoice } from "./request.ts";
+import { planRetry } from "./retry.ts";
 
 export interface AppendTarget {
   readonly path: string;
   readonly index: IndexTable;
   readonly tailId: string | null;
-  /** The first row after the owner's last append at its leaf, or its opening. */
-  readonly ownRow: number;
-  /** The first row that the owner has not read. */
-  readonly unreadRow: number;
   mintEntryId(): string;
   entrySync(id: string): SessionEntry | undefined;
+}
+
+/** What the owner of an appender knows of the log. */
+export interface KnownRows {
+  /** The first row after its last append at its leaf, or its opening. */
+  readonly ownRow: number;
+  /** The first row that it has not read. */
+  readonly unreadRow: number;
 }
 
 export interface PlannedAppend {
@@ -41,19 +44,20 @@ export type PlannedCall =
 
 export function planGroup(
   target: AppendTarget,
+  marks: KnownRows,
   calls: readonly AppendCall[],
 ): readonly PlannedCall[] {
   const log = new PlannedLog(target);
   const leaves = new Map<LeafCursor, string | null>();
-  let marks: ReadMarks = target;
+  let known = marks;
   return calls.map((call) => {
     const mark = log.mark();
     try {
       const moved = leaves.get(call.leaf);
       const leafId = moved === undefined ? startingLeafId(target, call.leaf) : moved;
-      const plan = planAppend(log, call.request, leafId, marks);
+      const plan = planAppend(log, call.request, leafId, known);
       leaves.set(call.leaf, plan.leafId);
-      marks = marksAfter(marks, plan, target.index);
+      known = knownAfter(known, plan, target.index);
       return { call, plan };
     } catch (error) {
       log.rollBack(mark);
@@ -62,13 +66,11 @@ export function planGroup(
   });
 }
 
-type ReadMarks = Pick<AppendTarget, "ownRow" | "unreadRow">;
-
-/** The marks once the plan is in the log, as the appender sets them. */
-function marksAfter(marks: ReadMarks, { entries }: AppendPlan, index: IndexTable): ReadMarks {
+/** Once the plan is in the log, as `ReadMarks` will have it. */
+function knownAfter(known: KnownRows, { entries }: AppendPlan, index: IndexTable): KnownRows {
   // No other writer's entry follows an own one at the leaf.
   if (entries.some(movesLeaf)) return { ownRow: index.count, unreadRow: index.count };
-  let { ownRow, unreadRow } = marks;
+  let { ownRow, unreadRow } = known;
   for (const { id, line } of entries) {
     const row = line === null ? index.rowOfId(id) : -1;
     if (row === ownRow) ownRow += 1;
@@ -84,14 +86,6 @@ function startingLeafId(
 ): string | null {
   const isLost = following && id !== null && index.rowOfId(id) < 0;
   return isLost ? tailId : id;
-}
-
-/** Whether the entry with that id, in the log or planned, says the same as this draft. */
-function isSame(log: PlannedLog, id: string, encoded: EncodedDraft): boolean {
-  const planned = log.planned(id);
-  if (planned !== undefined) return sameDraft(planned.encoded, encoded, id);
-  const entry = log.target.entrySync(id);
-  return entry !== undefined && sameContent(entry, encoded);
 }
 
 export interface PlannedEntry {
@@ -129,7 +123,7 @@ export function planAppend(
   log: PlannedLog,
   request: AppendRequest,
   leafId: string | null,
-  { ownRow, unreadRow }: ReadMarks,
+  { ownRow, unreadRow }: KnownRows,
 ): AppendPlan {
   const isRetry = request.items.every(({ id }) => id !== undefined && log.has(id));
   const leaf: PlannedLeaf = { id: leafId, diverged: undefined };
@@ -142,37 +136,9 @@ export function planAppend(
   return { entries, leafId: leaf.id };
 }
 
-interface PlannedLeaf {
+export interface PlannedLeaf {
   id: string | null;
   diverged: Divergence | undefined;
-}
-
-/** Undefined if the session knew a child of the leaf: then it branches on purpose. */
-function divergenceAt(
-  { index, tailId }: PlannedLog,
-  leafId: string | null,
-  unreadRow: number,
-): Divergence | undefined {
-  if (unreadRow >= index.count || tailId === null || leafId === tailId) return undefined;
-  // The log was rewritten: the session knew some of these rows, and not which.
-  if (unreadRow === 0 && leafId !== null) return undefined;
-  const handle = leafId === null ? rootHandle : index.ids.find(leafId);
-  if (hasKnownChild(index, handle, unreadRow)) return undefined;
-  const entryCount = countOfOthers(index, index.rowOfHandle(handle), unreadRow, index.count);
-  return entryCount === 0 ? undefined : { entryCount, tailId };
-}
-
-function hasKnownChild(index: IndexTable, handle: number, unreadRow: number): boolean {
-  let row = index.firstChildOf(handle);
-  while (row >= 0 && row < unreadRow && isMetadataType(index.kindOf(row).type)) {
-    row = index.rows.nextSibling(row);
-  }
-  return row >= 0 && row < unreadRow;
-}
-
-function countOfOthers(index: IndexTable, ancestor: number, from: number, to: number): number {
-  const rows = rowsBelow(index, ancestor, from, to);
-  return rows.filter((row) => !isMetadataType(index.kindOf(row).type)).length;
 }
 
 function startingLeaf(
@@ -250,36 +216,6 @@ function danglingReference(
   );
 }
 
-function planRetry(log: PlannedLog, item: AppendItem, id: string, leaf: PlannedLeaf): PlannedEntry {
-  if (!isSame(log, id, item.encoded)) {
-    throw new BranchlogError(
-      "ERR_DUPLICATE_ID",
-      `${log.path} already holds another entry with the id ${id}; nothing was written. ` +
-        "Leave the id out to have one made.",
-      { path: log.path, id },
-    );
-  }
-  const planned = log.planned(id);
-  const { parentId, diverged } = planned ?? storedFacts(log, id);
-  // An entry written without its session's knowledge is where the leaf would be.
-  if (item.parent.kind === "leaf" && parentId === leaf.id) leaf.id = id;
-  const usual = { line: null, attachedTo: "entry", dangling: undefined, entry: undefined } as const;
-  return { id, parentId, leafId: leaf.id, diverged, ...usual };
-}
-
-/** The session of a stored divergent entry knew nothing below its parent. */
-function storedFacts(
-  { index, target }: PlannedLog,
-  id: string,
-): Pick<PlannedEntry, "diverged" | "parentId"> {
-  const row = index.rowOfId(id);
-  const parentId = index.parentIdOf(row);
-  const tailId = divergedFrom(target.entrySync(id) ?? {});
-  if (tailId === undefined) return { parentId, diverged: undefined };
-  const parent = index.rowOfHandle(index.rows.parentHandle(row));
-  return { parentId, diverged: { entryCount: countOfOthers(index, parent, 0, row), tailId } };
-}
-
 function parentOf(log: PlannedLog, parent: ParentChoice, leaf: PlannedLeaf): string | null {
   switch (parent.kind) {
     case "leaf":
@@ -322,69 +258,3 @@ function mintUnused(log: PlannedLog): string {
     { path: log.path },
   );
 }
-
-export class PlannedLog {
-  readonly target: AppendTarget;
-  readonly path: string;
-  readonly index: IndexTable;
-  readonly #planned = new Map<string, PlannedEntryFacts>();
-  readonly #order: string[] = [];
-  tailId: string | null;
-
-  constructor(target: AppendTarget) {
-    this.target = target;
-    this.path = target.path;
-    this.index = target.index;
-    this.tailId = target.tailId;
-  }
-
-  has(id: string): boolean {
-    return this.#planned.has(id) || this.index.rowOfId(id) >= 0;
-  }
-
-  planned(id: string | null): PlannedEntryFacts | undefined {
-    return id === null ? undefined : this.#planned.get(id);
-  }
-
-  isUnused(id: string): boolean {
-    return !this.#planned.has(id) && this.index.ids.find(id) < 0;
-  }
-
-  isOnPath(from: string | null, id: string): boolean {
-    let at = from;
-    for (let planned = this.planned(at); planned !== undefined; planned = this.planned(at)) {
-      if (at === id) return true;
-      at = planned.parentId;
-    }
-    return at !== null && isOnPath(this.index, this.index.rowOfId(at), id);
-  }
-
-  lastIds(countMax: number): string[] {
-    const ids = this.#order.slice(-countMax).toReversed();
-    for (let row = this.index.count - 1; row >= 0 && ids.length < countMax; row -= 1) {
-      ids.push(this.index.idOf(row));
-    }
-    return ids;
-  }
-
-  add(entry: PlannedEntryFacts): void {
-    this.#planned.set(entry.id, entry);
-    this.#order.push(entry.id);
-    this.tailId = entry.id;
-  }
-
-  mark(): PlanMark {
-    return { count: this.#order.length, tailId: this.tailId };
-  }
-
-  rollBack({ count, tailId }: PlanMark): void {
-    for (const id of this.#order.splice(count)) this.#planned.delete(id);
-    this.tailId = tailId;
-  }
-}
-
-type PlannedEntryFacts = Pick<PlannedEntry, "diverged" | "id" | "parentId"> & {
-  readonly encoded: EncodedDraft;
-};
-
-type PlanMark = { readonly count: number; readonly tailId: string | null };

@@ -10,8 +10,11 @@ import { sharingOf } from "../store/lock.ts";
 import { failedCall, idsOf } from "./append-result.ts";
 import type { AppendOutcome, AppendResult } from "./append-result.ts";
 import type { Appender, QueuedGroup } from "./appender.ts";
-import type { LeafCursor, AppendCall, AppendRequest } from "./request.ts";
+import { deferred } from "./deferred.ts";
+import type { Deferred } from "./deferred.ts";
+import type { LeafCursor } from "./leaf-cursor.ts";
 import { bytesOf } from "./request.ts";
+import type { AppendCall, AppendRequest } from "./request.ts";
 
 const jobBytes = 256;
 
@@ -241,20 +244,4 @@ function queueFull(path: string, queuedBytesMax: number): BranchlogError {
       "this was refused, and nothing of it was written. Wait for earlier appends to resolve.",
     { path },
   );
-}
-
-export interface Deferred<T> {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
-export function deferred<T>(): Deferred<T> {
-  let resolve: (value: T) => void = () => undefined;
-  let reject: (reason: unknown) => void = () => undefined;
-  const promise = new Promise<T>((fulfil, refuse) => {
-    resolve = fulfil;
-    reject = refuse;
-  });
-  return { promise, resolve, reject };
 }

@@ -1,6 +1,4 @@
 /** What a caller asks to append: drafts as bytes, where they go, on what conditions; its leaf. */
-import { isDeepStrictEqual } from "node:util";
-import { decodeLine } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import {
   invalidArgument,
@@ -11,15 +9,14 @@ import {
 } from "../argument-checks.ts";
 import { translationTo } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
-import { divergenceKey } from "../entries/divergence.ts";
-import { encodeDraft, spliceDraft } from "../entries/encode-entry.ts";
+import { encodeDraft } from "../entries/encode-entry.ts";
 import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import { requireFields, requireMessage } from "../entries/entry-draft.ts";
 import type { AnyDraft } from "../entries/entry-draft.ts";
 import { requireNamedType } from "../entries/entry-types.ts";
-import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Ports } from "../store/ports.ts";
+import type { LeafCursor } from "./leaf-cursor.ts";
 
 export type ParentChoice =
   | { readonly kind: "leaf" }
@@ -194,66 +191,4 @@ export function bytesOf(items: readonly AppendItem[]): number {
   let bytes = 0;
   for (const { encoded } of items) bytes += encoded.before.length + encoded.after.length;
   return bytes;
-}
-
-/**
- * A *following* leaf is the log's tail; a *pinned* one stays until its session appends or moves.
- */
-export class LeafCursor {
-  #following: boolean;
-  #id: string | null;
-  readonly #onMove: () => void;
-
-  constructor(following: boolean, id: string | null, onMove: () => void = () => undefined) {
-    this.#following = following;
-    this.#id = id;
-    this.#onMove = onMove;
-  }
-
-  get following(): boolean {
-    return this.#following;
-  }
-
-  get id(): string | null {
-    return this.#id;
-  }
-
-  sawTail(tailId: string | null): void {
-    if (this.#following) this.#setId(tailId);
-  }
-
-  pin(id: string | null): void {
-    this.#following = false;
-    this.#setId(id);
-  }
-
-  follow(tailId: string | null): void {
-    this.#following = true;
-    this.#setId(tailId);
-  }
-
-  #setId(id: string | null): void {
-    const isElsewhere = id !== this.#id;
-    this.#id = id;
-    if (isElsewhere) this.#onMove();
-  }
-}
-
-export function sameContent(entry: SessionEntry, encoded: EncodedDraft): boolean {
-  const offered = contentOf(encoded, entry.id);
-  const marked: SessionEntry & { readonly [divergenceKey]?: unknown } = entry;
-  const { timestamp: _, parentId: __, [divergenceKey]: ___, ...stored } = marked;
-  return offered !== undefined && isDeepStrictEqual(stored, offered);
-}
-
-export function sameDraft(one: EncodedDraft, other: EncodedDraft, id: string): boolean {
-  const first = contentOf(one, id);
-  return first !== undefined && isDeepStrictEqual(first, contentOf(other, id));
-}
-
-function contentOf(encoded: EncodedDraft, id: string): Record<string, unknown> | undefined {
-  const decoded = decodeLine(spliceDraft(encoded, id, null));
-  if (!decoded.ok) return undefined;
-  const { timestamp: _, parentId: __, ...content } = decoded.value;
-  return content;
 }

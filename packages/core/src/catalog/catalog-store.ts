@@ -12,10 +12,11 @@ import { indexFrame } from "../checkpoint/checkpoint-format.ts";
 import { sessionName } from "../projections/name.ts";
 import { summary } from "../projections/summary.ts";
 import type { AtomicFile } from "../store/atomic-file.ts";
-import { removeAbandonedTickets, lockfileLock } from "../store/lockfile-lock.ts";
+import { removeAbandonedTickets } from "../store/lock-queue.ts";
+import { lockfileLock } from "../store/lockfile-lock.ts";
 import { nodePorts } from "../store/node-ports.ts";
-import { isOwnDirectory, openTrustedSync, sidecarSource } from "../store/sidecar.ts";
 import { errorCodeOf } from "../store/ports.ts";
+import { isOwnDirectory, openTrustedSync, sidecarSource } from "../store/sidecar.ts";
 import { savedFile, savedLine } from "./catalog-file.ts";
 import type { SavedFile } from "./catalog-file.ts";
 import {

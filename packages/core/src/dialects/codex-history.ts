@@ -1,5 +1,4 @@
 /** What is in force at each line of a rollout: bodies are made long after their rows. Pure. */
-
 import { SavedFields, finiteNumber, savedText } from "../entries/saved-fields.ts";
 
 /** A value from a line on. */

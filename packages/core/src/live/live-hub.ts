@@ -20,7 +20,7 @@ import {
   share,
   takeWhile,
 } from "rxjs";
-import type { LeafCursor } from "../append/request.ts";
+import type { LeafCursor } from "../append/leaf-cursor.ts";
 import type { Engine } from "../session/engine.ts";
 import type { WatchedSession } from "../session/watched-session.ts";
 import { isTransient, oneAtATime } from "./live-value.ts";

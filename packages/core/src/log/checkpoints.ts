@@ -12,6 +12,9 @@ import {
   removeOrphanCheckpoints,
   loadSumsSync,
 } from "../checkpoint/checkpoint-file.ts";
+import { SumBuilder, compareSums, sumsSchema, trimmed } from "../checkpoint/record-sums.ts";
+import type { RecordSums, SumComparison } from "../checkpoint/record-sums.ts";
+import type { IndexedHeader } from "../index-table/log-indexer.ts";
 import {
   checkpointIdleMs,
   checkpointReadShare,
@@ -21,14 +24,12 @@ import {
 } from "../limits.ts";
 import type { AtomicFile } from "../store/atomic-file.ts";
 import type { FileStat } from "../store/ports.ts";
-import type { ChangeSignal, TrackedLog } from "./tracked-log.ts";
+import type { ChangeSignal } from "./change-signal.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import { checkpointSchema, statePieces, sumsEndOf } from "./log-checkpoint.ts";
 import type { FoundCheckpoint } from "./log-checkpoint.ts";
 import type { LogState } from "./log-state.ts";
-import { SumBuilder, compareSums, sumsSchema, trimmed } from "../checkpoint/record-sums.ts";
-import type { RecordSums, SumComparison } from "../checkpoint/record-sums.ts";
-import type { IndexedHeader } from "../index-table/log-indexer.ts";
+import type { TrackedLog } from "./tracked-log.ts";
 
 type CheckpointSettings = Pick<
   EngineSettings,

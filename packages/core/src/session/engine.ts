@@ -5,32 +5,33 @@
  */
 import { runAsync, runSync } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
+import { Appender } from "../append/appender.ts";
+import { requireNonEmpty } from "../argument-checks.ts";
 import type { BodyReader } from "../bodies/body-reader.ts";
+import type { DialectName } from "../dialects/dialect.ts";
 import { encodeHeader } from "../entries/encode-entry.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
-import { requireNonEmpty } from "../argument-checks.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
 import type { RowPath } from "../index-table/tree-walk.ts";
-import { buildWithSettings } from "../projections/context.ts";
-import type { BuiltContext, PathContext } from "../projections/context.ts";
-import type { PathView } from "../projections/projection.ts";
-import { createLog, createStreamedLog } from "../store/atomic-file.ts";
-import { LogFile } from "../store/log-file.ts";
-import type { DialectName } from "../dialects/dialect.ts";
-import { Appender } from "../append/appender.ts";
-import { ChangeSignal, TrackedLog } from "../log/tracked-log.ts";
+import { ChangeSignal } from "../log/change-signal.ts";
 import { Checkpoints } from "../log/checkpoints.ts";
 import { engineSettings } from "../log/engine-options.ts";
 import type { EngineOptions, EngineSettings } from "../log/engine-options.ts";
 import { Findings } from "../log/findings.ts";
 import { LogDurability } from "../log/log-durability.ts";
-import { rowPathView } from "./context-load.ts";
 import { ReplicatedLog } from "../log/replicated-log.ts";
+import { TrackedLog } from "../log/tracked-log.ts";
+import { buildWithSettings } from "../projections/context.ts";
+import type { BuiltContext, PathContext } from "../projections/context.ts";
+import type { PathView } from "../projections/projection.ts";
+import { createLog, createStreamedLog } from "../store/atomic-file.ts";
+import { LogFile } from "../store/log-file.ts";
 import type { StoredLog } from "../store/log-store.ts";
 import { createPrivatePorts } from "../store/private-ports.ts";
 import { storedLogMissing } from "../store/stored-names.ts";
+import { rowPathView } from "./context-load.ts";
 
 const pathOfLog = "The path of a log";
 
@@ -75,7 +76,7 @@ export class Engine {
       engine.release();
       throw error;
     }
-    engine.appender.markOwn();
+    engine.appender.marks.setOwn();
     engine.checkpoints.progressed();
     return engine;
   }
@@ -105,7 +106,7 @@ export class Engine {
       (...parts) => new ReplicatedLog(stored, { ...end, at }, ...parts),
     );
     await runAsync(engine.log.open(), signal);
-    engine.appender.markOwn();
+    engine.appender.marks.setOwn();
     return engine;
   }
 

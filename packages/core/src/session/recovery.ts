@@ -3,12 +3,12 @@
  * entries that a failed sync left unsynced are appended again, with the same ids.
  */
 import { decodeLine } from "@branchlog/streaming";
-import { BranchlogError, isBranchlogError } from "../errors.ts";
-import { createLog } from "../store/atomic-file.ts";
-import { notAppended } from "../append/append-result.ts";
-import type { CommitWork, LinePlan, PlannedLine } from "../log/commit.ts";
-import type { Engine } from "./engine.ts";
 import { runAsync } from "@branchlog/streaming";
+import { notAppended } from "../append/append-result.ts";
+import { BranchlogError, isBranchlogError } from "../errors.ts";
+import type { CommitWork, LinePlan, PlannedLine } from "../log/commit.ts";
+import { createLog } from "../store/atomic-file.ts";
+import type { Engine } from "./engine.ts";
 
 /** The result of a recovery. */
 export interface Recovery {
@@ -60,7 +60,7 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
   });
   const ids = done.lines.map(({ id }) => id);
   if (!verification.isAsPlanned) throw disturbed(engine.path, verification.failure?.cause);
-  engine.appender.markOwn();
+  engine.appender.marks.setOwn();
   try {
     await durability.settleDoubt();
   } catch (error) {

@@ -3,10 +3,10 @@
  * managers register when they are made, so that the code of observables is loaded only for
  * subscribers.
  */
+import type { LeafCursor } from "../append/leaf-cursor.ts";
 import { BranchlogError } from "../errors.ts";
-import type { ChangeSignal } from "../log/tracked-log.ts";
+import type { ChangeSignal } from "../log/change-signal.ts";
 import type { Engine } from "./engine.ts";
-import type { LeafCursor } from "../append/request.ts";
 
 export interface WatchedSession {
   readonly engine: Engine;

@@ -20,6 +20,7 @@ export type {
   OpenMode,
   Ports,
 } from "../store/ports.ts";
+
 export { MemoryFileSystem } from "./memory-file-system.ts";
 export type { FileSystemCall, FileSystemHook } from "./memory-file-system.ts";
 export { fileError } from "./file-error.ts";

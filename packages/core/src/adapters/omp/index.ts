@@ -22,6 +22,7 @@ export {
   migrateSessionEntries,
   parseSessionEntries,
 } from "../pi/session-records.ts";
+
 export type { Diagnostic, DiagnosticKind } from "../../index-table/diagnostics.ts";
 export { BranchlogError, isBranchlogError } from "../../errors.ts";
 export type { ErrorCode, ErrorFacts } from "../../errors.ts";
@@ -36,6 +37,7 @@ export type {
   TitleChangeEntry,
   TtsrInjectionEntry,
 } from "../../entries/omp-entry-types.ts";
+
 export type {
   BranchSummaryEntry,
   CompactionEntry,
@@ -49,4 +51,5 @@ export type {
   SessionMessageEntry,
   ThinkingLevelChangeEntry,
 } from "../../entries/entry-types.ts";
+
 export type { AgentMessage } from "../../entries/message-types.ts";

@@ -13,6 +13,7 @@ export {
   buildSessionProjection,
   getLatestCompactionEntry,
 } from "./entry-arrays.ts";
+
 export type { ContextEditableContent } from "./checked-drafts.ts";
 export type { EntriesById } from "./entry-arrays.ts";
 export {
@@ -21,10 +22,12 @@ export {
   migrateSessionEntries,
   parseSessionEntries,
 } from "./session-records.ts";
+
 export {
   entryMessages as sessionEntryToContextMessages,
   projectEntry as projectContextEntry,
 } from "../../projections/context.ts";
+
 export type {
   ContextProblem,
   ContextProblemReason,
@@ -34,6 +37,7 @@ export type {
   SessionContext,
   SessionProjection,
 } from "../../projections/context.ts";
+
 export { convertToLlm } from "../../projections/llm-messages.ts";
 export type { LlmMessage } from "../../projections/llm-messages.ts";
 export type { ModelReference } from "../../dialects/model-reference.ts";
@@ -59,6 +63,7 @@ export type {
   ThinkingLevelChangeEntry,
   UsageEntry,
 } from "../../entries/entry-types.ts";
+
 export type {
   AgentMessage,
   AssistantContent,

@@ -1,10 +1,11 @@
 /** The current session of a manager, with signals of its changes and switches. */
-import type { WatchedSession } from "../../session/watched-session.ts";
-import { ChangeSignal } from "../../log/tracked-log.ts";
-import type { Engine } from "../../session/engine.ts";
-import type { LeafCursor, ParentChoice } from "../../append/request.ts";
+import type { LeafCursor } from "../../append/leaf-cursor.ts";
+import type { ParentChoice } from "../../append/request.ts";
 import type { Divergence } from "../../entries/divergence.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
+import { ChangeSignal } from "../../log/change-signal.ts";
+import type { Engine } from "../../session/engine.ts";
+import type { WatchedSession } from "../../session/watched-session.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { appendToLog, nowMs } from "./session-log.ts";
 

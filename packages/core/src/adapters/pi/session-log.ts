@@ -3,21 +3,22 @@
  * file with the first user or assistant message. A failed call changes nothing.
  */
 import { readRange, runSync } from "@branchlog/streaming";
+import type { AppendResult } from "../../append/append-result.ts";
+import { LeafCursor } from "../../append/leaf-cursor.ts";
+import { appendItem, isoText, prepare } from "../../append/request.ts";
+import type { AppendItem, ParentChoice } from "../../append/request.ts";
 import { isConversation } from "../../copies/branched-session.ts";
 import type { TitleSource } from "../../dialects/title-slot.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
 import { normalizeName } from "../../entries/identifiers.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
-import { appendItem, isoText, prepare, LeafCursor } from "../../append/request.ts";
-import type { AppendResult } from "../../append/append-result.ts";
-import type { AppendItem, ParentChoice } from "../../append/request.ts";
-import { Engine } from "../../session/engine.ts";
-import type { EngineOptions } from "../../log/engine-options.ts";
 import { engineSettings } from "../../log/engine-options.ts";
-import { createLog } from "../../store/atomic-file.ts";
-import { createPrivatePorts } from "../../store/private-ports.ts";
+import type { EngineOptions } from "../../log/engine-options.ts";
+import { Engine } from "../../session/engine.ts";
 import { ContextMemo } from "../../session/path-fold.ts";
 import { writeTitle } from "../../session/title-write.ts";
+import { createLog } from "../../store/atomic-file.ts";
+import { createPrivatePorts } from "../../store/private-ports.ts";
 
 /** The leaf is pinned from the start, as in pi. */
 export interface SessionLog {
