@@ -143,6 +143,7 @@ describe("every source file", () => {
       "connectonion",
       "core",
       "maintenance",
+      "postgres",
       "streaming",
       "transfer",
     ]);

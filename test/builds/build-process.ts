@@ -18,6 +18,11 @@ import { answersOf, outcomeOf } from "./session-answers.ts";
 import type { ComparedSession, Verify } from "./session-answers.ts";
 import type { Draft, SessionScript, SessionStep } from "./session-script.ts";
 
+interface NumberedScript {
+  readonly number: number;
+  readonly script: SessionScript;
+}
+
 type Start = (path: string, options: object) => Promise<ComparedSession>;
 
 interface Core {
@@ -47,12 +52,12 @@ class Run {
     this.#path = path;
     const clock = new testing.ManualClock(startMs);
     const ports = { clock, ids: testing.createSeededIds(1, clock) };
-    this.#options = { ports, cwd: "/w", checkpointEveryBytes: 0 };
+    this.#options = { ports, checkpointEveryBytes: 0 };
   }
 
   /** Creates the session, or opens what is stored. */
   begin(stored: string | undefined): Promise<unknown> {
-    if (stored === undefined) return this.#start(this.#build.createSession);
+    if (stored === undefined) return this.#start(this.#build.createSession, { cwd: "/w" });
     writeFileSync(this.#path, stored);
     return this.#start(this.#build.openSession);
   }
@@ -89,15 +94,20 @@ class Run {
     if (this.#session === undefined) return undefined;
     const own = await answersOf(this.#session, this.#build.verify);
     await this.#session.close();
-    const session = await this.#build.openSession(this.#path, { access: "read" });
-    const fresh = await answersOf(session, this.#build.verify);
-    await session.close();
+    // Foreign bytes behind a header without a newline make a file that is no session.
+    const fresh = await outcomeOf(async () => {
+      const session = await this.#build.openSession(this.#path, { access: "read" });
+      const answers = await answersOf(session, this.#build.verify);
+      await session.close();
+      return answers;
+    });
     return { own, fresh };
   }
 
-  #start(start: Start): Promise<unknown> {
+  #start(start: Start, more: object = {}): Promise<unknown> {
+    this.#session = undefined;
     return outcomeOf(async () => {
-      this.#session = await start(this.#path, this.#options);
+      this.#session = await start(this.#path, { ...this.#options, ...more });
     });
   }
 
@@ -186,10 +196,10 @@ async function main(): Promise<void> {
   const verify = await loadVerify(checkout);
   const build = { openSession, createSession, verify };
   const testing = await load<Testing>(checkout, ["@branchlog/core/testing", "@branchlog/core"]);
-  process.on("message", (script: SessionScript) => {
+  process.on("message", ({ number, script }: NumberedScript) => {
     void carryOut(build, testing, script).then(
-      (report) => process.send?.({ report }),
-      (error: unknown) => process.send?.({ failure: String((error as Error).stack) }),
+      (report) => process.send?.({ number, report }),
+      (error: unknown) => process.send?.({ number, failure: String((error as Error).stack) }),
     );
   });
   process.send?.("ready");

@@ -208,7 +208,7 @@ describe("help", () => {
     expect(code).toBe(0);
     for (const name of commandNames)
       expect(out).toMatch(
-        new RegExp(`branchlog ${name} [<[](file|dir|query|sessions|source|files)`),
+        new RegExp(`branchlog ${name} [<[](action|file|dir|query|sessions|source|files)`),
       );
     expect(textOf("-h")).toBe(out);
     expect(textOf("help")).toBe(out);

@@ -60,6 +60,7 @@ export const samples: Readonly<Record<string, Samples>> = {
     [file, "--to", "omp", "-o", join(output, "omp.jsonl")],
     [file, "--to", "pi", "-o", join(output, "pi.jsonl")],
   ],
+  store: ({ file }) => [["push", file, "postgres://nobody@127.0.0.1:1/none"]],
   migrate: ({ file }) => [[file]],
   delete: ({ file }) => [[file, "--yes"]],
   import: ({ file, output }) => [[file, "-o", join(output, "imported.jsonl")]],

@@ -1,8 +1,16 @@
 /** `branchlog list`, `fork`, `convert`, `migrate` and `delete`: what they say and how they end. */
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { writeSessionFile } from "@branchlog/bench/generator";
+import { openSession } from "@branchlog/core";
 import { displayWidth } from "../../packages/cli/src/text/display-width.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { runProcess } from "./command-process.ts";
@@ -277,13 +285,34 @@ describe("delete", () => {
         input: [answer],
       });
       expect([code, out]).toEqual([0, ""]);
-      expect(err).toBe(`  ${path}\nDelete 1 session? [y/N] nothing was deleted\n`);
+      const described = `  (no messages)  pi  ${statSync(path).size} bytes\n    ${path}\n`;
+      const question = 'Delete 1 session for good? (There is no command "trash".) [y/N] ';
+      expect(err).toBe(`${described}${question}nothing was deleted\n`);
     }
     expect(existsSync(path)).toBe(true);
     const options = { isInteractive: true, input: ["Y", "es\nmore"] };
     const { out } = await branchlog(["delete", path], options);
     expect(out).toBe(`deleted for good  ${path}\n`);
     expect(existsSync(path)).toBe(false);
+  });
+
+  it("delete says what it would delete, and where it would go", async () => {
+    const folder = temporaryDirectory();
+    writeFileSync(join(folder, "trash"), "", { mode: 0o755 });
+    process.env["PATH"] = folder;
+    const [named, spoken] = ["pi-labels-and-names", "omp-18"].map((name) => {
+      const path = join(temporaryDirectory(), `${name}.jsonl`);
+      copyFileSync(fixture(`${name}.jsonl`), path);
+      return path;
+    }) as [string, string];
+    const asked = { isInteractive: true, input: ["n\n"] };
+    const { err } = await branchlog(["delete", named, spoken], asked);
+    expect(err).toContain("Move 2 sessions to the trash? [y/N]");
+    const [title = "", path] = err.split("\n");
+    expect(title).toContain((await openSession(named, { access: "read" })).name);
+    expect(path).toBe(`    ${named}`);
+    expect(err).toMatch(/ {2}omp {2}/);
+    expect(readFileSync(named).length).toBeGreaterThan(0);
   });
 
   it("delete requires --yes when standard input is not a terminal", async () => {

@@ -41,8 +41,8 @@ const refusals: Readonly<Record<Exclude<Outcome, "reads">, readonly string[]>> =
   ERR_READ_ONLY: ["which only that agent writes to", "branchlog fork -o"],
   ERR_NOT_A_SESSION: ["not a session", "branchlog import"],
 };
-/** `create` reads none. */
-const others = commandNames.filter((name) => !["import", "create"].includes(name));
+/** `create` reads none, `store push` needs a server. */
+const others = commandNames.filter((name) => !["import", "create", "store"].includes(name));
 
 /** `name` without a name shows it. */
 function outcomeOf(command: string, words: readonly string[]): Outcome {

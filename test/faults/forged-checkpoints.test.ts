@@ -13,7 +13,8 @@ import type { OpenOptions } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/maintenance";
 import type { VerifyReport } from "@branchlog/maintenance";
-import { forged, forgedText, forgeries } from "../core/checkpoint/forged-checkpoint.ts";
+import { forged, forgeries, membersOf, rewritten } from "../core/checkpoint/forged-checkpoint.ts";
+import type { Forgery } from "../core/checkpoint/forged-checkpoint.ts";
 import { openedFacts } from "../core/checkpoint/session-facts.ts";
 import { patience, runs, seed } from "../support/fault-seed.ts";
 import { everyCase } from "../support/law-time.ts";
@@ -106,6 +107,17 @@ async function appendTo({ fs, options, log }: Example): Promise<void> {
   }
 }
 
+/** The checkpoint with other members of what its text says of checksums. */
+function withForgedSums(checkpoint: Buffer, changes: readonly Forgery[]): Buffer {
+  return rewritten(checkpoint, ({ sums }) => {
+    const places = [...membersOf(sums)];
+    for (const { at, value } of changes) {
+      const [owner, key] = places[at % places.length] ?? [];
+      if (owner !== undefined && key !== undefined) owner[key] = value;
+    }
+  });
+}
+
 describe(`forged checkpoints, BRANCHLOG_SEED=${seed}`, () => {
   it("verify finds no difference when a checkpoint is what was saved", () => {
     const differences = examples.map(({ report }) => report.checkpointDifferences);
@@ -156,11 +168,9 @@ describe(`forged checkpoints, BRANCHLOG_SEED=${seed}`, () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(names.length - 1), forgeries, async (at, changes) => {
         const example = examples[at];
-        const [change] = changes;
-        if (example === undefined || change === undefined) return;
+        if (example === undefined) return;
         const { fs, options, checkpoint, report } = example;
-        const start = checkpoint.readUIntLE(16, 6);
-        fs.writeFileSync(`${path}.ckpt`, forgedText(checkpoint, start, change));
+        fs.writeFileSync(`${path}.ckpt`, withForgedSums(checkpoint, changes));
         const session = await openSession(path, { ...options, access: "read" });
         const { entries, badLineCount } = await verifySession(session);
         expect([entries, badLineCount]).toEqual([report.entries, report.badLineCount]);

@@ -18,11 +18,13 @@ const packagesBelow: Readonly<Record<string, readonly string[]>> = {
     "@branchlog/connectonion",
     "@branchlog/core",
     "@branchlog/maintenance",
+    "@branchlog/postgres",
     "@branchlog/streaming",
     "@branchlog/transfer",
   ],
+  postgres: ["@branchlog/core", "@branchlog/streaming"],
   branchlog: ["@branchlog/core"],
-  bench: ["@branchlog/core", "@branchlog/streaming"],
+  bench: ["@branchlog/core", "@branchlog/postgres", "@branchlog/streaming"],
 };
 
 /** The floors of the core, the lowest first: each imports from itself and from those below. */

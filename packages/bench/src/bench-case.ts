@@ -38,7 +38,7 @@ export interface CaseInput {
 export type TimedWork<Result> = () => Result | Promise<Result>;
 export type Prepare<Result> = (input: CaseInput) => TimedWork<Result> | Promise<TimedWork<Result>>;
 
-export type PeerSet = "peers" | "omp";
+export type PeerSet = "peers" | "omp" | "stores";
 
 export type RuntimeName = "node" | "node-24" | "bun";
 
@@ -70,7 +70,7 @@ export interface CaseFacts {
 export interface CaseDefinition<Result> extends Omit<CaseFacts, "nodeFlags"> {
   readonly nodeFlags?: readonly string[];
   readonly input?: ScaledInput;
-  readonly needs?: "huge" | "growth";
+  readonly needs?: "huge" | "growth" | "stores";
   readonly subjects: readonly Subject<Result>[];
   /** Throws if the result is wrong; then the run fails and nothing is reported for the case. */
   readonly check: (result: Result, input: CaseInput) => void | Promise<void>;
@@ -84,7 +84,7 @@ export interface CaseDefinition<Result> extends Omit<CaseFacts, "nodeFlags"> {
 
 export interface BenchCase extends CaseFacts {
   readonly input?: ScaledInput;
-  readonly needs?: "huge" | "growth";
+  readonly needs?: "huge" | "growth" | "stores";
   readonly subjects: readonly SubjectFacts[];
   readonly run: (subject: string, input: CaseInput) => Promise<Measurement>;
 }

@@ -9,6 +9,7 @@ import { cases as live } from "./cases/live.ts";
 import { cases as memory } from "./cases/memory.ts";
 import { cases as open } from "./cases/open.ts";
 import { cases as shapes } from "./cases/shapes.ts";
+import { cases as stores } from "./cases/stores.ts";
 import { cases as transcripts } from "./cases/transcripts.ts";
 import { cases as tree } from "./cases/tree.ts";
 
@@ -24,6 +25,7 @@ const inFiles = {
   memory,
   live,
   transcripts,
+  stores,
 };
 const files = Object.entries(inFiles);
 

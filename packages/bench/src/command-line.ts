@@ -9,13 +9,15 @@ export interface BenchOptions {
   readonly jsonPath: string | undefined;
   readonly build: boolean;
   readonly growth: boolean;
+  /** The URL of the PostgreSQL server for the cases of stores. */
+  readonly stores: string | undefined;
   readonly peerSets: readonly PeerSet[];
 }
 
 export function usage(names: readonly string[]): string {
   return `Usage: pnpm bench [NAME…] [options]
 
-Runs every case but growth-* and memory-4*, or those named. A full run of all cases
+Runs every case but growth-*, store-* and memory-4*, or those named. A full run of all cases
 writes docs/benchmarks/.
 
       --quick       small inputs, to see that all works
@@ -25,6 +27,8 @@ writes docs/benchmarks/.
                     run; installs them into packages/bench/peers, 500 MB
       --peers-omp   omp on Bun as well, 1.5 GB more; implies --peers
       --growth      the cases growth-* in place of the others: costs by size
+      --stores URL  the cases store-* in place of the others, on this PostgreSQL
+                    server, in a database of their own that is dropped again
       --no-build    use packages/*/dist as they are
   -h, --help        this text
 
@@ -47,6 +51,7 @@ export function parseCommand(
       peers: { type: "boolean", default: false },
       "peers-omp": { type: "boolean", default: false },
       growth: { type: "boolean", default: false },
+      stores: { type: "string" },
       help: { type: "boolean", short: "h" },
     },
   });
@@ -55,6 +60,13 @@ export function parseCommand(
   const omp = values["peers-omp"];
   if (growth && (peers || omp || positionals.length > 0)) {
     throw new RangeError("--growth goes with no names or peers");
+  }
+  const { stores } = values;
+  if (stores !== undefined && !/^postgres(ql)?:\/\//.test(stores)) {
+    throw new RangeError("--stores takes postgres://user@host:port/database");
+  }
+  if (stores !== undefined && (growth || peers || omp)) {
+    throw new RangeError("--stores goes with no --growth or --peers: it brings its own");
   }
   const unknown = positionals.find((name) => !names.includes(name));
   if (unknown !== undefined) {
@@ -69,6 +81,7 @@ export function parseCommand(
     jsonPath: values.json,
     build: !values["no-build"],
     growth,
-    peerSets: omp ? ["peers", "omp"] : peers ? ["peers"] : [],
+    stores,
+    peerSets: stores !== undefined ? ["stores"] : omp ? ["peers", "omp"] : peers ? ["peers"] : [],
   };
 }

@@ -2,10 +2,13 @@
 import { readFileSync, watch } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { argv, exit, hrtime } from "node:process";
+import { setTimeout as pause } from "node:timers/promises";
 import { openSession } from "@branchlog/core";
+import { postgresStore } from "@branchlog/postgres";
 import { live } from "@branchlog/core/live";
 import { SessionManager } from "@branchlog/core/pi";
 import { appendMessage, inFlight } from "./our-session.ts";
+import { openPool, openWay, storeUrl, type WayName, wayNames } from "./store-ways.ts";
 
 const [, , job = "", path = "", ...rest] = argv;
 
@@ -55,7 +58,70 @@ const jobs: Readonly<Record<string, () => Promise<unknown>>> = {
     }
     process.send?.("ready");
   },
+
+  "store-append": async () => {
+    const [name, count, width] = rest;
+    const way = await openWay(wayNamed(name));
+    // With its connections open.
+    await way.read(path);
+    process.once("message", () => {
+      const startMs = performance.now();
+      void inFlight(Number(count), Number(width), (i) => way.append(path, i, 1)).then(() =>
+        end(performance.now() - startMs),
+      );
+    });
+    process.send?.("ready");
+  },
+
+  "store-watch": async () => {
+    const [name, count] = rest;
+    const told: bigint[] = [];
+    const seen: bigint[] = [];
+    const endIfAll = (): void => {
+      if (Math.min(told.length, seen.length) < Number(count)) return;
+      // The event loop may take the two in any order.
+      end(seen.map((at, i) => Math.max(0, Number(at - (told[i] ?? 0n)) / 1e6)));
+    };
+    process.on("message", (acknowledged) => {
+      told.push(BigInt(String(acknowledged)));
+      endIfAll();
+    });
+    const see = (): void => {
+      seen.push(hrtime.bigint());
+      endIfAll();
+    };
+    if (name === "ours") {
+      const store = postgresStore(storeUrl(false));
+      const session = await openSession({ store, id: path, access: "read" });
+      live(session)
+        .entries$()
+        .subscribe(({ kind }) => {
+          if (kind === "entry") see();
+        });
+      // Until the server is listened to.
+      await pause(1_000);
+    } else {
+      const pool = await openPool(storeUrl(false), 2);
+      const client = await pool.connect();
+      let known = 0;
+      client.on("notification", () => {
+        const text = "SELECT seq, body FROM line WHERE log = $1 AND seq >= $2";
+        void pool.query(text, [path, known]).then(({ rows }) => {
+          known += rows.length;
+          for (const _ of rows) see();
+        });
+      });
+      await client.query("LISTEN bench");
+    }
+    process.send?.("ready");
+  },
 };
+
+function wayNamed(name: string | undefined): WayName {
+  const found = wayNames.find((one) => one === name);
+  if (found === undefined) throw new RangeError(`no way ${name}`);
+  return found;
+}
 
 function end(answer: unknown): void {
   process.send?.(answer, undefined, undefined, () => exit(0));

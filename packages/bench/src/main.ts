@@ -8,8 +8,9 @@ import { fileURLToPath } from "node:url";
 import { cases, modulePathOf } from "./case-list.ts";
 import { type BenchOptions, parseCommand, usage } from "./command-line.ts";
 import { installPeers } from "./peers.ts";
-import { createReport, readMachine, toMarkdown } from "./report.ts";
+import { type CaseReport, createReport, readMachine, toMarkdown } from "./report.ts";
 import { endRuns, runSuite } from "./run-cases.ts";
+import { endStores, withStores } from "./store-server.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 // Children run what is built, in plain node, whichever way this file is run.
@@ -40,7 +41,7 @@ function prepareRuns({ jsonPath, build: needsBuild }: BenchOptions): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
       endRuns();
-      exit(128 + constants.signals[signal]);
+      void endStores().finally(() => exit(128 + constants.signals[signal]));
     });
   }
   if (!needsBuild) return;
@@ -51,28 +52,30 @@ function prepareRuns({ jsonPath, build: needsBuild }: BenchOptions): void {
 }
 
 async function run(options: BenchOptions): Promise<boolean> {
-  const { names: wanted, scale, runs, growth, jsonPath, peerSets } = options;
+  const { names: wanted, scale, runs, growth, jsonPath, peerSets, stores } = options;
   for (const set of peerSets) {
     stderr.write(`installing ${set}, unless they are there\n`);
     installPeers(set);
   }
-  const kind = growth ? "growth" : "usual";
+  const kind = growth ? "growth" : stores === undefined ? "usual" : "stores";
   const chosen = cases.filter(({ name, needs = "usual" }) =>
     wanted.length === 0 ? needs === kind : wanted.includes(name),
   );
-  const reports = await runSuite(chosen, {
-    scale,
-    runs,
-    caseUrlOf: (name) => new URL(`${modulePathOf(name)}.js`, built).href,
-    peerSets: new Set(peerSets),
-    onStart: ({ name, question }) => void stderr.write(`${name}: ${question}\n`),
-  });
+  const suite = (): Promise<readonly CaseReport[]> =>
+    runSuite(chosen, {
+      scale,
+      runs,
+      caseUrlOf: (name) => new URL(`${modulePathOf(name)}.js`, built).href,
+      peerSets: new Set(peerSets),
+      onStart: ({ name, question }) => void stderr.write(`${name}: ${question}\n`),
+    });
+  const reports = await (stores === undefined ? suite() : withStores(stores, suite));
   const report = createReport(readMachine(root), scale, reports);
   stdout.write(toMarkdown(report));
   const failures = reports.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
   for (const failure of failures) stderr.write(`FAILED ${failure}\n`);
   if (jsonPath !== undefined) writeJson(jsonPath, report);
-  const isWhole = wanted.length === 0 && scale === "full" && !growth;
+  const isWhole = wanted.length === 0 && scale === "full" && kind === "usual";
   if (!isWhole || failures.length > 0) return failures.length === 0;
   // Only where a picture is drawn: the library is large.
   const { resultsPicture } = await import("./picture.ts");

@@ -20,6 +20,7 @@ const root = new URL("../peers/", import.meta.url);
 const folders = {
   peers: { url: root, runtimePackage: "node" },
   omp: { url: new URL("omp/", root), runtimePackage: "bun" },
+  stores: { url: new URL("stores/", root), runtimePackage: undefined },
 } as const;
 
 export function installPeers(set: PeerSet): void {
@@ -29,7 +30,7 @@ export function installPeers(set: PeerSet): void {
   const mark = new URL("node_modules/.installed.json", url);
   if (existsSync(mark) && readFileSync(mark, "utf8") === wanted) return;
   npm(url, "install", "--ignore-scripts", "--no-package-lock");
-  npm(url, "rebuild", runtimePackage);
+  if (runtimePackage !== undefined) npm(url, "rebuild", runtimePackage);
   writeFileSync(mark, wanted);
 }
 

@@ -208,6 +208,41 @@ export const changingCommands: readonly Declared[] = [
     run: async (...given) => (await import("./commands/import.ts")).importCommand(...given),
   }),
   command({
+    usage: "store <action> <places..>",
+    about: "Keep sessions in PostgreSQL: init, ls, push, pull, rm",
+    isWriting: true,
+    positionals: {
+      action: {
+        ...required("init, ls, push, pull or rm"),
+        choices: ["init", "ls", "push", "pull", "rm"] as const,
+      },
+      places: {
+        ...required(
+          "The address of a store, or with #NAME of a session in it; for push, files first",
+        ),
+        array: true as const,
+      },
+    },
+    options: {
+      name: text("NAME", "The name of the session in the store; default: that of the file"),
+      output: output("The new file of a session that is pulled"),
+      yes: { ...flag("Remove it for good"), alias: "y" },
+      json,
+    },
+    examples: [
+      ["store init postgres://me@db/team", "makes the database a store; its owner does so once"],
+      ["store push *.jsonl postgres://me@db/team", "files become sessions there"],
+      ["store pull 'postgres://me@db/team#work' -o work.jsonl", "and back, byte for byte"],
+    ],
+    read: (args, words) => ({
+      ...args,
+      places: plainWords(words, ["--name", "-o", "--output"]).slice(1),
+      name: args.name,
+      output: newFile(args.output),
+    }),
+    run: async (...given) => (await import("./commands/store.ts")).storeCommand(...given),
+  }),
+  command({
     usage: "export <file>",
     about: "Write a session in another form",
     isWriting: true,

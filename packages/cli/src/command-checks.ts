@@ -1,5 +1,6 @@
 /** Checks of the values of options, beyond those of the parser. Pure. */
 import { UsageError } from "./failure.ts";
+import { isAddress } from "./path-form.ts";
 
 export function refuseBoth(one: string, its: unknown, other: string, others: unknown): void {
   if (its !== undefined && others !== undefined) throw new UsageError(`Give ${one} or ${other}.`);
@@ -35,5 +36,8 @@ export const sayWhere = "Say where the session goes: -o FILE, which must not exi
  */
 export function newFile<T extends string | undefined>(output: T): T {
   if (output === "" || output === "-") throw new UsageError(sayWhere);
+  if (output !== undefined && isAddress(output)) {
+    throw new UsageError("-o takes a file; branchlog store push copies it into a store.");
+  }
   return output;
 }

@@ -6,11 +6,21 @@ import type { Command } from "./declaration.ts";
 import type { CommandIo } from "./command-io.ts";
 import { globalOptions } from "./command-words.ts";
 import { processOutputs } from "./output.ts";
+import { withoutPasswords } from "./path-form.ts";
 import { endOf, exitCodes, run } from "./run.ts";
 import type { RunSetting } from "./run.ts";
 
+/** Other users of the machine see the words of a process. */
+function hideSecrets(words: readonly string[]): void {
+  const shown = words.map((word) => withoutPasswords(word));
+  if (shown.some((word, at) => word !== words[at])) {
+    process.title = ["branchlog", ...shown].join(" ");
+  }
+}
+
 /** Runs the command of these words, and sets the exit code of the process. */
 export async function runProcess(words: readonly string[], version: () => string): Promise<void> {
+  hideSecrets(words);
   const { rest, hasColours, hasPager } = globalOptions(words);
   if (!hasColours) process.env["NO_COLOR"] = "1";
   const { paged, ...outputs } = await processOutputs();

@@ -3,6 +3,7 @@
  * which `BRANCHLOG_DEBUG` adds. Pure.
  */
 import { isBranchlogError } from "@branchlog/core/errors";
+import { withoutPasswords } from "./path-form.ts";
 import { isSteering, unicodeEscape } from "./text/clean-text.ts";
 
 /** The command line is wrong; the process exits with 2. */
@@ -27,9 +28,11 @@ export interface Failure {
 }
 
 export function describeFailure(error: unknown): Failure {
-  if (!isBranchlogError(error)) return { code: codeOf(error), message: messageOf(error) };
+  const message = withoutPasswords(messageOf(error));
+  if (!isBranchlogError(error)) return { code: codeOf(error), message };
   // The order of the keys in JSON, which leaves out those that are undefined.
-  const { code, message, path, offset, line, column, id, tail } = error;
+  const { code, offset, line, column, id, tail } = error;
+  const path = error.path === undefined ? undefined : withoutPasswords(error.path);
   const written = error.written.length === 0 ? undefined : error.written;
   const candidates = error.candidates.length === 0 ? undefined : error.candidates;
   return { code, message, path, offset, line, column, id, tail, written, candidates };

@@ -36,12 +36,16 @@ export function strayOption(words: Words, known: readonly string[]): string | un
 }
 
 /**
- * All words of a command whose options are flags but the flags: for a positional that is given
- * repeatedly, the parser would keep the last one.
+ * All words but the options: for a positional that is given repeatedly, the parser would keep the
+ * last one.
+ * @param valued The options that take the word behind them.
  */
-export function plainWords(words: Words): string[] {
+export function plainWords(words: Words, valued: readonly string[] = []): string[] {
   const before = optionWords(words);
-  return [...before.filter((word) => !isOption(word)), ...words.slice(before.length + 1)];
+  const plain = before.filter(
+    (word, at) => !isOption(word) && !valued.includes(before[at - 1] ?? ""),
+  );
+  return [...plain, ...words.slice(before.length + 1)];
 }
 
 /** Negative numbers and a lone dash are not options. */

@@ -8,6 +8,7 @@ import type { CommandIo } from "./command-io.ts";
 import { sizeOf, withProgress } from "./progress.ts";
 import type { ProgressIo } from "./progress.ts";
 import { sessionPath } from "./session-path.ts";
+import { addressedSession } from "./stored-session.ts";
 
 export interface OpeningCost {
   readonly ms: number;
@@ -32,6 +33,13 @@ export async function openForReading(
   { noSave = true }: { readonly noSave?: boolean } = {},
 ): Promise<OpenedSession> {
   const { monotonicMs, signal } = io;
+  const stored = await addressedSession(file);
+  if (stored !== undefined) {
+    const startMs = monotonicMs();
+    const session = await openSession({ ...stored, access: "read", signal });
+    const ms = Math.round((monotonicMs() - startMs) * 1000) / 1000;
+    return { session, opening: { ms, bytesRead: session.sizeBytes, linesParsed: 0 } };
+  }
   const path = await sessionPath(file, signal);
   const saves = !noSave && (await isOwn(path));
   const [startMs, bytes, parses] = [monotonicMs(), readCounter.bytes, decodeCounter.parses];
@@ -49,6 +57,8 @@ export async function openForAppending(
   file: string,
   { signal }: Pick<CommandIo, "signal">,
 ): Promise<Session> {
+  const stored = await addressedSession(file);
+  if (stored !== undefined) return openSession({ ...stored, signal });
   return openSession(await sessionPath(file, signal), { signal });
 }
 

@@ -11,6 +11,7 @@ import { completeOption } from "./completion-script.ts";
 import { completionOf } from "./completions.ts";
 import { programHelp } from "./help-text.ts";
 import { optionWords } from "./marked-words.ts";
+import { isAddress, withoutPasswords } from "./path-form.ts";
 import { ClosedOutput } from "./output.ts";
 import { candidateLines, quickText } from "./quick-text.ts";
 import { oneLine, wholeLine } from "./text/clean-text.ts";
@@ -76,6 +77,7 @@ async function complete(words: readonly string[], io: CommandIo): Promise<number
 function withCommand(words: readonly string[]): readonly string[] {
   const { name } = commandWords(words);
   if (name === undefined || commandNamed(name) !== undefined) return words;
+  if (isAddress(name)) return ["info", ...words];
   if (!existsSync(name)) return words;
   return [statSync(name).isDirectory() ? "list" : "info", ...words];
 }
@@ -104,10 +106,11 @@ export async function endOf(
 const usageCode = "ERR_USAGE";
 
 async function endOfMisuse(
-  { message }: UsageError,
+  error: UsageError,
   words: readonly string[],
   { err }: CommandIo,
 ): Promise<number> {
+  const message = withoutPasswords(error.message);
   const { name } = commandWords(words);
   const command = commandNames.find((one) => one === name);
   const wantsJson = optionWords(words).some((word) => word === "--json" || word === "--json=true");
@@ -139,5 +142,5 @@ async function writeFailure(
 }
 
 function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return withoutPasswords(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }

@@ -8,6 +8,7 @@ import { openedFindings } from "@branchlog/maintenance";
 import type { Finding } from "@branchlog/maintenance";
 import { quoted } from "./failure.ts";
 import type { OpenedSession, OpeningCost } from "./opened-session.ts";
+import { isAddress } from "./path-form.ts";
 import { isoTime, knownCost } from "./text/quantities.ts";
 
 /** In order of first appearance. */
@@ -102,8 +103,12 @@ function resumeCommand({ transcriptOf, dialect, header, path }: Session): string
       return `claude --resume ${header.id}`;
     case "codex":
       return `codex resume ${header.id}`;
-    case undefined:
-      return `${dialect} --session ${quoted(path)}`;
+    case undefined: {
+      if (!isAddress(path)) return `${dialect} --session ${quoted(path)}`;
+      // An agent makes a file's path of what follows `--session`, but takes an id.
+      const store = path.slice(0, path.lastIndexOf("#"));
+      return `${dialect} --session-dir ${quoted(store)} --session ${header.id}`;
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 import { lstatSync } from "node:fs";
 import { BranchlogError, isBranchlogError, resolveSession } from "@branchlog/core";
 import { UsageError } from "./failure.ts";
-import { hasPathForm } from "./path-form.ts";
+import { hasPathForm, isAddress } from "./path-form.ts";
 
 /**
  * The word itself if it has the form of a path, or if that path exists; else the path of the
@@ -12,6 +12,7 @@ import { hasPathForm } from "./path-form.ts";
  */
 export async function sessionPath(word: string, signal: AbortSignal): Promise<string> {
   if (word === "") throw new UsageError("The session is an empty text: give its path, name or id.");
+  requireNoAddress(word);
   if (hasPathForm(word) || isThere(word)) return word;
   try {
     return (await resolveSession(word, undefined, { signal, cwd: process.cwd() })).path;
@@ -22,6 +23,15 @@ export async function sessionPath(word: string, signal: AbortSignal): Promise<st
       "that begins so. branchlog list shows them.";
     throw new BranchlogError(error.code, message, { id: word, cause: error });
   }
+}
+
+/** Throws `ERR_INVALID_ARGUMENT`. */
+export function requireNoAddress(word: string): void {
+  if (!isAddress(word)) return;
+  const message =
+    "This command needs a file, not the address of a store. Make one with branchlog store pull " +
+    "ADDRESS -o FILE.";
+  throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }
 
 function isThere(path: string): boolean {

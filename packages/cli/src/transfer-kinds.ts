@@ -9,7 +9,7 @@ import {
   linearPieces,
   markdownPieces,
 } from "@branchlog/transfer";
-import type { ExportOptions, ExportReport } from "@branchlog/transfer";
+import type { ExportOptions, ExportReport, ExportSource } from "@branchlog/transfer";
 import type { DataForm } from "./output.ts";
 import type { Style } from "./style.ts";
 import { oneLine } from "./text/clean-text.ts";
@@ -64,10 +64,10 @@ async function importDocument(source: string, target: string): Promise<Made> {
 }
 
 export interface Exporter {
-  readonly write: (source: string, target: string, options: ExportOptions) => Promise<Made>;
+  readonly write: (source: ExportSource, target: string, options: ExportOptions) => Promise<Made>;
   /** For standard output; null for a format that is written to files only. */
   readonly pieces:
-    | ((source: string, options: ExportOptions) => AsyncIterable<string | Buffer>)
+    | ((source: ExportSource, options: ExportOptions) => AsyncIterable<string | Buffer>)
     | null;
   readonly form: DataForm;
 }
@@ -78,12 +78,20 @@ export const exporters: Readonly<Record<ExportFormat, Exporter>> = {
   connectonion: { write: exportDocument, pieces: null, form: "text" },
 };
 
-async function exportText(source: string, target: string, options: ExportOptions): Promise<Made> {
+async function exportText(
+  source: ExportSource,
+  target: string,
+  options: ExportOptions,
+): Promise<Made> {
   const report = await exportMarkdown(source, target, options);
   return { json: report, text: () => writtenText(report) };
 }
 
-async function exportPath(source: string, target: string, options: ExportOptions): Promise<Made> {
+async function exportPath(
+  source: ExportSource,
+  target: string,
+  options: ExportOptions,
+): Promise<Made> {
   const report = await exportLinear(source, target, options);
   const changed = changedText(report.converted);
   const converted = changed === "" ? "" : `converted for pi: ${changed}\n`;
@@ -96,12 +104,15 @@ function writtenText({ path, sizeBytes }: ExportReport): string {
 }
 
 async function exportDocument(
-  source: string,
+  source: ExportSource,
   target: string,
   { at, signal }: ExportOptions,
 ): Promise<Made> {
   const opening = { access: "read", ...(signal === undefined ? {} : { signal }) } as const;
-  const session = await openSession(source, opening);
+  const session =
+    typeof source === "string"
+      ? await openSession(source, opening)
+      : await openSession({ ...source, ...opening });
   if (at !== undefined) await session.moveTo(at);
   const report = await exportConnectonion(session, target);
   return { json: report, text: () => lossText(report) };

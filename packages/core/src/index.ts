@@ -4,7 +4,15 @@
  * `/types` the names of everything else that is taken or returned.
  */
 export { createSession, memorySession, openOrCreateSession, openSession } from "./open.ts";
-export type { CreateOptions, OpenOptions, OpenOrCreateOptions } from "./open.ts";
+export type {
+  CreateOptions,
+  CreateStoredOptions,
+  OpenOptions,
+  OpenOrCreateOptions,
+  OpenOrCreateStoredOptions,
+  OpenStoredOptions,
+} from "./open.ts";
+export type { StoredSession } from "./store/log-store.ts";
 export type { Session } from "./session/session.ts";
 export type { AppendOptions } from "./append/request.ts";
 export type { AppendResult } from "./append/append-result.ts";

@@ -2,7 +2,7 @@
  * `@branchlog/core/internal`: what the packages beside the core are built of. It is no API: names
  * come and go with any version, and a program that imports it breaks with one.
  */
-export { requireOptions, requireText } from "./argument-checks.ts";
+export { requireOneOf, requireOptions, requireText } from "./argument-checks.ts";
 export {
   bodyBytesMax,
   diagnosticsMax,
@@ -118,6 +118,8 @@ export { LinkCheck, checkLinks, UnknownTypes } from "./log/findings.ts";
 export { entryPlace } from "./index-table/diagnostics.ts";
 export type { SavedDiagnostics } from "./index-table/diagnostics.ts";
 export { IndexTable } from "./index-table/index-table.ts";
+export type { RestoredIndex } from "./index-table/index-table.ts";
+export { pageCount } from "./index-table/saved-pages.ts";
 export { LogIndexer } from "./index-table/log-indexer.ts";
 export { inCurrentForm } from "./bodies/body-reader.ts";
 export { FoldedProjections } from "./projections/folded.ts";
@@ -126,11 +128,12 @@ export { usage } from "./projections/usage.ts";
 export { lineChunks, rowLines } from "./bodies/row-lines.ts";
 export type { LineSource, RowLine } from "./bodies/row-lines.ts";
 export { namingTypes } from "./projections/name.ts";
-export { checkpointPath, loadIndex } from "./checkpoint/checkpoint-file.ts";
+export { checkpointPath, loadPages } from "./checkpoint/checkpoint-file.ts";
+export { checkpointKind } from "./checkpoint/page-file.ts";
 export { isBoundTo } from "./checkpoint/log-binding.ts";
-export { compareSums } from "./checkpoint/record-sums.ts";
-export type { ChangedPiece, RecordSums, SumComparison } from "./checkpoint/record-sums.ts";
-export { checkpointSchema } from "./log/log-checkpoint.ts";
+export { compareSums } from "./checkpoint/log-sums.ts";
+export type { ChangedBytes, LogSums, SumComparison } from "./checkpoint/log-sums.ts";
+export { readCheckpoint } from "./log/log-checkpoint.ts";
 export type { FoundCheckpoint } from "./log/log-checkpoint.ts";
 export { savedSums } from "./log/checkpoints.ts";
 export { engineSettings } from "./log/engine-options.ts";
@@ -148,6 +151,16 @@ export { identityOf, matchesFingerprint } from "./log/fingerprint.ts";
 export type { LogIdentity } from "./log/fingerprint.ts";
 export { headerInCurrentForm, migrate, migratedChunks, needsMigration } from "./log/migration.ts";
 export { pathEndRow } from "./session/entry-query.ts";
+export {
+  requireStoredName,
+  storedLogExists,
+  storedLogGone,
+  storedLogMissing,
+} from "./store/stored-names.ts";
+
+export { registerBlockingStores } from "./store/blocking-stores.ts";
+export type { BlockingStore, StorePlace } from "./store/blocking-stores.ts";
+export { searchStored } from "./search/stored-search.ts";
 export { newHeader } from "./session/new-header.ts";
 export { requireFile, requireHeader, requireKnownVersion } from "./log/log-checks.ts";
 export { logChanged, piecesOfOneLog, requireSameLog, unchangedCheck } from "./session/same-log.ts";

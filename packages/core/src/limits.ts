@@ -114,12 +114,6 @@ export const checkpointReadShare: number = 1 / 8;
 /** How long a session is left alone before its checkpoint is saved. */
 export const checkpointIdleMs: number = 1_000;
 
-/** What of a checkpoint is written at once: a few milliseconds of work. */
-export const checkpointPieceBytes: number = 2 * 1024 * 1024;
-
-/** What of a checkpoint is read and checked at once: a few milliseconds of work. */
-export const checkpointReadBytes: number = 4 * 1024 * 1024;
-
 /** How long work may begin that is left for the exit of the process. */
 export const exitWorkMsMax: number = 1_000;
 

@@ -5,12 +5,14 @@ import type { OptionNames } from "@branchlog/streaming";
 import type { SessionHeader } from "./entries/entry-types.ts";
 import { BranchlogError, isBranchlogError } from "./errors.ts";
 import { Session } from "./session/session.ts";
+import { encodeHeader } from "./entries/encode-entry.ts";
 import { Engine } from "./session/engine.ts";
 import { engineOptionNames, engineSettings } from "./log/engine-options.ts";
 import type { EngineOptions } from "./log/engine-options.ts";
 import { newHeader } from "./session/new-header.ts";
 import { requireOptions, requireNonEmpty } from "./argument-checks.ts";
-import type { StoredLog } from "./store/log-store.ts";
+import { isInStore } from "./store/log-store.ts";
+import type { LogStore, StoredLog, StoredSession } from "./store/log-store.ts";
 import { createPrivatePorts } from "./store/private-ports.ts";
 
 /** How a session is opened. */
@@ -39,6 +41,22 @@ export interface CreateOptions extends EngineOptions {
 /** How a session is opened, and what it says about itself if it is created. */
 export interface OpenOrCreateOptions extends OpenOptions, CreateOptions {}
 
+/** What only files have. */
+type FileOptions = "checkpoint" | "checkpointDir" | "checkpointEveryBytes" | "durability";
+
+/** Which session of which store is opened, and how. */
+export interface OpenStoredOptions extends StoredSession, Omit<OpenOptions, FileOptions> {}
+
+/** Where a new session is kept, and what it says about itself. */
+export interface CreateStoredOptions extends Omit<CreateOptions, FileOptions> {
+  /** See {@link StoredSession}. */
+  readonly store: LogStore;
+}
+
+/** How a session in a store is opened, and what it says about itself if it is created. */
+export interface OpenOrCreateStoredOptions
+  extends OpenStoredOptions, Omit<CreateStoredOptions, "id"> {}
+
 const openNames: OptionNames<OpenOptions> = { ...engineOptionNames, follow: true, signal: true };
 
 const createNames: OptionNames<CreateOptions> = {
@@ -49,38 +67,85 @@ const createNames: OptionNames<CreateOptions> = {
   title: true,
 };
 
+const {
+  checkpoint: _checkpoint,
+  checkpointDir: _checkpointDir,
+  checkpointEveryBytes: _checkpointEveryBytes,
+  durability: _durability,
+  ...storedEngineNames
+} = engineOptionNames;
+
+const openStoredNames: OptionNames<OpenStoredOptions> = {
+  ...storedEngineNames,
+  store: true,
+  id: true,
+  follow: true,
+  signal: true,
+};
+
+const createStoredNames: OptionNames<CreateStoredOptions> = {
+  ...storedEngineNames,
+  store: true,
+  id: true,
+  cwd: true,
+  parentSession: true,
+  title: true,
+};
+
 const openOrCreateNames: OptionNames<OpenOrCreateOptions> = { ...openNames, ...createNames };
 
 /**
- * Opens a log of any version without changing it. Its leaf follows the tail until the first append
- * or move.
+ * Opens a log of any version without changing it, in a file or in a store. Its leaf follows the
+ * tail until the first append or move. The bytes of a log in a store are kept in memory.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION`,
- * `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`. A log of a newer version opens, but refuses appends.
+ * `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`; of a store `ERR_STORE_DENIED`, `ERR_STORE_SCHEMA`,
+ * `ERR_STORE_UNAVAILABLE`. A log of a newer version opens, but refuses appends.
  * @example
  * const session = await openSession("session.jsonl", { access: "read" });
  * const { messages } = await session.context();
  */
-export async function openSession(path: string, options: OpenOptions = {}): Promise<Session> {
+export function openSession(path: string, options?: OpenOptions): Promise<Session>;
+export function openSession(options: OpenStoredOptions): Promise<Session>;
+export async function openSession(
+  place: string | OpenStoredOptions,
+  options: OpenOptions = {},
+): Promise<Session> {
+  if (isInStore(place)) {
+    const { store, id, signal } = requireOptions(place, openStoredNames);
+    return openStoredSession(await store.open(id, signal), place);
+  }
   const { signal } = requireOptions(options, openNames);
-  return new Session(await Engine.open(path, options, signal), options);
+  return new Session(await Engine.open(place, options, signal), options);
 }
 
 /**
- * Creates a log with its header, at once and durably. The file has mode 0600; missing directories
- * are made, with mode 0700. If it fails, there is no part of a log.
+ * Creates a log with its header, at once and durably, in a file or in a store. The file has mode
+ * 0600; missing directories are made, with mode 0700. If it fails, there is no part of a log.
  * @throws BranchlogError `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`, `ERR_INVALID_SESSION_ID`,
- * `ERR_UNSERIALIZABLE`.
+ * `ERR_UNSERIALIZABLE`; of a store `ERR_INVALID_ARGUMENT` for an id that cannot be a name there,
+ * `ERR_STORE_DENIED`, `ERR_STORE_SCHEMA`, `ERR_STORE_UNAVAILABLE`.
  * @example
  * const session = await createSession("session.jsonl", { cwd: process.cwd() });
  * await session.append({ type: "message", message: { role: "user", content: "Hi", timestamp: 0 }
  * });
  */
-export async function createSession(path: string, options: CreateOptions = {}): Promise<Session> {
-  return new Session(Engine.createSync(path, headerFor(options), options));
+export function createSession(path: string, options?: CreateOptions): Promise<Session>;
+export function createSession(options: CreateStoredOptions): Promise<Session>;
+export async function createSession(
+  place: string | CreateStoredOptions,
+  options: CreateOptions = {},
+): Promise<Session> {
+  if (isInStore(place)) {
+    const { store, ...creation } = requireOptions(place, createStoredNames);
+    const header = headerFor(creation);
+    return openStoredSession(await store.create(header.id, [encodeHeader(header)]), creation);
+  }
+  return new Session(Engine.createSync(place, headerFor(options), options));
 }
 
 /**
- * Opens the log of this path, or creates it if there is none, for a program that is started again.
+ * Opens the log of this path, or with this name in a store, or creates it if there is none, for a
+ * program that is started again.
  * Of several processes that do so at once, one creates the log and the others open it. An existing
  * log stays as it is: `cwd` and the other facts are those of its header. With `access: "read"`
  * none is created.
@@ -88,10 +153,13 @@ export async function createSession(path: string, options: CreateOptions = {}): 
  * @example
  * const session = await openOrCreateSession("sessions/agent.jsonl", { cwd: process.cwd() });
  */
+export function openOrCreateSession(path: string, options?: OpenOrCreateOptions): Promise<Session>;
+export function openOrCreateSession(options: OpenOrCreateStoredOptions): Promise<Session>;
 export async function openOrCreateSession(
-  path: string,
+  path: string | OpenOrCreateStoredOptions,
   options: OpenOrCreateOptions = {},
 ): Promise<Session> {
+  if (isInStore<OpenOrCreateStoredOptions>(path)) return openOrCreateStored(path);
   const { signal, follow: _follow, ...creation } = requireOptions(options, openOrCreateNames);
   const open = async (): Promise<Session> =>
     new Session(await Engine.open(path, options, signal), options);
@@ -111,15 +179,43 @@ export async function openOrCreateSession(
   }
 }
 
+async function openOrCreateStored(options: OpenOrCreateStoredOptions): Promise<Session> {
+  const { store, id, signal, follow, ...creation } = requireOptions(options, {
+    ...openStoredNames,
+    ...createStoredNames,
+  });
+  const open = async (): Promise<Session> =>
+    openStoredSession(await store.open(id, signal), options);
+  try {
+    return await open();
+  } catch (error) {
+    const isCreated = isBranchlogError(error, "ERR_LOG_MISSING") && options.access !== "read";
+    if (!isCreated) throw error;
+  }
+  signal?.throwIfAborted();
+  try {
+    const header = headerFor({ ...creation, id });
+    const stored = await store.create(id, [encodeHeader(header)]);
+    return await openStoredSession(stored, {
+      ...creation,
+      ...(follow === undefined ? {} : { follow }),
+    });
+  } catch (error) {
+    // Another process was faster.
+    if (!isBranchlogError(error, "ERR_LOG_EXISTS")) throw error;
+    return open();
+  }
+}
+
 /**
  * Opens a log of a store. Its bytes are kept in memory; appends are acknowledged once the store has
  * them. Rejects as `openSession`, and as the store does.
  */
 export async function openStoredSession(
   stored: StoredLog,
-  options: Pick<OpenOptions, "follow" | "signal"> = {},
+  options: Omit<OpenOptions, FileOptions> = {},
 ): Promise<Session> {
-  return new Session(await Engine.openStored(stored, {}, options.signal), options);
+  return new Session(await Engine.openStored(stored, options, options.signal), options);
 }
 
 /**

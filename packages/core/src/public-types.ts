@@ -3,6 +3,18 @@
  * `/entries` and `/live` do not have them. Types only.
  */
 export type { SessionView } from "./session/session-view.ts";
+export type {
+  BlockingLog,
+  HeldLog,
+  ListingStore,
+  LogStore,
+  NamedLog,
+  OpenedLog,
+  StoredAppend,
+  StoredFacts,
+  StoredLog,
+  StoredPosition,
+} from "./store/log-store.ts";
 export type { EngineOptions } from "./log/engine-options.ts";
 export type { ChangeHints, Clock, FileLock, FileSystem, IdSource, Ports } from "./store/ports.ts";
 export type { AnyTypeOptions, OnDiverged } from "./append/request.ts";
@@ -25,6 +37,7 @@ export type { UnknownType } from "./log/findings.ts";
 export type { ListedAgent } from "./directories/agent-file.ts";
 export type { ResolveOptions } from "./directories/resolve-session.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./directories/session-groups.ts";
+export type { StoredSearchOptions } from "./search/stored-search.ts";
 export type { SearchedKind } from "./search/entry-texts.ts";
 export type { Snippet } from "./search/search-query.ts";
 export type { SearchProgress } from "./directories/find-sessions.ts";

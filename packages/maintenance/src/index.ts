@@ -23,7 +23,7 @@ export type {
 } from "./verify/finding.ts";
 export { openedFindings } from "./verify/opened-findings.ts";
 export type { TreeFindings } from "./verify/tree-check.ts";
-export { deleteSession } from "./removal/delete-session.ts";
+export { deleteSession, hasTrash } from "./removal/delete-session.ts";
 export type { DeleteOptions, DeleteResult } from "./removal/delete-session.ts";
 export { migrateSession } from "./migrate-session.ts";
 export type { MigrateOptions, MigrationResult } from "./migrate-session.ts";

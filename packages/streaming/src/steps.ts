@@ -27,8 +27,8 @@ export interface Sleeper {
 
 /**
  * `port`: names the call that follows; no driver waits here. `ahead`: that read, yielded later, may
- * begin now, if the driver does not block. `pause`: other work may run. `io`: only a driver that
- * does not block can wait for it.
+ * begin now, if the driver does not block. `pause`: other work may run. `io`: waits
+ * for something else than a file, which a driver that blocks cannot.
  */
 export type Step =
   | ReadStep
@@ -63,7 +63,7 @@ export function portStep(call: string): Step {
   return step;
 }
 
-/** The result of `work`; what it rejects with is thrown into these steps. */
+/** The result of `work`. What it rejects with is thrown into these steps. */
 export function* io<T>(work: (signal: AbortSignal | undefined) => Promise<T>): Steps<T> {
   let result: { readonly value: T } | undefined;
   const run = async (signal: AbortSignal | undefined): Promise<void> => {

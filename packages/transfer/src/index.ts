@@ -16,4 +16,9 @@ export {
   linearPieces,
   markdownPieces,
 } from "./export/export-session.ts";
-export type { ExportOptions, ExportReport, LinearReport } from "./export/export-session.ts";
+export type {
+  ExportOptions,
+  ExportReport,
+  ExportSource,
+  LinearReport,
+} from "./export/export-session.ts";

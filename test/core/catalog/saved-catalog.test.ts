@@ -19,12 +19,20 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findSessions } from "@branchlog/core";
-import { indexFrame } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
+import { checkpointKind } from "../../../packages/core/src/checkpoint/page-file.ts";
 import type { CatalogMode } from "../../../packages/core/src/catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../../../packages/core/src/catalog/directory-catalog.ts";
-import { readCatalog } from "../../../packages/core/src/catalog/catalog-store.ts";
 import { sessionFilesIn } from "../../../packages/core/src/catalog/session-files.ts";
-import { bytesReadBy, catalogPath, large, list, savedDirectory } from "./saved-directory.ts";
+import {
+  bytesReadBy,
+  catalogPath,
+  large,
+  linesIn,
+  list,
+  namesIn,
+  savedDirectory,
+  withLines,
+} from "./saved-directory.ts";
 import { header, jsonl, name, user, writeLines } from "./session-lines.ts";
 import { temporaryDirectories } from "./temporary-directory.ts";
 
@@ -70,7 +78,7 @@ describe("the saved catalog of a directory", () => {
     "is written in no directory of another user, and nothing is removed there",
     async () => {
       const directory = newDirectory();
-      const checkpoint = Buffer.from(indexFrame.mark);
+      const checkpoint = Buffer.from(checkpointKind.mark);
       writeFileSync(join(directory, "gone.jsonl.ckpt"), checkpoint);
       chownSync(directory, 65_534, 65_534);
       await savedDirectory(directory);
@@ -147,12 +155,15 @@ describe("whatever happens to the saved catalog", () => {
     const directory = await savedDirectory(newDirectory());
     const whole = readFileSync(catalogPath(directory));
     const expected = await list(directory, { saved: "off" });
-    expect(await readCatalog(whole)).toHaveProperty("size", 4);
+    expect(await namesIn(whole)).toHaveLength(4);
+    const linesEnd = 16 + Buffer.byteLength(linesIn(whole).join("\n")) + 1;
     for (let at = 0; at < whole.length; at += 1) {
       const damaged = Buffer.from(whole);
       damaged[at] = (whole[at] ?? 0) ^ (1 << (at % 8));
       const bytes = at % 2 === 0 ? damaged : whole.subarray(0, at);
-      expect(await readCatalog(bytes)).toBeUndefined();
+      // One page has all lines: without it, no file is known.
+      const isPage = at % 2 === 0 && at >= 16 && at < linesEnd;
+      expect([at, await namesIn(bytes)]).toEqual([at, isPage ? [] : undefined]);
       if (at % 100 > 1) continue;
       writeFileSync(catalogPath(directory), bytes);
       const read = await bytesReadBy(async () => {
@@ -160,6 +171,24 @@ describe("whatever happens to the saved catalog", () => {
       });
       expect(read).toBeGreaterThan(1_000_000);
     }
+  });
+
+  it("a damaged page costs the files that it names, and no others (Verifies: P21)", async () => {
+    const directory = await savedDirectory(newDirectory());
+    const whole = readFileSync(catalogPath(directory));
+    const known = linesIn(whole).map((line) => JSON.parse(line) as { readonly name: string });
+    const many = Array.from({ length: 400 }, (_, n) => ({ ...known[0], name: `${n}.jsonl` }));
+    const bytes = withLines(
+      whole,
+      many.map((line) => JSON.stringify(line)),
+    );
+    const all = (await namesIn(bytes)) ?? [];
+    expect(all).toHaveLength(400);
+    bytes[16 + 64 * 1024 + 5] = 0;
+    const left = (await namesIn(bytes)) ?? [];
+    expect(left.length).toBeGreaterThan(200);
+    expect(left.length).toBeLessThan(400);
+    expect(all).toEqual(expect.arrayContaining([...left]));
   });
 
   it("the sessions are the same if it cannot be read or written", async () => {

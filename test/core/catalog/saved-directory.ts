@@ -1,13 +1,17 @@
 /** Directories of sessions that have a saved catalog, and how a process that begins now lists them. */
 import { join } from "node:path";
-import { readCounter } from "@branchlog/streaming";
+import { readCounter, runSync } from "@branchlog/streaming";
 import type { ListedSession } from "@branchlog/core";
+import { catalogKind, readCatalog } from "../../../packages/core/src/catalog/catalog-store.ts";
 import type { CatalogMode } from "../../../packages/core/src/catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../../../packages/core/src/catalog/directory-catalog.ts";
 import {
   savedCatalogName,
   sessionFilesIn,
 } from "../../../packages/core/src/catalog/session-files.ts";
+import { filePieces, openPageFile } from "../../../packages/core/src/checkpoint/page-file.ts";
+import type { PageFile } from "../../../packages/core/src/checkpoint/page-file.ts";
+import { savedColumn } from "../../../packages/core/src/index-table/saved-pages.ts";
 import { header, message, name, user, writeLines } from "./session-lines.ts";
 
 /** How {@link list} lists. */
@@ -52,4 +56,38 @@ export async function savedDirectory(directory: string): Promise<string> {
   writeLines(directory, "other.jsonl", [{ type: "other" }]);
   await list(directory);
   return directory;
+}
+
+function fileIn(bytes: Buffer): PageFile | undefined {
+  const source = {
+    readSync: (target: Buffer, offset: number, length: number, position: number) =>
+      bytes.copy(target, offset, position, position + length),
+    read: () => Promise.reject(new Error("not asked for")),
+  };
+  return runSync(openPageFile(source, catalogKind, bytes.length));
+}
+
+/** The names of files in a saved catalog; undefined: it is none. */
+export async function namesIn(bytes: Buffer): Promise<readonly string[] | undefined> {
+  const file = fileIn(bytes);
+  const found = file && (await readCatalog(file));
+  return found && [...found.files.keys()].toSorted();
+}
+
+/** The lines of a saved catalog. */
+export function linesIn(bytes: Buffer): readonly string[] {
+  const { length } = bytes;
+  const text = fileIn(bytes)?.text as { readonly bytes: number };
+  return bytes
+    .toString("utf8", 16, Math.min(length, 16 + text.bytes))
+    .split("\n")
+    .slice(0, -1);
+}
+
+/** The catalog with other lines, and right checksums. */
+export function withLines(bytes: Buffer, lines: readonly string[]): Buffer {
+  const changed = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+  const text = { ...(fileIn(bytes)?.text as object), bytes: changed.length };
+  const columns = [savedColumn(changed.length, () => changed)];
+  return Buffer.concat([...filePieces(catalogKind, text, columns)]);
 }

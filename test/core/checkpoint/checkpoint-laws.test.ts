@@ -3,19 +3,6 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  framePieces,
-  indexFrame,
-  readFrame,
-  sumsFrame,
-} from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
-import type {
-  Column,
-  FrameContent,
-  FrameKind,
-  FrameSchema,
-} from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
-import { runAsync, runSync } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
 import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
@@ -61,98 +48,6 @@ describe("a session that was opened with a checkpoint", () => {
       }),
       { numRuns: 150 },
     );
-  });
-});
-
-/** A frame with these bytes before and behind it. */
-function frameOf(content: FrameContent, around: Uint8Array): Buffer {
-  return Buffer.concat([around, ...framePieces(indexFrame, content, 64), around]);
-}
-
-/** Frames of these columns, with the text as it is. */
-function schemaOf(kind: FrameKind, columns: readonly Column[]): FrameSchema<FrameContent> {
-  return {
-    kind,
-    begin: (json, room) => {
-      const made = columns.map((column) => {
-        if (column instanceof Float64Array) return room.float64(column.length);
-        if (column instanceof Int32Array) return room.int32(column.length);
-        return column instanceof Uint32Array
-          ? room.uint32(column.length)
-          : room.uint8(column.length);
-      });
-      // There is room behind what was in them.
-      const cut = made.map((column, at) => column.subarray(0, columns[at]?.length));
-      return () => ({ json: json as object, columns: cut });
-    },
-  };
-}
-
-describe("a frame of a checkpoint", () => {
-  const column = fc.oneof(
-    fc.int32Array(),
-    fc.uint32Array(),
-    fc.uint8Array(),
-    fc.float64Array({ noNaN: true }),
-  );
-  const json = fc.record({ text: fc.string({ unit: "binary" }), numbers: fc.array(fc.nat()) });
-  const content = fc.record({ json, columns: fc.array(column, { maxLength: 4 }) });
-
-  it("is what it was made from when it is read by its own schema, and nothing by another", () => {
-    fc.assert(
-      fc.property(content, column, fc.uint8Array(), (original, further, before) => {
-        let bytes = frameOf(original, before);
-        const source = {
-          readSync: (target: Buffer, offset: number, length: number, position: number) =>
-            bytes.copy(target, offset, position, position + length),
-          read: () => Promise.reject(new Error("not asked for")),
-        };
-        const reading = (kind: FrameKind, columns: readonly Column[]): unknown =>
-          runSync(readFrame(source, schemaOf(kind, columns), before.length, bytes.length));
-        const { columns } = original;
-        expect(reading(sumsFrame, columns)).toBeUndefined();
-        expect(reading(indexFrame, columns)).toEqual(original);
-        if (further.length === 0) return;
-        expect(() => reading(indexFrame, [...columns, further])).toThrow(RangeError);
-        bytes = frameOf({ json: original.json, columns: [...columns, further] }, before);
-        expect(reading(indexFrame, columns)).toBeUndefined();
-      }),
-    );
-  });
-});
-
-describe("a frame that is read ahead", () => {
-  const columns = [new Int32Array([1, 2]), new Uint8Array([3]), new Float64Array(9)];
-  const bytes = Buffer.concat([...framePieces(indexFrame, { json: {}, columns }, 64)]);
-  const schema = schemaOf(indexFrame, columns);
-  const readSync = (target: Buffer, offset: number, length: number, position: number): number =>
-    bytes.copy(target, offset, position, position + length);
-
-  it("is the same in whatever order its pieces come", async () => {
-    // The later a piece is, the sooner it comes.
-    const read = async (...args: Parameters<typeof readSync>): Promise<number> => {
-      for (let turns = args[3]; turns < bytes.length; turns += 1) await Promise.resolve();
-      return readSync(...args);
-    };
-    const wanted = runSync(readFrame({ readSync, read }, schema, 0, bytes.length));
-    expect(await runAsync(readFrame({ readSync, read }, schema, 0, bytes.length))).toEqual(wanted);
-  });
-
-  it("fails as its source does, once nothing is read any more", async () => {
-    const seen = { begun: 0, ended: 0, failAt: 0 };
-    const read = async (...args: Parameters<typeof readSync>): Promise<number> => {
-      const own = (seen.begun += 1);
-      for (let turns = 0; turns < 100 - own * 10; turns += 1) await Promise.resolve();
-      seen.ended += 1;
-      if (own === seen.failAt) throw new Error("EIO");
-      return readSync(...args);
-    };
-    for (seen.failAt = 1; seen.failAt <= 6; seen.failAt += 1) {
-      [seen.begun, seen.ended] = [0, 0];
-      const reading = runAsync(readFrame({ readSync, read }, schema, 0, bytes.length));
-      await expect(reading).rejects.toThrow("EIO");
-      expect(seen.ended).toBe(seen.begun);
-    }
   });
 });
 

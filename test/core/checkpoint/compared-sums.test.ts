@@ -1,96 +1,123 @@
 /** What the comparison of a log with its checksums finds: the same, changed, or written anew. */
 import { crc32 } from "node:zlib";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runSync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
-import { compareSums, sumPieces } from "../../../packages/core/src/checkpoint/record-sums.ts";
-import type {
-  RecordSums,
-  SumComparison,
-} from "../../../packages/core/src/checkpoint/record-sums.ts";
+import { flippedBit } from "../../../packages/core/src/checkpoint/flipped-bit.ts";
+import {
+  SumBuilder,
+  compareSums,
+  sumPieceBytes,
+} from "../../../packages/core/src/checkpoint/log-sums.ts";
+import type { LogSums, SumComparison } from "../../../packages/core/src/checkpoint/log-sums.ts";
 
-/** A source that refuses to be read past `end`, and notes how much each read asked for. */
-function sourceOf(bytes: Buffer, end: number = Number.MAX_SAFE_INTEGER) {
-  const lengths: number[] = [];
-  const source: ByteSource = {
+/** A source that refuses to be read past `end`. */
+function sourceOf(bytes: Buffer, end: number = Number.MAX_SAFE_INTEGER): ByteSource {
+  return {
     readSync(target, offset, length, position) {
       expect(position + length).toBeLessThanOrEqual(end);
-      lengths.push(length);
       return bytes.copy(target, offset, position, position + length);
     },
     read: () => Promise.reject(new Error("not asked for")),
   };
-  return { source, lengths };
 }
 
-/** Lines of ten bytes. */
-function lines(count: number): string[] {
-  return Array.from({ length: count }, (_, n) => `line ${String(n).padStart(4, "0")}\n`);
+const none: LogSums = {
+  dev: 1,
+  ino: 1,
+  logVersion: 3,
+  isConfirmed: true,
+  start: 0,
+  end: 0,
+  sums: new Uint32Array(0),
+};
+
+function sumsOf(log: Buffer, parts: Partial<LogSums> = {}): LogSums {
+  const builder = new SumBuilder({ ...none, ...parts, end: parts.start ?? 0 });
+  runSync(builder.extend(sourceOf(log, log.length), log.length));
+  return builder.sums;
 }
 
-function sumsOf(pieces: readonly string[], parts: Partial<RecordSums> = {}): RecordSums {
-  const bytes = pieces.map((piece) => Buffer.from(piece));
-  const end = bytes.reduce((sum, { length }) => sum + length, 0);
-  const whole = { dev: 1, ino: 1, logVersion: 3, isConfirmed: true, start: 0, end, firstLine: 1 };
-  return {
-    ...whole,
-    nextLine: pieces.length + 1,
-    count: pieces.length,
-    lengths: Uint32Array.from(bytes, ({ length }) => length),
-    sums: Uint32Array.from(bytes, (piece) => crc32(piece)),
-    gapCount: 0,
-    gaps: new Uint32Array(),
-    gapLines: new Uint32Array(),
-    ...parts,
-  };
+function compared(sums: LogSums, log: Buffer, changedMax = 100): SumComparison {
+  return runSync(compareSums(sourceOf(log), sums, changedMax));
 }
 
-function compared(sums: RecordSums, text: string, changedMax = 100): SumComparison {
-  return runSync(compareSums(sourceOf(Buffer.from(text)).source, sums, changedMax));
+const lineBytes = 64;
+/** Lines of 64 bytes, which fill so many pieces. */
+function logOf(pieces: number): Buffer {
+  const lines = (pieces * sumPieceBytes) / lineBytes;
+  const line = (n: number): string => `line ${n}`.padEnd(lineBytes - 1, ".");
+  return Buffer.from(Array.from({ length: lines }, (_, n) => `${line(n)}\n`).join(""));
 }
 
-/** Twenty lines, of which some have other letters, and some another last byte. */
-function changedTwenty(letters: readonly number[], ends: readonly number[]): string {
-  return lines(20)
-    .map((line, n) => (letters.includes(n) ? line.replace("line", "LINE") : line))
-    .map((line, n) => (ends.includes(n) ? line.replace("\n", "x") : line))
-    .join("");
+function flipped(log: Buffer, ...bits: readonly number[]): Buffer {
+  const copy = Buffer.from(log);
+  for (const bit of bits) copy[bit >> 3] = (copy[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+  return copy;
 }
 
-const range = (from: number, to: number): number[] =>
-  Array.from({ length: to - from }, (_, n) => from + n);
+/** With other bytes at the beginning of these pieces. */
+function changedIn(log: Buffer, ...pieces: readonly number[]): Buffer {
+  const copy = Buffer.from(log);
+  for (const piece of pieces) copy.write("changed", piece * sumPieceBytes);
+  return copy;
+}
+
+const log = logOf(5);
+const sums = sumsOf(log);
 
 describe("a log compared with its checksums", () => {
-  it("is the same if every piece is", () => {
-    const found = { verdict: "same", changedCount: 0, changed: [] };
-    expect(compared(sumsOf(lines(20)), lines(20).join(""))).toEqual(found);
-    expect(compared(sumsOf(lines(20)), `${lines(20).join("")}more`)).toEqual(found);
-    expect(compared(sumsOf([], { logVersion: 1 }), '{"type":"session","version":3}\n')).toEqual(
-      found,
+  it("is the same if every piece is, whatever is behind them", () => {
+    const same = { verdict: "same", changedCount: 0, changed: [] };
+    expect(compared(sums, log)).toEqual(same);
+    expect(compared(sums, Buffer.concat([log, Buffer.from("more")]))).toEqual(same);
+    expect(compared({ ...none, logVersion: 1 }, log)).toEqual(same);
+  });
+
+  it("names the byte of every bit that flips, whichever it is (Verifies: P13)", () => {
+    fc.assert(
+      fc.property(fc.nat(log.length * 8 - 1), fc.nat(1_000), (bit, start) => {
+        const from = Math.min(start, bit >> 3);
+        const found = compared(sumsOf(log, { start: from }), flipped(log, bit));
+        const changed = [{ offset: bit >> 3, length: 1 }];
+        expect(found).toEqual({ verdict: "changed", changedCount: 1, changed });
+      }),
+      { numRuns: 300 },
     );
   });
 
+  it("names the piece in which more changed than a bit", () => {
+    const offset = 3 * sumPieceBytes;
+    const piece = { offset, length: sumPieceBytes };
+    const wanted = { verdict: "changed", changedCount: 1, changed: [piece] };
+    expect(compared(sums, changedIn(log, 3))).toEqual(wanted);
+    expect(compared(sums, flipped(log, offset * 8, offset * 8 + 9))).toEqual(wanted);
+  });
+
+  const end = log.length;
   it.each([
-    ["one is changed in the middle", changedTwenty([7], []), 1, "changed"],
-    ["all but the last are changed", changedTwenty(range(0, 19), []), 19, "changed"],
-    ["all are changed, and end where they did", changedTwenty(range(0, 20), []), 20, "changed"],
-    ["three at the end are moved", changedTwenty([], [17, 18, 19]), 3, "changed"],
-    ["four at the end are moved", changedTwenty([], [16, 17, 18, 19]), 4, "rewritten"],
-    ["four are moved, but the last is in its place", changedTwenty([], [2, 3, 4, 5]), 4, "changed"],
-    ["three of four are moved", changedTwenty([3], [16, 17, 19]), 4, "rewritten"],
-    ["two of four are moved", changedTwenty([3, 5], [17, 19]), 4, "changed"],
-    ["half are changed, one is moved", changedTwenty(range(0, 9), [19]), 10, "changed"],
+    ["all pieces have other bytes, and end where they did", changedIn(log, 0, 1, 2, 3, 4), 5],
+    ["the last piece is gone", log.subarray(0, -sumPieceBytes), 1],
+    ["the last line is gone", log.subarray(0, -lineBytes), 1],
+    ["nothing is left", Buffer.alloc(0), 5],
+    ["the newline at its end flipped, and another bit", flipped(log, 8, end * 8 - 1), 2],
+    ["a piece has other bytes, and the end flipped", flipped(changedIn(log, 1), end * 8 - 1), 2],
+  ])("is changed where %s", (_, now, changedCount) => {
+    expect(compared(sums, now)).toMatchObject({ verdict: "changed", changedCount });
+  });
+
+  it.each([
+    ["a line was put before it", (text: string) => `new\n${text}`, 5],
     [
-      "more than half are changed, one is moved",
-      changedTwenty(range(0, 10), [19]),
-      11,
-      "rewritten",
+      "a line is longer in the middle",
+      (text: string) => text.replace("line 3000", "line XXXXXX"),
+      3,
     ],
-    ["the last three are gone", lines(17).join(""), 3, "changed"],
-    ["all but one are gone", lines(1).join(""), 19, "changed"],
-    ["nothing is left", "", 20, "rewritten"],
-  ])("where %s", (_, text, changedCount, verdict) => {
-    expect(compared(sumsOf(lines(20)), text)).toMatchObject({ verdict, changedCount });
+    ["it has one line", () => "x".repeat(5 * sumPieceBytes), 5],
+  ])("is written anew where %s", (_, change, changedCount) => {
+    const found = compared(sums, Buffer.from(change(log.toString())));
+    expect(found).toMatchObject({ verdict: "rewritten", changedCount });
   });
 
   it.each([
@@ -103,52 +130,54 @@ describe("a log compared with its checksums", () => {
     [2, `[3]${"-".repeat(37)}`, "changed"],
   ])("whose header had version %d and is %j now is %s", (logVersion, header, verdict) => {
     const before = `{"type":"session","version":${logVersion},"id":"s"}\n`;
-    const sums = sumsOf([before, ...lines(3)], { logVersion });
-    expect(compared(sums, `${header}${lines(3).join("")}`)).toMatchObject({ verdict });
+    const old = sumsOf(Buffer.from(`${before}{}\n`), { logVersion });
+    expect(compared(old, Buffer.from(`${header}{}\n`))).toMatchObject({ verdict });
   });
 
-  it("lists the first pieces that changed, and counts all", () => {
-    const { changed, changedCount } = compared(sumsOf(lines(20)), changedTwenty([3, 7, 9], []), 2);
-    expect([changedCount, changed.map(({ line }) => line)]).toEqual([3, [4, 8]]);
-  });
-
-  it("says where a piece is, past gaps of any number of lines", () => {
-    const pieces = ["header\n", "one\n", "\n\n\n", "two\n", "\n", "broken", "three\n"];
-    const gaps = Uint32Array.of(2, 4, 5);
-    const parts = { gapCount: 3, gaps, gapLines: Uint32Array.of(3, 1, 0), firstLine: 2, start: 0 };
-    const sums = sumsOf(pieces, { ...parts, nextLine: 11 });
-    const text = pieces
-      .join("")
-      .replace("two", "TWO")
-      .replace("three", "THREE")
-      .replace("one", "ONE");
-    expect(compared(sums, text).changed).toEqual([
-      { offset: 7, length: 4, line: 3 },
-      { offset: 14, length: 4, line: 7 },
-      { offset: 25, length: 6, line: 9 },
-    ]);
+  it("lists the first places that changed, and counts all", () => {
+    const { changed, changedCount } = compared(sums, changedIn(log, 0, 2, 4), 2);
+    const offsets = changed.map(({ offset }) => offset);
+    expect([changedCount, offsets]).toEqual([3, [0, 2 * sumPieceBytes]]);
   });
 });
 
 describe("checksums", () => {
-  it("are of each piece, read in chunks up to the end and not past it, pausing before each", () => {
-    const text = lines(5).join("");
-    const { source, lengths } = sourceOf(Buffer.from(`head${text}tail`), 4 + text.length);
-    const pieces = {
-      start: 4,
-      end: 54,
-      count: 2,
-      lengthOf: (piece: number) => [20, 30][piece] ?? 0,
-    };
-    const taken: number[][] = [];
-    const steps = sumPieces(source, pieces, (...sum) => taken.push(sum), Buffer.alloc(16));
-    let pauses = 0;
-    while (steps.next().done !== true) pauses += 1;
-    const [one, two] = [text.slice(0, 20), text.slice(20)];
-    expect(taken).toEqual([
-      [0, crc32(one), 10],
-      [1, crc32(two), 10],
-    ]);
-    expect([lengths, pauses]).toEqual([[16, 16, 16, 2], 3]);
+  it("are those of the whole, however often they were continued", () => {
+    const whole = sumsOf(logOf(3), { start: 100 });
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 100, max: 3 * sumPieceBytes })), (stops) => {
+        const bytes = logOf(3);
+        let continued: LogSums = { ...none, start: 100, end: 100 };
+        for (const stop of [...stops.toSorted((one, other) => one - other), bytes.length]) {
+          const builder = new SumBuilder(continued);
+          runSync(builder.extend(sourceOf(bytes, stop), stop));
+          continued = builder.sums;
+        }
+        expect(continued).toEqual(whole);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("end where the log does", () => {
+    const builder = new SumBuilder(none);
+    runSync(builder.extend(sourceOf(Buffer.from("short")), 100));
+    expect(builder.sums).toEqual({ ...none, end: 5, sums: Uint32Array.of(crc32("short")) });
+  });
+});
+
+describe("a flipped bit", () => {
+  it("is found by the checksums of any bytes, and is none where two flipped", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 2, maxLength: 300 }), fc.nat(), (given, at) => {
+        const bytes = Buffer.from(given);
+        const bit = at % (bytes.length * 8 - 1);
+        const difference = (changed: Buffer): number => crc32(bytes) ^ crc32(changed);
+        const { length } = bytes;
+        expect(flippedBit(difference(flipped(bytes, bit)), length)).toBe(bit >> 3);
+        expect(flippedBit(difference(flipped(bytes, bit, bit + 1)), length)).toBe(-1);
+        expect(flippedBit(0, length)).toBe(-1);
+      }),
+    );
   });
 });

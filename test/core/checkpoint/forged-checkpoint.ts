@@ -50,11 +50,16 @@ export const forgeries: fc.Arbitrary<readonly Forgery[]> = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-const headBytes = 24;
-/** The columns of the index: type and size of an element, and the count that says the length. */
+const headBytes = 16;
+const trailerBytes = 12;
+const sumBytes = 4;
+const pageBytesMax = 64 * 1024;
+
+/** The columns in their order: type and size of an element, and the count that says the length. */
 const columnNames =
-  "f8 rows,u4 rows,i4 rows,i4 rows,i4 rows,f8 rows,u1 rows,i4 ids,u1 ids,u1 arenaEnd,i4 buckets," +
-  "i4 lineChanges,i4 lineChanges,i4 otherRecords,u1 transcriptBytes";
+  "f8 rows,f8 rows,u4 rows,i4 rows,i4 rows,i4 rows,i4 rows,u1 rows,i4 ids,u1 ids,u1 arena," +
+  "i4 buckets,i4 links,i4 links,i4 links,i4 links,i4 hidden,i4 last,i4 unverified,i4 lineChanges," +
+  "i4 lineChanges,i4 otherRecords,u1 transcriptBytes";
 const layout = columnNames.split(",").map((one) => {
   const [type = "", count = ""] = one.split(" ");
   return { type, count, elementBytes: Number(type.slice(1)) };
@@ -63,87 +68,70 @@ const layout = columnNames.split(",").map((one) => {
 /** An object of JSON. */
 export type Json = Record<string, unknown>;
 
-/** The checkpoint with these changes in its first frame, and both checksums right. */
+/** The checkpoint with these changes, and right checksums. */
 export function forged(checkpoint: Buffer, changes: readonly Forgery[]): Buffer {
-  const frameBytes = checkpoint.readUIntLE(16, 6);
-  const frame = new OpenFrame(checkpoint.subarray(0, frameBytes));
-  for (const change of changes) frame.change(change);
-  return Buffer.concat([frame.bytes(), checkpoint.subarray(frameBytes)]);
+  const file = new OpenFile(checkpoint);
+  for (const change of changes) file.change(change);
+  return file.bytes();
 }
 
-/** The frame that begins at `start`, with one member of its text changed. */
-export function forgedText(checkpoint: Buffer, start: number, change: Forgery): Buffer {
-  const end = start + checkpoint.readUIntLE(start + 16, 6);
-  const frame = new OpenFrame(checkpoint.subarray(start, end));
-  frame.change(change);
-  return Buffer.concat([checkpoint.subarray(0, start), frame.bytes(), checkpoint.subarray(end)]);
-}
-
-/** The checkpoint with its first frame changed by hand: its text, and the bytes of its columns. */
-export function rewrittenFrame(
+/** The checkpoint with its text changed by hand, and its columns: all columns of all groups. */
+export function rewritten(
   checkpoint: Buffer,
   changeText: (text: Json) => void,
-  changeColumns: (columns: Buffer) => void,
+  changeColumns: (columns: readonly Buffer[]) => void = () => undefined,
 ): Buffer {
-  const frameBytes = checkpoint.readUIntLE(16, 6);
-  const textEnd = headBytes + checkpoint.readUInt32LE(8);
-  const text = JSON.parse(checkpoint.toString("utf8", headBytes, textEnd)) as Json;
-  const columns = Buffer.from(checkpoint.subarray(alignedUp(textEnd), frameBytes - 8));
-  changeText(text);
-  changeColumns(columns);
-  const head = Buffer.from(checkpoint.subarray(0, headBytes));
-  const frame = frameOf(head, [Buffer.from(JSON.stringify(text)), columns]);
-  return Buffer.concat([frame, checkpoint.subarray(frameBytes)]);
+  const file = new OpenFile(checkpoint);
+  changeText(file.text);
+  changeColumns(file.columns);
+  return file.bytes();
 }
 
-/** A text and what is behind it, padded, with lengths and checksum that agree. */
-function frameOf(
-  head: Buffer,
-  parts: readonly Buffer[],
-  textLength = parts[0]?.length ?? 0,
-): Buffer {
-  const padded = parts.flatMap((part) => [
-    part,
-    Buffer.alloc(alignedUp(part.length) - part.length),
-  ]);
-  const body = Buffer.concat(padded);
-  head.writeUInt32LE(textLength, 8);
-  head.writeUIntLE(headBytes + body.length + 8, 16, 6);
-  const end = Buffer.alloc(8);
-  end.writeUInt32LE(crc32(body, crc32(head)));
-  return Buffer.concat([head, body, end]);
+/** The text, and where the pages end. */
+export function footerOf(checkpoint: Buffer): { readonly text: Json; readonly pagesEnd: number } {
+  const trailer = checkpoint.subarray(-trailerBytes);
+  const textBytes = trailer.readUInt32LE(4);
+  const textEnd = checkpoint.length - trailerBytes;
+  const text = JSON.parse(checkpoint.toString("utf8", textEnd - textBytes, textEnd)) as Json;
+  return { text, pagesEnd: textEnd - textBytes - trailer.readUInt32LE(0) * sumBytes };
 }
 
-class OpenFrame {
+class OpenFile {
+  readonly text: Json;
+  readonly columns: Buffer[];
   readonly #head: Buffer;
-  readonly #text: Json;
-  readonly #columns: Buffer[] = [];
+  /** Of checksums of the log. */
+  readonly #sums: Buffer;
   #textLength: number | undefined;
   #behind = Buffer.alloc(0);
 
-  constructor(frame: Buffer) {
-    this.#head = Buffer.from(frame.subarray(0, headBytes));
-    const textEnd = headBytes + frame.readUInt32LE(8);
-    this.#text = JSON.parse(frame.toString("utf8", headBytes, textEnd)) as Json;
-    let at = alignedUp(textEnd);
-    const counts = this.#counts;
-    for (const { count, elementBytes } of counts === undefined ? [] : layout) {
-      const length = Number(counts?.[count]) * elementBytes;
-      this.#columns.push(Buffer.from(frame.subarray(at, at + length)));
-      at += alignedUp(length);
-    }
-    // A frame of another layout is kept as it is.
-    this.#behind = Buffer.from(frame.subarray(at, frame.length - 8));
+  constructor(checkpoint: Buffer) {
+    const { text, pagesEnd } = footerOf(checkpoint);
+    this.text = text;
+    this.#head = Buffer.from(checkpoint.subarray(0, headBytes));
+    const sums = text["sums"] as { readonly start: number; readonly end: number } | null;
+    const pieces = sums === null ? 0 : Math.ceil((sums.end - sums.start) / pageBytesMax);
+    let at = headBytes + pieces * sumBytes;
+    this.#sums = Buffer.from(checkpoint.subarray(headBytes, at));
+    this.columns = layout.map(({ count, elementBytes }) => {
+      const length = this.#countOf(count) * elementBytes;
+      return Buffer.from(checkpoint.subarray(at, (at += length)));
+    });
+    if (at !== pagesEnd) throw new Error(`${pagesEnd - at} bytes of the checkpoint are not known`);
+  }
+
+  #countOf(name: string): number {
+    return name === "links" ? Number(this.#counts?.["ids"]) + 1 : Number(this.#counts?.[name]);
   }
 
   get #counts(): Json | undefined {
-    const state = this.#text["state"] as Json | undefined;
+    const state = this.text["state"] as Json | undefined;
     return (state?.["indexer"] as Json | undefined)?.["counts"] as Json | undefined;
   }
 
   change({ kind, at, from, value }: Forgery): void {
     const place = at % layout.length;
-    const column = this.#columns[place] ?? this.#behind;
+    const column = this.columns[place] ?? this.#behind;
     const size = layout[place]?.elementBytes ?? 1;
     const length = Math.floor(column.length / size);
     switch (kind) {
@@ -169,11 +157,8 @@ class OpenFrame {
         }
         return;
       case "longer-column":
-        if (place < this.#columns.length)
-          this.#columns[place] = Buffer.concat([
-            column,
-            Buffer.alloc((from % 40) * size, at % 256),
-          ]);
+        if (place < this.columns.length)
+          this.columns[place] = Buffer.concat([column, Buffer.alloc((from % 40) * size, at % 256)]);
         return;
       case "counted-rows":
         return this.#count(place, from % 60);
@@ -185,10 +170,25 @@ class OpenFrame {
     }
   }
 
-  /** The frame with lengths and checksum that agree. */
+  /** With lengths and checksums that agree. */
   bytes(): Buffer {
-    const text = Buffer.from(JSON.stringify(this.#text));
-    return frameOf(this.#head, [text, ...this.#columns, this.#behind], this.#textLength);
+    const text = Buffer.from(JSON.stringify(this.text));
+    const columns = [this.#sums, ...this.columns, this.#behind];
+    const filled = columns.flatMap((column) => {
+      const count = Math.ceil(column.length / pageBytesMax);
+      return Array.from({ length: count }, (_, page) =>
+        column.subarray(page * pageBytesMax, (page + 1) * pageBytesMax),
+      );
+    });
+    const table = Buffer.alloc(filled.length * sumBytes);
+    for (const [page, bytes] of filled.entries())
+      table.writeUInt32LE(crc32(bytes), page * sumBytes);
+    const trailer = Buffer.alloc(trailerBytes);
+    trailer.writeUInt32LE(filled.length, 0);
+    trailer.writeUInt32LE(this.#textLength ?? text.length, 4);
+    const footer = Buffer.concat([table, text, trailer]);
+    footer.writeUInt32LE(crc32(footer.subarray(0, -4), crc32(this.#head)), footer.length - 4);
+    return Buffer.concat([this.#head, ...filled, footer]);
   }
 
   /** So many elements of all columns that share a count, zeros behind those there were. */
@@ -200,13 +200,13 @@ class OpenFrame {
     counts[shared] = length;
     for (const [one, { count, elementBytes }] of layout.entries()) {
       if (count !== shared) continue;
-      const cut = (this.#columns[one] ?? Buffer.alloc(0)).subarray(0, length * elementBytes);
-      this.#columns[one] = Buffer.concat([cut, Buffer.alloc(length * elementBytes - cut.length)]);
+      const cut = (this.columns[one] ?? Buffer.alloc(0)).subarray(0, length * elementBytes);
+      this.columns[one] = Buffer.concat([cut, Buffer.alloc(length * elementBytes - cut.length)]);
     }
   }
 
   #changeMember(at: number, change: (old: unknown) => unknown): void {
-    const places = [...membersOf(this.#text)];
+    const places = [...membersOf(this.text)];
     const place = places[at % places.length];
     if (place === undefined) return;
     const [owner, key] = place;
@@ -236,8 +236,4 @@ function write(column: Buffer, type: string, at: number, value: unknown, from: n
   if (type === "f8") column.writeDoubleLE(value === null ? Number.NaN : number, at * 8);
   else if (type === "u1") column[at] = number & 255;
   else column.writeUInt32LE(number >>> 0, at * 4);
-}
-
-function alignedUp(bytes: number): number {
-  return Math.ceil(bytes / 8) * 8;
 }

@@ -1,152 +1,216 @@
-/** What may be in the columns of a saved index: each number against the others, and the log's size. */
+/** What may be in the columns of a saved index: each number, against the counts and the log's size. */
 import { describe, expect, it } from "vitest";
-import { rowFlags } from "@branchlog/core/internal";
-import { ColumnRoom } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
-import { readCounts, roomForTables } from "../../../packages/core/src/checkpoint/saved-columns.ts";
+import { runSync } from "@branchlog/streaming";
+import {
+  checkpointKind,
+  filePieces,
+  openPageFile,
+} from "../../../packages/core/src/checkpoint/page-file.ts";
+import type { PageFile } from "../../../packages/core/src/checkpoint/page-file.ts";
+import { readCounts, takeTables } from "../../../packages/core/src/checkpoint/saved-columns.ts";
 import type { SavedCounts } from "../../../packages/core/src/checkpoint/saved-columns.ts";
 import { SavedFields } from "../../../packages/core/src/entries/saved-fields.ts";
+import { IndexTable } from "../../../packages/core/src/index-table/index-table.ts";
 import { rootHandle } from "../../../packages/core/src/index-table/row-table.ts";
+import { savedColumn } from "../../../packages/core/src/index-table/saved-pages.ts";
 
 const timeMsMax = 8.64e15;
 /** A log of a header, three entries and another record, each line of 100 bytes. */
 const log = { end: 500, entriesFrom: 100, lineNumber: 6, isTranscript: false };
-const kinds = 2;
+const kinds = [
+  { type: "message", role: "user", customType: undefined },
+  { type: "message", role: "assistant", customType: undefined },
+];
 const counts: SavedCounts = {
   rows: 3,
   ids: 4,
-  arenaEnd: 10,
+  arena: 10,
   seed: 1,
   buckets: 32,
+  shadowed: 0,
+  damaged: 0,
+  stray: 0,
+  ownParents: 0,
+  hidden: 2,
+  last: 0,
+  unverified: 1,
   lineChanges: 2,
   otherRecords: 1,
   transcriptBytes: 0,
 };
 
-type Tables = ReturnType<typeof roomForTables>;
+type Numbers = readonly number[];
+/** Values of the columns, in the order of the file. */
+const columns = {
+  offset: [100, 200, 400],
+  time: [0, -timeMsMax, timeMsMax],
+  length: [99, 99, 99],
+  handle: [0, 1, 2],
+  parentHandle: [rootHandle, 0, 3],
+  nextSibling: [3, 0, 0],
+  kind: [0, 1, 1],
+  flags: [0, 0, 255],
+  word: [7, 0, 9, 5],
+  inArena: [0, 1, 0, 1],
+  // A length of four bytes, then that many.
+  arena: [1, 0, 0, 0, 65, 1, 0, 0, 0, 66],
+  buckets: Array.from({ length: 32 }, () => 0),
+  rowOf: [0, 1, 2, 3, 0],
+  firstChild: [1, 2, 0, 0, 3],
+  lastChild: [1, 2, 0, 0, 3],
+  shownChildren: [1, 1, 0, 0, 1],
+  hidden: [2, 1],
+  last: [] as Numbers,
+  unverified: [2],
+  lineRows: [0, 2],
+  distances: [2, 3],
+  otherRecords: [2],
+  transcript: [] as Numbers,
+};
+type Values = { readonly [Name in keyof typeof columns]: Numbers };
 
-/** Tables that belong together, changed as wanted: whether they are taken for those of the log. */
-function areTaken(change: (tables: Tables) => void, changed: Partial<SavedCounts> = {}): boolean {
-  const tables = roomForTables({ ...counts, ...changed }, kinds, log, new ColumnRoom(10_000));
-  const { rows, ids, lines } = tables;
-  rows.offset.set([100, 200, 400]);
-  rows.length.set([99, 99, 99]);
-  rows.handle.set([0, 1, 2]);
-  rows.parentHandle.set([rootHandle, 0, 3]);
-  rows.kind.set([0, 1, 1]);
-  rows.time.set([0, -timeMsMax, timeMsMax]);
-  rows.flags.set([rowFlags.exactTime, 0, rowFlags.exactTime]);
-  // The second and the last id are in the arena: a length of four bytes, then that many.
-  ids.inArena.set([0, 1, 0, 1]);
-  ids.word.set([7, 0, 9, 5]);
-  ids.arena.set([1, 0, 0, 0, 65, 1, 0, 0, 0, 66].slice(0, ids.arena.length));
-  lines.rows.set([0, 2].slice(0, lines.changeCount));
-  lines.distances.set([2, 3].slice(0, lines.changeCount));
-  lines.otherRecords.set([2].slice(0, lines.otherCount));
-  change(tables);
+const floats: ReadonlySet<string> = new Set(["offset", "time"]);
+const bytes: ReadonlySet<string> = new Set(["flags", "inArena", "arena", "transcript"]);
+
+function fileOf(values: Values): PageFile {
+  const saved = Object.entries(values).map(([name, numbers]) => {
+    const column = floats.has(name)
+      ? Float64Array.from(numbers)
+      : bytes.has(name)
+        ? Uint8Array.from(numbers)
+        : Int32Array.from(numbers);
+    return savedColumn(column.length, () => column);
+  });
+  const file = Buffer.concat([...filePieces(checkpointKind, {}, saved)]);
+  const source = {
+    readSync: (target: Buffer, offset: number, length: number, position: number) =>
+      file.copy(target, offset, position, position + length),
+    read: () => Promise.reject(new Error("not asked for")),
+  };
+  const found = runSync(openPageFile(source, checkpointKind, file.length));
+  if (found === undefined) throw new Error("no file of pages");
+  return found;
+}
+
+type Outcome = "taken" | "made anew" | "refused";
+
+/** What becomes of tables with these changes once everything in them is touched. */
+function outcomeOf(changed: Partial<Values>, changedCounts: Partial<SavedCounts> = {}): Outcome {
+  const file = fileOf({ ...columns, ...changed });
+  const index = new IndexTable();
+  let outcome: Outcome = "taken";
   try {
-    tables.check();
-    return true;
+    const tables = takeTables({ ...counts, ...changedCounts }, kinds, log, file);
+    index.restore(tables.index, () => {
+      outcome = "made anew";
+    });
   } catch (error) {
     expect(error).toBeInstanceOf(TypeError);
-    return false;
+    return "refused";
   }
+  const { rows, ids } = index;
+  for (let row = 0; row < index.count; row += 1) {
+    rows.offset(row);
+    rows.length(row);
+    rows.time(row);
+    rows.handle(row);
+    rows.parentHandle(row);
+    rows.nextSibling(row);
+    rows.kind(row);
+    rows.flags(row);
+  }
+  for (let handle = -1; handle < ids.count; handle += 1) {
+    index.rowOfHandle(handle);
+    index.childrenAt(handle);
+    if (handle >= 0) expect(typeof ids.idAt(handle)).toBe("string");
+  }
+  for (const id of ["A", "B", "00000007", "none"]) expect(ids.find(id)).toBeLessThan(ids.count);
+  return outcome;
 }
 
-/** Puts values into a column, from its beginning. */
-function put(column: { [at: number]: number; readonly length: number }, values: number[]): void {
-  for (const [at, value] of values.entries()) column[at] = value;
-}
-
-interface Change {
-  readonly name: string;
-  readonly change: (tables: Tables) => void;
-}
-
-const taken: readonly Change[] = [
-  { name: "nothing is changed", change: () => undefined },
-  { name: "a line has the twelve bytes of the shortest", change: (t) => put(t.rows.length, [11]) },
-  { name: "a parent is the last id", change: (t) => put(t.rows.parentHandle, [3]) },
-  { name: "an entry has the last id", change: (t) => put(t.rows.handle, [3]) },
-  {
-    name: "a time is none, and not as it was written",
-    change: (t) => {
-      put(t.rows.time, [Number.NaN]);
-      put(t.rows.flags, [rowFlags.endsWithObject]);
-    },
-  },
+const taken: readonly (readonly [string, Partial<Values>])[] = [
+  ["nothing is changed", {}],
+  ["a line has the twelve bytes of the shortest", { length: [11, 99, 99] }],
+  ["a parent is the last id", { parentHandle: [3, 0, 3] }],
+  ["an entry has the last id", { handle: [3, 1, 2] }],
+  ["a time is none", { time: [Number.NaN, 0, 0] }],
+  ["an id of the arena is far too long", { arena: [1, 0, 0, 9, 65, 1, 0, 0, 0, 66] }],
+  ["an id is outside of the arena", { word: [7, 9, 9, -1] }],
+  ["an id is of no form", { inArena: [2, 1, 0, 1] }],
+  ["buckets name ids that are none", { buckets: columns.buckets.map((_, at) => at * 99 - 1) }],
 ];
 
-const refused: readonly Change[] = [
-  { name: "an entry begins in the header", change: (t) => put(t.rows.offset, [99]) },
-  { name: "an entry begins in the one before", change: (t) => put(t.rows.offset, [100, 199]) },
-  { name: "an entry begins between two bytes", change: (t) => put(t.rows.offset, [100.5]) },
-  { name: "an entry begins nowhere", change: (t) => put(t.rows.offset, [Number.NaN]) },
-  { name: "a line is shorter than any entry", change: (t) => put(t.rows.length, [10]) },
-  { name: "the last entry ends behind the log", change: (t) => put(t.rows.length, [99, 99, 100]) },
-  { name: "an id is none of those there are", change: (t) => put(t.rows.handle, [4]) },
-  { name: "an id is below zero", change: (t) => put(t.rows.handle, [-1]) },
-  { name: "a parent is none of those there are", change: (t) => put(t.rows.parentHandle, [4]) },
-  { name: "a parent is below zero", change: (t) => put(t.rows.parentHandle, [-1]) },
-  { name: "a kind is none of those there are", change: (t) => put(t.rows.kind, [kinds]) },
-  { name: "a kind is below zero", change: (t) => put(t.rows.kind, [-1]) },
-  { name: "a time is too late", change: (t) => put(t.rows.time, [timeMsMax + 1]) },
-  { name: "a time is too early", change: (t) => put(t.rows.time, [-timeMsMax - 1]) },
-  { name: "a time is endless", change: (t) => put(t.rows.time, [0, Number.POSITIVE_INFINITY]) },
-  {
-    name: "a time that is none is said to be exact",
-    change: (t) => put(t.rows.time, [Number.NaN]),
-  },
-  { name: "an id is neither a word nor in the arena", change: (t) => put(t.ids.inArena, [2]) },
-  { name: "an id is elsewhere in the arena", change: (t) => put(t.ids.word, [7, 1]) },
-  { name: "ids of the arena are in another order", change: (t) => put(t.ids.word, [7, 5, 9, 0]) },
-  { name: "an id of the arena is not in it", change: (t) => put(t.ids.inArena, [0, 1, 0, 0]) },
-  { name: "there is an id too many in the arena", change: (t) => put(t.ids.inArena, [1, 1, 0, 1]) },
-  { name: "an id of the arena is too long", change: (t) => put(t.ids.arena, [2]) },
-  { name: "an id of the arena is far too long", change: (t) => put(t.ids.arena, [1, 0, 0, 9]) },
-  { name: "line numbers begin behind the first entry", change: (t) => put(t.lines.rows, [1]) },
-  { name: "line numbers change twice at an entry", change: (t) => put(t.lines.rows, [0, 0]) },
-  { name: "line numbers change behind the last entry", change: (t) => put(t.lines.rows, [0, 3]) },
-  { name: "line numbers begin below one", change: (t) => put(t.lines.distances, [0]) },
-  { name: "line numbers do not rise", change: (t) => put(t.lines.distances, [2, 2]) },
-  { name: "line numbers end behind the log", change: (t) => put(t.lines.distances, [2, 4]) },
-  { name: "a record has a number below zero", change: (t) => put(t.lines.otherRecords, [-1]) },
-  { name: "a record has the number of none", change: (t) => put(t.lines.otherRecords, [4]) },
+const madeAnew: readonly (readonly [string, Partial<Values>])[] = [
+  ["an entry begins in the header", { offset: [99, 200, 400] }],
+  ["an entry begins where the one before did", { offset: [100, 100, 400] }],
+  ["an entry begins between two bytes", { offset: [100.5, 200, 400] }],
+  ["an entry begins nowhere", { offset: [Number.NaN, 200, 400] }],
+  ["an entry begins behind the log", { offset: [100, 200, 500] }],
+  ["a line is shorter than any entry", { length: [10, 99, 99] }],
+  ["a line is longer than the log", { length: [99, 99, 501] }],
+  ["an id is none of those there are", { handle: [4, 1, 2] }],
+  ["an id is below zero", { handle: [-1, 1, 2] }],
+  ["a parent is none of those there are", { parentHandle: [4, 0, 3] }],
+  ["a parent is below none", { parentHandle: [rootHandle - 1, 0, 3] }],
+  ["a kind is none of those there are", { kind: [2, 1, 1] }],
+  ["a kind is below zero", { kind: [-1, 1, 1] }],
+  ["the next sibling is the entry itself", { nextSibling: [1, 0, 0] }],
+  ["the next sibling is an earlier entry", { nextSibling: [0, 1, 0] }],
+  ["the next sibling is none", { nextSibling: [0, 0, 4] }],
+  ["the next sibling is below zero", { nextSibling: [-1, 0, 0] }],
+  ["a time is too late", { time: [timeMsMax + 1, 0, 0] }],
+  ["a time is too early", { time: [-timeMsMax - 1, 0, 0] }],
+  ["a time is endless", { time: [0, Number.POSITIVE_INFINITY, 0] }],
+  ["the row of an id is none", { rowOf: [0, 4, 2, 3, 0] }],
+  ["a first child is none", { firstChild: [4, 2, 0, 0, 3] }],
+  ["a last child is below zero", { lastChild: [-1, 2, 0, 0, 3] }],
+  ["there are more children than entries", { shownChildren: [4, 1, 0, 0, 1] }],
+];
+
+const refused: readonly (readonly [string, Partial<Values>])[] = [
+  ["an entry hides a later one", { hidden: [1, 2] }],
+  ["an entry hides itself", { hidden: [1, 1] }],
+  ["a hidden entry is none", { hidden: [3, 1] }],
+  ["an entry to check is none", { unverified: [3] }],
+  ["line numbers begin behind the first entry", { lineRows: [1, 2] }],
+  ["line numbers change twice at an entry", { lineRows: [0, 0] }],
+  ["line numbers change behind the last entry", { lineRows: [0, 3] }],
+  ["line numbers begin below one", { distances: [0, 3] }],
+  ["line numbers do not rise", { distances: [2, 2] }],
+  ["line numbers end behind the log", { distances: [2, 4] }],
+  ["a record has a number below zero", { otherRecords: [-1] }],
+  ["a record has the number of none", { otherRecords: [4] }],
 ];
 
 describe("the columns of a saved index", () => {
-  it.each(taken)("are taken when $name", ({ change }) => {
-    expect(areTaken(change)).toBe(true);
+  it.each(taken)("are taken when %s", (_, changed) => {
+    expect(outcomeOf(changed)).toBe("taken");
   });
 
-  it.each(refused)("are refused when $name", ({ change }) => {
-    expect(areTaken(change)).toBe(false);
+  it.each(madeAnew)("are made anew when %s", (_, changed) => {
+    expect(outcomeOf(changed)).toBe("made anew");
   });
 
-  it("are those of a log without entries, or without other records", () => {
-    const none = { rows: 0, ids: 0, arenaEnd: 0, lineChanges: 0, otherRecords: 0 };
-    expect(areTaken(() => undefined, { otherRecords: 0 })).toBe(true);
-    const empty = roomForTables({ ...counts, ...none }, kinds, log, new ColumnRoom(10_000));
-    expect(() => empty.check()).not.toThrow();
-    const changed = { ...counts, ...none, lineChanges: 1 };
-    const lines = roomForTables(changed, kinds, log, new ColumnRoom(10_000));
-    expect(() => lines.check()).toThrow(TypeError);
-    expect(areTaken(() => undefined, { lineChanges: 0 })).toBe(false);
+  it.each(refused)("are refused when %s", (_, changed) => {
+    expect(outcomeOf(changed)).toBe("refused");
   });
 
-  it("name ids that are all words when there is no arena", () => {
-    const words = ({ ids }: Tables): void => put(ids.inArena, [0, 0, 0, 0]);
-    expect(areTaken(words, { arenaEnd: 0 })).toBe(true);
-    expect(areTaken(() => undefined, { arenaEnd: 0 })).toBe(false);
-    expect(areTaken(words)).toBe(false);
+  it("have numbers of records that rise, and lines where there are entries", () => {
+    const two = (otherRecords: Numbers): Outcome =>
+      outcomeOf({ otherRecords }, { otherRecords: 2 });
+    expect([two([0, 4]), two([2, 2]), two([3, 1]), two([0, 5])]).toEqual([
+      "taken",
+      "refused",
+      "refused",
+      "refused",
+    ]);
+    expect(outcomeOf({ otherRecords: [] }, { otherRecords: 0 })).toBe("taken");
+    expect(outcomeOf({ lineRows: [], distances: [] }, { lineChanges: 0 })).toBe("refused");
   });
 
-  it("have numbers of records that rise", () => {
-    const two = (first: number, second: number): boolean =>
-      areTaken(({ lines }) => put(lines.otherRecords, [first, second]), { otherRecords: 2 });
-    expect(two(0, 4)).toBe(true);
-    expect(two(2, 2)).toBe(false);
-    expect(two(3, 1)).toBe(false);
-    expect(two(0, 5)).toBe(false);
+  it("are refused when the file holds fewer", () => {
+    expect(outcomeOf({}, { rows: 4 })).toBe("refused");
+    expect(outcomeOf({}, { buckets: 2 ** 20 })).toBe("refused");
   });
 });
 
@@ -161,10 +225,11 @@ describe("the counts of a saved index", () => {
     [{ seed: 2 ** 31 - 1 }],
     [{ seed: -(2 ** 31) }],
     [{ buckets: 512 }],
-    [{ arenaEnd: 1_000 + 4 * 5 }],
+    [{ arena: 1_000 + 4 * 5 }],
     [{ lineChanges: 3 }],
     [{ otherRecords: 166 }],
-    [{ rows: 20, ids: 12, buckets: 32 }],
+    [{ shadowed: 3, damaged: 3, stray: 3, ownParents: 3, hidden: 6, last: 6, unverified: 12 }],
+    [{ rows: 20, ids: 24, buckets: 32 }],
   ])("are taken with %j", (change) => {
     expect(read(change)).toEqual({ ...counts, ...change });
   });
@@ -178,10 +243,17 @@ describe("the counts of a saved index", () => {
     [{ buckets: 16 }],
     [{ buckets: 33 }],
     [{ buckets: 1_024 }],
-    [{ arenaEnd: 1_000 + 4 * 5 + 1 }],
+    [{ arena: 1_000 + 4 * 5 + 1 }],
     [{ lineChanges: 4 }],
     [{ otherRecords: 167 }],
-    [{ rows: 20, ids: 13, buckets: 32 }],
+    [{ shadowed: 4 }],
+    [{ damaged: 4 }],
+    [{ stray: -1 }],
+    [{ ownParents: 4 }],
+    [{ hidden: 7 }],
+    [{ last: 7 }],
+    [{ unverified: 13 }],
+    [{ rows: 20, ids: 25, buckets: 32 }],
   ])("are refused with %j", (change) => {
     expect(() => read(change)).toThrow(TypeError);
   });

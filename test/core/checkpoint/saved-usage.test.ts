@@ -17,7 +17,7 @@ import { live } from "@branchlog/core/live";
 import { handOut } from "../../../packages/core/src/adapters/pi/log-queries.ts";
 import { restoredUsage, savedUsage } from "../../../packages/core/src/projections/usage.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { rewrittenFrame } from "./forged-checkpoint.ts";
+import { rewritten } from "./forged-checkpoint.ts";
 
 const always: OpenOptions = { checkpointEveryBytes: 1 };
 const answers = 40;
@@ -123,14 +123,10 @@ describe("the usage of a session", () => {
     const { session, usage } = await usageOf(path, { access: "append", ...always });
     await session.close();
     expect((await verifySession((await usageOf(path)).session)).ok).toBe(true);
-    const forged = rewrittenFrame(
-      readFileSync(`${path}.ckpt`),
-      ({ state }) => {
-        const { folded } = state as { folded: { usage: { total: number[] } } };
-        folded.usage.total[6] = 1_000;
-      },
-      () => undefined,
-    );
+    const forged = rewritten(readFileSync(`${path}.ckpt`), ({ state }) => {
+      const { folded } = state as { folded: { usage: { total: number[] } } };
+      folded.usage.total[6] = 1_000;
+    });
     writeFileSync(`${path}.ckpt`, forged);
     const opened = await usageOf(path);
     expect(opened.usage.total).toEqual({ ...usage.total, cost: 1_000 });

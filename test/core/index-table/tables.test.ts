@@ -2,6 +2,27 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { IdTable } from "../../../packages/core/src/index-table/id-table.ts";
 import { KindTable, LineMap } from "../../../packages/core/src/index-table/row-table.ts";
+import { copyOf } from "./saved-as-is.ts";
+
+/** The ids as they come back from a checkpoint, with other buckets, and perhaps other words. */
+function restoredFrom(
+  table: IdTable,
+  bucket: number,
+  changeWords: (words: Int32Array) => void = () => undefined,
+): IdTable {
+  const saved = table.save();
+  const word = copyOf(saved.word, (bytes) => {
+    changeWords(new Int32Array(bytes.buffer, bytes.byteOffset, saved.word.count));
+  });
+  const buckets = copyOf(saved.buckets, (bytes) => {
+    for (let at = 0; at < bytes.length; at += 4) bytes.writeInt32LE(bucket, at);
+  });
+  const restored = new IdTable();
+  restored.restore({ ...saved, word, buckets }, () => {
+    throw new Error("a page is not what was saved");
+  });
+  return restored;
+}
 
 /** The word that is mixed to these bits: murmur3's finaliser, backwards. */
 function unmixed(bits: number): number {
@@ -55,9 +76,7 @@ describe("the table of ids", () => {
     for (const bucket of [0, 1, 3, 999]) {
       const table = new IdTable();
       for (const id of ids) table.add(id);
-      const saved = table.save();
-      const restored = new IdTable();
-      restored.restore({ ...saved, buckets: saved.buckets.map(() => bucket) });
+      const restored = restoredFrom(table, bucket);
       restored.add("e");
       expect(restored.find("f")).toBe(-1);
       if (bucket === 0) continue;
@@ -89,10 +108,8 @@ describe("the table of ids", () => {
   it("finds texts in restored buckets that lead nowhere", () => {
     const table = new IdTable();
     for (const id of ["b", "d"]) table.add(id);
-    const saved = table.save();
     for (const bucket of [1, 2, 999]) {
-      const restored = new IdTable();
-      restored.restore({ ...saved, buckets: saved.buckets.map(() => bucket) });
+      const restored = restoredFrom(table, bucket);
       expect(["f", "d", "b"].map((id) => restored.find(id))).toEqual([-1, 1, 0]);
     }
   });
@@ -100,11 +117,8 @@ describe("the table of ids", () => {
   it("finds the first of equal texts when a checkpoint has more of them", () => {
     const table = new IdTable();
     for (const id of ["x", "y", "0000000a", "xx"]) table.add(id);
-    const saved = table.save();
     // The second text is at the place of the first, as if it were the same.
-    const word = saved.word.map((place, handle) => (handle === 1 ? (saved.word[0] ?? 0) : place));
-    const restored = new IdTable();
-    restored.restore({ ...saved, word, buckets: saved.buckets.map(() => 999) });
+    const restored = restoredFrom(table, 999, (words) => words.copyWithin(1, 0, 1));
     const found = ["x", "0000000a", "xx", "y"].map((id) => restored.find(id));
     expect(found).toEqual([0, 2, 3, -1]);
   });
@@ -112,10 +126,7 @@ describe("the table of ids", () => {
   it("finds the first of equal ids when a checkpoint has more of them", () => {
     const table = new IdTable();
     for (const id of ["0000000a", "0000000b", "x", "y"]) table.add(id);
-    const saved = table.save();
-    const word = saved.word.map((_, handle) => (handle < 2 ? 10 : (saved.word[handle] ?? 0)));
-    const restored = new IdTable();
-    restored.restore({ ...saved, word, buckets: saved.buckets.map(() => 999) });
+    const restored = restoredFrom(table, 999, (words) => words.fill(10, 0, 2));
     expect([restored.find("0000000a"), restored.find("y")]).toEqual([0, 3]);
   });
 

@@ -35,8 +35,8 @@ describe("creating a session", () => {
       const exists = fs.statSync(path) !== null;
       if (failed.length === 0) break;
       if (error !== undefined) expect(isBranchlogError(error)).toBe(true);
-      const open = exists ? openSession : createSession;
-      expect((await open(path, { ports })).header.type).toBe("session");
+      const opening = exists ? openSession(path, { ports }) : createSession(path, { ports });
+      expect((await opening).header.type).toBe("session");
     }
   });
 

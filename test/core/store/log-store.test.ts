@@ -103,10 +103,10 @@ describe("a session in a store", () => {
   it("says that it does not know, if the store does not answer; the same again is one", async () => {
     const { store, log } = await withAnswers(async (call, append) => {
       const answer = await append();
-      if (call < 3) throw new Error("connection lost");
+      if (call < 2) throw new Error("connection lost");
       return answer;
     });
-    const session = await openStoredSession(log);
+    const session = await openStoredSession(log, { lockWaitMs: 0 });
     const append = (): Promise<unknown> => session.append(userDraft("one"), { id: "own" });
     await expect(append()).rejects.toMatchObject({
       code: "ERR_APPEND_UNCERTAIN",

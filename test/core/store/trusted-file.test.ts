@@ -5,11 +5,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
-import {
-  isTrustedSidecar,
-  openTrustedSync,
-  sidecarSource,
-} from "../../../packages/core/src/store/sidecar.ts";
+import { pooledSource } from "../../../packages/core/src/store/descriptor-pool.ts";
+import { isTrustedSidecar, openTrustedSync } from "../../../packages/core/src/store/sidecar.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { failingFileSystem } from "./failing-file-system.ts";
 
@@ -51,13 +48,13 @@ describe("a sidecar that counts", () => {
     writeFileSync(path, "0123456789");
     const sidecar = openTrustedSync(nodeFileSystem, path);
     if (sidecar === undefined) throw new Error("this user's own file counts");
-    const source = sidecarSource(nodeFileSystem, sidecar);
+    nodeFileSystem.closeSync(sidecar.fd);
+    const source = pooledSource(nodeFileSystem, path, sidecar.stat);
     const part = Buffer.from("....");
     expect(source.readSync(part, 1, 2, 3)).toBe(2);
     expect(part.toString()).toBe(".34.");
     expect(await source.read(part, 0, 4, 8)).toBe(2);
     expect(part.toString()).toBe("894.");
-    nodeFileSystem.closeSync(sidecar.fd);
   });
 });
 

@@ -10,7 +10,7 @@ import { decodeCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions } from "@branchlog/core";
 import { Engine } from "@branchlog/core/internal";
-import { forgeries, forged, rewrittenFrame } from "../checkpoint/forged-checkpoint.ts";
+import { forgeries, forged, rewritten } from "../checkpoint/forged-checkpoint.ts";
 import { openedFacts } from "../checkpoint/session-facts.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -169,58 +169,31 @@ describe.each(["claude/sidechains.jsonl", "codex/conversation.jsonl"])(
   },
 );
 
-interface Frame {
-  readonly text: Record<string, unknown>;
-  readonly columns: Buffer;
-}
-
-/** The first frame: the state of a transcript is at the end of its columns. */
-function frameOf(checkpoint: Buffer): Frame {
-  let found: Frame | undefined;
-  let text: Record<string, unknown> = {};
-  rewrittenFrame(
+/** The state of a transcript is the last column. */
+function stateOf(checkpoint: Buffer): Record<string, unknown> {
+  let json = "";
+  rewritten(
     checkpoint,
-    (json) => {
-      text = json;
-    },
+    () => undefined,
     (columns) => {
-      found = { text, columns: Buffer.from(columns) };
+      json = columns.at(-1)?.toString() ?? "";
     },
   );
-  return found ?? { text, columns: Buffer.alloc(0) };
+  return JSON.parse(json) as Record<string, unknown>;
 }
 
-function countsIn(text: Record<string, unknown>): Record<string, unknown> {
-  const { indexer } = text["state"] as { indexer: { counts: Record<string, unknown> } };
-  return indexer.counts;
-}
-
-function stateText({ text, columns }: Frame): { readonly from: number; readonly json: string } {
-  const bytes = Number(countsIn(text)["transcriptBytes"]);
-  const from = columns.length - Math.ceil(bytes / 8) * 8;
-  return { from, json: columns.toString("utf8", from, from + bytes) };
-}
-
-function stateOf(checkpoint: Buffer): Record<string, unknown> {
-  return JSON.parse(stateText(frameOf(checkpoint)).json) as Record<string, unknown>;
-}
-
-/** The checkpoint with another state, padded with spaces to the end of the column. */
+/** The checkpoint with another state, cut or padded with spaces to the length of the one before. */
 function withState(
   checkpoint: Buffer,
   change: (state: Record<string, unknown>) => unknown,
 ): Buffer {
-  const frame = frameOf(checkpoint);
-  const { from } = stateText(frame);
   const json = Buffer.from(JSON.stringify(change(stateOf(checkpoint))));
-  return rewrittenFrame(
+  return rewritten(
     checkpoint,
-    (text) => {
-      countsIn(text)["transcriptBytes"] = frame.columns.length - from;
-    },
+    () => undefined,
     (columns) => {
-      columns.fill(" ", from);
-      json.copy(columns, from);
+      columns.at(-1)?.fill(" ");
+      json.copy(columns.at(-1) ?? json);
     },
   );
 }

@@ -11,6 +11,8 @@ import { builtFace, cache, newerNode, piInstallation, piPackage } from "./instal
 /** A pi that can be started: `node cli …arguments`. */
 export interface PiProgram {
   readonly name: string;
+  /** Modules that Node loads before it. */
+  readonly imports?: readonly string[];
   readonly node: string;
   readonly packageFolder: string;
 }

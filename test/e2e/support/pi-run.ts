@@ -28,7 +28,9 @@ export interface PiCommand {
 
 // The unbundled program: the bundle has the session layer built in.
 function commandLine(pi: PiProgram, args: readonly string[]): readonly string[] {
-  return [join(pi.packageFolder, "dist/cli.js"), ...args];
+  const { imports = [] } = pi;
+  const before = imports.flatMap((module) => ["--import", module]);
+  return [...before, join(pi.packageFolder, "dist/cli.js"), ...args];
 }
 
 /** Runs pi to its end; what it printed. Rejects unless it ends well. */

@@ -14,7 +14,7 @@ import {
   type Subject,
 } from "../bench-case.ts";
 import { largeSession, messagesOf, ownLog, scratchLog, sessionOf } from "../inputs.ts";
-import { openCold } from "../our-session.ts";
+import { leaveCheckpoint, openCold, reopen } from "../our-session.ts";
 import { idOf } from "../plain-session.ts";
 
 interface Used {
@@ -24,6 +24,14 @@ interface Used {
 
 const uses: readonly Subject<Used>[] = [
   use("openSession", "entries", async (path) => (await openCold(path)).revision),
+  ours("openSession, with a checkpoint", (input) => {
+    const path = ownLog(input);
+    leaveCheckpoint(path);
+    return async () => {
+      const { session } = await reopen(path);
+      return { found: session.revision, wanted: input.facts.entries };
+    };
+  }),
   use("openSession and context()", "contextMessages", async (path) => {
     const session = await openCold(path);
     return (await session.context()).messages.length;

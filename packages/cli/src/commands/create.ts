@@ -2,6 +2,7 @@
 import { createSession } from "@branchlog/core";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
+import { requireNoAddress } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 
 export interface CreateCommandOptions extends FileOptions {
@@ -15,6 +16,7 @@ export async function createCommand(
   { file, json, cwd, name, dialect }: CreateCommandOptions,
   { out, signal }: CommandIo,
 ): Promise<CommandResult> {
+  requireNoAddress(file);
   const session = await createSession(file, { dialect, ...(cwd === undefined ? {} : { cwd }) });
   if (name !== undefined) await session.setName(name, { signal });
   const { path, header } = session;

@@ -4,14 +4,18 @@
  * are deleted.
  */
 import { resolve } from "node:path";
-import { deleteSession } from "@branchlog/maintenance";
+import { isBranchlogError, openSession } from "@branchlog/core";
+import { deleteSession, hasTrash } from "@branchlog/maintenance";
 import type { DeleteResult } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
 import { sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
-import { countText } from "../text/quantities.ts";
+import { countText, sizeText } from "../text/quantities.ts";
+import { titleOf } from "../text/session-text.ts";
+
+const titleUnitsMax = 80;
 
 export interface DeleteCommandOptions {
   readonly sessions: readonly string[];
@@ -46,10 +50,29 @@ export async function deleteCommand(
 }
 
 async function isMeant(paths: readonly string[], io: CommandIo): Promise<boolean> {
-  const listed = paths.map((path) => `  ${oneLine(path, 400)}\n`).join("");
-  await io.err.write(`${listed}Delete ${countText(paths.length, "session")}? [y/N] `);
+  for (const path of paths) await io.err.write(await described(path, io));
+  const what = countText(paths.length, "session");
+  const question = hasTrash()
+    ? `Move ${what} to the trash?`
+    : `Delete ${what} for good? (There is no command "trash".)`;
+  await io.err.write(`${question} [y/N] `);
   await io.err.flush();
   return /^\s*y(es)?\s*$/i.test(await firstLine(io.input()));
+}
+
+/** What does not open is refused, or is what it is: its path is all that is known. */
+async function described(path: string, { signal }: CommandIo): Promise<string> {
+  const shown = oneLine(path, 400);
+  try {
+    const session = await openSession(path, { access: "read", checkpoint: "read", signal });
+    const { sizeBytes, dialect } = session;
+    const title = titleOf({ name: session.name, summary: await session.summary });
+    return `  ${oneLine(title, titleUnitsMax)}  ${dialect}  ${sizeText(sizeBytes)}\n    ${shown}\n`;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isBranchlogError(error)) throw error;
+    return `  ${shown}\n`;
+  }
 }
 
 async function firstLine(input: AsyncIterable<Uint8Array>): Promise<string> {

@@ -1,10 +1,12 @@
 /** `branchlog export`: one path of a session in another form, to a file or to standard output. */
+import type { ExportSource } from "@branchlog/transfer";
 import { entryIdIn } from "../addressed-entry.ts";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
 import { sizeOf, withProgress } from "../progress.ts";
 import { sessionPath } from "../session-path.ts";
+import { addressedSession } from "../stored-session.ts";
 import { exporters } from "../transfer-kinds.ts";
 import type { Exporter, ExportFormat } from "../transfer-kinds.ts";
 
@@ -25,15 +27,17 @@ export async function exportCommand(
 ): Promise<CommandResult> {
   const { to, output, json } = options;
   const exporter = exporters[to];
-  const file = await sessionPath(options.file, io.signal);
-  const at = await entryIdIn(file, options.at, io);
+  const source =
+    (await addressedSession(options.file)) ?? (await sessionPath(options.file, io.signal));
+  const at = await entryIdIn(options.file, options.at, io);
   if (output === undefined) {
-    await writeOut(exporter, { ...options, file, at }, io);
+    await writeOut(exporter, source, { ...options, at }, io);
     return 0;
   }
-  const task = { what: "exporting", path: file, bytes: sizeOf(file) * readings };
+  const path = typeof source === "string" ? source : source.id;
+  const task = { what: "exporting", path, bytes: sizeOf(path) * readings };
   const made = await withProgress(io, task, () =>
-    exporter.write(file, output, { at, signal: io.signal }),
+    exporter.write(source, output, { at, signal: io.signal }),
   );
   if (json) await writeJsonLine(io.out, { to, ...made.json });
   else await io.out.write(made.text(io.out.style));
@@ -42,10 +46,11 @@ export async function exportCommand(
 
 async function writeOut(
   { pieces, form }: Exporter,
-  { file, to, at, json }: ExportCommandOptions,
+  source: ExportSource,
+  { to, at, json }: ExportCommandOptions,
   { out, signal }: CommandIo,
 ): Promise<void> {
   if (pieces === null) throw new UsageError(`--to ${to} needs -o FILE.`);
   if (json) throw new UsageError("--json needs -o FILE: it says what was written.");
-  for await (const piece of pieces(file, { at, signal })) await out.writeData(piece, form);
+  for await (const piece of pieces(source, { at, signal })) await out.writeData(piece, form);
 }

@@ -4,6 +4,7 @@ import { entryIdIn } from "../addressed-entry.ts";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { sessionPath } from "../session-path.ts";
+import { addressedSession } from "../stored-session.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 
@@ -19,9 +20,10 @@ export async function forkCommand(
   io: CommandIo,
 ): Promise<CommandResult> {
   const { out, signal } = io;
-  const source = await sessionPath(file, signal);
+  const stored = await addressedSession(file);
+  const source = stored === undefined ? await sessionPath(file, signal) : file;
   const at = await entryIdIn(source, word, io);
-  const result = await forkSession(source, { at, target: output, signal });
+  const result = await forkSession(stored ?? source, { at, target: output, signal });
   if (json) await writeJsonLine(out, result);
   else {
     const entries = countText(result.entries, "entry", "entries");

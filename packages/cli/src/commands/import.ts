@@ -6,6 +6,7 @@ import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure, UsageError } from "../failure.ts";
 import { ProgressLine, sizeOf, withProgress } from "../progress.ts";
+import { requireNoAddress } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 import { importers, importRecognised } from "../transfer-kinds.ts";
@@ -26,6 +27,7 @@ export async function importCommand(
 ): Promise<CommandResult> {
   const { source, output, from, json } = options;
   const { out, signal } = io;
+  requireNoAddress(source);
   if (isDirectory(source)) return importAll(options, io);
   const importer = from === undefined ? importRecognised : importers[from];
   const task = { what: "importing", path: source, bytes: sizeOf(source) };

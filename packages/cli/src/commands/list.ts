@@ -5,7 +5,9 @@ import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { ProgressLine } from "../progress.ts";
+import { withoutPasswords } from "../path-form.ts";
 import { sessionPath } from "../session-path.ts";
+import { addressedStore } from "../stored-session.ts";
 import { agentOf, sinceMs, sortedSessions } from "../session-filter.ts";
 import type { AgentName, SortName } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
@@ -36,10 +38,15 @@ export async function listCommand(
 ): Promise<CommandResult> {
   const { directory, json, all, noSave } = options;
   const { out, err, signal } = io;
-  const path = directory === undefined ? undefined : await sessionPath(directory, signal);
+  const stored = directory === undefined ? undefined : await addressedStore(directory);
+  const path =
+    directory === undefined || stored !== undefined
+      ? directory
+      : await sessionPath(directory, signal);
   // A word that names a session in the agents' directories shows that session alone.
   const only = path === directory ? undefined : path;
-  const places = directory === undefined || only !== undefined ? knownPlaces() : [directory];
+  const places =
+    stored ?? (directory === undefined || only !== undefined ? knownPlaces() : [directory]);
   // In another order, and for one session, the limit counts after all are known.
   const isLatest = options.sort === "modified" && only === undefined;
   const progress = new ProgressLine(io, "reading", "sessions");
@@ -66,7 +73,7 @@ export async function listCommand(
   }
   if (only === undefined) await writeUnlisted(found.unlisted, json, io);
   if (groups.length === 0 && !json) {
-    const place = directory ?? "the places where agents keep them";
+    const place = withoutPasswords(directory ?? "the places where agents keep them");
     const isFiltered = options.agents !== undefined || options.changedSince !== undefined;
     const which = isFiltered ? "such sessions" : "sessions";
     await err.write(`no ${which} in ${oneLine(place, 400)}\n`);

@@ -5,6 +5,8 @@ import type { SearchedDocument, SearchedKind } from "@branchlog/core/types";
 import { shownNowMs, writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../session-path.ts";
+import { isAddress } from "../path-form.ts";
+import { storedHits } from "../stored-session.ts";
 import { ProgressLine } from "../progress.ts";
 import { sinceMs } from "../session-filter.ts";
 import type { AgentName } from "../session-filter.ts";
@@ -37,11 +39,10 @@ export async function searchCommand(
 ): Promise<CommandResult> {
   const { query, place, json, context, limit = Infinity } = options;
   const { out, err, signal } = io;
-  const places = place === undefined ? knownPlaces() : [await sessionPath(place, signal)];
   const progress = new ProgressLine(io, "searching", "sessions");
   const unlisted: string[] = [];
   const unread: BranchlogError[] = [];
-  const hits = searchSessions(places, query, {
+  const filters = {
     kinds: options.kinds,
     role: options.role,
     tool: options.tool,
@@ -49,11 +50,21 @@ export async function searchCommand(
     sinceMs: sinceMs(options.changedSince, io.now()),
     agents: options.agents,
     contextLines: context,
-    documents: (file) => documentAt(file, unread),
-    onUnlisted: (path) => unlisted.push(path),
-    onProgress: ({ searched, total }) => progress.show(searched, total),
     signal,
-  });
+  };
+  const hits =
+    place !== undefined && isAddress(place)
+      ? storedHits(place, query, filters)
+      : searchSessions(
+          place === undefined ? knownPlaces() : [await sessionPath(place, signal)],
+          query,
+          {
+            ...filters,
+            documents: (file) => documentAt(file, unread),
+            onUnlisted: (path) => unlisted.push(path),
+            onProgress: ({ searched, total }) => progress.show(searched, total),
+          },
+        );
   const { columns, style } = out;
   const shown = { columns, style, nowMs: shownNowMs(io) };
   let [count, path] = [0, ""];

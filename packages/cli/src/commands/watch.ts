@@ -1,4 +1,4 @@
-/** `branchlog watch`: sessions of every agent, or of a directory, and their changes, live. */
+/** `branchlog watch`: sessions of every agent, of a directory or of a store, live. */
 import { knownPlaces } from "@branchlog/core";
 import type { ListedSession } from "@branchlog/core";
 import { sessions$ } from "@branchlog/core/live";
@@ -6,6 +6,8 @@ import type { LiveSessions, SessionListDifference } from "@branchlog/core/live";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";
+import { withoutPasswords } from "../path-form.ts";
+import { addressedStore } from "../stored-session.ts";
 import { oneLine, wholeLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 import { changeRecord } from "../text/records.ts";
@@ -25,7 +27,9 @@ export interface WatchOptions {
 export async function watchCommand(options: WatchOptions, io: CommandIo): Promise<CommandResult> {
   const shown = new Shown(options, io);
   const { directory, recursive: subdirectories, noSave } = options;
-  const sessions = sessions$(directory ?? knownPlaces(), {
+  const place =
+    directory === undefined ? knownPlaces() : ((await addressedStore(directory)) ?? directory);
+  const sessions = sessions$(place, {
     subdirectories,
     catalog: noSave ? "read" : "auto",
   });
@@ -110,11 +114,12 @@ class Shown {
       return writeJsonLine(out, { kind: status.kind, ...error, sessions: sessions.length });
     }
     const { directory = "the places where agents keep them" } = this.#options;
+    const place = withoutPasswords(directory);
     if (status.kind === "stalled") {
       await err.write(`${wholeLine(describeFailure(status.error).message)}\n`);
     } else {
       await err.write(
-        `${countText(sessions.length, "session")} in ${oneLine(directory, 400)}, watching\n`,
+        `${countText(sessions.length, "session")} in ${oneLine(place, 400)}, watching\n`,
       );
     }
     return err.flush();

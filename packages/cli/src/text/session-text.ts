@@ -7,7 +7,7 @@ import { countText, timeText } from "./quantities.ts";
 
 const titleUnitsMin = 20;
 /** The name, else the first text of a user. */
-export function titleOf({ name, summary }: ListedSession): string {
+export function titleOf({ name, summary }: Pick<ListedSession, "name" | "summary">): string {
   return (name ?? summary.firstMessage ?? "").trim() || "(no messages)";
 }
 

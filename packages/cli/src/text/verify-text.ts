@@ -51,9 +51,9 @@ function damageOf(report: VerifyReport): readonly Listed[] {
     {
       count: report.changedLineCount,
       one: "changed line",
-      detail: ": not what a checkpoint saw",
+      detail: ", or lines: not what a checkpoint saw",
       lines: report.changedLines.map(({ id, ...place }) =>
-        placeText({ id: id ?? "no entry", ...place }),
+        id === null ? bytesText(place) : placeText({ id, ...place }),
       ),
     },
     {

@@ -182,8 +182,10 @@ class BodyPlace extends Given {
 
   static readTimestamp(entry: BodyPlace): unknown {
     const { rows } = entry.#source.index;
-    if (!rows.is(entry.#row, rowFlags.exactTime)) return BodyPlace.read(entry, "timestamp");
-    return new Date(rows.time(entry.#row)).toISOString();
+    const time = rows.time(entry.#row);
+    // Only a checkpoint can say that a time that is none is exact.
+    const isExact = rows.is(entry.#row, rowFlags.exactTime) && !Number.isNaN(time);
+    return isExact ? new Date(time).toISOString() : BodyPlace.read(entry, "timestamp");
   }
 }
 

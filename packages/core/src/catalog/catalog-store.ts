@@ -5,25 +5,28 @@
 import { Buffer } from "node:buffer";
 import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { crc32 } from "node:zlib";
-import { readFully, runAsync } from "@branchlog/streaming";
-import { beginCheckpoint } from "../checkpoint/checkpoint-file.ts";
-import { indexFrame } from "../checkpoint/checkpoint-format.ts";
+import { runAsync } from "@branchlog/streaming";
+import { beginCheckpoint, loadPages } from "../checkpoint/checkpoint-file.ts";
+import { checkpointKind, filePieces } from "../checkpoint/page-file.ts";
+import type { FileKind, PageFile } from "../checkpoint/page-file.ts";
+import { SavedFields } from "../entries/saved-fields.ts";
+import { pageCount, pageElements, savedColumn } from "../index-table/saved-pages.ts";
+import type { SavedColumn } from "../index-table/saved-pages.ts";
 import { sessionName } from "../projections/name.ts";
 import { summary } from "../projections/summary.ts";
+import { inLargeChunks } from "../store/atomic-file.ts";
 import type { AtomicFile } from "../store/atomic-file.ts";
 import { removeAbandonedTickets } from "../store/lock-queue.ts";
 import { lockfileLock } from "../store/lockfile-lock.ts";
 import { nodePorts } from "../store/node-ports.ts";
 import { errorCodeOf } from "../store/ports.ts";
-import { isOwnDirectory, openTrustedSync, sidecarSource } from "../store/sidecar.ts";
+import { isOwnDirectory } from "../store/sidecar.ts";
 import { savedFile, savedLine } from "./catalog-file.ts";
 import type { SavedFile } from "./catalog-file.ts";
 import {
   catalogBadLinesMax,
   catalogBytesMax,
   catalogLineUnitsMax,
-  catalogPieceBytes,
   catalogSaveCost,
   catalogSavedAfterBytes,
 } from "./limits.ts";
@@ -124,27 +127,10 @@ export class CatalogStore {
     const none = { files: new Map<string, SavedFile>(), saves, readBytes: 0, savedBytes: 0 };
     if (this.#mode === "off") return none;
     if (saves) await removeOrphans(directory);
-    try {
-      const bytes = await savedBytes(join(directory, savedCatalogName));
-      if (bytes === undefined) return none;
-      const files = await readCatalog(bytes);
-      return files === undefined ? none : { ...none, files, savedBytes: bytes.length };
-    } catch {
-      return none;
-    }
-  }
-}
-
-async function savedBytes(path: string): Promise<Buffer | undefined> {
-  const { fs } = nodePorts;
-  const opened = openTrustedSync(fs, path);
-  if (opened === undefined) return undefined;
-  try {
-    if (opened.stat.size > catalogBytesMax) return undefined;
-    const bytes = Buffer.allocUnsafe(opened.stat.size);
-    return await runAsync(readFully(sidecarSource(fs, opened), bytes, 0));
-  } finally {
-    fs.closeSync(opened.fd);
+    const path = join(directory, savedCatalogName);
+    const saved = await runAsync(loadPages(nodePorts.fs, path, catalogKind, (file) => file));
+    const found = saved && (await readCatalog(saved));
+    return found === undefined ? none : { ...none, ...found };
   }
 }
 
@@ -155,13 +141,15 @@ async function saveCatalog(
 ): Promise<number> {
   let write: AtomicFile | undefined;
   try {
-    const bytes = await catalogBytes(files);
+    const lines = await catalogLines(files);
     const file = beginCheckpoint(nodePorts, join(directory, savedCatalogName));
     write = file;
-    await mapInBatches(piecesOf(bytes), undefined, (piece) => file.add(piece));
+    const json = { version, bytes: lines.length };
+    const pieces = filePieces(catalogKind, json, [savedColumn(lines.length, () => lines)]);
+    await mapInBatches(inLargeChunks(pieces), undefined, (piece) => file.add(piece));
     file.close();
     file.replace();
-    return bytes.length;
+    return lines.length;
   } catch {
     return 0;
   } finally {
@@ -169,43 +157,65 @@ async function saveCatalog(
   }
 }
 
-function* piecesOf(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += catalogPieceBytes) {
-    yield bytes.subarray(at, at + catalogPieceBytes);
-  }
-}
-
-// The saved catalog: a checksum line, then one line per file. It is derived: damaged, cut or of
-// another version, it counts as missing; an invalid line is dropped alone.
+// The saved catalog: a column of lines, one for each file. It is derived: with another version it
+// counts as missing; a damaged page, or an invalid line, costs its files another read.
 
 type SavedFiles = ReadonlyMap<string, SavedFile>;
 
+export const catalogKind: FileKind = { mark: "BLCTLG", version: 1, textBytesMax: 256 };
+
 /** Changes whenever a saved line, or a fold saved in it, changes its meaning. */
-const version = `2.${sessionName.version}.${summary.version}`;
+const version = `3.${sessionName.version}.${summary.version}`;
 
 /** Built in batches. Files that cannot be saved are left out. */
-async function catalogBytes(files: SavedFiles): Promise<Buffer> {
+async function catalogLines(files: SavedFiles): Promise<Buffer> {
   const lines = await mapInBatches(files, undefined, ([name, file]) => {
     const line = savedLine(name, file);
     return Buffer.from(line === undefined ? "" : `${line}\n`);
   });
-  const checksum = lines.reduce((sum, line) => crc32(line, sum), 0);
-  return Buffer.concat([Buffer.from(`${firstLine(checksum)}\n`), ...lines]);
+  return Buffer.concat(lines);
 }
 
-/** Undefined for bytes that are not a catalog. Throws nothing. */
-export async function readCatalog(bytes: Buffer): Promise<Map<string, SavedFile> | undefined> {
-  const start = bytes.indexOf("\n") + 1;
-  const rest = bytes.subarray(start);
-  if (bytes.toString("utf8", 0, start) !== `${firstLine(crc32(rest))}\n`) return undefined;
+export interface FoundCatalog {
+  readonly files: Map<string, SavedFile>;
+  readonly savedBytes: number;
+}
+
+const newline = 10;
+
+/** Undefined for another version, or what is none of ours. Throws nothing. */
+export async function readCatalog(file: PageFile): Promise<FoundCatalog | undefined> {
+  const column = columnOf(file);
+  if (column === undefined) return undefined;
+  const lines = Buffer.allocUnsafe(column.count);
+  await mapInBatches(Array(pageCount(column)).keys(), undefined, (page) => {
+    const target = lines.subarray(...pageElements(column, page));
+    try {
+      column.read(page, target);
+    } catch {
+      target.fill(newline);
+    }
+  });
   const files = new Map<string, SavedFile>();
   let badLines = 0;
-  await mapInBatches(linesOf(rest), undefined, (line) => {
+  await mapInBatches(linesOf(lines), undefined, (line) => {
     const saved = badLines < catalogBadLinesMax ? fileOf(line) : undefined;
-    if (saved === undefined) badLines += 1;
-    else files.set(saved.name, saved.file);
+    if (saved !== undefined) files.set(saved.name, saved.file);
+    else if (line !== "") badLines += 1;
   });
-  return badLines < catalogBadLinesMax ? files : undefined;
+  return badLines < catalogBadLinesMax ? { files, savedBytes: lines.length } : undefined;
+}
+
+function columnOf(file: PageFile): SavedColumn | undefined {
+  try {
+    const fields = new SavedFields(file.text);
+    const bytes = fields.whole("bytes", 1, catalogBytesMax);
+    const column = file.take(bytes, Uint8Array.BYTES_PER_ELEMENT);
+    file.requireAllTaken();
+    return fields.text("version") === version ? column : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function fileOf(line: string): ReturnType<typeof savedFile> | undefined {
@@ -216,13 +226,9 @@ function fileOf(line: string): ReturnType<typeof savedFile> | undefined {
   }
 }
 
-function firstLine(checksum: number): string {
-  return JSON.stringify({ branchlogCatalog: version, checksum });
-}
-
 function* linesOf(bytes: Buffer): Generator<string> {
   let start = 0;
-  for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
+  for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
     yield bytes.toString("utf8", start, end);
     start = end + 1;
   }
@@ -257,7 +263,7 @@ export async function removeOrphansAmong(
 }
 
 const sidecarForms = /^(.+\.jsonl)\.(?:branchlog-(?:lock|queue)|ckpt(?:\.[0-9a-f-]{36}\.tmp)?)$/;
-const checkpointMark = Buffer.from(indexFrame.mark);
+const checkpointMark = Buffer.from(checkpointKind.mark);
 
 /** The names may be stale: the log may have been created since. */
 async function isLogGone(path: string): Promise<boolean> {

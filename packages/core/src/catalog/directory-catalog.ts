@@ -182,7 +182,8 @@ interface ReadOptions {
   readonly onChange: CatalogLook["onChange"];
 }
 
-function comesBefore(one: ListedSession, other: ListedSession): boolean {
+/** Latest change first; equal times by path. */
+export function comesBefore(one: ListedSession, other: ListedSession): boolean {
   const laterMs = one.modifiedMs - other.modifiedMs;
   return laterMs === 0 ? one.path < other.path : laterMs > 0;
 }

@@ -17,8 +17,6 @@ export const catalogSavedAfterBytes: number = 1024 * 1024;
 /** What saving a byte of a catalog costs, in bytes of sessions that are read in the same time. */
 export const catalogSaveCost: number = 16;
 
-export const catalogPieceBytes: number = 1024 * 1024;
-
 /** More than a hundred thousand sessions need. */
 export const catalogBytesMax: number = 256 * 1024 * 1024;
 

@@ -39,8 +39,10 @@ export interface ListedTranscript {
   readonly isSubagent: boolean;
 }
 
+type ListedFile = Pick<SessionFile, "path" | "size" | "mtimeMs">;
+
 export function listedSession(
-  file: SessionFile,
+  file: ListedFile,
   facts: SessionFacts | TranscriptFacts,
 ): ListedSession {
   const { path, size: sizeBytes } = file;
@@ -52,10 +54,7 @@ export function listedSession(
 }
 
 /** Always a time that a Date can hold. */
-function modifiedMs(
-  file: SessionFile,
-  { header, summary }: SessionFacts | TranscriptFacts,
-): number {
+function modifiedMs(file: ListedFile, { header, summary }: SessionFacts | TranscriptFacts): number {
   const { lastActivityMs = Number.NaN } = summary;
   // Decoding boundary: of the header only the id was checked.
   const started: unknown = header.timestamp;

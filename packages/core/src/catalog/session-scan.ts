@@ -212,21 +212,26 @@ function withContent(value: JsonObject): JsonObject {
 export function readSessionTextSync(path: string): string {
   const source = openByteSource(path);
   try {
-    const texts: string[] = [];
-    const lines = new SessionScan(source, {
-      otherMessage: () => {},
-      entry: (entry) => {
-        const text = spokenText(entry);
-        if (text !== "") texts.push(text);
-      },
-    });
-    const framer = new LineFramer();
-    runSync(scan(source, framer, lines, { from: 0, to: source.sizeSync() }));
-    lines.end(framer.rest());
-    return texts.join(" ");
+    return sessionTextSync(source, source.sizeSync());
   } finally {
     source.closeSync();
   }
+}
+
+/** The same of the first `size` bytes of a log that is open. */
+export function sessionTextSync(source: ByteSource, size: number): string {
+  const texts: string[] = [];
+  const lines = new SessionScan(source, {
+    otherMessage: () => {},
+    entry: (entry) => {
+      const text = spokenText(entry);
+      if (text !== "") texts.push(text);
+    },
+  });
+  const framer = new LineFramer();
+  runSync(scan(source, framer, lines, { from: 0, to: size }));
+  lines.end(framer.rest());
+  return texts.join(" ");
 }
 
 function spokenText(entry: SessionEntry): string {

@@ -1,16 +1,16 @@
 /**
- * Checkpoints as files: beside their logs, or in one directory. Each of the two frames is read
- * whole or not at all. Replacement is atomic, so that two writers never damage a checkpoint.
+ * Checkpoints as files: beside their logs, or in one directory. Replacement is atomic, so that two
+ * writers never damage a checkpoint.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import { runSync } from "@branchlog/streaming";
-import type { ByteSource, Steps } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import { AtomicFile } from "../store/atomic-file.ts";
+import { pooledSource } from "../store/descriptor-pool.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
-import { sidecarPath, openTrustedSync, sidecarSource } from "../store/sidecar.ts";
-import { readFrame, secondFrameStart } from "./checkpoint-format.ts";
-import type { FrameSchema } from "./checkpoint-format.ts";
+import { sidecarPath, openTrustedSync } from "../store/sidecar.ts";
+import { openPageFile } from "./page-file.ts";
+import type { FileKind, PageFile } from "./page-file.ts";
 
 /** Writing takes less than a second, unless the process is stopped. */
 const abandonedAfterMs: number = 10 * 60 * 1000;
@@ -25,25 +25,26 @@ function checkpointPrefix(logPath: string): string {
   return `${createHash("sha256").update(dirname(logPath)).digest("hex").slice(0, 16)}-`;
 }
 
-/** Undefined if missing or not whole. Never throws. */
-export function loadIndex<T>(
+/**
+ * What `read` makes of a file of this kind; undefined if it is missing or not whole, or if `read`
+ * throws. Never throws. Its pages can be read as long as it has its name, or its path is retained.
+ */
+export function* loadPages<T>(
   fs: FileSystem,
   path: string,
-  schema: FrameSchema<T>,
+  kind: FileKind,
+  read: (file: PageFile) => T,
 ): Steps<T | undefined> {
-  return load(fs, path, (source, size) => readFrame(source, schema, 0, size));
-}
-
-/** The second frame; undefined if missing or not whole. Never throws. */
-export function loadSumsSync<T>(
-  fs: FileSystem,
-  path: string,
-  schema: FrameSchema<T>,
-): T | undefined {
-  const steps = load(fs, path, function* (source, size) {
-    return yield* readFrame(source, schema, yield* secondFrameStart(source), size);
-  });
-  return runSync(steps);
+  try {
+    const opened = openTrustedSync(fs, path);
+    if (opened === undefined) return undefined;
+    fs.closeSync(opened.fd);
+    const source = pooledSource(fs, path, opened.stat);
+    const file = yield* openPageFile(source, kind, opened.stat.size);
+    return file && read(file);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Write the pieces, then call `close` and `replace`. Throws errors of the file system. */
@@ -61,24 +62,6 @@ function removeLeftBehind({ fs, clock }: Ports, beginning: string): void {
     const left = join(directory, name);
     const changedMs = fs.statSync(left)?.mtimeMs ?? Number.POSITIVE_INFINITY;
     if (clock.now() - changedMs > abandonedAfterMs) fs.unlinkSync(left);
-  }
-}
-
-function* load<T>(
-  fs: FileSystem,
-  path: string,
-  reads: (source: ByteSource, size: number) => Steps<T | undefined>,
-): Steps<T | undefined> {
-  try {
-    const opened = openTrustedSync(fs, path);
-    if (opened === undefined) return undefined;
-    try {
-      return yield* reads(sidecarSource(fs, opened), opened.stat.size);
-    } finally {
-      fs.closeSync(opened.fd);
-    }
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,17 +1,20 @@
 /**
- * The columns of an index in a checkpoint. One pass over each checks every number against the
- * others and the covered bytes of the log, so that no table built from them refers outside of
- * itself or contains a cycle.
+ * The columns of an index in a checkpoint. Every number of a page is checked against the covered
+ * bytes of the log and the counts, so that no table refers outside of itself and no list of
+ * children has a cycle. What a page says beyond that is believed: `verify` compares it with the
+ * log.
  */
 import { malformed } from "../entries/saved-fields.ts";
 import type { SavedFields } from "../entries/saved-fields.ts";
-import type { SavedIds } from "../index-table/id-table.ts";
 import { arenaLengthBytes, bucketsMin, tableLoadMax } from "../index-table/id-table.ts";
-import { rootHandle, rowFlags } from "../index-table/row-table.ts";
+import { linkColumns } from "../index-table/index-table.ts";
+import type { RestoredIndex } from "../index-table/index-table.ts";
+import { rootHandle, rowColumns, rowNames } from "../index-table/row-table.ts";
 import type { SavedLog } from "../index-table/log-indexer.ts";
-import type { SavedLines, SavedRows } from "../index-table/row-table.ts";
-import { bytesOf } from "./checkpoint-format.ts";
-import type { Column, ColumnRoom } from "./checkpoint-format.ts";
+import type { Kind, SavedLines } from "../index-table/row-table.ts";
+import { pageCount, savedColumn } from "../index-table/saved-pages.ts";
+import type { SavedColumn } from "../index-table/saved-pages.ts";
+import type { PageFile } from "./page-file.ts";
 
 export interface CoveredLog {
   /** Bytes, up to a newline. */
@@ -29,14 +32,19 @@ const recordBytesMin = 3;
 /** The largest time of a `Date`, in epoch ms; the smallest is its negation. */
 const timeMsMax = 8.64e15;
 
-export type ColumnCheck = () => void;
-
 export interface SavedCounts {
   readonly rows: number;
   readonly ids: number;
-  readonly arenaEnd: number;
+  readonly arena: number;
   readonly seed: number;
   readonly buckets: number;
+  readonly shadowed: number;
+  readonly damaged: number;
+  readonly stray: number;
+  readonly ownParents: number;
+  readonly hidden: number;
+  readonly last: number;
+  readonly unverified: number;
   readonly lineChanges: number;
   readonly otherRecords: number;
   /** The JSON of the state of a transcript. */
@@ -44,34 +52,35 @@ export interface SavedCounts {
 }
 
 export function countsOf({ index, lines }: SavedLog, transcript: Buffer): SavedCounts {
-  const { rows, ids } = index;
+  const { rows, ids, counts, hidden, last, unverified } = index;
   return {
     rows: rows.count,
-    ids: ids.count,
-    arenaEnd: ids.arenaEnd,
+    ids: ids.word.count,
+    arena: ids.arena.count,
     seed: ids.seed,
-    buckets: ids.bucketCount,
-    lineChanges: lines.changeCount,
-    otherRecords: lines.otherCount,
+    buckets: ids.buckets.count,
+    ...counts,
+    hidden: hidden.length,
+    last: last.length,
+    unverified: unverified.length,
+    lineChanges: lines.rows.length,
+    otherRecords: lines.otherRecords.length,
     transcriptBytes: transcript.length,
   };
 }
 
-export function columnsOf({ index, lines }: SavedLog, transcript: Buffer): readonly Column[] {
-  const { rows, ids } = index;
-  const { offset, length, handle, parentHandle, kind, time, flags } = rows;
-  const { word, inArena, arena, buckets } = ids;
-  const ofRows = [offset, length, handle, parentHandle, kind, time, flags];
+/** In the order in which {@link takeTables} takes them. */
+export function columnsOf({ index, lines }: SavedLog, transcript: Buffer): readonly SavedColumn[] {
+  const { rows, ids, links, hidden, last, unverified } = index;
+  const whole = [hidden, last, unverified, lines.rows, lines.distances, lines.otherRecords];
   return [
-    ...ofRows,
-    word,
-    inArena,
-    arena,
-    buckets,
-    lines.rows,
-    lines.distances,
-    lines.otherRecords,
-    transcript,
+    ...rowNames.map((name) => rows.columns[name]),
+    ids.word,
+    ids.inArena,
+    ids.arena,
+    ids.buckets,
+    ...linkColumns.map((name) => links.columns[name]),
+    ...[...whole, transcript].map((column) => savedColumn(column.length, () => column)),
   ];
 }
 
@@ -83,14 +92,24 @@ export function readCounts(fields: SavedFields, { end, isTranscript }: CoveredLo
   const buckets = fields.whole("buckets", bucketsMin, bucketsMin + end);
   const isPower = Number.isInteger(Math.log2(buckets));
   if (!isPower || ids > buckets * tableLoadMax) throw malformed("buckets with room");
+  const ofRows = (key: keyof SavedCounts, factor = 1): number =>
+    fields.whole(key, 0, rows * factor);
   return {
     rows,
     ids,
     seed: fields.whole("seed", -(2 ** 31), 2 ** 31 - 1),
     buckets,
     // UTF-16 takes two bytes for a letter that is one in the log.
-    arenaEnd: fields.whole("arenaEnd", 0, end * 2 + ids * (arenaLengthBytes + 1)),
-    lineChanges: fields.whole("lineChanges", 0, rows),
+    arena: fields.whole("arena", 0, end * 2 + ids * (arenaLengthBytes + 1)),
+    shadowed: ofRows("shadowed"),
+    damaged: ofRows("damaged"),
+    stray: ofRows("stray"),
+    ownParents: ofRows("ownParents"),
+    hidden: ofRows("hidden", 2),
+    last: ofRows("last", 2),
+    // A row may be noted again each time it loses a child.
+    unverified: ofRows("unverified", 4),
+    lineChanges: ofRows("lineChanges"),
     otherRecords: fields.whole("otherRecords", 0, end / recordBytesMin),
     transcriptBytes: fields.whole("transcriptBytes", 0, transcriptBytesMax(end, isTranscript)),
   };
@@ -101,96 +120,118 @@ function transcriptBytesMax(end: number, isTranscript: boolean): number {
   return isTranscript ? 64 * 1024 + end * 4 : 0;
 }
 
-export function roomForTables(
-  counts: SavedCounts,
-  kinds: number,
-  log: CoveredLog,
-  room: ColumnRoom,
-): {
-  readonly rows: SavedRows;
-  readonly ids: SavedIds;
+interface TakenTables {
+  readonly index: RestoredIndex;
   readonly lines: SavedLines;
-  readonly transcript: Uint8Array;
-  readonly check: ColumnCheck;
-} {
-  const rows: SavedRows = {
-    count: counts.rows,
-    offset: room.float64(counts.rows),
-    length: room.uint32(counts.rows),
-    handle: room.int32(counts.rows),
-    parentHandle: room.int32(counts.rows),
-    kind: room.int32(counts.rows),
-    time: room.float64(counts.rows),
-    flags: room.uint8(counts.rows),
-  };
-  const ids: SavedIds = {
-    count: counts.ids,
-    word: room.int32(counts.ids),
-    inArena: room.uint8(counts.ids),
-    arenaEnd: counts.arenaEnd,
-    arena: room.uint8(counts.arenaEnd),
+  readonly transcript: Buffer;
+}
+
+/** Small tables are read and checked here, the others when they are needed. Throws `TypeError`. */
+export function takeTables(
+  counts: SavedCounts,
+  kinds: readonly Kind[],
+  log: CoveredLog,
+  file: PageFile,
+): TakenTables {
+  const { rows, ids, shadowed, damaged, stray, ownParents } = counts;
+  const ofRows = taken(rowNames, (name) => file.take(rows, rowColumns[name]));
+  const ofIds = {
     seed: counts.seed,
-    bucketCount: counts.buckets,
-    buckets: room.int32(counts.buckets),
+    word: file.take(ids, Int32Array.BYTES_PER_ELEMENT),
+    inArena: file.take(ids, Uint8Array.BYTES_PER_ELEMENT),
+    arena: file.take(counts.arena, Uint8Array.BYTES_PER_ELEMENT),
+    buckets: file.take(counts.buckets, Int32Array.BYTES_PER_ELEMENT),
   };
-  const lines: SavedLines = {
-    changeCount: counts.lineChanges,
-    rows: room.int32(counts.lineChanges),
-    distances: room.int32(counts.lineChanges),
-    otherCount: counts.otherRecords,
-    otherRecords: room.int32(counts.otherRecords),
-    recordCount: counts.rows + counts.otherRecords,
+  const ofLinks = taken(linkColumns, () => file.take(ids + 1, Int32Array.BYTES_PER_ELEMENT));
+  const hidden = takeNumbers(file, counts.hidden);
+  const last = takeNumbers(file, counts.last);
+  const unverified = takeNumbers(file, counts.unverified);
+  const lines = {
+    rows: takeNumbers(file, counts.lineChanges),
+    distances: takeNumbers(file, counts.lineChanges),
+    otherRecords: takeNumbers(file, counts.otherRecords),
+    recordCount: rows + counts.otherRecords,
   };
-  const transcript = room.uint8(counts.transcriptBytes);
-  const check = (): void => {
-    checkRows(rows, ids.count, kinds, log);
-    checkIds(ids);
-    checkLines(lines, rows.count, log);
+  const transcript = wholeOf(file.take(counts.transcriptBytes, Uint8Array.BYTES_PER_ELEMENT));
+  if (rows > 0 && kinds.length === 0) throw malformed("kinds of entries");
+  checkRepetitions(hidden, rows);
+  checkRows(last, rows);
+  checkRows(unverified, rows);
+  checkLines(lines, rows, log);
+  const index: RestoredIndex = {
+    rows: { count: rows, columns: ofRows, bounds: rowBounds(counts, kinds.length, log) },
+    ids: ofIds,
+    links: { count: ids + 1, columns: ofLinks, bounds: { min: 0, max: rows } },
+    kinds,
+    counts: { shadowed, damaged, stray, ownParents },
+    hidden,
+    last,
+    unverified,
   };
-  return { rows, ids, lines, transcript, check };
+  return { index, lines, transcript };
 }
 
-/**
- * Negative numbers are large when unsigned. One loop: it costs a log of a million entries less than
- * to compile another.
- */
-function checkRows(rows: SavedRows, ids: number, kinds: number, log: CoveredLog): void {
-  const { count, offset, length, handle, parentHandle, kind, time, flags } = rows;
-  const { isTranscript } = log;
-  const endBytes = isTranscript ? 0 : 1;
-  let [from, before] = [log.entriesFrom, -1];
-  for (let row = 0; row < count; row += 1) {
-    const start = offset[row] ?? -1;
-    const bytes = (length[row] ?? 0) + 1;
-    const end = start + bytes - 1 + endBytes;
-    const isInOrder = start >= from || (isTranscript && start === before && end === from);
-    const isLine = isInOrder && bytes >= entryBytesMin && Math.floor(start) === start;
-    [from, before] = [end, start];
-    const parent = parentHandle[row] ?? -1;
-    const isParent = parent >>> 0 < ids || parent === rootHandle;
-    const isKnown = (handle[row] ?? -1) >>> 0 < ids && (kind[row] ?? -1) >>> 0 < kinds;
-    if (!isLine || !isParent || !isKnown) throw malformed("entries in their order");
-    const at = time[row] ?? 0;
-    if (at >= -timeMsMax && at <= timeMsMax) continue;
-    const isExact = ((flags[row] ?? 0) & rowFlags.exactTime) !== 0;
-    if (isExact || !Number.isNaN(at)) throw malformed("times of entries");
-  }
-  if (from > log.end) throw malformed("entries within the log");
+function taken<Name extends string>(
+  names: readonly Name[],
+  take: (name: Name) => SavedColumn,
+): Readonly<Record<Name, SavedColumn>> {
+  // Decoding boundary: one member for each name.
+  return Object.fromEntries(names.map((name) => [name, take(name)])) as Record<Name, SavedColumn>;
 }
 
-function checkIds({ count, word, inArena, arena, arenaEnd }: SavedIds): void {
-  // Usually the arena is empty: comparing memory takes a hundredth of the loop.
-  if (arenaEnd === 0 && bytesOf(inArena.subarray(0, count)).equals(Buffer.alloc(count))) return;
-  const view = new DataView(arena.buffer, arena.byteOffset, arenaEnd);
-  let end = 0;
-  for (let handle = 0; handle < count; handle += 1) {
-    const form = inArena[handle] ?? 0;
-    if (form === 0) continue;
-    const isPlace = form === 1 && (word[handle] ?? 0) >>> 0 === end;
-    if (!isPlace || end + arenaLengthBytes > arenaEnd) throw malformed("places of ids");
-    end += arenaLengthBytes + view.getUint32(end, true);
+/** Read and checked at once. Throws `TypeError`. */
+export function takeNumbers(file: PageFile, count: number): Int32Array {
+  const bytes = wholeOf(file.take(count, Int32Array.BYTES_PER_ELEMENT));
+  const numbers = new Int32Array(count);
+  bytes.copy(Buffer.from(numbers.buffer));
+  return numbers;
+}
+
+function wholeOf(column: SavedColumn): Buffer {
+  const pages = Array.from({ length: pageCount(column) }, (_, page) => column.page(page));
+  return Buffer.concat(pages);
+}
+
+function rowBounds(
+  { rows, ids }: SavedCounts,
+  kinds: number,
+  { end, entriesFrom, isTranscript }: CoveredLog,
+): RestoredIndex["rows"]["bounds"] {
+  // A record of a transcript may give several entries.
+  const step = isTranscript ? 0 : entryBytesMin;
+  return {
+    offset: {
+      min: entriesFrom,
+      max: end - 1,
+      isPossible: (offset, _, before) =>
+        (before < 0 || offset >= before + step) && Math.floor(offset) === offset,
+    },
+    // NaN: unreadable.
+    time: { min: -timeMsMax, max: timeMsMax },
+    length: { min: entryBytesMin - 1, max: end },
+    handle: { min: 0, max: ids - 1 },
+    parentHandle: { min: rootHandle, max: ids - 1 },
+    nextSibling: {
+      min: 0,
+      max: rows,
+      // A later one, so that to go on over them ends.
+      isPossible: (next, row) => next === 0 || next - 1 > row,
+    },
+    kind: { min: 0, max: kinds - 1 },
+    flags: { min: 0, max: 255 },
+  };
+}
+
+/** Pairs of a row and an earlier one, so that to go back over them ends. */
+function checkRepetitions(hidden: Int32Array, rows: number): void {
+  checkRows(hidden, rows);
+  for (let at = 0; at < hidden.length; at += 2) {
+    if (!((hidden[at + 1] ?? 0) < (hidden[at] ?? 0))) throw malformed("earlier entries");
   }
-  if (end !== arenaEnd) throw malformed("an arena of ids");
+}
+
+function checkRows(found: Int32Array, rows: number): void {
+  if (!found.every((row) => row >>> 0 < rows)) throw malformed("entries");
 }
 
 /**
@@ -199,24 +240,22 @@ function checkIds({ count, word, inArena, arena, arenaEnd }: SavedIds): void {
  */
 function checkLines(lines: SavedLines, rowCount: number, log: CoveredLog): void {
   const { isTranscript, lineNumber } = log;
-  const { changeCount, rows, distances, otherCount, otherRecords, recordCount } = lines;
-  if ((rowCount === 0) !== (changeCount === 0)) throw malformed("lines of entries");
+  const { rows, distances, otherRecords, recordCount } = lines;
+  if ((rowCount === 0) !== (rows.length === 0)) throw malformed("lines of entries");
   let [row, distance] = [-1, 0];
-  for (let at = 0; at < changeCount; at += 1) {
-    const isFirst = at > 0 || rows[at] === 0;
+  for (const [at, first] of rows.entries()) {
+    const isFirst = at > 0 || first === 0;
     const step = (distances[at] ?? 0) - distance;
     const isOnLine = isTranscript && at > 0 && step === -1;
-    if (!isFirst || !((rows[at] ?? -1) > row) || !(step > 0 || isOnLine)) {
-      throw malformed("line numbers");
-    }
-    [row, distance] = [rows[at] ?? 0, distances[at] ?? 0];
+    if (!isFirst || !(first > row) || !(step > 0 || isOnLine)) throw malformed("line numbers");
+    [row, distance] = [first, distances[at] ?? 0];
   }
   if (row >= rowCount && rowCount > 0) throw malformed("lines of entries");
   if (rowCount > 0 && rowCount - 1 + distance >= lineNumber) throw malformed("line numbers");
   let record = -1;
-  for (let at = 0; at < otherCount; at += 1) {
-    if (!((otherRecords[at] ?? -1) > record)) throw malformed("numbers of records");
-    record = otherRecords[at] ?? 0;
+  for (const other of otherRecords) {
+    if (!(other > record)) throw malformed("numbers of records");
+    record = other;
   }
   if (record >= recordCount) throw malformed("numbers of records");
 }

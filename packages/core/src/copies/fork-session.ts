@@ -12,19 +12,25 @@ import { rowFlags } from "../index-table/row-table.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
 import { Engine } from "../session/engine.ts";
 import type { EngineOptions } from "../log/engine-options.ts";
+import { engineSettings } from "../log/engine-options.ts";
 import { pathEndRow } from "../session/entry-query.ts";
 import { newHeader } from "../session/new-header.ts";
 import { createStreamedLog, inBatches, requireFree, inLargeChunks } from "../store/atomic-file.ts";
 import { branchLines, branchTo } from "./branched-session.ts";
 import type { Branch } from "./branched-session.ts";
 import { sessionPath } from "./session-header.ts";
+import { isInStore } from "../store/log-store.ts";
+import type { LogStore, StoredSession } from "../store/log-store.ts";
 import { requireSameLog } from "../session/same-log.ts";
 
 /** Options of {@link forkSession}. */
 export interface ForkOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
   /** The entry at which the fork ends. Default: the last one of the source. */
   readonly at?: string | undefined;
-  /** Default: beside the source, under a name made from time and id of the fork. */
+  /**
+   * The path of the fork. Default: beside the source, under a name made from time and id of the
+   * fork; of a source in a store, there, under its id.
+   */
   readonly target?: string | undefined;
   /** Default: a new UUIDv7. */
   readonly id?: string | undefined;
@@ -46,6 +52,7 @@ const forkNames: OptionNames<ForkOptions> = {
 
 /** A created fork. */
 export interface ForkResult {
+  /** Of one in a store, its address. */
   readonly path: string;
   readonly id: string;
   /** Canonical path of the source, the `parentSession` in the header of the fork. */
@@ -67,17 +74,24 @@ export interface ForkResult {
  * @example
  * const { path } = await forkSession("session.jsonl", { at: "5b2e9d04" });
  */
-export async function forkSession(source: string, options: ForkOptions = {}): Promise<ForkResult> {
+export async function forkSession(
+  source: string | StoredSession,
+  options: ForkOptions = {},
+): Promise<ForkResult> {
   const { signal } = requireOptions(options, forkNames);
-  const engine = await Engine.open(source, { ...options, access: "read" }, signal);
+  const engine = await Engine.openAt(source, { ...options, access: "read" }, signal);
   try {
-    return await forkOf(engine, options);
+    return await forkOf(engine, options, isInStore(source) ? source.store : undefined);
   } finally {
     engine.release();
   }
 }
 
-async function forkOf(engine: Engine, options: ForkOptions): Promise<ForkResult> {
+async function forkOf(
+  engine: Engine,
+  options: ForkOptions,
+  store: LogStore | undefined,
+): Promise<ForkResult> {
   const { at, signal, id } = options;
   const leafRow = pathEndRow(engine, at);
   await confirmPath(engine, leafRow, signal);
@@ -86,17 +100,20 @@ async function forkOf(engine: Engine, options: ForkOptions): Promise<ForkResult>
   const { header: copied } = engine;
   const cwd = options.cwd ?? storedCwd(copied);
   const header = newHeader(settings.ports, cwd, { id, parentSession, dialect, copied });
-  const path = resolve(options.target ?? sessionPath(directoryOfForks(engine), header));
-  requireFree(settings.ports, path);
   let entries = 0;
   const counted = (): void => {
     entries += 1;
   };
-  await createStreamedLog(
-    settings.ports,
-    path,
-    inBatches(forkChunks(engine, branch, header, counted), signal),
-  );
+  const chunks = inBatches(forkChunks(engine, branch, header, counted), signal);
+  let path: string;
+  if (store !== undefined && options.target === undefined) {
+    path = (await store.create(header.id, chunks)).address;
+  } else {
+    const { ports } = engineSettings(store === undefined ? settings : options);
+    path = resolve(options.target ?? sessionPath(directoryOfForks(engine), header));
+    requireFree(ports, path);
+    await createStreamedLog(ports, path, chunks);
+  }
   const last = branch.rows.at(-1);
   return {
     path,

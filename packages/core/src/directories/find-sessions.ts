@@ -12,6 +12,7 @@ import { getAgentDir, sessionsRoot } from "./agent-directory.ts";
 import { requireAtLeast, requireList, requireOptions, requireText } from "../argument-checks.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
+import { StoredCatalog } from "../catalog/stored-catalog.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { SourceKind } from "../dialects/foreign-record.ts";
 import type { ListedSession, ListedTranscript } from "../catalog/listed-session.ts";
@@ -26,6 +27,8 @@ import {
 } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
+import { isInStore } from "../store/log-store.ts";
+import type { ListingStore } from "../store/log-store.ts";
 import { foreignPlaceCheck, foreignPlaces } from "../store/foreign-places.ts";
 import { nodeFileSystem } from "../store/node-file-system.ts";
 import { isOwnDirectory } from "../store/sidecar.ts";
@@ -89,17 +92,25 @@ export interface FoundSessions {
   readonly knownIds: readonly string[];
 }
 
+/** Where sessions are looked for in a store. */
+export interface SearchedStore {
+  /** As `postgresStore()` of `@branchlog/postgres`. */
+  readonly store: ListingStore;
+}
+
 /**
- * Finds the sessions below directories, each file once.
+ * Finds the sessions below directories, each file once, or all of a store, each read whole.
  * @param places Default: where the agents of this machine keep theirs, see `knownPlaces`.
- * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for a place; the signal's reason.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for a place; `ERR_STORE_*`; the
+ * signal's reason.
  * @example
  * const { sessions } = await findSessions(["/home/me/.pi/agent/sessions"]);
  */
 export async function findSessions(
-  places: readonly string[] = knownPlaces(),
+  places: readonly string[] | SearchedStore = knownPlaces(),
   options: FindOptions = {},
 ): Promise<FoundSessions> {
+  if (isInStore(places)) return findStored(places.store, requireOptions(options, findNames));
   return findAmong(places, requireOptions(options, findNames), () => true);
 }
 
@@ -155,6 +166,33 @@ export async function findAmong(
     unlisted,
     knownIds: [...all.map(({ header }) => header.id), ...latest.passedOverIds()],
   };
+}
+
+async function findStored(store: ListingStore, options: FindOptions): Promise<FoundSessions> {
+  requireAtLeast("limit", options.limit ?? 0, 0);
+  const catalog = storedCatalog(store);
+  const latest = new LatestSessions(options);
+  const { onProgress, signal } = options;
+  await catalog.look({
+    onLooked: ({ index, total }) => onProgress?.({ searched: index + 1, total }),
+    signal,
+  });
+  const all = catalog.sessions();
+  const sessions = all.filter((one) => latest.isWanted(one)).slice(0, options.limit);
+  const knownIds = all.map(({ header }) => header.id);
+  return { sessions, agents: [], unlisted: [], knownIds };
+}
+
+export function storedCatalog(store: ListingStore): StoredCatalog {
+  return new StoredCatalog({
+    list: (signal) => store.list(signal),
+    open: async ({ name }, signal) => {
+      // Lists of files need no engine.
+      const { Engine } = await import("../session/engine.ts");
+      const { log } = await Engine.openAt({ store, id: name }, { access: "read" }, signal);
+      return { file: log.file, size: log.size };
+    },
+  });
 }
 
 /** Tokens and models of sub-agents count as their parents'. */

@@ -4,37 +4,41 @@
  */
 import { randomBytes } from "node:crypto";
 import { grownCapacity, grown } from "./row-table.ts";
+import { SavedPages, noPages, roomFor, savedColumn } from "./saved-pages.ts";
+import type { PagedColumn, SavedColumn } from "./saved-pages.ts";
 
 /** A fuller table has more collisions, each of which reads another part of memory. */
-export const tableLoadMax = 0.4;
+export const tableLoadMax = 0.75;
 export const bucketsMin = 32;
 /** Longest search before the table gets a seed: at that load, a search of a hundred is rare. */
 const searchStepsMax = 4096;
 
+/** Ids of a checkpoint. */
 export interface SavedIds {
-  readonly count: number;
-  readonly word: Int32Array;
-  readonly inArena: Uint8Array;
-  readonly arenaEnd: number;
-  readonly arena: Uint8Array;
   readonly seed: number;
-  readonly bucketCount: number;
-  readonly buckets: Int32Array;
+  /** Per handle: the bits of the id (hex form), or its place in the arena. */
+  readonly word: SavedColumn;
+  readonly inArena: SavedColumn;
+  readonly arena: SavedColumn;
+  readonly buckets: SavedColumn;
 }
 
 /** Handles count up from 0 and are never freed. */
 export class IdTable {
-  /** Per handle: the bits of the id (hex form), or its place in the arena. */
   #word: Int32Array = new Int32Array(16);
   #inArena: Uint8Array = new Uint8Array(16);
   readonly #arena = new IdArena();
   /** Open addressing: handle + 1, or 0 for empty. The length is a power of two. */
   #buckets: Int32Array = new Int32Array(bucketsMin);
+  #bucketCount = bucketsMin;
   #count = 0;
   #touched = 0;
   /** 0 at first; random after hash flooding, or for saved buckets without an empty one. */
   #seed = 0;
   #hasOwnSeed = false;
+  #wordPages: SavedPages = noPages;
+  #formPages: SavedPages = noPages;
+  #bucketPages: SavedPages = noPages;
 
   get count(): number {
     return this.#count;
@@ -65,38 +69,80 @@ export class IdTable {
   }
 
   reserve(handles: number): void {
-    if (handles > this.#word.length) {
-      this.#word = grown(Int32Array, this.#word, handles);
-      this.#inArena = grown(Uint8Array, this.#inArena, handles);
-    }
+    this.#allocate(handles);
     // In proportion: growing by halves holds twice the bytes for a moment.
     if (this.#count > 0) this.#arena.reserve((this.#arena.length / this.#count) * handles);
-    if (handles > this.#buckets.length * tableLoadMax) this.#rehash(handles);
+    if (handles > this.#bucketCount * tableLoadMax) this.#rehash(handles);
   }
 
+  /** Of the ids as they are: they must not change while its pages are taken. */
   save(): SavedIds {
-    const count = this.#count;
-    const arena = this.#arena.save();
     return {
-      count,
-      word: this.#word.subarray(0, count),
-      inArena: this.#inArena.subarray(0, count),
-      arenaEnd: arena.length,
-      arena,
       seed: this.#seed,
-      bucketCount: this.#buckets.length,
-      buckets: this.#buckets,
+      word: savedColumn(this.#count, () => this.#word, this.#wordPages),
+      inArena: savedColumn(this.#count, () => this.#inArena, this.#formPages),
+      arena: this.#arena.save(),
+      buckets: savedColumn(this.#bucketCount, () => this.#buckets, this.#bucketPages),
     };
   }
 
-  /** The table takes ownership of the columns. */
-  restore(saved: SavedIds): void {
-    this.#count = saved.count;
-    this.#word = saved.word;
-    this.#inArena = saved.inArena;
-    this.#arena.restore(saved.arena, saved.arenaEnd);
-    this.#buckets = saved.buckets.subarray(0, saved.bucketCount);
+  /**
+   * Only of an empty table. Any number will do in its columns: a bucket that names no handle, or
+   * another id, is passed over, and a place outside the arena has an empty id.
+   * @param recover Makes all ids anew, with {@link IdTable.become}.
+   */
+  restore(saved: SavedIds, recover: PagedColumn["recover"]): void {
+    const { count } = saved.word;
+    this.#count = count;
     this.#seed = saved.seed;
+    this.#bucketCount = saved.buckets.count;
+    this.#word = new Int32Array(0);
+    this.#inArena = new Uint8Array(0);
+    this.#buckets = new Int32Array(0);
+    this.#arena.restore(saved.arena, recover);
+    // Memory is reserved when the first page is read: all of it at once has the collector run.
+    this.#wordPages = new SavedPages(saved.word, {
+      column: () => {
+        this.#allocate(roomFor(count));
+        return this.#word;
+      },
+      recover,
+    });
+    this.#formPages = new SavedPages(saved.inArena, {
+      column: () => {
+        this.#allocate(roomFor(count));
+        return this.#inArena;
+      },
+      recover,
+    });
+    this.#bucketPages = new SavedPages(saved.buckets, {
+      column: () => {
+        if (this.#buckets.length === 0) this.#buckets = new Int32Array(this.#bucketCount);
+        return this.#buckets;
+      },
+      recover,
+    });
+  }
+
+  #allocate(handles: number): void {
+    if (handles <= this.#word.length) return;
+    this.#word = grown(Int32Array, this.#word, handles);
+    this.#inArena = grown(Uint8Array, this.#inArena, handles);
+  }
+
+  /** Takes the ids of another table, which is not used any more. */
+  become(other: IdTable): void {
+    this.#word = other.#word;
+    this.#inArena = other.#inArena;
+    this.#arena.become(other.#arena);
+    this.#buckets = other.#buckets;
+    this.#bucketCount = other.#bucketCount;
+    this.#count = other.#count;
+    this.#seed = other.#seed;
+    this.#hasOwnSeed = other.#hasOwnSeed;
+    this.#wordPages = other.#wordPages;
+    this.#formPages = other.#formPages;
+    this.#bucketPages = other.#bucketPages;
   }
 
   add(id: string): number {
@@ -117,8 +163,10 @@ export class IdTable {
   }
 
   idAt(handle: number): string {
+    this.#need(handle);
     const word = this.#word[handle] ?? 0;
-    return this.#inArena[handle] === 0 ? hexText(word) : this.#arena.textAt(word >>> 0);
+    if (this.#inArena[handle] === 0) return hexText(word);
+    return this.#arena.need(word >>> 0) ? this.idAt(handle) : this.#arena.textAt(word >>> 0);
   }
 
   #addWord(word: number): number {
@@ -136,13 +184,24 @@ export class IdTable {
     return handle;
   }
 
+  /** Before a word is read. True if all ids were made anew: then the search begins again. */
+  #need(handle: number): boolean {
+    if (handle >= this.#wordPages.count) return false;
+    return this.#wordPages.touch(handle) || this.#formPages.touch(handle);
+  }
+
+  #needBucket(at: number): boolean {
+    return at < this.#bucketPages.count && this.#bucketPages.touch(at);
+  }
+
   #bucketOfWord(word: number): number {
-    const buckets = this.#buckets;
-    const mask = buckets.length - 1;
+    const mask = this.#bucketCount - 1;
     const first = mixed(word ^ this.#seed) & mask;
     for (let at = first; ; at = (at + 1) & mask) {
-      const handle = (buckets[at] ?? 0) - 1;
+      if (this.#needBucket(at)) return this.#bucketOfWord(word);
+      const handle = (this.#buckets[at] ?? 0) - 1;
       if (handle < 0) return at;
+      if (this.#need(handle)) return this.#bucketOfWord(word);
       if (this.#word[handle] === word && this.#inArena[handle] === 0 && handle < this.#count)
         return at;
       if (this.#isLost((at - first) & mask)) return this.#bucketOfWord(word);
@@ -150,14 +209,17 @@ export class IdTable {
   }
 
   #bucketOfText(bytes: Uint8Array, start: number, end: number): number {
-    const buckets = this.#buckets;
-    const mask = buckets.length - 1;
+    const mask = this.#bucketCount - 1;
     const first = hashOf(bytes, start, end, this.#seed) & mask;
     for (let at = first; ; at = (at + 1) & mask) {
-      const handle = (buckets[at] ?? 0) - 1;
+      if (this.#needBucket(at)) return this.#bucketOfText(bytes, start, end);
+      const handle = (this.#buckets[at] ?? 0) - 1;
       if (handle < 0) return at;
+      if (this.#need(handle)) return this.#bucketOfText(bytes, start, end);
       if (this.#inArena[handle] === 1 && handle < this.#count) {
-        if (this.#arena.equals((this.#word[handle] ?? 0) >>> 0, bytes, start, end)) return at;
+        const place = (this.#word[handle] ?? 0) >>> 0;
+        if (this.#arena.need(place)) return this.#bucketOfText(bytes, start, end);
+        if (this.#arena.equals(place, bytes, start, end)) return at;
       }
       if (this.#isLost((at - first) & mask)) return this.#bucketOfText(bytes, start, end);
     }
@@ -167,8 +229,7 @@ export class IdTable {
    * For saved buckets without an empty one, or hash flooding: rebuilds once, with a secret seed.
    */
   #isLost(steps: number): boolean {
-    if (steps < Math.min(searchStepsMax, this.#buckets.length - 1) || this.#hasOwnSeed)
-      return false;
+    if (steps < Math.min(searchStepsMax, this.#bucketCount - 1) || this.#hasOwnSeed) return false;
     this.#hasOwnSeed = true;
     this.#seed = randomBytes(4).readInt32LE();
     this.#rehash(this.#count);
@@ -185,8 +246,10 @@ export class IdTable {
 
   #growFor(more: number): void {
     const needed = this.#count + more;
-    const isFull = needed > this.#word.length || needed > this.#buckets.length * tableLoadMax;
-    if (isFull) this.reserve(grownCapacity(this.#word.length, needed));
+    const isFull = needed > this.#word.length || needed > this.#bucketCount * tableLoadMax;
+    if (!isFull) return;
+    const { length } = this.#word;
+    this.reserve(length === 0 ? roomFor(needed) : grownCapacity(length, needed));
   }
 
   /** Only a checkpoint can hold an id twice: then the first handle is found. */
@@ -198,7 +261,10 @@ export class IdTable {
   }
 
   #rehash(handles: number): void {
-    let { length } = this.#buckets;
+    this.#wordPages.touchAll();
+    this.#formPages.touchAll();
+    this.#arena.touchAll();
+    let length = this.#bucketCount;
     while (handles > length * tableLoadMax) length *= 2;
     const buckets = new Int32Array(length);
     const mask = length - 1;
@@ -212,6 +278,8 @@ export class IdTable {
       if (buckets[at] === 0) buckets[at] = handle + 1;
     }
     this.#buckets = buckets;
+    this.#bucketCount = length;
+    this.#bucketPages = noPages;
   }
 }
 
@@ -221,6 +289,7 @@ export const arenaLengthBytes = 4;
 class IdArena {
   #bytes: Uint8Array = new Uint8Array(64);
   #end = 0;
+  #pages: SavedPages = noPages;
 
   add(bytes: Uint8Array, start: number, end: number): number {
     const place = this.#end;
@@ -247,19 +316,43 @@ class IdArena {
     if (bytes > this.#bytes.length) this.#bytes = grown(Uint8Array, this.#bytes, Math.ceil(bytes));
   }
 
-  save(): Uint8Array {
-    return this.#bytes.subarray(0, this.#end);
+  save(): SavedColumn {
+    return savedColumn(this.#end, () => this.#bytes, this.#pages);
   }
 
-  restore(bytes: Uint8Array, end: number): void {
-    this.#bytes = bytes;
-    this.#end = end;
+  restore(saved: SavedColumn, recover: PagedColumn["recover"]): void {
+    this.#bytes = new Uint8Array(0);
+    this.#end = saved.count;
+    this.#pages = new SavedPages(saved, {
+      column: () => {
+        this.reserve(roomFor(saved.count));
+        return this.#bytes;
+      },
+      recover,
+    });
+  }
+
+  become(other: IdArena): void {
+    this.#bytes = other.#bytes;
+    this.#end = other.#end;
+    this.#pages = other.#pages;
+  }
+
+  /** Before the id at a place is read. True if all ids were made anew. */
+  need(place: number): boolean {
+    if (place >= this.#pages.count) return false;
+    const start = place + arenaLengthBytes;
+    return this.touchAll(place, start) || this.touchAll(start, start + this.#lengthAt(place));
+  }
+
+  touchAll(from?: number, to?: number): boolean {
+    return this.#pages.touchAll(from, to);
   }
 
   textAt(place: number): string {
     const { buffer, byteOffset } = this.#bytes;
-    const start = byteOffset + place + arenaLengthBytes;
-    return idText(Buffer.from(buffer, start, this.#lengthAt(place)));
+    const start = Math.min(place + arenaLengthBytes, this.#end);
+    return idText(Buffer.from(buffer, byteOffset + start, this.#lengthAt(place)));
   }
 
   hashAt(place: number, seed: number): number {
@@ -283,7 +376,9 @@ class IdArena {
   #lengthAt(place: number): number {
     const bytes = this.#bytes;
     const low = (bytes[place] ?? 0) | ((bytes[place + 1] ?? 0) << 8);
-    return (low | ((bytes[place + 2] ?? 0) << 16) | ((bytes[place + 3] ?? 0) << 24)) >>> 0;
+    const length = (low | ((bytes[place + 2] ?? 0) << 16) | ((bytes[place + 3] ?? 0) << 24)) >>> 0;
+    // Only a checkpoint can hold another one.
+    return Math.min(length, Math.max(0, this.#end - place - arenaLengthBytes));
   }
 }
 

@@ -9,8 +9,8 @@ import { grownCapacity, grown, KindTable, RowTable, rowFlags } from "./row-table
 import { IdTable } from "./id-table.ts";
 import type { SavedIds } from "./id-table.ts";
 import type { Kind, RowFacts, SavedRows } from "./row-table.ts";
-
-const spareHandles = 1024;
+import { SavedPages, noPages, roomFor, savedColumn } from "./saved-pages.ts";
+import type { Bounds, PagedColumn, SavedColumn } from "./saved-pages.ts";
 
 export class IndexTable {
   readonly ids: IdTable = new IdTable();
@@ -20,7 +20,7 @@ export class IndexTable {
    * To check although they may have children: rows that hide another row, that lost their last
    * child, or the row that hid them.
    */
-  readonly unverifiedRows: number[] = [];
+  unverifiedRows: number[] = [];
   readonly #handles = new HandleTable();
   /** Rows in the tree: all but those whose ids are still bits. */
   #linkedRows = 0;
@@ -28,7 +28,9 @@ export class IndexTable {
   #damagedCount = 0;
   #structureVersion = 0;
   #strayCount = 0;
-  readonly #repeatedIds = new RepeatedIds();
+  #ownParentCount = 0;
+  #isMarking = false;
+  #repeatedIds: RepeatedIds = new RepeatedIds();
   readonly #onRepeatedId: (row: number, earlier: number) => void;
 
   constructor(onRepeatedId: (row: number, earlier: number) => void = () => undefined) {
@@ -55,6 +57,11 @@ export class IndexTable {
 
   get strayCount(): number {
     return this.#strayCount;
+  }
+
+  /** Whether each parent is an earlier entry, and no id is repeated: each path has a root then. */
+  get isOrdered(): boolean {
+    return this.#strayCount === 0 && this.#ownParentCount === 0 && !this.#repeatedIds.isAny;
   }
 
   add(facts: RowFacts): number {
@@ -92,26 +99,60 @@ export class IndexTable {
     this.#handles.reserve(rows + 2);
   }
 
-  /** Views that change with the index. */
+  /** Of the index as it is: it must not change while pages of it are taken. */
   save(): SavedIndex {
     this.linkPendingRows();
+    this.#handles.growFor(this.ids.count);
     return {
       rows: this.rows.save(),
       ids: this.ids.save(),
+      links: this.#handles.save(this.ids.count),
       kinds: this.kinds.save(),
+      counts: {
+        shadowed: this.#shadowedCount,
+        damaged: this.#damagedCount,
+        stray: this.#strayCount,
+        ownParents: this.#ownParentCount,
+      },
+      ...this.#repeatedIds.save(),
+      unverified: Int32Array.from(this.unverifiedRows),
     };
   }
 
-  /** Fills an empty index with saved columns, and links its rows; reports nothing. O(rows). */
-  restore(saved: SavedIndex): void {
-    const { rows } = this;
-    rows.restore(saved.rows);
-    this.ids.restore(saved.ids);
+  /**
+   * Fills an empty index; its pages are read when they are needed. O(kinds, repeated ids).
+   * @param recover Calls {@link IndexTable.become}: a page is not what was saved.
+   */
+  restore(saved: RestoredIndex, recover: () => void): void {
+    this.rows.restore(saved.rows, recover);
+    this.ids.restore(saved.ids, recover);
+    this.#handles.restore(saved.links, recover);
     for (const kind of saved.kinds) this.kinds.add(kind);
-    this.#handles.reserve(this.ids.count + spareHandles + 1);
-    const damaged = this.#handles.linkAll(saved.rows, rows, (row) => this.#link(row));
-    this.#linkedRows = rows.count;
-    for (const row of damaged) this.markDamaged(row);
+    this.#repeatedIds.restore(saved);
+    for (const row of saved.unverified) this.unverifiedRows.push(row);
+    this.#linkedRows = this.rows.count;
+    this.#shadowedCount = saved.counts.shadowed;
+    this.#damagedCount = saved.counts.damaged;
+    this.#strayCount = saved.counts.stray;
+    this.#ownParentCount = saved.counts.ownParents;
+  }
+
+  /** Takes what another index of the same log holds, which is not used any more. */
+  become(other: IndexTable): void {
+    this.rows.become(other.rows);
+    this.ids.become(other.ids);
+    this.kinds.become(other.kinds);
+    this.#handles.become(other.#handles);
+    this.#repeatedIds = other.#repeatedIds;
+    this.unverifiedRows = other.unverifiedRows;
+    this.#linkedRows = other.#linkedRows;
+    this.#shadowedCount = other.#shadowedCount;
+    this.#damagedCount = other.#damagedCount;
+    this.#strayCount = other.#strayCount;
+    this.#ownParentCount = other.#ownParentCount;
+    this.#structureVersion += 1;
+    // Half of what it was doing was done to the index before.
+    if (this.#isMarking) throw new RebuiltIndex();
   }
 
   rowOfId(id: string): number {
@@ -145,6 +186,11 @@ export class IndexTable {
     return this.#handles.shownChildren(this.rows.handle(row)) > 0;
   }
 
+  /** Of a handle, or of `rootHandle`. */
+  childrenAt(handle: number): ChildFacts {
+    return this.#handles.childrenAt(Math.max(handle, -1));
+  }
+
   /** The first linked child of a handle (or of `rootHandle`); raw: see {@link isNode}. */
   firstChildOf(handle: number): number {
     return this.#handles.firstChild(Math.max(handle, -1));
@@ -155,6 +201,19 @@ export class IndexTable {
    * its id).
    */
   markDamaged(row: number): void {
+    this.#isMarking = true;
+    try {
+      this.#markDamaged(row);
+    } catch (error) {
+      if (!(error instanceof RebuiltIndex)) throw error;
+      // Nothing of the new index has to be read.
+      this.#markDamaged(row);
+    } finally {
+      this.#isMarking = false;
+    }
+  }
+
+  #markDamaged(row: number): void {
     if (this.rows.is(row, rowFlags.damaged)) return;
     this.rows.mark(row, rowFlags.damaged, rowFlags.provisional);
     this.#damagedCount += 1;
@@ -191,6 +250,7 @@ export class IndexTable {
     this.#handles.setRow(handle, row);
     const parent = this.rows.parentHandle(row);
     if (parent >= 0 && this.#handles.rowOf(parent) < 0) this.#strayCount += 1;
+    if (parent === handle) this.#ownParentCount += 1;
     this.#handles.linkLast(this.rows, this.#linkHandle(row), row);
     if (earlier >= 0) this.#shadow(earlier, row);
     this.#show(this.#linkHandle(row));
@@ -243,7 +303,8 @@ export class IndexTable {
     for (let at = handle; at >= 0;) {
       const shown = this.#handles.show(at, -1);
       const parent = this.rowOfHandle(at);
-      if (shown > 0 || parent < 0) return;
+      // Below zero only by a checkpoint; then a circle would not end.
+      if (shown !== 0 || parent < 0) return;
       if (!this.rows.is(parent, rowFlags.damaged)) {
         this.unverifiedRows.push(parent);
         return;
@@ -253,8 +314,53 @@ export class IndexTable {
   }
 }
 
-/** Derived from the order of rows, and from which of them are damaged. */
-const derivedFlags = rowFlags.damaged | rowFlags.shadowed;
+/** Rows, and how many of the children are shown. */
+export interface ChildFacts {
+  readonly first: number;
+  readonly last: number;
+  readonly shown: number;
+}
+
+class RebuiltIndex extends Error {}
+
+/** By handle + 1. */
+export interface LinkColumns {
+  readonly rowOf: Int32Array;
+  readonly firstChild: Int32Array;
+  /** 0 also for an only child: most are, so that most of its memory is never touched. */
+  readonly lastChild: Int32Array;
+  /** Children that are shown: neither shadowed nor damaged without shown children. */
+  readonly shownChildren: Int32Array;
+}
+
+type LinkColumn = keyof LinkColumns;
+
+/** In the order of a checkpoint. */
+export const linkColumns: readonly LinkColumn[] = [
+  "rowOf",
+  "firstChild",
+  "lastChild",
+  "shownChildren",
+];
+
+/** The columns of links in a checkpoint: one more than handles. */
+export interface SavedLinks {
+  readonly count: number;
+  readonly columns: Readonly<Record<LinkColumn, SavedColumn>>;
+  /** Of each of them. */
+  readonly bounds: Bounds;
+}
+
+type LinkPages = Readonly<Record<LinkColumn, SavedPages>>;
+
+function ofLinks<T>(make: (name: LinkColumn) => T): Readonly<Record<LinkColumn, T>> {
+  return {
+    rowOf: make("rowOf"),
+    firstChild: make("firstChild"),
+    lastChild: make("lastChild"),
+    shownChildren: make("shownChildren"),
+  };
+}
 
 /**
  * By id handle, with -1 for the root. Rows are stored as row + 1, so that a new column, all zeros,
@@ -264,23 +370,36 @@ class HandleTable {
   #rowOf: Int32Array = new Int32Array(16);
   #firstChild: Int32Array = new Int32Array(16);
   #lastChild: Int32Array = new Int32Array(16);
-  /** Children that are shown: neither shadowed nor damaged without shown children. */
   #shownChildren: Int32Array = new Int32Array(16);
+  /** Handles for which every column has memory; those of a checkpoint get it when they are read. */
+  #capacity = 16;
+  #pages: LinkPages = ofLinks(() => noPages);
+  /** Links that may not have been read. */
+  #savedCount = 0;
 
   rowOf(handle: number): number {
+    if (handle + 1 < this.#savedCount) this.#pages.rowOf.touch(handle + 1);
     return (this.#rowOf[handle + 1] ?? 0) - 1;
   }
 
   setRow(handle: number, row: number): void {
+    if (handle + 1 < this.#savedCount) this.#pages.rowOf.touch(handle + 1);
     this.#rowOf[handle + 1] = row + 1;
   }
 
   firstChild(handle: number): number {
+    if (handle + 1 < this.#savedCount) this.#pages.firstChild.touch(handle + 1);
     return (this.#firstChild[handle + 1] ?? 0) - 1;
   }
 
   shownChildren(handle: number): number {
+    if (handle + 1 < this.#savedCount) this.#pages.shownChildren.touch(handle + 1);
     return this.#shownChildren[handle + 1] ?? 0;
+  }
+
+  childrenAt(handle: number): ChildFacts {
+    const shown = this.shownChildren(handle);
+    return { first: this.firstChild(handle), last: this.#last(handle), shown };
   }
 
   show(handle: number, more: number): number {
@@ -288,55 +407,95 @@ class HandleTable {
   }
 
   linkLast(rows: RowTable, handle: number, row: number): void {
-    const last = (this.#lastChild[handle + 1] ?? 0) - 1;
-    if (last < 0) this.#firstChild[handle + 1] = row + 1;
-    else rows.setNextSibling(last, row);
+    const first = this.firstChild(handle);
+    if (first < 0) {
+      this.#firstChild[handle + 1] = row + 1;
+      return;
+    }
+    const last = this.#last(handle);
+    rows.setNextSibling(last < 0 ? first : last, row);
     this.#lastChild[handle + 1] = row + 1;
   }
 
-  /**
-   * As if no row were damaged or hidden; rows that repeat an id are left to `linkRepeated`. Returns
-   * the damaged ones. One loop over bare columns: opening a large log waits for it.
-   */
-  linkAll(saved: SavedRows, rows: RowTable, linkRepeated: (row: number) => void): number[] {
-    const { count, handle, parentHandle, flags } = saved;
-    const [rowOf, firstChild] = [this.#rowOf, this.#firstChild];
-    const [lastChild, shownChildren] = [this.#lastChild, this.#shownChildren];
-    const damaged: number[] = [];
-    for (let row = 0; row < count; row += 1) {
-      const marks = flags[row] ?? 0;
-      if ((marks & derivedFlags) !== 0) {
-        if ((marks & rowFlags.damaged) !== 0) damaged.push(row);
-        flags[row] = marks & ~derivedFlags;
-      }
-      const at = (handle[row] ?? 0) + 1;
-      if (rowOf[at] !== 0) {
-        linkRepeated(row);
-        continue;
-      }
-      rowOf[at] = row + 1;
-      const parentAt = (parentHandle[row] ?? 0) + 1;
-      const under = parentAt <= 0 || parentAt === at ? 0 : parentAt;
-      const last = lastChild[under] ?? 0;
-      if (last === 0) firstChild[under] = row + 1;
-      else rows.setNextSibling(last - 1, row);
-      lastChild[under] = row + 1;
-      if (under > 0) shownChildren[under] = (shownChildren[under] ?? 0) + 1;
-    }
-    return damaged;
+  /** -1 also where the first child is the only one. */
+  #last(handle: number): number {
+    if (handle + 1 < this.#savedCount) this.#pages.lastChild.touch(handle + 1);
+    return (this.#lastChild[handle + 1] ?? 0) - 1;
+  }
+
+  save(handles: number): Pick<SavedLinks, "count" | "columns"> {
+    const count = handles + 1;
+    const of = (name: LinkColumn): SavedColumn =>
+      savedColumn(count, () => this.columns[name], this.#pages[name]);
+    return { count, columns: ofLinks(of) };
+  }
+
+  restore({ count, columns, bounds }: SavedLinks, recover: PagedColumn["recover"]): void {
+    this.#capacity = 0;
+    this.#savedCount = count;
+    const pagesOf = (name: LinkColumn): SavedPages =>
+      new SavedPages(columns[name], {
+        column: () => {
+          this.#allocate(name, roomFor(count));
+          return this.columns[name];
+        },
+        bounds,
+        recover,
+      });
+    this.#pages = ofLinks(pagesOf);
+  }
+
+  become(other: HandleTable): void {
+    this.#rowOf = other.#rowOf;
+    this.#firstChild = other.#firstChild;
+    this.#lastChild = other.#lastChild;
+    this.#shownChildren = other.#shownChildren;
+    this.#capacity = other.#capacity;
+    this.#pages = other.#pages;
+    this.#savedCount = other.#savedCount;
+  }
+
+  /** Now: growing replaces them. */
+  get columns(): LinkColumns {
+    return {
+      rowOf: this.#rowOf,
+      firstChild: this.#firstChild,
+      lastChild: this.#lastChild,
+      shownChildren: this.#shownChildren,
+    };
   }
 
   growFor(handles: number): void {
-    const { length } = this.#rowOf;
-    if (handles + 1 > length) this.reserve(grownCapacity(length, handles + 1));
+    if (handles < this.#capacity) return;
+    // The first time after opening, there is room for some appends.
+    const isSaved = this.#capacity === 0 && handles < roomFor(this.#savedCount);
+    const room = isSaved ? roomFor(this.#savedCount) : grownCapacity(this.#capacity, handles + 1);
+    this.reserve(room);
   }
 
   reserve(capacity: number): void {
-    if (capacity <= this.#rowOf.length) return;
-    this.#rowOf = grown(Int32Array, this.#rowOf, capacity);
-    this.#firstChild = grown(Int32Array, this.#firstChild, capacity);
-    this.#lastChild = grown(Int32Array, this.#lastChild, capacity);
-    this.#shownChildren = grown(Int32Array, this.#shownChildren, capacity);
+    if (capacity <= this.#capacity) return;
+    for (const name of linkColumns) this.#allocate(name, capacity);
+    this.#capacity = capacity;
+  }
+
+  #allocate(name: LinkColumn, capacity: number): void {
+    const column = this.columns[name];
+    if (capacity <= column.length) return;
+    const roomy = grown(Int32Array, column, capacity);
+    switch (name) {
+      case "rowOf":
+        this.#rowOf = roomy;
+        return;
+      case "firstChild":
+        this.#firstChild = roomy;
+        return;
+      case "lastChild":
+        this.#lastChild = roomy;
+        return;
+      case "shownChildren":
+        this.#shownChildren = roomy;
+    }
   }
 }
 
@@ -347,6 +506,10 @@ class HandleTable {
 export class RepeatedIds {
   readonly #hidden = new Map<number, number>();
   readonly #last = new Map<number, number>();
+
+  get isAny(): boolean {
+    return this.#hidden.size > 0;
+  }
 
   hide(row: number, by: number): void {
     this.#hidden.set(by, row);
@@ -365,11 +528,51 @@ export class RepeatedIds {
   lastOf(row: number): number {
     return this.#last.get(row) ?? row;
   }
+
+  save(): SavedRepetitions {
+    return { hidden: pairsOf(this.#hidden), last: pairsOf(this.#last) };
+  }
+
+  restore({ hidden, last }: SavedRepetitions): void {
+    for (let at = 0; at + 1 < hidden.length; at += 2) {
+      this.#hidden.set(hidden[at] ?? 0, hidden[at + 1] ?? 0);
+    }
+    for (let at = 0; at + 1 < last.length; at += 2)
+      this.#last.set(last[at] ?? 0, last[at + 1] ?? 0);
+  }
 }
 
-/** Links and shadowed rows follow from it, so that no file can contradict it. */
-export interface SavedIndex {
+function pairsOf(map: ReadonlyMap<number, number>): Int32Array {
+  return Int32Array.from([...map].flat());
+}
+
+/** Pairs, one number after the other. */
+interface SavedRepetitions {
+  /** A row, and the earlier one that it hides. */
+  readonly hidden: Int32Array;
+  /** A row, and the last one of its id. */
+  readonly last: Int32Array;
+}
+
+interface SavedTree extends SavedRepetitions {
+  readonly kinds: readonly Kind[];
+  readonly counts: {
+    readonly shadowed: number;
+    readonly damaged: number;
+    readonly stray: number;
+    readonly ownParents: number;
+  };
+  readonly unverified: Int32Array;
+}
+
+export interface SavedIndex extends SavedTree {
+  readonly rows: Pick<SavedRows, "count" | "columns">;
+  readonly ids: SavedIds;
+  readonly links: Pick<SavedLinks, "count" | "columns">;
+}
+
+export interface RestoredIndex extends SavedTree {
   readonly rows: SavedRows;
   readonly ids: SavedIds;
-  readonly kinds: readonly Kind[];
+  readonly links: SavedLinks;
 }

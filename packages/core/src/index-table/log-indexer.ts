@@ -30,7 +30,7 @@ import { rootHandle, rowFlags, LineMap } from "./row-table.ts";
 import { TranscriptIndexer } from "./transcript-indexer.ts";
 import type { SavedTranscript } from "./transcript-indexer.ts";
 import { IndexTable } from "./index-table.ts";
-import type { SavedIndex } from "./index-table.ts";
+import type { RestoredIndex, SavedIndex } from "./index-table.ts";
 import type { Kind, SavedLines, RowFacts } from "./row-table.ts";
 
 export interface IndexedHeader {
@@ -57,13 +57,16 @@ export interface LinePlace {
 }
 
 /** All but the header itself, which is read again. */
-export interface SavedLog {
-  readonly index: SavedIndex;
+export interface SavedLog<Index = SavedIndex> {
+  readonly index: Index;
   readonly lines: SavedLines;
   readonly diagnostics: SavedDiagnostics;
   readonly entriesBeforeHeader: number;
   readonly transcript: SavedTranscript | undefined;
 }
+
+/** While lines are added: a page of a checkpoint is not what was saved. */
+export class DamagedCheckpoint extends Error {}
 
 export class LogIndexer implements LinesSink {
   readonly index: IndexTable = new IndexTable((row, earlier) => {
@@ -93,6 +96,7 @@ export class LogIndexer implements LinesSink {
   #previousHandle = rootHandle;
   #transcript: TranscriptIndexer | undefined;
   #isSession = false;
+  #isAdding = false;
   /** Add the records of damaged lines before the first known record. */
   #early: ((transcript: TranscriptIndexer) => void)[] = [];
 
@@ -122,9 +126,16 @@ export class LogIndexer implements LinesSink {
     };
   }
 
-  /** Only before any line is added. Throws `TypeError` for a transcript that was not saved. */
-  restore(saved: SavedLog, header: IndexedHeader): void {
-    this.index.restore(saved.index);
+  /**
+   * Only before any line is added. Throws `TypeError` for a transcript that was not saved.
+   * @param anew An indexer of the same lines, for an index a page of which is damaged.
+   */
+  restore(saved: SavedLog<RestoredIndex>, header: IndexedHeader, anew: () => LogIndexer): void {
+    this.index.restore(saved.index, () => {
+      // The lines that are being added belong to neither.
+      if (this.#isAdding) throw new DamagedCheckpoint("a page of a checkpoint is damaged");
+      this.#become(anew());
+    });
     this.lines.restore(saved.lines);
     this.diagnostics.restore(saved.diagnostics);
     this.#entriesBeforeHeader = saved.entriesBeforeHeader;
@@ -135,8 +146,22 @@ export class LogIndexer implements LinesSink {
     this.#startTranscript(kind).restore(state, header);
   }
 
+  /** Takes the index of another indexer of the same lines, which is not used any more. */
+  #become(other: LogIndexer): void {
+    this.#indexedAs = [];
+    this.#previousHandle = other.#previousHandle;
+    if (other.#transcript !== undefined) this.#transcript?.becomes(other.#transcript);
+    this.index.become(other.index);
+  }
+
+  /** Also after it failed. */
+  get isAdding(): boolean {
+    return this.#isAdding;
+  }
+
   addLines(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): number {
     let next = lineNumber;
+    this.#isAdding = true;
     scanLines(bytes, start, end, (rows) => {
       const base = offset - start + rows.shift;
       for (let row = 0; row < rows.count; row += 1, next += 1) {
@@ -151,21 +176,27 @@ export class LogIndexer implements LinesSink {
         }
       }
     });
+    this.#isAdding = false;
     return next - lineNumber;
   }
 
   longLine(line: LongLine, lineNumber: number): void {
     const { offset, length } = line;
     let isAdded = false;
+    this.#isAdding = true;
     scanLongLine(line, (rows) => {
       isAdded = this.#addScanned(rows, 0, offset, length, lineNumber);
     });
-    if (isAdded) return;
-    this.#addDecoded(this.#options.readLong(offset, length), { offset, length, lineNumber });
+    if (!isAdded) {
+      this.#addDecoded(this.#options.readLong(offset, length), { offset, length, lineNumber });
+    }
+    this.#isAdding = false;
   }
 
   batchEnd(): void {
+    this.#isAdding = true;
     this.index.linkPendingRows();
+    this.#isAdding = false;
   }
 
   #addScanned(

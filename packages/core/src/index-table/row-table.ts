@@ -3,6 +3,8 @@
  * rows cost tens of megabytes and no garbage. Rows are never removed or reordered.
  */
 import type { IdTable } from "./id-table.ts";
+import { SavedPages, noPages, roomFor, savedColumn } from "./saved-pages.ts";
+import type { Bounds, PagedColumn, SavedColumn } from "./saved-pages.ts";
 
 export function grownCapacity(current: number, needed: number): number {
   return Math.max(needed, Math.ceil(current * 1.5), 16);
@@ -50,17 +52,43 @@ export interface RowFacts {
   readonly flags: number;
 }
 
-/** All columns but the links, which are derived; restored ones may have spare room. */
-export interface SavedRows {
-  readonly count: number;
+/** The columns of rows, as far as they were read. */
+export interface RowColumns {
   readonly offset: Float64Array;
+  readonly time: Float64Array;
   readonly length: Uint32Array;
   readonly handle: Int32Array;
   readonly parentHandle: Int32Array;
+  /** Row + 1, or 0 if last: most rows are, so that most of its memory is never touched. */
+  readonly nextSibling: Int32Array;
   readonly kind: Int32Array;
-  readonly time: Float64Array;
   readonly flags: Uint8Array;
 }
+
+type RowColumn = keyof RowColumns;
+
+/** The columns of rows in a checkpoint. */
+export interface SavedRows {
+  readonly count: number;
+  readonly columns: Readonly<Record<RowColumn, SavedColumn>>;
+  readonly bounds: Readonly<Record<RowColumn, Bounds>>;
+}
+
+/** In the order of a checkpoint, with the bytes of an element. */
+export const rowColumns: Readonly<Record<RowColumn, number>> = {
+  offset: 8,
+  time: 8,
+  length: 4,
+  handle: 4,
+  parentHandle: 4,
+  nextSibling: 4,
+  kind: 4,
+  flags: 1,
+};
+
+export const rowNames = Object.keys(rowColumns) as readonly RowColumn[];
+
+type RowPages = Readonly<Record<RowColumn, SavedPages>>;
 
 export class RowTable {
   #count = 0;
@@ -68,11 +96,15 @@ export class RowTable {
   #length: Uint32Array = new Uint32Array(0);
   #handle: Int32Array = new Int32Array(0);
   #parentHandle: Int32Array = new Int32Array(0);
-  /** Row + 1, or 0 if last: most rows are, so that most of its memory is never touched. */
   #nextSibling: Int32Array = new Int32Array(0);
   #kind: Int32Array = new Int32Array(0);
   #time: Float64Array = new Float64Array(0);
   #flags: Uint8Array = new Uint8Array(0);
+  /** Rows for which every column has memory; those of a checkpoint get it when they are read. */
+  #capacity = 0;
+  #pages: RowPages = mapped(() => noPages);
+  /** Rows that may not have been read; negative ones, which stand for none, are large unsigned. */
+  #savedCount = 0;
 
   get count(): number {
     return this.#count;
@@ -80,7 +112,9 @@ export class RowTable {
 
   add(facts: RowFacts): number {
     const row = this.#count;
-    if (row >= this.#offset.length) this.reserve(grownCapacity(row, row + 1));
+    if (row >= this.#capacity) {
+      this.reserve(row === this.#savedCount ? roomFor(row) : grownCapacity(row, row + 1));
+    }
     this.#offset[row] = facts.offset;
     this.#length[row] = facts.length;
     this.#handle[row] = facts.handle;
@@ -94,15 +128,39 @@ export class RowTable {
   }
 
   reserve(capacity: number): void {
-    if (capacity <= this.#offset.length) return;
-    this.#offset = grown(Float64Array, this.#offset, capacity);
-    this.#length = grown(Uint32Array, this.#length, capacity);
-    this.#handle = grown(Int32Array, this.#handle, capacity);
-    this.#parentHandle = grown(Int32Array, this.#parentHandle, capacity);
-    this.#nextSibling = grown(Int32Array, this.#nextSibling, capacity);
-    this.#kind = grown(Int32Array, this.#kind, capacity);
-    this.#time = grown(Float64Array, this.#time, capacity);
-    this.#flags = grown(Uint8Array, this.#flags, capacity);
+    if (capacity <= this.#capacity) return;
+    for (const name of rowNames) this.#allocate(name, capacity);
+    this.#capacity = capacity;
+  }
+
+  /** One by one: the collector runs when much memory is reserved at once. */
+  #allocate(name: RowColumn, capacity: number): void {
+    if (capacity <= this.columns[name].length) return;
+    switch (name) {
+      case "offset":
+        this.#offset = grown(Float64Array, this.#offset, capacity);
+        return;
+      case "time":
+        this.#time = grown(Float64Array, this.#time, capacity);
+        return;
+      case "length":
+        this.#length = grown(Uint32Array, this.#length, capacity);
+        return;
+      case "handle":
+        this.#handle = grown(Int32Array, this.#handle, capacity);
+        return;
+      case "parentHandle":
+        this.#parentHandle = grown(Int32Array, this.#parentHandle, capacity);
+        return;
+      case "nextSibling":
+        this.#nextSibling = grown(Int32Array, this.#nextSibling, capacity);
+        return;
+      case "kind":
+        this.#kind = grown(Int32Array, this.#kind, capacity);
+        return;
+      case "flags":
+        this.#flags = grown(Uint8Array, this.#flags, capacity);
+    }
   }
 
   resolveWords(ids: IdTable, from: number): void {
@@ -122,33 +180,61 @@ export class RowTable {
     }
   }
 
-  save(): SavedRows {
-    const count = this.#count;
+  /** Of the rows as they are: they must not change while its pages are taken. */
+  save(): Pick<SavedRows, "count" | "columns"> {
+    const of = (name: RowColumn): SavedColumn =>
+      savedColumn(this.#count, () => this.columns[name], this.#pages[name]);
+    return { count: this.#count, columns: mapped(of) };
+  }
+
+  /** Only of an empty table. @param recover Makes all rows anew, with {@link RowTable.become}. */
+  restore({ count, columns, bounds }: SavedRows, recover: PagedColumn["recover"]): void {
+    this.#count = count;
+    this.#savedCount = count;
+    const pagesOf = (name: RowColumn): SavedPages =>
+      new SavedPages(columns[name], {
+        column: () => {
+          this.#allocate(name, roomFor(count));
+          return this.columns[name];
+        },
+        bounds: bounds[name],
+        recover,
+      });
+    this.#pages = mapped(pagesOf);
+  }
+
+  /** Takes the rows of another table, which is not used any more. */
+  become(other: RowTable): void {
+    this.#count = other.#count;
+    this.#offset = other.#offset;
+    this.#length = other.#length;
+    this.#handle = other.#handle;
+    this.#parentHandle = other.#parentHandle;
+    this.#nextSibling = other.#nextSibling;
+    this.#kind = other.#kind;
+    this.#time = other.#time;
+    this.#flags = other.#flags;
+    this.#capacity = other.#capacity;
+    this.#pages = other.#pages;
+    this.#savedCount = other.#savedCount;
+  }
+
+  /** Now: growing replaces them. */
+  get columns(): RowColumns {
     return {
-      count,
-      offset: this.#offset.subarray(0, count),
-      length: this.#length.subarray(0, count),
-      handle: this.#handle.subarray(0, count),
-      parentHandle: this.#parentHandle.subarray(0, count),
-      kind: this.#kind.subarray(0, count),
-      time: this.#time.subarray(0, count),
-      flags: this.#flags.subarray(0, count),
+      offset: this.#offset,
+      time: this.#time,
+      length: this.#length,
+      handle: this.#handle,
+      parentHandle: this.#parentHandle,
+      nextSibling: this.#nextSibling,
+      kind: this.#kind,
+      flags: this.#flags,
     };
   }
 
-  restore(saved: SavedRows): void {
-    this.#count = saved.count;
-    this.#offset = saved.offset;
-    this.#length = saved.length;
-    this.#handle = saved.handle;
-    this.#parentHandle = saved.parentHandle;
-    this.#nextSibling = new Int32Array(saved.offset.length);
-    this.#kind = saved.kind;
-    this.#time = saved.time;
-    this.#flags = saved.flags;
-  }
-
   offset(row: number): number {
+    if (row >>> 0 < this.#savedCount) this.#pages.offset.touch(row);
     return this.#offset[row] ?? 0;
   }
 
@@ -165,44 +251,67 @@ export class RowTable {
   }
 
   length(row: number): number {
+    if (row >>> 0 < this.#savedCount) this.#pages.length.touch(row);
     return this.#length[row] ?? 0;
   }
 
   handle(row: number): number {
+    if (row >>> 0 < this.#savedCount) this.#pages.handle.touch(row);
     return this.#handle[row] ?? -1;
   }
 
   parentHandle(row: number): number {
+    if (row >>> 0 < this.#savedCount) this.#pages.parentHandle.touch(row);
     return this.#parentHandle[row] ?? -1;
   }
 
   nextSibling(row: number): number {
+    if (row >>> 0 < this.#savedCount) this.#pages.nextSibling.touch(row);
     return (this.#nextSibling[row] ?? 0) - 1;
   }
 
   setNextSibling(row: number, next: number): void {
+    if (row >>> 0 < this.#savedCount) this.#pages.nextSibling.touch(row);
     this.#nextSibling[row] = next + 1;
   }
 
   kind(row: number): number {
+    if (row >>> 0 < this.#savedCount) this.#pages.kind.touch(row);
     return this.#kind[row] ?? 0;
   }
 
   time(row: number): number {
+    if (row >>> 0 < this.#savedCount) this.#pages.time.touch(row);
     return this.#time[row] ?? Number.NaN;
   }
 
   flags(row: number): number {
+    if (row >>> 0 < this.#savedCount) this.#pages.flags.touch(row);
     return this.#flags[row] ?? 0;
   }
 
   is(row: number, flags: number): boolean {
+    if (row >>> 0 < this.#savedCount) this.#pages.flags.touch(row);
     return ((this.#flags[row] ?? 0) & flags) === flags;
   }
 
   mark(row: number, set: number, clear = 0): void {
+    if (row >>> 0 < this.#savedCount) this.#pages.flags.touch(row);
     this.#flags[row] = ((this.#flags[row] ?? 0) | set) & ~clear;
   }
+}
+
+function mapped<T>(make: (name: RowColumn) => T): Readonly<Record<RowColumn, T>> {
+  return {
+    offset: make("offset"),
+    time: make("time"),
+    length: make("length"),
+    handle: make("handle"),
+    parentHandle: make("parentHandle"),
+    nextSibling: make("nextSibling"),
+    kind: make("kind"),
+    flags: make("flags"),
+  };
 }
 
 export interface Kind {
@@ -215,8 +324,8 @@ export interface Kind {
 
 /** One small number per row identifies label entries, or those of an extension. */
 export class KindTable {
-  readonly #kinds: Kind[] = [];
-  readonly #numbers = new Map<string, ByRole>();
+  #kinds: Kind[] = [];
+  #numbers = new Map<string, ByRole>();
 
   get kinds(): readonly Kind[] {
     return this.#kinds;
@@ -230,6 +339,12 @@ export class KindTable {
 
   save(): readonly Kind[] {
     return [...this.#kinds];
+  }
+
+  /** Takes the kinds of another table, which is not used any more. */
+  become(other: KindTable): void {
+    this.#kinds = other.#kinds;
+    this.#numbers = other.#numbers;
   }
 
   add({ type, role, customType }: Kind): number {
@@ -251,10 +366,8 @@ function known<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): V
 }
 
 export interface SavedLines {
-  readonly changeCount: number;
   readonly rows: Int32Array;
   readonly distances: Int32Array;
-  readonly otherCount: number;
   readonly otherRecords: Int32Array;
   readonly recordCount: number;
 }
@@ -281,19 +394,17 @@ export class LineMap {
 
   save(): SavedLines {
     return {
-      changeCount: this.#rows.length,
       rows: Int32Array.from(this.#rows),
       distances: Int32Array.from(this.#distances),
-      otherCount: this.#otherRecords.length,
       otherRecords: Int32Array.from(this.#otherRecords),
       recordCount: this.#recordCount,
     };
   }
 
   restore(saved: SavedLines): void {
-    this.#rows = Array.from(saved.rows.subarray(0, saved.changeCount));
-    this.#distances = Array.from(saved.distances.subarray(0, saved.changeCount));
-    this.#otherRecords = Array.from(saved.otherRecords.subarray(0, saved.otherCount));
+    this.#rows = Array.from(saved.rows);
+    this.#distances = Array.from(saved.distances);
+    this.#otherRecords = Array.from(saved.otherRecords);
     this.#recordCount = saved.recordCount;
   }
 

@@ -57,6 +57,11 @@ export class TranscriptIndexer {
     this.#previousHandle = index.rows.handle(index.count - 1);
   }
 
+  /** The handles of another one of the same log. */
+  becomes(other: TranscriptIndexer): void {
+    this.#previousHandle = other.#previousHandle;
+  }
+
   add(value: JsonObject, place: LinePlace, line: number = place.lineNumber): void {
     const { index, lines, diagnostics } = this.#parts;
     const rows = this.transcript.add(value, line);

@@ -151,7 +151,9 @@ export function childrenOfHandle(index: IndexTable, handle: number): number[] {
   return children.filter((row) => index.rows.handle(row) !== handle).sort((a, b) => a - b);
 }
 
+/** O(rows), or O(roots) where every path has one. */
 export function rootRows(index: IndexTable): number[] {
+  if (index.isOrdered && index.damagedCount === 0) return childrenOfHandle(index, rootHandle);
   const roots: number[] = [];
   const parentOf = parentFinder(index);
   for (let row = 0; row < index.count; row += 1) {
@@ -160,8 +162,9 @@ export function rootRows(index: IndexTable): number[] {
   return roots;
 }
 
-/** The nodes whose parent the log does not hold, in file order. O(rows). */
+/** The nodes whose parent the log does not hold, in file order. O(rows), or O(1) without any. */
 export function orphanRows(index: IndexTable): number[] {
+  if (index.isOrdered) return [];
   const orphans: number[] = [];
   for (let row = 0; row < index.count; row += 1) {
     const parent = index.rows.parentHandle(row);
@@ -238,8 +241,9 @@ interface CycleFacts {
   readonly caughtCount: number;
 }
 
-/** Damaged rows are passed through. O(rows). */
+/** Damaged rows are passed through. O(rows), or O(1) where every path has a root. */
 export function findCycles(index: IndexTable): CycleFacts {
+  if (index.isOrdered) return { cycles: [], caughtCount: 0 };
   const { count } = index;
   const unseen = 0;
   const walkOf = new Int32Array(count);

@@ -6,6 +6,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { pollMsDefault } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import { EMPTY, Observable, defer, finalize, merge, of, share } from "rxjs";
 import type { Subscriber } from "rxjs";
@@ -27,10 +28,14 @@ import {
   sessionFilesInAndBelow,
 } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
-import { filesIn, sessionDirectories } from "../directories/find-sessions.ts";
+import { filesIn, sessionDirectories, storedCatalog } from "../directories/find-sessions.ts";
+import type { SearchedStore } from "../directories/find-sessions.ts";
 import { foreignPlaceCheck } from "../store/foreign-places.ts";
 import { BranchlogError } from "../errors.ts";
 import { engineSettings } from "../log/engine-options.ts";
+import type { EngineSettings } from "../log/engine-options.ts";
+import { isInStore } from "../store/log-store.ts";
+import type { ListingStore } from "../store/log-store.ts";
 import { poll } from "../store/polled-hints.ts";
 import type { Ports } from "../store/ports.ts";
 import { oneAtATime } from "./live-value.ts";
@@ -62,7 +67,7 @@ export interface LiveSessionsOptions {
    * them. Default false. Of several directories, everything below counts.
    */
   readonly subdirectories?: boolean;
-  /** How often all files are checked without a hint, in ms. Default 5000. */
+  /** How often all files are checked without a hint, in ms. Default 5000; of a store 1000. */
   readonly pollMs?: number;
   /**
    * Whether what is known of the sessions is saved in the directory, as `.branchlog-catalog`, once
@@ -82,33 +87,29 @@ const liveSessionsNames: OptionNames<LiveSessionsOptions> = {
 };
 
 /**
- * The sessions of a directory, or of everything below several, live. The first emission of each
- * subscriber holds all sessions known so far as `added`; while many files are read for the first
- * time, a part of them comes every 100 ms. Files that are neither sessions nor transcripts, or
- * cannot be read, are not listed. It never ends by itself, and keeps the process alive; what goes
- * wrong is in `status`.
- * @param places A directory; or a list, as `knownPlaces` gives it.
+ * The sessions of a directory, of everything below several, or of a store, live. The first emission
+ * of each subscriber holds all sessions known so far as `added`; while many files are read for the
+ * first time, a part of them comes every 100 ms. Files that are neither sessions nor transcripts,
+ * or cannot be read, are not listed. It never ends by itself, and keeps the process alive; what
+ * goes wrong is in `status`.
+ * @param places A directory; a list, as `knownPlaces` gives it; or a store, whose sessions are read
+ * whole when they change, after at most `pollMs`.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
  * @example
  * sessions$("sessions").subscribe(({ sessions }) => console.log(sessions.length));
  */
 export function sessions$(
-  places: string | readonly string[],
+  places: string | readonly string[] | SearchedStore,
   options: LiveSessionsOptions = {},
 ): Observable<LiveSessions> {
-  const {
-    pollMs = directoryPollMsDefault,
-    ports = {},
-    catalog = "auto",
-  } = requireOptions(options, liveSessionsNames);
-  const settings = engineSettings({ pollMs, ports });
-  const list = new LiveSessionList({
-    place: placeOf(places, options.subdirectories ?? false),
-    saved: catalog,
-    pollMs: settings.pollMs,
-    ports: settings.ports,
-  });
-  return list.observable;
+  const { pollMs, ports = {}, catalog = "auto" } = requireOptions(options, liveSessionsNames);
+  const isStored = isInStore<SearchedStore>(places);
+  const own = isStored ? pollMsDefault : directoryPollMsDefault;
+  const settings = engineSettings({ pollMs: pollMs ?? own, ports });
+  const listed = isStored
+    ? listedStore(places.store, settings)
+    : listedDirectory(placeOf(places, options.subdirectories ?? false), catalog, settings);
+  return new LiveSessionList(listed).observable;
 }
 
 /** Which directories: one, with its sub-directories or without, or everything below several. */
@@ -127,20 +128,67 @@ function placeOf(places: string | readonly string[], subdirectories: boolean): L
   };
 }
 
-interface ListedDirectory {
-  readonly place: ListedPlace;
-  readonly saved: CatalogMode;
-  readonly pollMs: number;
-  readonly ports: Pick<Ports, "clock" | "hints">;
+/** What is listed, whether in directories or in a store. */
+interface Listed {
+  readonly clock: Ports["clock"];
+  /** Begins anew. */
+  readonly makeCatalog: () => SessionCatalog;
+  /** Tells of what is listed at a path, or with null of anything, until it is ended. */
+  readonly watch: (onHint: (path: string | null) => void) => () => void;
+  /** Of the error of a look. */
+  readonly failure: (error: unknown) => unknown;
+}
+
+interface SessionCatalog {
+  readonly unlisted: readonly string[];
+  /** Null if there was none so far. */
+  listedPath(path: string): string | null;
+  sessions(): ListedSession[];
+  look(look: CatalogLook): Promise<void>;
+}
+
+function listedDirectory(
+  place: ListedPlace,
+  saved: CatalogMode,
+  { ports, pollMs }: EngineSettings,
+): Listed {
+  const { clock } = ports;
+  const list = newestFirst(place);
+  return {
+    clock,
+    makeCatalog: () => {
+      const isForeign = foreignPlaceCheck();
+      return new DirectoryCatalog({ list, saved, isForeign, now: () => clock.now() });
+    },
+    watch: (onHint) => {
+      const watches = new DirectoryWatches({ place, ports, pollMs, onHint });
+      void watches.renew();
+      return () => watches.close();
+    },
+    failure: (error) => unreadable(place, error),
+  };
+}
+
+function listedStore(store: ListingStore, { ports, pollMs }: EngineSettings): Listed {
+  const { clock } = ports;
+  return {
+    clock,
+    makeCatalog: () => storedCatalog(store),
+    watch: (onHint) => {
+      onHint(null);
+      return poll(clock, pollMs, () => onHint(null));
+    },
+    failure: (error) => error,
+  };
 }
 
 class LiveSessionList {
   readonly observable: Observable<LiveSessions>;
-  readonly #directory: ListedDirectory;
+  readonly #listed: Listed;
   #last: LiveSessions | undefined;
 
-  constructor(directory: ListedDirectory) {
-    this.#directory = directory;
+  constructor(listed: Listed) {
+    this.#listed = listed;
     this.observable = merge(
       this.#looks().pipe(share()),
       defer(() => this.#known()),
@@ -157,10 +205,7 @@ class LiveSessionList {
 
   #looks(): Observable<LiveSessions> {
     return defer(() => {
-      const { ports, saved } = this.#directory;
-      const list = newestFirst(this.#directory.place);
-      const now = (): number => ports.clock.now();
-      const catalog = new DirectoryCatalog({ list, saved, isForeign: foreignPlaceCheck(), now });
+      const catalog = this.#listed.makeCatalog();
       /** What is to be read next: some files, or everything. */
       let paths: Set<string> | null = null;
       const hints$ = new Observable<unknown>((subscriber) => {
@@ -170,9 +215,7 @@ class LiveSessionList {
           else paths?.add(path);
           subscriber.next(path);
         };
-        const watches = new DirectoryWatches({ ...this.#directory, onHint });
-        void watches.renew();
-        return () => watches.close();
+        return this.#listed.watch(onHint);
       });
       return oneAtATime(hints$, () => {
         const look = this.#look(catalog, paths);
@@ -186,7 +229,7 @@ class LiveSessionList {
     });
   }
 
-  #look(catalog: DirectoryCatalog, paths: ReadonlySet<string> | null): Observable<LiveSessions> {
+  #look(catalog: SessionCatalog, paths: ReadonlySet<string> | null): Observable<LiveSessions> {
     return new Observable((subscriber) => {
       const end = new AbortController();
       void this.#lookAt(catalog, { paths, signal: end.signal }, subscriber);
@@ -195,12 +238,11 @@ class LiveSessionList {
   }
 
   async #lookAt(
-    catalog: DirectoryCatalog,
+    catalog: SessionCatalog,
     look: Pick<CatalogLook, "paths"> & { readonly signal: AbortSignal },
     subscriber: Subscriber<LiveSessions>,
   ): Promise<void> {
-    const { place, ports } = this.#directory;
-    const { clock } = ports;
+    const { clock, failure } = this.#listed;
     const changes = new SessionListChanges();
     let shownMs = clock.monotonicMs();
     const show = (status: LiveStatus): void => {
@@ -224,7 +266,7 @@ class LiveSessionList {
       });
       show({ kind: "live" });
     } catch (error) {
-      show({ kind: "stalled", error: unreadable(place, error) });
+      show({ kind: "stalled", error: failure(error) });
     }
     subscriber.complete();
   }

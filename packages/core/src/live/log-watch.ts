@@ -1,11 +1,12 @@
 /**
- * Watches the file of a log while there are subscribers: hints of the system, and a slow poll that
- * finds what they miss. If reading fails, the status has the error, and the log is read again
+ * Watches a log while there are subscribers: hints of the system or of a store, and a slow poll
+ * that finds what they miss. If reading fails, the status has the error, and the log is read again
  * later.
  */
 import { basename, dirname } from "node:path";
 import type { Engine } from "../session/engine.ts";
-import { watchWithPoll } from "../store/polled-hints.ts";
+import { isBlocking } from "../store/log-store.ts";
+import { poll, watchWithPoll } from "../store/polled-hints.ts";
 import type { WatchedSession } from "../session/watched-session.ts";
 
 /**
@@ -23,6 +24,7 @@ const closed: LiveStatus = { kind: "closed" };
 
 export class LogWatch {
   readonly #session: WatchedSession;
+  #isReading = false;
   /** By reader. */
   readonly #failures = new Map<object, unknown>();
   #isDue = false;
@@ -74,13 +76,8 @@ export class LogWatch {
 
   #watch(): void {
     const { engine } = this.#session;
-    const { ports, pollMs } = engine.settings;
-    const name = basename(engine.path);
-    const directory = dirname(engine.path);
-    const stop = watchWithPoll({ ports, directory, pollMs }, (changed) => {
-      if (changed === null || changed === name) this.#lookSoon();
-    });
-    this.#watched = { engine, stop };
+    const isStalled = (): boolean => this.#look.kind === "stalled";
+    this.#watched = { engine, stop: watchLog(engine, () => this.#lookSoon(), isStalled) };
     this.#lookSoon();
   }
 
@@ -92,26 +89,48 @@ export class LogWatch {
     this.#status = catchingUp;
   }
 
-  /** Several hints of one event-loop iteration are one read. */
+  /** Several hints of one event-loop iteration, or of one answer of a store, are one read. */
   #lookSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    queueMicrotask(() => {
-      this.#isDue = false;
-      this.#lookNow();
-    });
+    if (!this.#isReading) queueMicrotask(() => this.#lookNow());
   }
 
   #lookNow(): void {
-    if (this.#watched === undefined) return;
-    const { refresh, changes } = this.#session;
-    try {
-      refresh();
-      this.#look = live;
+    this.#isDue = false;
+    const engine = this.#watched?.engine;
+    if (engine === undefined) return;
+    const { stored } = engine.log;
+    if (stored === undefined || isBlocking(stored)) {
+      try {
+        engine.refreshSync();
+        this.#hasLooked(live);
+      } catch (error) {
+        this.#hasLooked({ kind: "stalled", error });
+      }
+      return;
+    }
+    this.#isReading = true;
+    void engine
+      .refresh()
+      .then(
+        () => live,
+        (error: unknown) => ({ kind: "stalled", error }) as const,
+      )
+      .then((look) => {
+        this.#isReading = false;
+        if (engine === this.#watched?.engine) this.#hasLooked(look);
+        if (this.#isDue) queueMicrotask(() => this.#lookNow());
+      });
+  }
+
+  #hasLooked(look: LiveStatus): void {
+    const { saw, changes } = this.#session;
+    this.#look = look;
+    if (look === live) {
+      saw();
       // Failed readers retry, and report the result.
       if (this.#failures.size > 0) changes.notify();
-    } catch (error) {
-      this.#look = { kind: "stalled", error };
     }
     this.#update();
   }
@@ -124,6 +143,30 @@ export class LogWatch {
     this.#status = status;
     this.#session.changes.notify();
   }
+}
+
+/** Keeps the process alive until the returned function is called. */
+function watchLog(
+  { log, path, settings }: Engine,
+  onHint: () => void,
+  isStalled: () => boolean,
+): () => void {
+  const { ports, pollMs } = settings;
+  if (log.stored === undefined) {
+    const name = basename(path);
+    return watchWithPoll({ ports, directory: dirname(path), pollMs }, (changed) => {
+      if (changed === null || changed === name) onHint();
+    });
+  }
+  const leave = log.stored.watch(onHint);
+  // A store hints at what was appended, not at its own return.
+  const stopRetrying = poll(ports.clock, pollMs, () => {
+    if (isStalled()) onHint();
+  });
+  return () => {
+    leave();
+    stopRetrying();
+  };
 }
 
 /** Of errors, the codes are compared. */

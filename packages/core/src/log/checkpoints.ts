@@ -8,12 +8,13 @@ import type { Steps } from "@branchlog/streaming";
 import {
   beginCheckpoint,
   checkpointPath,
-  loadIndex,
+  loadPages,
   removeOrphanCheckpoints,
-  loadSumsSync,
 } from "../checkpoint/checkpoint-file.ts";
-import { SumBuilder, compareSums, sumsSchema, trimmed } from "../checkpoint/record-sums.ts";
-import type { RecordSums, SumComparison } from "../checkpoint/record-sums.ts";
+import { checkpointKind } from "../checkpoint/page-file.ts";
+import type { PageFile } from "../checkpoint/page-file.ts";
+import { SumBuilder, compareSums } from "../checkpoint/log-sums.ts";
+import type { LogSums, SumComparison } from "../checkpoint/log-sums.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
 import {
   checkpointIdleMs,
@@ -23,10 +24,11 @@ import {
   exitWorkMsMax,
 } from "../limits.ts";
 import type { AtomicFile } from "../store/atomic-file.ts";
+import { retainedBy } from "../store/descriptor-pool.ts";
 import type { FileStat } from "../store/ports.ts";
 import type { ChangeSignal } from "./change-signal.ts";
 import type { EngineSettings } from "./engine-options.ts";
-import { checkpointSchema, statePieces, sumsEndOf } from "./log-checkpoint.ts";
+import { readCheckpoint, readSums, statePieces, sumsEndOf } from "./log-checkpoint.ts";
 import type { FoundCheckpoint } from "./log-checkpoint.ts";
 import type { LogState } from "./log-state.ts";
 import type { TrackedLog } from "./tracked-log.ts";
@@ -50,7 +52,7 @@ export class Checkpoints {
   readonly #settings: CheckpointSettings;
   readonly #log: Pick<TrackedLog, "path" | "state">;
   readonly #changes: ChangeSignal;
-  readonly #sums: LogSums;
+  readonly #sums: SumKeeper;
   #saved: (SavedWork & { readonly state: LogState }) | undefined;
   #isScheduled = false;
   #isClosed = false;
@@ -58,6 +60,8 @@ export class Checkpoints {
   #write: AtomicFile | undefined;
   #attempts = 0;
   #stopAtExit: (() => void) | undefined;
+  /** Of the checkpoint whose pages are still needed. */
+  #release: () => void = () => undefined;
 
   constructor(
     settings: CheckpointSettings,
@@ -67,14 +71,19 @@ export class Checkpoints {
     this.#settings = settings;
     this.#log = log;
     this.#changes = changes;
-    this.#sums = new LogSums(settings);
+    this.#sums = new SumKeeper(settings);
   }
 
   *restore(makeState: () => LogState, stat: FileStat): Steps<LogState> {
     const { checkpoint, ports } = this.#settings;
     const state = makeState();
     if (checkpoint === "off") return state;
-    const found = yield* loadIndex(ports.fs, this.#path, checkpointSchema(state, stat));
+    const path = this.#path;
+    this.#release();
+    this.#release = retainedBy(this, ports.fs, path);
+    const read = (file: PageFile): FoundCheckpoint => readCheckpoint(state, stat, file);
+    const found = yield* loadPages(ports.fs, path, checkpointKind, read);
+    if (found === undefined) this.#release();
     return this.#restored(makeState, state, found);
   }
 
@@ -101,6 +110,7 @@ export class Checkpoints {
     this.#isClosed = true;
     await this.save(closingSumsMsMax);
     this.#leaveExit();
+    this.#release();
   }
 
   /** A busy process is not interrupted: the close, or the exit, saves. */
@@ -209,7 +219,7 @@ export class Checkpoints {
     }
   }
 
-  #takingSums(state: LogState, msMax: number): Steps<RecordSums | undefined> {
+  #takingSums(state: LogState, msMax: number): Steps<LogSums | undefined> {
     const { clock } = this.#settings.ports;
     const endMs = clock.monotonicMs() + (this.#savesSums ? msMax : 0);
     const isOver = (): boolean => clock.monotonicMs() >= endMs;
@@ -263,7 +273,7 @@ export type SumSettings = Pick<EngineSettings, "checkpointDir" | "ports">;
  * The log is read once more for checksums of appended bytes. A log that differs from its checksums
  * in a few places keeps them, so that `verify` still finds these.
  */
-export class LogSums {
+export class SumKeeper {
   readonly #settings: SumSettings;
   #unfinished: { readonly state: LogState; readonly builder: SumBuilder } | undefined;
 
@@ -279,9 +289,9 @@ export class LogSums {
     state: LogState,
     isKnown: boolean,
     isOver: () => boolean,
-  ): Steps<RecordSums | undefined> {
+  ): Steps<LogSums | undefined> {
     const saved = isTranscript(state) ? null : state.save();
-    const { header, index, lines } = state.indexer;
+    const { header } = state.indexer;
     const stat = state.file.statSync();
     if (saved === null || header === undefined || stat === null) return undefined;
     if (!state.file.isAt(stat)) return undefined;
@@ -290,18 +300,16 @@ export class LogSums {
       const isCompared = isKnown && earlier?.isConfirmed === true;
       const verdict = isCompared ? "same" : yield* comparing(state, earlier, isOver);
       if (earlier !== undefined && verdict === undefined) {
-        return trimmed({ ...earlier, isConfirmed: false });
+        return { ...earlier, isConfirmed: false };
       }
       const kept = verdict === "rewritten" ? undefined : earlier;
       const sums = kept === undefined ? noSums(stat, header) : { ...kept, isConfirmed: true };
       this.#unfinished = { state, builder: new SumBuilder(sums) };
     }
     const { builder } = this.#unfinished;
-    const { end, lineNumber: nextLine } = saved;
-    const log = { source: state.file, rows: index.rows, lines, end, nextLine };
-    const steps = builder.extend(log);
+    const steps = builder.extend(state.file, saved.end);
     while (!isOver() && steps.next(0).done !== true) yield pause;
-    return trimmed(builder.sums);
+    return builder.sums;
   }
 
   forget(): void {
@@ -313,13 +321,14 @@ export function savedSums(
   { checkpointDir, ports }: SumSettings,
   path: string,
   stat: FileStat,
-): RecordSums | undefined {
-  return loadSumsSync(ports.fs, checkpointPath(path, checkpointDir), sumsSchema(stat));
+): LogSums | undefined {
+  const read = (file: PageFile): LogSums | undefined => readSums(stat, file);
+  return runSync(loadPages(ports.fs, checkpointPath(path, checkpointDir), checkpointKind, read));
 }
 
 function* comparing(
   state: LogState,
-  sums: RecordSums | undefined,
+  sums: LogSums | undefined,
   isOver: () => boolean,
 ): Steps<SumComparison["verdict"] | undefined> {
   if (sums === undefined) return "rewritten";
@@ -332,22 +341,7 @@ function* comparing(
   return undefined;
 }
 
-function noSums({ dev, ino }: FileStat, header: IndexedHeader): RecordSums {
-  const { offset, lineNumber, version } = header;
-  return {
-    dev,
-    ino,
-    logVersion: version,
-    isConfirmed: true,
-    start: offset,
-    end: offset,
-    firstLine: lineNumber,
-    nextLine: lineNumber,
-    count: 0,
-    lengths: new Uint32Array(0),
-    sums: new Uint32Array(0),
-    gapCount: 0,
-    gaps: new Uint32Array(0),
-    gapLines: new Uint32Array(0),
-  };
+function noSums({ dev, ino }: FileStat, { offset, version }: IndexedHeader): LogSums {
+  const nothing = { start: offset, end: offset, sums: new Uint32Array(0) };
+  return { dev, ino, logVersion: version, isConfirmed: true, ...nothing };
 }

@@ -1,32 +1,45 @@
 /**
- * A checkpoint of a log: the saved index, and what identifies the log. It is derived: with any
- * defect it counts as missing.
+ * A checkpoint of a log: the saved index, what identifies the log, and checksums of it. It is
+ * derived: with a defect in what opening reads it counts as missing, with one in a page that is
+ * needed later the log is read again.
  */
 import { decodeLine } from "@branchlog/streaming";
 import { readFullySync } from "@branchlog/streaming";
-import { framePieces, indexFrame, sumsFrame } from "../checkpoint/checkpoint-format.ts";
-import type { FrameContent, FrameSchema } from "../checkpoint/checkpoint-format.ts";
 import { bindingOf, isBoundAs, isBoundTo, readBinding } from "../checkpoint/log-binding.ts";
 import type { LogBinding } from "../checkpoint/log-binding.ts";
-import type { RecordSums } from "../checkpoint/record-sums.ts";
-import { columnsOf, countsOf, readCounts, roomForTables } from "../checkpoint/saved-columns.ts";
-import type { SavedCounts } from "../checkpoint/saved-columns.ts";
+import { sumCount } from "../checkpoint/log-sums.ts";
+import type { LogSums } from "../checkpoint/log-sums.ts";
+import { checkpointKind, filePieces } from "../checkpoint/page-file.ts";
+import type { PageFile } from "../checkpoint/page-file.ts";
+import {
+  columnsOf,
+  countsOf,
+  readCounts,
+  takeNumbers,
+  takeTables,
+} from "../checkpoint/saved-columns.ts";
 import { readDiagnostics, readFolded, readKinds } from "../checkpoint/saved-facts.ts";
-import { sumsContent } from "../checkpoint/record-sums.ts";
 import { sourceKinds } from "../dialects/foreign-record.ts";
 import type { SourceKind } from "../dialects/foreign-record.ts";
 import { currentVersion } from "../dialects/header.ts";
 import { headerOf } from "../dialects/log-record.ts";
 import { savedHeader } from "../dialects/transcript.ts";
 import { SavedFields, malformed } from "../entries/saved-fields.ts";
+import type { RestoredIndex } from "../index-table/index-table.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
 import type { SavedTranscript } from "../index-table/transcript-indexer.ts";
-import { checkpointPieceBytes, fingerprintBytes } from "../limits.ts";
+import { savedColumn } from "../index-table/saved-pages.ts";
+import { fingerprintBytes } from "../limits.ts";
 import type { LogFile } from "../store/log-file.ts";
+import { inLargeChunks } from "../store/atomic-file.ts";
+import { isSameFile } from "../store/ports.ts";
 import type { FileStat } from "../store/ports.ts";
 import { matchesFingerprint, startBytes } from "./fingerprint.ts";
 import type { LogFingerprint } from "./fingerprint.ts";
 import type { LogState, SavedState } from "./log-state.ts";
+
+/** Raised whenever the meaning of a saved index changes; checksums stay what they are. */
+const indexVersion = 6;
 
 const newline = 10;
 const headerBytesMax = 1024 * 1024;
@@ -35,7 +48,7 @@ export interface Checkpoint {
   readonly binding: LogBinding;
   /** How far the log has valid checksums of its records. */
   readonly sumsEnd: number;
-  readonly state: SavedState;
+  readonly state: SavedState<RestoredIndex>;
 }
 
 type HeaderPlace = Pick<IndexedHeader, "offset" | "length" | "lineNumber">;
@@ -46,57 +59,80 @@ export interface FoundCheckpoint {
   readonly bytes: LogFingerprint;
 }
 
-/** The text must prove that the checkpoint is of this log before any column is allocated. */
-export function checkpointSchema(
+/**
+ * What a file holds if it is a checkpoint of this log, which its text must prove before any table
+ * is made. Throws `TypeError` if not.
+ */
+export function readCheckpoint(
   log: Pick<LogState, "file" | "lineBytesMax">,
   stat: FileStat,
-): FrameSchema<FoundCheckpoint> {
+  file: PageFile,
+): FoundCheckpoint {
+  const fields = new SavedFields(file.text);
+  fields.whole("version", indexVersion, indexVersion);
+  const { binding, bytes } = boundTo(log, stat, fields);
+  const { end } = binding;
+  const state = fields.fields("state");
+  const indexer = state.fields("indexer");
+  const isTranscript = !indexer.isNull("transcript");
+  const place = readPlace(fields.fields("header"), end);
+  const header = isTranscript ? undefined : headerAt(log.file, place);
+  const kind = isTranscript ? indexer.oneOf("transcript", sourceKinds) : undefined;
+  const entriesFrom = isTranscript ? 0 : place.offset + place.length + 1;
+  const lineNumber = state.whole("lineNumber", place.lineNumber + 1, end + 1);
+  const covered = { end, entriesFrom, lineNumber, isTranscript };
+  const counts = readCounts(indexer.fields("counts"), covered);
+  const kinds = readKinds(indexer, covered);
+  const diagnostics = readDiagnostics(indexer.fields("diagnostics"), covered);
+  const entriesBeforeHeader = indexer.whole("entriesBeforeHeader", 0, lineNumber);
+  const folded = readFolded(state.fields("folded"), covered, counts.rows);
+  const settledRows = state.whole("settledRows", 0, counts.rows);
+  const sums = fields.isNull("sums") ? undefined : takeSums(fields.fields("sums"), stat, file);
+  const tables = takeTables(counts, kinds, covered, file);
+  file.requireAllTaken();
+  const { index, lines } = tables;
+  const transcript = kind && savedTranscript(kind, tables.transcript);
+  const indexed = { index, lines, diagnostics, entriesBeforeHeader, transcript };
+  const saved = { indexer: indexed, folded, settledRows, end, lineNumber };
+  const checkpoint = { binding, sumsEnd: sumsEndOf(sums), state: saved };
+  return { checkpoint, header: header ?? headerOfTranscript(transcript, place), bytes };
+}
+
+/** The checksums in a checkpoint, whether the rest is of this log or not. Throws `TypeError`. */
+export function readSums(stat: FileStat, file: PageFile): LogSums | undefined {
+  const fields = new SavedFields(file.text);
+  return fields.isNull("sums") ? undefined : takeSums(fields.fields("sums"), stat, file);
+}
+
+/** Pieces that are read even of a log that was shortened: a terabyte. */
+const lostBytesMax = 2 ** 40;
+
+function takeSums(fields: SavedFields, stat: FileStat, file: PageFile): LogSums {
+  const [dev, ino] = [fields.finite("dev"), fields.finite("ino")];
+  if (!isSameFile({ dev, ino }, stat)) throw malformed("checksums of this log");
+  const start = fields.whole("start", 0, Number.MAX_SAFE_INTEGER);
+  const end = fields.whole("end", start, start + Math.max(lostBytesMax, stat.size));
+  const sums = takeNumbers(file, sumCount({ start, end }));
   return {
-    kind: indexFrame,
-    begin: (text, room) => {
-      const fields = new SavedFields(text);
-      const { binding, bytes } = boundTo(log, stat, fields);
-      const { end } = binding;
-      const state = fields.fields("state");
-      const indexer = state.fields("indexer");
-      const isTranscript = !indexer.isNull("transcript");
-      const place = readPlace(fields.fields("header"), end);
-      const header = isTranscript ? undefined : headerAt(log.file, place);
-      const kind = isTranscript ? indexer.oneOf("transcript", sourceKinds) : undefined;
-      const entriesFrom = isTranscript ? 0 : place.offset + place.length + 1;
-      const lineNumber = state.whole("lineNumber", place.lineNumber + 1, end + 1);
-      const covered = { end, entriesFrom, lineNumber, isTranscript };
-      const counts = readCounts(indexer.fields("counts"), covered);
-      const kinds = readKinds(indexer, covered);
-      const diagnostics = readDiagnostics(indexer.fields("diagnostics"), covered);
-      const entriesBeforeHeader = indexer.whole("entriesBeforeHeader", 0, lineNumber);
-      const folded = readFolded(state.fields("folded"), covered, counts.rows);
-      const settledRows = state.whole("settledRows", 0, counts.rows);
-      const sumsEnd = fields.whole("sumsEnd", 0, end);
-      const tables = roomForTables(counts, kinds.length, covered, room);
-      const { rows, ids, lines, check } = tables;
-      const index = { rows, ids, kinds };
-      return () => {
-        check();
-        const transcript = kind && savedTranscript(kind, tables.transcript, counts);
-        const indexed = { index, lines, diagnostics, entriesBeforeHeader, transcript };
-        const saved = { indexer: indexed, folded, settledRows, end, lineNumber };
-        const checkpoint = { binding, sumsEnd, state: saved };
-        return { checkpoint, header: header ?? headerOfTranscript(transcript, place), bytes };
-      };
-    },
+    dev,
+    ino,
+    logVersion: fields.whole("logVersion", 0, Number.MAX_SAFE_INTEGER),
+    isConfirmed: fields.flag("isConfirmed"),
+    start,
+    end,
+    sums: new Uint32Array(sums.buffer),
   };
 }
 
-export function sumsEndOf(sums: RecordSums | undefined): number {
+export function sumsEndOf(sums: LogSums | undefined): number {
   return sums?.isConfirmed === true ? sums.end : 0;
 }
 
-/** Null while the log ends within a line, or if another file has its name. */
-export function statePieces(
-  state: LogState,
-  sums: RecordSums | undefined,
-): Iterable<Buffer> | null {
+/**
+ * To be taken without pause but between the pieces, of which each is a megabyte; the state must not
+ * change. Null while the log ends within a line, or if another file has its name.
+ */
+export function statePieces(state: LogState, sums: LogSums | undefined): Iterable<Buffer> | null {
   const saved = state.save();
   const { header } = state.indexer;
   const binding = saved && stateBinding(state, saved.end);
@@ -108,12 +144,14 @@ export function statePieces(
   const transcriptJson = Buffer.from(transcript ? JSON.stringify(transcript.state) : "");
   const counts = countsOf(saved.indexer, transcriptJson);
   const { folded, settledRows, lineNumber } = saved;
+  const { sums: ofPieces = new Uint32Array(0), ...sumsFacts } = sums ?? {};
   const json = {
+    version: indexVersion,
     binding,
     header: { offset: header.offset, length: header.length, line: header.lineNumber },
     remembered: { beforeCursor: beforeCursor.toString("base64"), start: start.toString("base64") },
     lineBytesMax,
-    sumsEnd: sumsEndOf(sums),
+    sums: sums === undefined ? null : sumsFacts,
     state: {
       indexer: {
         counts,
@@ -127,12 +165,11 @@ export function statePieces(
       lineNumber,
     },
   };
-  return framesOf({ json, columns: columnsOf(saved.indexer, transcriptJson) }, sums);
-}
-
-function* framesOf(index: FrameContent, sums: RecordSums | undefined): Generator<Buffer> {
-  yield* framePieces(indexFrame, index, checkpointPieceBytes);
-  if (sums !== undefined) yield* framePieces(sumsFrame, sumsContent(sums), checkpointPieceBytes);
+  const columns = [
+    savedColumn(ofPieces.length, () => ofPieces),
+    ...columnsOf(saved.indexer, transcriptJson),
+  ];
+  return inLargeChunks(filePieces(checkpointKind, json, columns));
 }
 
 function stateBinding(state: LogState, end: number): LogBinding | null {
@@ -176,14 +213,9 @@ function headerAt(file: LogFile, place: HeaderPlace): IndexedHeader {
   return { header: found.header, version: found.version, ...place };
 }
 
-function savedTranscript(
-  kind: SourceKind,
-  column: Uint8Array,
-  { transcriptBytes }: SavedCounts,
-): SavedTranscript {
-  const text = Buffer.from(column.buffer, column.byteOffset, transcriptBytes).toString();
+function savedTranscript(kind: SourceKind, json: Buffer): SavedTranscript {
   // Decoding boundary: any JSON; `SavedFields` reads it.
-  return { kind, state: JSON.parse(text) as object };
+  return { kind, state: JSON.parse(json.toString()) as object };
 }
 
 /** It is derived from many records. */

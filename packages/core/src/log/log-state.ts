@@ -12,6 +12,7 @@ import {
   readFullySync,
   readRange,
   readShallow,
+  runSync,
   scan,
 } from "@branchlog/streaming";
 import type { LineRest, LinesSink, Steps } from "@branchlog/streaming";
@@ -22,6 +23,7 @@ import type { DialectName } from "../dialects/dialect.ts";
 import { readTitleSlot, titleSlotBytes } from "../dialects/title-slot.ts";
 import type { TitleSlot } from "../dialects/title-slot.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
+import type { RestoredIndex, SavedIndex } from "../index-table/index-table.ts";
 import { LogIndexer } from "../index-table/log-indexer.ts";
 import type { IndexedHeader, SavedLog } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
@@ -139,7 +141,7 @@ export class LogState {
   }
 
   get isBroken(): boolean {
-    return this.#broken;
+    return this.#broken || this.indexer.isAdding;
   }
 
   /** Views that change with the state; null while the log ends within a line. */
@@ -155,12 +157,17 @@ export class LogState {
     };
   }
 
-  restore(saved: SavedState, header: IndexedHeader, bytes: LogFingerprint): void {
+  restore(saved: SavedState<RestoredIndex>, header: IndexedHeader, bytes: LogFingerprint): void {
     const { end: offset, lineNumber } = saved;
     this.#framer = new LineFramer({ offset, lineNumber, lineBytesMax: this.lineBytesMax });
     this.#trail = new FingerprintingReader(this.file, bytes);
     this.#settledRows = saved.settledRows;
-    this.indexer.restore(saved.indexer, header);
+    const options = { lineBytesMax: this.lineBytesMax, bodyCacheBytesMax: 0 };
+    this.indexer.restore(saved.indexer, header, () => {
+      const anew = new LogState(this.file, options, () => undefined);
+      runSync(anew.read(this.end));
+      return anew.indexer;
+    });
     this.folded.restore(saved.folded);
   }
 
@@ -168,6 +175,7 @@ export class LogState {
     return this.#trail.bytes;
   }
 
+  /** Throws {@link DamagedCheckpoint}; the state is broken then. */
   *read(to: number): Steps<void> {
     const sink = this.#sink();
     const sampled = Math.min(to, this.end + sampleBytes);
@@ -181,20 +189,17 @@ export class LogState {
 
   /**
    * Without reading the bytes back. A newline at their start may have ended another writer's line.
-   * Returns the first row made of these bytes alone.
+   * Throws {@link DamagedCheckpoint}; the state is broken then.
    */
-  adopt(bytes: Buffer): number {
+  adopt(bytes: Buffer): void {
     const { index, end } = this;
-    let firstOwn = index.count;
     this.#framer.push(bytes, this.#sink());
     this.#trail.add(bytes);
-    while (firstOwn < index.count && index.rows.offset(firstOwn) < end) firstOwn += 1;
     // Lines written by this process are not provisional.
-    for (let row = firstOwn; row < index.count; row += 1) {
+    for (let row = index.rows.firstFrom(end); row < index.count; row += 1) {
       index.rows.mark(row, 0, rowFlags.provisional);
     }
     while (!this.#settleSome());
-    return firstOwn;
   }
 
   remember({ dev, ino }: FileStat): void {
@@ -288,8 +293,8 @@ export class LogState {
   }
 }
 
-export interface SavedState {
-  readonly indexer: SavedLog;
+export interface SavedState<Index = SavedIndex> {
+  readonly indexer: SavedLog<Index>;
   readonly folded: SavedFolded;
   readonly settledRows: number;
   readonly end: number;

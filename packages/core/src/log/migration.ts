@@ -37,6 +37,7 @@ export function needsMigration(log: TrackedLog): boolean {
  * `ERR_MIGRATION` with the cause, the log unchanged; `ERR_LOCK_TIMEOUT`.
  */
 export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Steps<string | null> {
+  if (log.stored !== undefined) throw oldInStore(log.path);
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     let file: AtomicFile | undefined;
     let original: string | null = null;
@@ -52,6 +53,13 @@ export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Ste
     if (!needsMigration(log)) return original;
   }
   throw migrationError(log.file.path, "other programs kept rewriting it");
+}
+
+function oldInStore(path: string): BranchlogError {
+  const message =
+    `${path} has an old version, which a store does not migrate; nothing was stored. Write it ` +
+    "into a file with branchlog store pull, migrate that, and push it under a new name.";
+  return new BranchlogError("ERR_MIGRATION", message, { path });
 }
 
 interface Migration {

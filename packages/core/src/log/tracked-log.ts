@@ -5,7 +5,9 @@
 import { portStep, runSync } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
+import { DamagedCheckpoint } from "../index-table/log-indexer.ts";
 import type { LogFile } from "../store/log-file.ts";
+import type { BlockingLog, StoredLog } from "../store/log-store.ts";
 import { isSameFile } from "../store/ports.ts";
 import type { FileStat } from "../store/ports.ts";
 import { commitToFile } from "./commit.ts";
@@ -29,6 +31,7 @@ export interface StateRestorer {
 }
 
 export class TrackedLog implements CommitLog, LogInFile {
+  readonly stored?: StoredLog | BlockingLog;
   readonly #options: ReadOptions;
   readonly #onChange: () => void;
   #state: LogState;
@@ -85,11 +88,12 @@ export class TrackedLog implements CommitLog, LogInFile {
       const stat = statNow();
       try {
         const make = (): LogState => this.#newState(stat);
-        const state = saved === undefined ? make() : yield* saved.restore(make, stat);
+        const state = attempt === 1 && saved ? yield* saved.restore(make, stat) : make();
         yield* state.read(stat.size);
         return this.#finish(state, stat);
       } catch (error) {
-        if (!isReplaced(error) || attempt >= readAttemptsMax) throw error;
+        const isAgain = isReplaced(error) || error instanceof DamagedCheckpoint;
+        if (!isAgain || attempt >= readAttemptsMax) throw error;
       }
     }
   }
@@ -122,9 +126,15 @@ export class TrackedLog implements CommitLog, LogInFile {
 
   /** Indexes bytes written at `end` without reading them. */
   adopt(bytes: Buffer, stat: FileStat, lines: readonly PlannedLine[]): void {
+    const { end } = this.#state;
+    try {
+      this.#state.adopt(bytes);
+    } catch (error) {
+      if (!(error instanceof DamagedCheckpoint)) throw error;
+      this.#reread();
+    }
     const { bodies, index } = this.#state;
-    const firstOwn = this.#state.adopt(bytes);
-    for (let row = firstOwn; row < index.count; row += 1) this.#ownRows.push(row);
+    for (let row = index.rows.firstFrom(end); row < index.count; row += 1) this.#ownRows.push(row);
     for (const { id, entry } of lines) {
       if (entry !== undefined) bodies.keep(index.rowOfId(id), entry);
     }
@@ -210,7 +220,9 @@ export class TrackedLog implements CommitLog, LogInFile {
       return true;
     } catch (error) {
       if (isReplaced(error)) return false;
-      throw error;
+      if (!(error instanceof DamagedCheckpoint)) throw error;
+      this.#reread();
+      return true;
     }
   }
 

@@ -71,7 +71,7 @@ function kindCounts(index: IndexTable, limit: number): KindCount[] {
   return [...counts].map(([kind, count]) => ({ ...shownKind(index.kinds.at(kind)), count }));
 }
 
-/** Making it costs O(rows); queries cost what they return. */
+/** Making it costs O(rows), or O(roots) where every path has one; queries cost what they return. */
 export function treeView(index: IndexTable): TreeView {
   return { roots: startRows(index).map((row) => index.idOf(row)), ...treeNodes(index) };
 }

@@ -21,16 +21,16 @@ import { engineSettings } from "../log/engine-options.ts";
 import type { EngineOptions, EngineSettings } from "../log/engine-options.ts";
 import { Findings } from "../log/findings.ts";
 import { LogDurability } from "../log/log-durability.ts";
-import { ReplicatedLog } from "../log/replicated-log.ts";
+import { ReplicatedLog, replicate } from "../log/replicated-log.ts";
 import { TrackedLog } from "../log/tracked-log.ts";
 import { buildWithSettings } from "../projections/context.ts";
 import type { BuiltContext, PathContext } from "../projections/context.ts";
 import type { PathView } from "../projections/projection.ts";
-import { createLog, createStreamedLog } from "../store/atomic-file.ts";
+import { createLog } from "../store/atomic-file.ts";
 import { LogFile } from "../store/log-file.ts";
-import type { StoredLog } from "../store/log-store.ts";
+import { isInStore } from "../store/log-store.ts";
+import type { BlockingLog, StoredLog, StoredSession } from "../store/log-store.ts";
 import { createPrivatePorts } from "../store/private-ports.ts";
-import { storedLogMissing } from "../store/stored-names.ts";
 import { rowPathView } from "./context-load.ts";
 
 const pathOfLog = "The path of a log";
@@ -81,31 +81,38 @@ export class Engine {
     return engine;
   }
 
+  /** Opens a session in a file or in a store, as `open` and `openStored`. */
+  static async openAt(
+    place: string | StoredSession,
+    options: EngineOptions = {},
+    signal?: AbortSignal,
+  ): Promise<Engine> {
+    if (!isInStore<StoredSession>(place)) return Engine.open(place, options, signal);
+    return Engine.openStored(await place.store.open(place.id, signal), options, signal);
+  }
+
   /** Opens a log of a store, with its bytes in memory. Rejects as `open`, and as the store does. */
-  static async openStored(
+  static openStored(
     stored: StoredLog,
     options: EngineOptions = {},
     signal?: AbortSignal,
   ): Promise<Engine> {
-    const end = await stored.end(signal);
-    if (end === undefined) throw storedLogMissing(stored.name);
-    const ports = createPrivatePorts(options.ports);
-    const path = `/${stored.name}.jsonl`;
-    let at = 0;
-    const bytes = async function* (): AsyncGenerator<Buffer, void, undefined> {
-      for await (const piece of stored.read({ ...end, at: 0 }, signal)) {
-        at += piece.length;
-        yield piece;
-      }
-    };
-    await createStreamedLog(ports, path, bytes());
+    return runAsync(Engine.#openingStored(stored, options), signal);
+  }
+
+  /** As `openStored`, blocking. */
+  static openStoredSync(stored: BlockingLog, options: EngineOptions = {}): Engine {
+    return runSync(Engine.#openingStored(stored, options));
+  }
+
+  static *#openingStored(stored: StoredLog | BlockingLog, options: EngineOptions): Steps<Engine> {
+    const { clock, ids } = engineSettings(options).ports;
+    const ports = createPrivatePorts({ clock, ids });
     const settings = engineSettings({ ...options, ports, checkpoint: "off" });
-    const engine = new Engine(
-      path,
-      settings,
-      (...parts) => new ReplicatedLog(stored, { ...end, at }, ...parts),
-    );
-    await runAsync(engine.log.open(), signal);
+    const replica = yield* replicate(stored, ports);
+    const makeLog: MakeLog = (...parts) => new ReplicatedLog(replica, ...parts);
+    const engine = new Engine(stored.address, settings, makeLog);
+    yield* engine.log.open();
     engine.appender.marks.setOwn();
     return engine;
   }

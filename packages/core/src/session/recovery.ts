@@ -25,7 +25,7 @@ export interface Recovery {
 export async function recoverLog(engine: Engine): Promise<Recovery> {
   engine.appender.requireWritable();
   const isRestored = restore(engine);
-  engine.refreshSync();
+  await engine.refresh();
   const appendedAgain = engine.durability.isInDoubt ? await appendAgain(engine) : [];
   return { isRestored, appendedAgain };
 }

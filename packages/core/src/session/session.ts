@@ -36,8 +36,7 @@ export class Session extends SessionView {
       engine,
       leaf,
       changes,
-      refresh: () => {
-        engine.refreshSync();
+      saw: () => {
         leaf.sawTail(engine.tailId);
         // A following leaf is at what others appended; a pinned one has not read it.
         if (leaf.following) engine.appender.marks.setSeen();

@@ -26,6 +26,7 @@ const pauseMs = 5;
 export function* writeTitle(engine: Engine, title: string, source: TitleSource): Steps<boolean> {
   engine.appender.requireWritable();
   const { log, settings } = engine;
+  if (log.stored !== undefined) throw slotInStore(log.path);
   const { ports, lockWaitMs } = settings;
   const endMs = ports.clock.monotonicMs() + lockWaitMs;
   for (;;) {
@@ -181,6 +182,13 @@ function lockRecord(
   } catch {
     return undefined;
   }
+}
+
+function slotInStore(path: string): BranchlogError {
+  const message =
+    `${path} has its name in a title slot of omp, which a store cannot rewrite; it was not ` +
+    "renamed. Name the session in its file, and store it under a new name.";
+  return new BranchlogError("ERR_APPEND_FAILED", message, { path });
 }
 
 function heldByOmp(path: string, lockWaitMs: number): BranchlogError {

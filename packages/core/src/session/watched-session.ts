@@ -13,7 +13,8 @@ export interface WatchedSession {
   readonly leaf: LeafCursor;
   /** Signals every change of the log or the leaf, and when they are replaced. */
   readonly changes: ChangeSignal;
-  readonly refresh: () => void;
+  /** Called after others' entries were read. */
+  readonly saw: () => void;
   /** Runs a function that reads a session, which may be closed. */
   readonly reading: <T>(read: () => T) => T;
   /** Closing is also a change: observables then complete. */

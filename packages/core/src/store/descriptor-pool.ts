@@ -3,6 +3,7 @@
  * that is deleted meanwhile can be written back. Beyond its size the least recently used
  * descriptors are closed, never one in use. A replaced file has another inode, and is opened anew.
  */
+import type { ByteSource } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
 import { descriptorsMax } from "../limits.ts";
 import { closeQuietly } from "./atomic-file.ts";
@@ -171,6 +172,35 @@ export const descriptorPoolOf: (fs: FileSystem) => DescriptorPool = onePerPort(
   "branchlog.descriptor-pool.3",
   (fs) => new DescriptorPool(fs),
 );
+
+/** The file with this identity, also after it has lost its name while its path is retained. */
+export function pooledSource(fs: FileSystem, path: string, file: FileIdentity): ByteSource {
+  const pool = descriptorPoolOf(fs);
+  return {
+    readSync: (target, offset, length, position) =>
+      pool.useSync(path, "read", file, (fd) => fs.readSync(fd, target, offset, length, position)),
+    read: (target, offset, length, position) =>
+      pool.use(path, "read", file, (fd) => fs.read(fd, target, offset, length, position)),
+  };
+}
+
+/** Managers have no `close`: what they retain is released with them. */
+const collected = new FinalizationRegistry<() => void>((release) => release());
+
+/** Retains a path until the returned function is called, or `owner` is collected. */
+export function retainedBy(owner: object, fs: FileSystem, path: string): () => void {
+  const pool = descriptorPoolOf(fs);
+  pool.retain(path);
+  const token = {};
+  let isReleased = false;
+  const release = (): void => {
+    if (!isReleased) pool.release(path);
+    isReleased = true;
+    collected.unregister(token);
+  };
+  collected.register(owner, release, token);
+  return release;
+}
 
 function replaced(path: string): BranchlogError {
   const message = `The file that was read at ${path} was replaced by another; open it again.`;

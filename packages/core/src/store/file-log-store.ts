@@ -4,7 +4,7 @@
  */
 import { basename, dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
-import { readFullySync, readRangeAsync, runAsync } from "@branchlog/streaming";
+import { pollMsDefault, readFullySync, readRangeAsync, runAsync } from "@branchlog/streaming";
 import { slotLength } from "../dialects/title-slot.ts";
 import { BranchlogError } from "../errors.ts";
 import { lockWaitMsDefault } from "../limits.ts";
@@ -12,6 +12,7 @@ import { createStreamedLog } from "./atomic-file.ts";
 import { acquireLock } from "./lock.ts";
 import { LogFile } from "./log-file.ts";
 import type { LogStore, StoredAppend, StoredLog, StoredPosition } from "./log-store.ts";
+import { watchWithPoll } from "./polled-hints.ts";
 import type { FileStat, Ports } from "./ports.ts";
 import {
   requireStoredName,
@@ -78,6 +79,10 @@ class FileStoredLog implements StoredLog {
     this.#ports = ports;
   }
 
+  get address(): string {
+    return this.#file.path;
+  }
+
   async *read(
     { generation, at }: StoredPosition,
     signal?: AbortSignal,
@@ -131,10 +136,10 @@ class FileStoredLog implements StoredLog {
 
   watch(onHint: () => void): () => void {
     const { path } = this.#file;
-    const watch = this.#ports.hints.watch(dirname(path), (name) => {
+    const watched = { ports: this.#ports, directory: dirname(path), pollMs: pollMsDefault };
+    return watchWithPoll(watched, (name) => {
       if (name === null || name === basename(path)) onHint();
     });
-    return () => watch.closeSync();
   }
 }
 

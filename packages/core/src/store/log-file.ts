@@ -7,15 +7,12 @@ import { dirname, join, basename } from "node:path";
 import { readCounter } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
-import { descriptorPoolOf } from "./descriptor-pool.ts";
+import { descriptorPoolOf, retainedBy } from "./descriptor-pool.ts";
 import type { PoolMode } from "./descriptor-pool.ts";
 import { errorCodeOf, isSameFile, quietly } from "./ports.ts";
 import type { FileIdentity, FileSystem, FileStat } from "./ports.ts";
 
 const chunkBytes = 1024 * 1024;
-
-/** Managers have no `close`: what they retain is released with them. */
-const collected = new FinalizationRegistry<() => void>((release) => release());
 
 /** Its path is canonical, so that two names of a log share a lock. */
 export class LogFile implements ByteSource {
@@ -47,28 +44,16 @@ export class LogFile implements ByteSource {
 
   /** Until the returned function is called, or `owner` is collected. */
   retain(owner: object): () => void {
-    const pool = descriptorPoolOf(this.#fs);
-    const { path } = this;
-    pool.retain(path);
-    const token = {};
-    let isReleased = false;
-    const release = (): void => {
-      if (!isReleased) pool.release(path);
-      isReleased = true;
-      collected.unregister(token);
-    };
-    collected.register(owner, release, token);
-    return release;
+    return retainedBy(owner, this.#fs, this.path);
   }
 
   /** Keeps the log open during `work`, so that reads succeed even after it loses its name. */
   async whileRetained<T>(work: () => Promise<T>): Promise<T> {
-    const pool = descriptorPoolOf(this.#fs);
-    pool.retain(this.path);
+    const release = this.retain(this);
     try {
       return await work();
     } finally {
-      pool.release(this.path);
+      release();
     }
   }
 

@@ -19,14 +19,44 @@ export type StoredAppend =
   | { readonly kind: "appended"; readonly end: StoredPosition }
   /** The log already holds them there: an earlier call stored them, and its answer was lost. */
   | { readonly kind: "landed"; readonly end: StoredPosition }
-  /** Nothing was stored: others appended. */
-  | { readonly kind: "overtaken"; readonly end: StoredPosition }
+  /** Nothing was stored: others appended. `since`: all of that, if the store gives it at once. */
+  | { readonly kind: "overtaken"; readonly end: StoredPosition; readonly since?: Buffer }
   /** Nothing was stored: the log has another generation, or there is none. */
   | { readonly kind: "gone" };
 
-/** One log in a store. */
-export interface StoredLog {
+/** What does not depend on how a log is asked. */
+export interface NamedLog {
   readonly name: string;
+  /** What messages call it, and the path of a session in it. Without secrets. */
+  readonly address: string;
+  /**
+   * Hints that bytes may have been added. They may be doubled, and late by some seconds, and must
+   * not be lost. Never throws. Keeps the process alive until the returned function is called.
+   */
+  watch(onHint: () => void): () => void;
+}
+
+/** What was read of a log while it was opened. */
+export interface OpenedLog {
+  readonly end: StoredPosition;
+  /** The first bytes, perhaps all. */
+  readonly pieces: readonly Buffer[];
+}
+
+/** A log to which nobody else can append. */
+export interface HeldLog {
+  /** All that was stored since the position at which it was asked for. */
+  readonly since: Buffer;
+  /** As that of {@link StoredLog}, behind `since`; then it is held no more. */
+  append(bytes: Buffer): Promise<StoredAppend>;
+  /** Does nothing if it is held no more. */
+  release(): void;
+}
+
+/** One log in a store. */
+export interface StoredLog extends NamedLog {
+  /** Once after opening, where the store gives it; then undefined. */
+  takeOpened?(): OpenedLog | undefined;
   /**
    * The bytes from `from` on, in pieces, up to where the log ends when the last one is read.
    * Rejects with `ERR_LOG_GONE` if there is no log of that generation.
@@ -39,8 +69,37 @@ export interface StoredLog {
    * may be stored: the same call again tells.
    */
   append(expected: StoredPosition, bytes: Buffer, signal?: AbortSignal): Promise<StoredAppend>;
-  /** Hints that bytes may have been added; late, doubled or lost ones do no harm. Never throws. */
-  watch(onHint: () => void): () => void;
+  /**
+   * Lets the appends of others wait for some seconds at most, for a writer whom others overtook.
+   * Undefined: the log is gone. Stores without it let a writer try again.
+   */
+  hold?(from: StoredPosition): Promise<HeldLog | undefined>;
+}
+
+/** As {@link StoredLog}, for callers that cannot wait: each method blocks until it is answered. */
+export interface BlockingLog extends NamedLog {
+  readSync(from: StoredPosition): Iterable<Buffer>;
+  endSync(): StoredPosition | undefined;
+  appendSync(expected: StoredPosition, bytes: Buffer): StoredAppend;
+}
+
+export function isBlocking(log: StoredLog | BlockingLog): log is BlockingLog {
+  return "endSync" in log;
+}
+
+/** What a store knows of a session without reading it. */
+export interface StoredFacts {
+  /** Of the log. */
+  readonly name: string;
+  /** As that of its `StoredLog`. */
+  readonly address: string;
+  /** As in its header; undefined: its first lines have none. */
+  readonly sessionId: string | undefined;
+  /** As in its header. */
+  readonly cwd: string | undefined;
+  readonly sizeBytes: number;
+  /** When it was last appended to. */
+  readonly changedAt: Date;
 }
 
 /** Logs by name: letters, digits, `.`, `_` and `-`, the first one a letter or digit. */
@@ -53,4 +112,25 @@ export interface LogStore {
   names(signal?: AbortSignal): AsyncIterable<string>;
   /** Rejects with `ERR_LOG_MISSING`. */
   remove(name: string): Promise<void>;
+}
+
+/** A store whose sessions can be listed. */
+export interface ListingStore extends LogStore {
+  list(signal?: AbortSignal): AsyncIterable<StoredFacts>;
+}
+
+/** A session in a store. */
+export interface StoredSession {
+  /** Where the log is kept, as `postgresStore()` of `@branchlog/postgres`. */
+  readonly store: LogStore;
+  /** The name of the log; that of a session created there is the session's id. */
+  readonly id: string;
+}
+
+/** Callers without types may pass anything. */
+export function isInStore<T extends { readonly store: LogStore }>(
+  place: string | readonly string[] | T,
+): place is T {
+  const given: unknown = place;
+  return typeof given === "object" && given !== null && "store" in given;
 }

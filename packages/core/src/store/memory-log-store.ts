@@ -46,6 +46,7 @@ export class MemoryLogStore implements LogStore {
   #logNamed(name: string): StoredLog {
     return {
       name,
+      address: `memory:${name}`,
       read: (from) => this.#read(name, from),
       end: async () => endOf(this.#logs.get(name)),
       append: async (expected, bytes) => this.#append(name, expected, bytes),

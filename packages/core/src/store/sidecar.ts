@@ -6,7 +6,6 @@
  */
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import type { ByteSource } from "@branchlog/streaming";
 import type { FileStat, FileSystem } from "./ports.ts";
 
 export const nameBytesMax: number = 255;
@@ -90,12 +89,4 @@ export function openTrustedSync(fs: FileSystem, path: string): TrustedSidecar | 
   }
   fs.closeSync(fd);
   return undefined;
-}
-
-export function sidecarSource(fs: FileSystem, { fd }: TrustedSidecar): ByteSource {
-  return {
-    readSync: (target, offset, length, position) =>
-      fs.readSync(fd, target, offset, length, position),
-    read: (target, offset, length, position) => fs.read(fd, target, offset, length, position),
-  };
 }

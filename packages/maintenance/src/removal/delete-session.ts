@@ -1,8 +1,16 @@
 /** Deletes a session file with its sidecars, unless a writer may have it open. */
 import { execFile } from "node:child_process";
-import { existsSync, unlinkSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readlinkSync,
+  realpathSync,
+  unlinkSync,
+} from "node:fs";
 import type { BigIntStats } from "node:fs";
-import { dirname, basename, join, resolve } from "node:path";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { runSync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
@@ -82,6 +90,24 @@ function lockOf(path: string, ports: Ports): HeldLock {
   } catch (error) {
     if (!isBranchlogError(error, "ERR_LOCK_TIMEOUT")) throw deleteFailed(path, error);
     throw busy(path, "another process is appending to it", error);
+  }
+}
+
+/** Whether there is a command `trash`, which may fail all the same. */
+export function hasTrash(): boolean {
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  const endings = process.platform === "win32" ? ["", ".exe", ".cmd"] : [""];
+  return folders.some((folder) =>
+    endings.some((ending) => isExecutable(join(folder, `trash${ending}`))),
+  );
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

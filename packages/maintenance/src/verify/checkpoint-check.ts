@@ -12,15 +12,17 @@ import {
   entryPlace,
   rowFlags,
   compareSums,
+  pageCount,
 } from "@branchlog/core/internal";
 import type {
   FoldedProjections,
   FoundCheckpoint,
   Kind,
   LogIndexer,
+  RestoredIndex,
   SavedDiagnostics,
-  ChangedPiece,
-  RecordSums,
+  ChangedBytes,
+  LogSums,
   SumComparison,
 } from "@branchlog/core/internal";
 import type { CheckpointDifference, ChangedLine, Checksums } from "./finding.ts";
@@ -59,6 +61,8 @@ export function checkCheckpoint(
   log: ReadLog,
 ): CheckpointFindings {
   const { indexer, folded, lineNumber } = checkpoint.state;
+  // A page that is damaged is read from the log: only what is believed can differ.
+  if (!hasWholePages(indexer.index)) return noDifferences;
   const own = log.indexer;
   const rows = differentEntries(checkpoint.state.indexer, own);
   const ofAll: CheckpointDifference["what"][] = [];
@@ -88,31 +92,113 @@ export function checkCheckpoint(
   };
 }
 
+function hasWholePages({ rows, ids, links }: RestoredIndex): boolean {
+  const ofIds = [ids.word, ids.inArena, ids.arena, ids.buckets];
+  const columns = [...Object.values(rows.columns), ...ofIds, ...Object.values(links.columns)];
+  try {
+    for (const column of columns) {
+      for (let page = 0; page < pageCount(column); page += 1) column.page(page);
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function differentEntries(
   saved: FoundCheckpoint["checkpoint"]["state"]["indexer"],
   own: LogIndexer,
 ): { readonly count: number; readonly list: readonly CheckpointDifference[] } {
   const restored = new IndexTable();
-  restored.restore(saved.index);
+  let isPossible = true;
+  restored.restore(saved.index, () => {
+    isPossible = false;
+    restored.become(linkedAnew(own.index, own.index.count, () => false));
+  });
   const lines = new LineMap();
   lines.restore(saved.lines);
+  const rows = Math.min(restored.count, own.index.count);
+  const linked = linkedAnew(own.index, rows, (row) => restored.rows.is(row, rowFlags.damaged));
   const list: CheckpointDifference[] = [];
-  let count = Math.abs(restored.count - own.index.count);
-  if (count > 0) list.push({ what: "entries", entry: null });
-  for (let row = 0; row < Math.min(restored.count, own.index.count); row += 1) {
+  let count = 0;
+  const add = (what: CheckpointDifference["what"], entry: EntryPlace | null, more = 1): void => {
+    count += more;
+    if (list.length < diagnosticsMax) list.push({ what, entry });
+  };
+  const isSameKind = kindComparison(restored, own.index);
+  const missing = Math.abs(restored.count - own.index.count);
+  if (missing > 0) add("entries", null, missing);
+  for (let row = 0; row < rows; row += 1) {
     const isLine = lines.lineOfRow(row) === own.lines.lineOfRow(row);
-    const what = isLine ? differenceOf(restored, own.index, row) : "lines";
-    if (what === undefined) continue;
-    count += 1;
-    if (list.length < diagnosticsMax) list.push({ what, entry: entryPlace(own, row) });
+    const ofRow = differenceOf(restored, own.index, row, isSameKind);
+    const ofLinks = hasSameLinks(restored, linked, row) ? undefined : "links";
+    const what = isLine ? (ofRow ?? ofLinks) : "lines";
+    // Behind what no log can hold, the log would be compared with itself.
+    if (!isPossible) break;
+    if (what !== undefined) add(what, entryPlace(own, row));
   }
+  if (!isPossible) add("entries", null);
+  else if (!hasSameCounts(saved.index, linked)) add("links", null);
   return { count, list };
+}
+
+/** The tree of the log if just the rows are damaged that `isDamaged` says. */
+function linkedAnew(
+  own: IndexTable,
+  count: number,
+  isDamaged: (row: number) => boolean,
+): IndexTable {
+  const linked = new IndexTable();
+  const { rows } = own;
+  for (let row = 0; row < count; row += 1) {
+    const parentId = own.parentIdOf(row);
+    const handle = linked.ids.add(own.idOf(row));
+    const parentHandle = parentId === null ? rows.parentHandle(row) : linked.ids.add(parentId);
+    const [offset, length] = [rows.offset(row), rows.length(row)];
+    linked.add({ offset, length, handle, parentHandle, kind: 0, time: 0, flags: 0 });
+  }
+  for (let row = 0; row < count; row += 1) if (isDamaged(row)) linked.markDamaged(row);
+  return linked;
+}
+
+function hasSameCounts({ counts, hidden, last }: RestoredIndex, linked: IndexTable): boolean {
+  const { counts: ours, hidden: oursHidden, last: oursLast } = linked.save();
+  const isSame = isDeepStrictEqual(counts, ours);
+  return (
+    isSame && isDeepStrictEqual([pairs(hidden), pairs(last)], [pairs(oursHidden), pairs(oursLast)])
+  );
+}
+
+function pairs(numbers: Int32Array): ReadonlyMap<number, number> {
+  const map = new Map<number, number>();
+  for (let at = 0; at + 1 < numbers.length; at += 2)
+    map.set(numbers[at] ?? 0, numbers[at + 1] ?? 0);
+  return map;
+}
+
+const treeFlags = rowFlags.damaged | rowFlags.shadowed;
+
+function hasSameLinks(saved: IndexTable, linked: IndexTable, row: number): boolean {
+  const [there, here] = [saved.rows, linked.rows];
+  const isFlagged = ((there.flags(row) ^ here.flags(row)) & treeFlags) !== 0;
+  if (isFlagged || there.nextSibling(row) !== here.nextSibling(row)) return false;
+  const handles = [
+    [there.handle(row), here.handle(row)],
+    [there.parentHandle(row), here.parentHandle(row)],
+  ] as const;
+  return handles.every(([one, other]) => {
+    if (saved.rowOfHandle(one) !== linked.rowOfHandle(other)) return false;
+    const [ofOne, ofOther] = [saved.childrenAt(one), linked.childrenAt(other)];
+    const isSame = ofOne.first === ofOther.first && ofOne.last === ofOther.last;
+    return isSame && ofOne.shown === ofOther.shown;
+  });
 }
 
 function differenceOf(
   saved: IndexTable,
   own: IndexTable,
   row: number,
+  isSameKind: (row: number) => boolean,
 ): CheckpointDifference["what"] | undefined {
   const [there, here] = [saved.rows, own.rows];
   const isPlace = there.offset(row) === here.offset(row) && there.length(row) === here.length(row);
@@ -121,7 +207,7 @@ function differenceOf(
   // An id that is missing or repeated differs.
   if (saved.idOf(row) !== id || saved.ids.find(id) !== there.handle(row)) return "id";
   if (saved.parentIdOf(row) !== own.parentIdOf(row)) return "parent";
-  if (!isDeepStrictEqual(saved.kindOf(row), own.kindOf(row))) return "kind";
+  if (!isSameKind(row)) return "kind";
   const isTime = Object.is(there.time(row), here.time(row));
   const flags = there.flags(row) ^ here.flags(row);
   const added = flags & there.flags(row);
@@ -134,14 +220,22 @@ function differenceOf(
 }
 
 function hasSameLines(saved: ReturnType<LineMap["save"]>, own: LineMap): boolean {
-  const { otherCount, otherRecords, recordCount } = own.save();
-  const isSameCount = saved.otherCount === otherCount && saved.recordCount === recordCount;
-  return isSameCount && isDeepStrictEqual(saved.otherRecords.slice(0, otherCount), otherRecords);
+  const { otherRecords, recordCount } = own.save();
+  const isSameCount = saved.recordCount === recordCount;
+  return isSameCount && isDeepStrictEqual(saved.otherRecords, otherRecords);
+}
+
+function keyOf({ type, role, customType }: Kind): string {
+  return JSON.stringify([type, role ?? null, customType ?? null]);
+}
+
+/** The numbers of kinds depend on their order. */
+function kindComparison(saved: IndexTable, own: IndexTable): (row: number) => boolean {
+  const [there, here] = [saved.kinds.kinds.map(keyOf), own.kinds.kinds.map(keyOf)];
+  return (row) => there[saved.rows.kind(row)] === here[own.rows.kind(row)];
 }
 
 function hasKindsOf(own: LogIndexer, kinds: readonly Kind[]): boolean {
-  const keyOf = ({ type, role, customType }: Kind): string =>
-    JSON.stringify([type, role ?? null, customType ?? null]);
   const known = new Set(own.index.kinds.save().map(keyOf));
   return kinds.every((kind) => known.has(keyOf(kind)));
 }
@@ -186,30 +280,34 @@ export interface CheckedLog {
   readonly source: ByteSource;
   readonly indexer: LogIndexer;
   /** Its checksums, which end within it. */
-  readonly sums: RecordSums | undefined;
+  readonly sums: LogSums | undefined;
 }
 
-/** O(bytes covered); memory for a length and a checksum of each entry. */
+/** O(bytes covered); memory for a checksum of each 64 KiB. */
 export async function checkChecksums(
   { source, indexer, sums }: CheckedLog,
   signal?: AbortSignal,
 ): Promise<ChecksumFindings> {
   if (sums === undefined) return without("none", indexer);
   const compared = await runAsync(compareSums(source, sums, diagnosticsMax), signal);
-  return findingsOf(sums, compared, indexer);
+  return findingsOf(sums, compared, { source, indexer });
 }
 
 function findingsOf(
-  sums: RecordSums,
+  sums: LogSums,
   { verdict, changedCount, changed }: SumComparison,
-  indexer: LogIndexer,
+  { source, indexer }: Omit<CheckedLog, "sums">,
 ): ChecksumFindings {
   if (verdict === "rewritten") return without("rewritten", indexer);
   const unseen = entriesFrom(indexer, sums.end);
   return {
-    checksums: { state: "compared", entries: sums.count - sums.gapCount, unseenEntries: unseen },
+    checksums: {
+      state: "compared",
+      entries: entriesBefore(indexer, sums.end),
+      unseenEntries: unseen,
+    },
     changedLineCount: changedCount,
-    changedLines: changed.map((piece) => changedLine(piece, indexer)),
+    changedLines: changedLines(changed, source, indexer),
   };
 }
 
@@ -218,10 +316,69 @@ function without(state: "none" | "rewritten", indexer: LogIndexer): ChecksumFind
   return { checksums, changedLineCount: 0, changedLines: [] };
 }
 
-function changedLine({ offset, length, line }: ChangedPiece, { index }: LogIndexer): ChangedLine {
-  const row = index.rows.firstFrom(offset);
-  const isEntry = row < index.count && index.rows.offset(row) === offset;
-  return { offset, length: length - 1, line, id: isEntry ? index.idOf(row) : null };
+/** The line of a byte that changed; the first of those of a piece in which more did. */
+function changedLines(
+  changed: readonly ChangedBytes[],
+  source: ByteSource,
+  { index, lines }: LogIndexer,
+): ChangedLine[] {
+  const { rows } = index;
+  let known: LinePlace = { offset: 0, lineNumber: 1 };
+  return changed.map(({ offset, length }) => {
+    const row = rows.firstFrom(offset + 1) - 1;
+    const isBehind = row >= 0 && rows.offset(row) >= known.offset;
+    if (isBehind) known = { offset: rows.offset(row), lineNumber: lines.lineOfRow(row) };
+    known = lineAt(source, known, offset);
+    const isOne = length === 1;
+    const isEntry = isOne && row >= 0 && rows.offset(row) === known.offset;
+    const place = isOne
+      ? { offset: known.offset, length: lineLength(source, known) }
+      : { offset, length };
+    return { ...place, line: known.lineNumber, id: isEntry ? index.idOf(row) : null };
+  });
+}
+
+interface LinePlace {
+  readonly offset: number;
+  readonly lineNumber: number;
+}
+
+/** The line that holds a byte, from an earlier one on; the last one if the log ends before it. */
+function lineAt(source: ByteSource, known: LinePlace, byte: number): LinePlace {
+  let { offset, lineNumber } = known;
+  for (const end of lineEnds(source, offset)) {
+    if (end >= byte) break;
+    offset = end + 1;
+    lineNumber += 1;
+  }
+  return { offset, lineNumber };
+}
+
+/** Without its newline. */
+function lineLength(source: ByteSource, { offset }: LinePlace): number {
+  const [end = offset] = lineEnds(source, offset);
+  return end - offset;
+}
+
+const newline = 10;
+const searchBytes = 64 * 1024;
+
+/** The newlines from an offset on. */
+function* lineEnds(source: ByteSource, from: number): Generator<number, void, undefined> {
+  const bytes = Buffer.allocUnsafe(searchBytes);
+  for (let at = from; ;) {
+    const count = source.readSync(bytes, 0, bytes.length, at);
+    if (count === 0) return;
+    const read = bytes.subarray(0, count);
+    for (let end = read.indexOf(newline); end >= 0; end = read.indexOf(newline, end + 1)) {
+      yield at + end;
+    }
+    at += count;
+  }
+}
+
+function entriesBefore({ index }: LogIndexer, offset: number): number {
+  return index.rows.firstFrom(offset);
 }
 
 function entriesFrom({ index }: LogIndexer, offset: number): number {

@@ -116,7 +116,10 @@ export interface ParentCycle extends EntryPlace {
   readonly size: number;
 }
 
-/** Lines that differ from a checkpoint: an entry, or with a null `id` lines without one. */
+/**
+ * A line in which a bit differs from what a checkpoint saw, with the `id` of its entry; or the
+ * bytes in which more does, with the line in which they begin and a null `id`.
+ */
 export interface ChangedLine extends LinePlace {
   readonly id: string | null;
 }
@@ -146,7 +149,8 @@ export interface CheckpointDifference {
     | "parent"
     | "kind"
     | "time"
-    | "damage";
+    | "damage"
+    | "links";
   readonly entry: EntryPlace | null;
 }
 

@@ -5,11 +5,12 @@ import type { Session } from "@branchlog/core";
 import {
   requireOptions,
   watchedSession,
+  checkpointKind,
   checkpointPath,
-  checkpointSchema,
   diagnosticsMax,
   isBoundTo,
-  loadIndex,
+  loadPages,
+  readCheckpoint,
   savedSums,
   yieldEveryMs,
 } from "@branchlog/core/internal";
@@ -20,7 +21,7 @@ import type {
   FileStat,
   FoundCheckpoint,
   LogFile,
-  RecordSums,
+  LogSums,
 } from "@branchlog/core/internal";
 import { checkCheckpoint, noDifferences, checkChecksums } from "./checkpoint-check.ts";
 import { findingsOf, isDamaged, mayBeWritten } from "./finding.ts";
@@ -109,7 +110,7 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
   // Read before the log, which then covers at least as much.
   const { log, settings } = engine;
   const saved = savedFor(settings, engine.path, log.statSync());
-  engine.refreshSync();
+  await engine.refresh();
   // The log may be replaced while it is read; the report is on the current one.
   const { file, end } = log.state;
   const statSync = (): FileStat | null => log.statSync();
@@ -119,7 +120,7 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
 
 export interface SavedFacts {
   readonly stat: FileStat | null;
-  readonly sums: RecordSums | undefined;
+  readonly sums: LogSums | undefined;
 }
 
 /** Undefined if checkpoints are off. Throws nothing. */
@@ -222,6 +223,9 @@ function savedIndex({
 }: VerifiedRange): Promise<FoundCheckpoint | undefined> {
   const { checkpoint, checkpointDir, lineBytesMax, ports } = settings;
   if (checkpoint === "off" || stat === null) return Promise.resolve(undefined);
-  const schema = checkpointSchema({ file, lineBytesMax }, stat);
-  return runAsync(loadIndex(ports.fs, checkpointPath(file.path, checkpointDir), schema));
+  const path = checkpointPath(file.path, checkpointDir);
+  const steps = loadPages(ports.fs, path, checkpointKind, (saved) =>
+    readCheckpoint({ file, lineBytesMax }, stat, saved),
+  );
+  return runAsync(steps);
 }

@@ -1,7 +1,7 @@
 /** Exports one path of a session, in bounded memory, whole or not at all. */
 import { resolve } from "node:path";
 import type { JsonObject, OptionNames } from "@branchlog/streaming";
-import type { SessionEntry } from "@branchlog/core";
+import type { SessionEntry, StoredSession } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
   AnswerJoiner,
@@ -19,6 +19,9 @@ import {
 import { LineConverter } from "../convert/line-converter.ts";
 import { exportedPath, pathRows, linearLines } from "./linear-lines.ts";
 import { entryMarkdown, markdownIndent, markdownTitle } from "./markdown-text.ts";
+
+/** The path of a session file, or a session in a store. */
+export type ExportSource = string | StoredSession;
 
 export interface ExportOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
   /** The id of the entry where the path ends. Default: the last entry of the log. */
@@ -53,19 +56,19 @@ export interface LinearReport extends ExportReport {
  * the latest, after which the pieces are invalid.
  */
 export function markdownPieces(
-  source: string,
+  source: ExportSource,
   options: ExportOptions = {},
 ): AsyncGenerator<string, void, undefined> {
   return piecesOf(source, options, (engine) => markdownTexts(engine, options));
 }
 
 async function* piecesOf<T>(
-  source: string,
+  source: ExportSource,
   options: ExportOptions,
   make: (engine: Engine) => AsyncIterable<T>,
 ): AsyncGenerator<T, void, undefined> {
   const { signal } = requireOptions(options, exportNames);
-  const engine = await Engine.open(source, { ...options, access: "read" }, signal);
+  const engine = await Engine.openAt(source, { ...options, access: "read" }, signal);
   try {
     yield* piecesOfOneLog(engine, make(engine));
   } finally {
@@ -109,14 +112,14 @@ function hasCalls(entry: SessionEntry): boolean {
  * @throws BranchlogError as {@link markdownPieces}.
  */
 export function linearPieces(
-  source: string,
+  source: ExportSource,
   options: ExportOptions = {},
 ): AsyncGenerator<Buffer, void, undefined> {
   return convertedPieces(source, options, new LineConverter("pi"));
 }
 
 function convertedPieces(
-  source: string,
+  source: ExportSource,
   options: ExportOptions,
   converter: LineConverter,
 ): AsyncGenerator<Buffer, void, undefined> {
@@ -134,7 +137,7 @@ function convertedPieces(
  * await exportMarkdown("session.jsonl", "session.md");
  */
 export function exportMarkdown(
-  source: string,
+  source: ExportSource,
   target: string,
   options: ExportOptions = {},
 ): Promise<ExportReport> {
@@ -147,7 +150,7 @@ export function exportMarkdown(
  * @throws BranchlogError as {@link linearPieces}; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`.
  */
 export async function exportLinear(
-  source: string,
+  source: ExportSource,
   target: string,
   options: ExportOptions = {},
 ): Promise<LinearReport> {

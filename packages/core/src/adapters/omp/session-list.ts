@@ -57,9 +57,9 @@ export async function findMostRecentSession(sessionDir: string): Promise<string 
 
 /** Null if the working directory has none. */
 export function mostRecentSession(cwd: string, sessionDir?: string): string | null {
-  const directories = sessionDir === undefined ? sessionDirsOf(cwd) : [sessionDir];
+  if (sessionDir !== undefined) return findMostRecent(sessionDir, resolvePath(cwd));
   let latest: string | null = null;
-  for (const directory of directories) {
+  for (const directory of sessionDirsOf(cwd)) {
     const found = findMostRecent(directory, resolvePath(cwd));
     if (found !== null && (latest === null || changedMs(found) > changedMs(latest))) latest = found;
   }

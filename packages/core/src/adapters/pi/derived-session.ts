@@ -1,23 +1,22 @@
 /** Sessions that begin as a copy of a branch of the current session, or of a whole file. */
 import { branchLines, branchTo } from "../../copies/branched-session.ts";
 import type { Branch } from "../../copies/branched-session.ts";
-import { sessionPath } from "../../copies/session-header.ts";
 import { forkLines } from "../../copies/whole-session.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { engineSettings } from "../../log/engine-options.ts";
 import type { EngineOptions } from "../../log/engine-options.ts";
-import { Engine } from "../../session/engine.ts";
+import type { Engine } from "../../session/engine.ts";
 import { newHeader } from "../../session/new-header.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
-import { createLog, inLargeChunks } from "../../store/atomic-file.ts";
-import { resolvePath } from "../../store/user-paths.ts";
+import { inLargeChunks } from "../../store/atomic-file.ts";
 import { requireRow } from "./checked-drafts.ts";
 import type { FaceOptions } from "./existing-file.ts";
 import { filePlace } from "./manager-state.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { draftLog, fileLog, memoryLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
+import { createSessionLog, newSessionPath, openEngine, resolvedSession } from "./session-places.ts";
 
 /**
  * The branch to an entry: a file if it has an answer, else a draft; in memory if the current
@@ -35,7 +34,7 @@ export function branchOff(state: ManagerState, leafId: string | undefined): Mana
   const header = newHeader(ports, state.cwd, { parentSession, dialect, copied });
   const chunks = inLargeChunks(branchLines(engine, branch, header));
   if (!state.isPersisted) return { ...state, log: memoryLog(chunks, state.options) };
-  const file = sessionPath(state.sessionDir, header);
+  const file = newSessionPath(state.sessionDir, header);
   return { ...state, file, log: branchLog(file, chunks, branch, state.options) };
 }
 
@@ -51,14 +50,14 @@ export function forkFile(
   sessionDir?: string,
   { id }: Pick<NewSessionOptions, "id"> = {},
 ): ManagerState {
-  const parentSession = resolvePath(sourcePath);
+  const parentSession = resolvedSession(sourcePath);
   const source = openForkSource(parentSession, options);
   const place = filePlace(targetCwd, sessionDir, options);
   const { ports } = source.settings;
   const { dialect, header: copied } = source;
   const header = newHeader(ports, place.cwd, { id, parentSession, dialect, copied });
-  const file = sessionPath(place.sessionDir, header);
-  createLog(ports, file, inLargeChunks(forkLines(source, header)));
+  const file = newSessionPath(place.sessionDir, header);
+  createSessionLog(file, inLargeChunks(forkLines(source, header)), options);
   return { ...place, file, log: fileLog(file, options) };
 }
 
@@ -69,7 +68,7 @@ function branchLog(
   options: EngineOptions,
 ): SessionLog {
   if (!isConversation) return draftLog(file, chunks, options);
-  createLog(engineSettings(options).ports, file, chunks);
+  createSessionLog(file, chunks, options);
   return fileLog(file, options);
 }
 
@@ -83,7 +82,7 @@ const notForkable: ReadonlySet<ErrorCode> = new Set([
 /** @throws BranchlogError with pi's message if it is not a session. */
 function openForkSource(path: string, options: EngineOptions): Engine {
   try {
-    return Engine.openSync(path, { ...options, access: "read" });
+    return openEngine(path, { ...options, access: "read" });
   } catch (error) {
     if (!isBranchlogError(error) || !notForkable.has(error.code)) throw error;
     const message = `Cannot fork: source session file is empty or invalid: ${path}`;

@@ -10,6 +10,7 @@ import { LogFile } from "../../store/log-file.ts";
 import type { Ports } from "../../store/ports.ts";
 import { fileLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
+import { storeOf } from "./session-places.ts";
 
 /** The dialect is for new logs. Default: pi's. */
 export interface FaceOptions extends EngineOptions {
@@ -33,6 +34,8 @@ export function openExisting(file: string, options: FaceOptions): FoundLog {
       case "ERR_LOG_MISSING":
         return "missing";
       case "ERR_LOG_EMPTY":
+        // A store makes no log without a header; whoever made one may be about to write it.
+        if (storeOf(file) !== undefined) throw error;
         return "empty";
       case "ERR_NOT_A_SESSION":
       case "ERR_HEADER_DAMAGED":

@@ -71,7 +71,8 @@ export class ManagerPosition implements WatchedSession {
 
   readonly reading = <T>(read: () => T): T => read();
 
-  readonly refresh = (): void => this.engine.refreshSync();
+  /** The leaf is pinned. */
+  readonly saw = (): void => undefined;
 
   go(state: ManagerState): ManagerState {
     this.#stopListening();

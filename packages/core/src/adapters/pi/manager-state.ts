@@ -3,24 +3,23 @@
  * unchanged.
  */
 import { dirname } from "node:path";
-import { sessionPath } from "../../copies/session-header.ts";
 import { encodeHeader, objectText } from "../../entries/encode-entry.ts";
 import type { FileEntry, SessionHeader } from "../../entries/entry-types.ts";
 import { engineSettings } from "../../log/engine-options.ts";
 import { newHeader } from "../../session/new-header.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
-import { makeSessionDirectory, resolveSessionDir } from "../../directories/agent-directory.ts";
 import { resolvePath } from "../../store/user-paths.ts";
 import { claimEmptyFile, openExisting } from "./existing-file.ts";
 import type { FaceOptions, FoundLog } from "./existing-file.ts";
 import { findMostRecentSession } from "./session-lookup.ts";
 import { bytesOf, draftLog, fileLog, memoryLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
+import { madeDirectory, newSessionPath, resolvedSession, storeOf } from "./session-places.ts";
 
 /** Constant while a manager switches sessions. */
 export interface ManagerPlace {
   readonly cwd: string;
-  /** "" if new sessions are not kept. */
+  /** A directory, or the address of a store; "" if new sessions are not kept. */
   readonly sessionDir: string;
   readonly isPersisted: boolean;
   readonly options: FaceOptions;
@@ -41,14 +40,8 @@ export function filePlace(
   sessionDir: string | undefined,
   options: FaceOptions,
 ): ManagerPlace {
-  const place = {
-    cwd: resolveCwd(cwd),
-    sessionDir: resolvePath(resolveSessionDir(cwd, sessionDir)),
-    isPersisted: true,
-    options,
-  };
-  makeSessionDirectory(engineSettings(options).ports.fs, place.sessionDir);
-  return place;
+  const made = madeDirectory(cwd, sessionDir, options);
+  return { cwd: resolveCwd(cwd), sessionDir: made, isPersisted: true, options };
 }
 
 /** Creates a missing directory. Throws as {@link startSession}. */
@@ -76,7 +69,7 @@ export function startSession(
   const chunks = [encodeHeader(header)];
   const own = newLogOptions(place.options);
   if (!place.isPersisted) return { ...place, file: undefined, log: memoryLog(chunks, own) };
-  const path = file ?? sessionPath(place.sessionDir, header);
+  const path = file ?? newSessionPath(place.sessionDir, header);
   return { ...place, file: path, log: draftLog(path, chunks, own) };
 }
 
@@ -101,7 +94,7 @@ function newLogOptions(options: FaceOptions): FaceOptions {
  * @throws BranchlogError as `openExisting`.
  */
 export function openSession(place: ManagerPlace, path: string): ManagerState {
-  const file = resolvePath(path);
+  const file = resolvedSession(path);
   return stateIn(place, file, openExisting(file, place.options));
 }
 
@@ -115,13 +108,13 @@ export function openWhereItBelongs(
   sessionDir?: string,
   cwd?: string,
 ): ManagerState {
-  const file = resolvePath(path);
+  const file = resolvedSession(path);
   const found = openExisting(file, options);
   const stored = typeof found === "string" ? undefined : found.engine.header.cwd;
   const openedIn = resolveCwd(cwd ?? stored);
   const place =
     sessionDir === undefined
-      ? { cwd: openedIn, sessionDir: dirname(file), isPersisted: true, options }
+      ? { cwd: openedIn, sessionDir: storeOf(file) ?? dirname(file), isPersisted: true, options }
       : filePlace(openedIn, sessionDir, options);
   return stateIn(place, file, found);
 }

@@ -1,7 +1,7 @@
 /**
- * pi's session lists of one or all directories: complete, in a stable order, each file once,
- * sessions only. Bounded memory; saves a catalog beside the files. A missing or unreadable
- * directory is empty.
+ * pi's session lists of one or all directories, or of a store: complete, in a stable order, each
+ * file once, sessions only. Bounded memory; saves a catalog beside the files. A missing or
+ * unreadable directory is empty, a store that fails is an error.
  */
 import { DirectoryCatalog } from "../../catalog/directory-catalog.ts";
 import type { LookedAtFile } from "../../catalog/directory-catalog.ts";
@@ -9,12 +9,16 @@ import { Ranking } from "../../catalog/listed-session.ts";
 import type { ListedSession } from "../../catalog/listed-session.ts";
 import { sessionFilesBelow, sessionFilesIn } from "../../catalog/session-files.ts";
 import type { SessionFile } from "../../catalog/session-files.ts";
-import { readSessionTextSync } from "../../catalog/session-scan.ts";
+import { readSessionTextSync, sessionTextSync } from "../../catalog/session-scan.ts";
 import { storedTimeMs } from "../../projections/stored-value.ts";
 import { resolveSessionDir, sessionsRoot } from "../../directories/agent-directory.ts";
 import { expandPath } from "../../store/user-paths.ts";
 import { foreignPlaceCheck } from "../../store/foreign-places.ts";
+import { storePlace } from "../../store/blocking-stores.ts";
+import type { BlockingStore } from "../../store/blocking-stores.ts";
 import { sessionScope } from "./session-lookup.ts";
+import { openEngine } from "./session-places.ts";
+import { blockingCatalog } from "./stored-sessions.ts";
 
 /**
  * Called after each file with the counts read and total, which include files that are not sessions;
@@ -29,6 +33,8 @@ export type SessionListProgress = (
 interface Listing {
   /** In reading order, which breaks ties. */
   readonly list: (signal: AbortSignal | undefined) => Promise<SessionFile[]>;
+  /** In the place of files. */
+  readonly store?: BlockingStore | undefined;
   readonly includes: (session: SessionInfo) => boolean;
   /** Whether the sessions so far are reported after this file. */
   readonly isPublished: (loaded: number, total: number, index: number) => boolean;
@@ -106,6 +112,7 @@ async function listDirectory(
 ): Promise<SessionInfo[]> {
   return readSessions({
     list: async () => (await sessionFilesIn(directory, signal)).sort(byName),
+    store: storePlace(directory)?.store,
     includes,
     isPublished: (loaded, total) =>
       loaded === 1 || loaded % publishedEvery === 0 || loaded === total,
@@ -115,9 +122,12 @@ async function listDirectory(
 }
 
 async function readSessions(listing: Listing): Promise<SessionInfo[]> {
-  const { list, includes, isPublished, onProgress, signal } = listing;
+  const { list, store, includes, isPublished, onProgress, signal } = listing;
   const isForeign = foreignPlaceCheck();
-  const catalog = new DirectoryCatalog({ list, saved: "auto", isForeign, now: Date.now });
+  const catalog =
+    store === undefined
+      ? new DirectoryCatalog({ list, saved: "auto", isForeign, now: Date.now })
+      : blockingCatalog(store);
   const ranking = new Ranking(comesBefore);
   let loaded = 0;
   const onLooked = ({ session, index, total }: LookedAtFile): void => {
@@ -132,8 +142,9 @@ async function readSessions(listing: Listing): Promise<SessionInfo[]> {
   try {
     await catalog.look({ paths: null, onLooked, signal });
     return sessionsOf(ranking);
-  } catch {
+  } catch (error) {
     signal?.throwIfAborted();
+    if (store !== undefined) throw error;
     return [];
   }
 }
@@ -181,7 +192,7 @@ export interface SessionInfo {
   readonly firstMessage: string;
   /**
    * All user and assistant messages. Read on each access, also when copied or serialised:
-   * synchronous, O(bytes of the file); "" without the file.
+   * synchronous, O(bytes of the session); "" without it.
    */
   readonly allMessagesText: string;
 }
@@ -210,9 +221,11 @@ function sessionInfo(session: ListedSession): SessionInfo {
 
 function textOf(path: string): string {
   try {
-    return readSessionTextSync(path);
+    if (storePlace(path) === undefined) return readSessionTextSync(path);
+    const { log } = openEngine(path, { access: "read" });
+    return sessionTextSync(log.file, log.size);
   } catch {
-    // The file is gone.
+    // The session is gone.
     return "";
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The log of a session manager: a file, memory, or a draft: a log in memory that is published as a
- * file with the first user or assistant message. A failed call changes nothing.
+ * The log of a session manager: a file, a log of a store, memory, or a draft: a log in memory that
+ * is published with the first user or assistant message. A failed call changes nothing.
  */
 import { readRange, runSync } from "@branchlog/streaming";
 import type { AppendResult } from "../../append/append-result.ts";
@@ -19,6 +19,7 @@ import { ContextMemo } from "../../session/path-fold.ts";
 import { writeTitle } from "../../session/title-write.ts";
 import { createLog } from "../../store/atomic-file.ts";
 import { createPrivatePorts } from "../../store/private-ports.ts";
+import { createSessionLog, openEngine } from "./session-places.ts";
 
 /** The leaf is pinned from the start, as in pi. */
 export interface SessionLog {
@@ -42,10 +43,10 @@ const memoryPath = "/session.jsonl";
 /**
  * Never writes.
  *
- * @throws As `Engine.openSync`.
+ * @throws As {@link openEngine}.
  */
 export function fileLog(path: string, options: EngineOptions): SessionLog {
-  return standingAtTail(Engine.openSync(path, options), null, options);
+  return standingAtTail(openEngine(path, options), null, options);
 }
 
 export function memoryLog(chunks: Iterable<Buffer>, options: EngineOptions): SessionLog {
@@ -129,7 +130,7 @@ function publish(draft: SessionLog, path: string, item: AppendItem): Appended {
   copy.leaf.pin(draft.leaf.id);
   const result = appendNow(copy, item);
   try {
-    createLog(engineSettings(options).ports, path, bytesOf(copy.engine));
+    createSessionLog(path, bytesOf(copy.engine), options);
     return { log: standingAt(fileLog(path, options), copy.leaf), result };
   } catch (error) {
     const file = ownFile(draft, path, error);
@@ -161,7 +162,10 @@ function ownFile(draft: SessionLog, path: string, failure: unknown): SessionLog 
   } catch (error) {
     // The file is another one that existed before.
     if (isBranchlogError(failure, "ERR_LOG_EXISTS")) return undefined;
-    if (!isBranchlogError(error, "ERR_LOG_UNREADABLE")) return undefined;
+    const isUnknown =
+      isBranchlogError(error, "ERR_LOG_UNREADABLE") ||
+      isBranchlogError(error, "ERR_STORE_UNAVAILABLE");
+    if (!isUnknown) return undefined;
     throw uncertain(path, failure);
   }
 }

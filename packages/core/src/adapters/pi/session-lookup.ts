@@ -6,10 +6,12 @@ import { join } from "node:path";
 import { readSessionHeaderSync } from "../../catalog/header-search.ts";
 import { isSessionFileName } from "../../catalog/session-files.ts";
 import type { SessionHeader } from "../../entries/entry-types.ts";
+import { storePlace } from "../../store/blocking-stores.ts";
 import { nodeFileSystem } from "../../store/node-file-system.ts";
 import type { FileStat } from "../../store/ports.ts";
 import { isDefaultSessionDir, resolveSessionDir } from "../../directories/agent-directory.ts";
 import { expandPath, isSamePath, resolvePath } from "../../store/user-paths.ts";
+import { findStored, latestStored } from "./stored-sessions.ts";
 
 /**
  * The session file with this id among those of `cwd` (see `listSessions`), or undefined. Of
@@ -18,6 +20,8 @@ import { expandPath, isSamePath, resolvePath } from "../../store/user-paths.ts";
  */
 export function findSessionById(cwd: string, id: string, sessionDir?: string): string | undefined {
   const directory = resolveSessionDir(cwd, sessionDir);
+  const place = storePlace(directory);
+  if (place !== undefined) return findStored(place.store, id);
   const isInScope = sessionScope(cwd, directory);
   const names = sessionFileNames(directory).sort().reverse();
   const isNamed = (name: string): boolean => name.endsWith(`_${id}.jsonl`);
@@ -37,6 +41,8 @@ export function findSessionById(cwd: string, id: string, sessionDir?: string): s
  */
 export function findMostRecentSession(sessionDir: string, cwd?: string): string | null {
   const directory = expandPath(sessionDir);
+  const place = storePlace(directory);
+  if (place !== undefined) return latestStored(place.store, cwd);
   const isInScope = cwd ? sessionScope(cwd, directory) : () => true;
   const files = sessionFileNames(directory)
     .sort()

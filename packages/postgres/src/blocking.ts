@@ -1,0 +1,10 @@
+/**
+ * `@branchlog/postgres/blocking`: lets the session managers of pi and omp, which cannot wait, take
+ * addresses of PostgreSQL wherever they take paths. Importing it is all: in the program, or before
+ * any other with `node --import @branchlog/postgres/blocking`.
+ */
+import { registerBlockingStores } from "@branchlog/core/internal";
+import { postgresPlace } from "./blocking-store.ts";
+
+registerBlockingStores("postgres", postgresPlace);
+registerBlockingStores("postgresql", postgresPlace);

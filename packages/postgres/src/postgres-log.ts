@@ -1,0 +1,241 @@
+/**
+ * One log of a store in PostgreSQL: rows of whole batches, each with its offset. What was stored
+ * last is known by its offset and a random mark, so that a log that a failover set back, and that
+ * others then continued, is not taken for the one that was read.
+ */
+import { isUtf8 } from "node:buffer";
+import { BranchlogError } from "@branchlog/core";
+import type {
+  HeldLog,
+  OpenedLog,
+  StoredAppend,
+  StoredLog,
+  StoredPosition,
+} from "@branchlog/core/types";
+import { storedLogGone } from "@branchlog/core/internal";
+import type { Connections, Transaction } from "./connections.ts";
+import { goneState, inSchema } from "./schema.ts";
+import { sqlStateOf } from "./store-errors.ts";
+
+/** What is asked for at once. */
+export const readBytes: number = 4 * 1024 * 1024;
+
+/** A writer that holds a log and is silent for longer loses it, and appends as any other. */
+const heldMsMax = 1_000;
+
+/** PostgreSQL's limit for a value is 1 GiB; the library needs room to quote it. */
+const lineBytesMax: number = 256 * 1024 * 1024;
+
+type RowQuery = Transaction["query"];
+
+export interface LogSetting {
+  readonly connections: Connections;
+  readonly schema: string;
+  /** Whether appends wait for the disk of the server, and for its synchronous standbys. */
+  readonly synced: boolean;
+  readonly onAppended: (id: string) => void;
+  readonly watch: (id: string, onHint: () => void) => () => void;
+}
+
+/** bigint comes as text. */
+interface AppendRow {
+  readonly answer: StoredAppend["kind"];
+  readonly ends: string | null;
+  readonly new_mark: string | null;
+  readonly since: string | null;
+}
+
+/** With the first bytes of the log; without them if it is empty. */
+export interface OpenRow extends BatchRow {
+  readonly id: string;
+}
+
+interface BatchRow {
+  /** Null of an empty log. */
+  readonly starts: string | null;
+  readonly marked: string;
+  readonly ends: string;
+  readonly text_body: string | null;
+  readonly raw_body: Buffer | null;
+}
+
+export class PostgresLog implements StoredLog {
+  readonly name: string;
+  readonly address: string;
+  readonly #id: string;
+  readonly #setting: LogSetting;
+  /** The end of the batch that this object read or stored last, and its mark. */
+  #last: { readonly at: number; readonly mark: string } | undefined;
+
+  #opened: readonly OpenRow[];
+
+  constructor(name: string, id: string, opened: readonly OpenRow[], setting: LogSetting) {
+    this.name = name;
+    this.address = `${setting.connections.shown}#${encodeURIComponent(name)}`;
+    this.#id = id;
+    this.#opened = opened;
+    this.#setting = setting;
+  }
+
+  takeOpened(): OpenedLog | undefined {
+    const rows = this.#opened;
+    this.#opened = [];
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    const pieces = rows.filter(({ starts }) => starts !== null);
+    return {
+      end: { generation: row.id, at: Number(row.ends) },
+      pieces: Array.from(this.#piecesIn(pieces, 0)),
+    };
+  }
+
+  async end(signal?: AbortSignal): Promise<StoredPosition | undefined> {
+    const [row] = await this.#queryUnless(signal)<{ readonly id: string; readonly ends: string }>(
+      "SELECT id, ends FROM SCHEMA.log_end($1)",
+      [this.name],
+    );
+    return row && { generation: row.id, at: Number(row.ends) };
+  }
+
+  read(from: StoredPosition, signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
+    return this.#read(from, undefined, this.#queryUnless(signal));
+  }
+
+  /** @param known Where the log ends, if that is known, so that nothing is asked in vain. */
+  async *#read(
+    { generation, at }: StoredPosition,
+    known: number | undefined,
+    query: RowQuery,
+  ): AsyncGenerator<Buffer, void, undefined> {
+    for (let position = at; position !== known;) {
+      const rows = await this.#rows(generation, position, query);
+      for (const piece of this.#piecesIn(rows, position)) {
+        position += piece.length;
+        yield piece;
+      }
+      const end = rows.at(-1)?.ends;
+      if (end === undefined || position >= Number(end)) return;
+    }
+  }
+
+  async append(
+    expected: StoredPosition,
+    bytes: Buffer,
+    signal?: AbortSignal,
+  ): Promise<StoredAppend> {
+    const answer = await this.#append(expected, bytes, this.#queryUnless(signal));
+    if (answer.kind === "appended") this.#setting.onAppended(expected.generation);
+    return answer;
+  }
+
+  async hold({ generation, at }: StoredPosition): Promise<HeldLog | undefined> {
+    const { connections, schema } = this.#setting;
+    const transaction = await connections.begin(heldMsMax);
+    const query: RowQuery = (text, values) => transaction.query(inSchema(text, schema), values);
+    try {
+      const [row] = await query<{ readonly ends: string | null }>(
+        "SELECT SCHEMA.hold_log($1, $2, $3) AS ends",
+        [generation, at, this.#markAt(at)],
+      );
+      if (row === undefined || row.ends === null) {
+        await transaction.rollback();
+        return undefined;
+      }
+      const pieces: Buffer[] = [];
+      const end = { generation, at: Number(row.ends) };
+      for await (const piece of this.#read({ generation, at }, end.at, query)) pieces.push(piece);
+      return {
+        since: Buffer.concat(pieces),
+        append: async (bytes) => {
+          const answer = await this.#append(end, bytes, query);
+          await transaction.commit();
+          this.#setting.onAppended(generation);
+          return answer;
+        },
+        release: () => void transaction.rollback(),
+      };
+    } catch (error) {
+      await transaction.rollback();
+      throw error;
+    }
+  }
+
+  async #append(
+    { generation, at }: StoredPosition,
+    bytes: Buffer,
+    query: RowQuery,
+  ): Promise<StoredAppend> {
+    requireStorable(bytes, this.address);
+    const { text, raw } = columnsOf(bytes);
+    const [row] = await query<AppendRow>(
+      "SELECT answer, ends, new_mark, since FROM SCHEMA.append($1, $2, $3, $4, $5, $6)",
+      [generation, at, this.#markAt(at), text, raw, this.#setting.synced],
+    );
+    if (row === undefined || row.answer === "gone") return { kind: "gone" };
+    const end = { generation, at: Number(row.ends) };
+    if (row.answer === "overtaken") {
+      if (row.since === null) return { kind: "overtaken", end };
+      this.#last = { at: end.at, mark: row.new_mark ?? "" };
+      return { kind: "overtaken", end, since: Buffer.from(row.since) };
+    }
+    this.#last = { at: at + bytes.length, mark: row.new_mark ?? "" };
+    return { kind: row.answer, end };
+  }
+
+  watch(onHint: () => void): () => void {
+    return this.#setting.watch(this.#id, onHint);
+  }
+
+  *#piecesIn(rows: readonly BatchRow[], at: number): Generator<Buffer, void, undefined> {
+    let position = at;
+    for (const row of rows) {
+      const bytes = row.raw_body ?? Buffer.from(row.text_body ?? "");
+      const piece = bytes.subarray(position - Number(row.starts));
+      position += piece.length;
+      this.#last = { at: position, mark: row.marked };
+      yield piece;
+    }
+  }
+
+  async #rows(generation: string, at: number, query: RowQuery): Promise<readonly BatchRow[]> {
+    try {
+      return await query<BatchRow>(
+        "SELECT starts, marked, ends, text_body, raw_body FROM SCHEMA.read_log($1, $2, $3, $4)",
+        [generation, at, this.#markAt(at), readBytes],
+      );
+    } catch (error) {
+      const isGone = error instanceof BranchlogError && sqlStateOf(error.cause) === goneState;
+      throw isGone ? storedLogGone(this.name) : error;
+    }
+  }
+
+  #markAt(at: number): string | null {
+    return this.#last?.at === at ? this.#last.mark : null;
+  }
+
+  #queryUnless(signal: AbortSignal | undefined): RowQuery {
+    const { connections, schema } = this.#setting;
+    return (text, values) => connections.query(inSchema(text, schema), values, signal);
+  }
+}
+
+export interface BatchColumns {
+  readonly text: string | null;
+  readonly raw: Buffer | null;
+}
+
+/** PostgreSQL's text holds neither NUL nor invalid UTF-8. */
+export function columnsOf(bytes: Buffer): BatchColumns {
+  const isText = isUtf8(bytes) && !bytes.includes(0);
+  return isText ? { text: bytes.toString("utf8"), raw: null } : { text: null, raw: bytes };
+}
+
+/** Throws `ERR_ENTRY_TOO_LARGE`. */
+export function requireStorable(bytes: { readonly length: number }, address: string): void {
+  if (bytes.length <= lineBytesMax) return;
+  const message =
+    `${bytes.length} bytes of ${address} are one line, or were to be stored at once; a store in ` +
+    `PostgreSQL takes up to ${lineBytesMax}. Nothing of it was stored. Keep large data in a ` +
+    "file of its own, and its path in the entry.";
+  throw new BranchlogError("ERR_ENTRY_TOO_LARGE", message);
+}

@@ -1,0 +1,348 @@
+/** Logs in a database of PostgreSQL. */
+import { BranchlogError } from "@branchlog/core";
+import type { SearchHit } from "@branchlog/core";
+import type { ListingStore, StoredLog, StoredSearchOptions } from "@branchlog/core/types";
+import {
+  createStreamedLog,
+  engineSettings,
+  requireOneOf,
+  requireOptions,
+  requireStoredName,
+  searchStored,
+  storedLogExists,
+  storedLogMissing,
+} from "@branchlog/core/internal";
+import type { OptionNames } from "@branchlog/streaming";
+import { connectionsOf } from "./connections.ts";
+import type { Connections, PostgresPool } from "./connections.ts";
+import { LogHints } from "./log-hints.ts";
+import { applyMigrations, requireVersion } from "./migration.ts";
+import { PostgresLog, columnsOf, readBytes } from "./postgres-log.ts";
+import type { OpenRow } from "./postgres-log.ts";
+import { inSchema } from "./schema.ts";
+import { defaultSchema, shownAddress, storeAddress } from "./store-address.ts";
+import { isTaken } from "./store-errors.ts";
+import { batchesOf } from "./stored-batches.ts";
+import { storedSession } from "./stored-session.ts";
+import type { ListedRow, StoredSessionFacts } from "./stored-session.ts";
+
+/** Options of {@link postgresStore}. */
+export interface PostgresStoreOptions {
+  /** The schema that holds the store. Default: that of the URL, else `branchlog`. */
+  readonly schema?: string;
+  /**
+   * `disk`: an append is acknowledged once the server has it on its disk, and as its
+   * `synchronous_commit` says on its standbys. `os`: a crash of the server may lose the last
+   * moments. Default `disk`.
+   */
+  readonly durability?: "disk" | "os";
+  /** How often watched logs are polled, in ms, whether notices come or not. Default 1000. */
+  readonly pollMs?: number;
+  /**
+   * Whether to `LISTEN` and to prepare statements, for which connections that are shared, as by
+   * PgBouncer, are no use. Default true.
+   */
+  readonly listen?: boolean;
+  /** How long the server may take to answer, if the store was given as a URL. Default 15,000. */
+  readonly answerWaitMs?: number;
+}
+
+/** Options of {@link PostgresStore.pull}. */
+export interface PullOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called with all of the bytes, in order, and how many there are. */
+  readonly onBytes?: ((bytes: Buffer, sizeBytes: number) => void) | undefined;
+}
+
+/** Options of {@link PostgresStore.search}. */
+export interface PostgresSearchOptions extends StoredSearchOptions {
+  /** Only in the session with this name. */
+  readonly name?: string | undefined;
+}
+
+const optionNames: OptionNames<PostgresStoreOptions> = {
+  schema: true,
+  durability: true,
+  pollMs: true,
+  listen: true,
+  answerWaitMs: true,
+};
+
+/**
+ * The store of a database, which is connected to at the first call.
+ * @param target `postgres://user@host:port/database`, with `?schema=` for another schema than
+ * `branchlog`; or a pool of `pg` that the program ends itself.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
+ * @example
+ * const store = postgresStore("postgres://agent@db.example/team");
+ * const session = await createSession({ store, cwd: process.cwd() });
+ */
+export function postgresStore(
+  target: string | PostgresPool,
+  options: PostgresStoreOptions = {},
+): PostgresStore {
+  return new PostgresStore(target, requireOptions(options, optionNames));
+}
+
+const defaultPollMs = 1_000;
+const defaultAnswerWaitMs = 15_000;
+const listedAtOnce = 200;
+const expiredAtOnce = 100;
+
+/** Made by {@link postgresStore}. Its methods reject with `ERR_STORE_*`. */
+export class PostgresStore implements ListingStore {
+  /** Of the store, without secrets. */
+  readonly address: string;
+  readonly #schema: string;
+  readonly #connections: Connections;
+  readonly #hints: LogHints;
+  readonly #synced: boolean;
+  #checked: Promise<void> | undefined;
+
+  /** @internal */
+  constructor(target: string | PostgresPool, options: PostgresStoreOptions) {
+    const { durability = "disk", pollMs = defaultPollMs, listen = true } = options;
+    const address =
+      typeof target === "string"
+        ? storeAddress(target)
+        : { schema: defaultSchema, connection: target };
+    this.#schema = options.schema ?? address.schema;
+    this.#synced = requireOneOf("durability", durability, ["disk", "os"]) === "disk";
+    this.address =
+      typeof target === "string"
+        ? shownAddress(new URL(target), this.#schema)
+        : shownAddress(urlOf(target), this.#schema);
+    const answerWaitMs = options.answerWaitMs ?? defaultAnswerWaitMs;
+    const connection = { answerWaitMs, areOwn: listen };
+    this.#connections = connectionsOf(address.connection, this.address, connection);
+    this.#hints = new LogHints(this.#connections, {
+      schema: this.#schema,
+      pollMs,
+      listens: listen,
+    });
+  }
+
+  /**
+   * Makes the database a store, or updates its schema; only its owner may. Does nothing where the
+   * version is this one. Of several processes, one does it. Returns the version before and now.
+   */
+  migrate(): Promise<{ readonly from: number; readonly to: number }> {
+    return applyMigrations(this.#connections, this.#schema);
+  }
+
+  async open(name: string, signal?: AbortSignal): Promise<StoredLog> {
+    const rows = await this.#query<OpenRow>(
+      "SELECT * FROM SCHEMA.open_log($1, $2)",
+      [requireStoredName(name), readBytes],
+      signal,
+    );
+    const [row] = rows;
+    if (row === undefined) throw storedLogMissing(name);
+    return this.#log(name, row.id, rows);
+  }
+
+  /** In one transaction. */
+  async create(name: string, bytes: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<StoredLog> {
+    requireStoredName(name);
+    await this.#check();
+    const transaction = await this.#connections.begin();
+    try {
+      const [row] = await transaction.query<{ readonly id: string }>(
+        inSchema("SELECT SCHEMA.create_log($1) AS id", this.#schema),
+        [name],
+      );
+      if (row === undefined) throw new Error("an insertion without an id");
+      const log = this.#log(name, row.id);
+      let at = 0;
+      for await (const batch of batchesOf(bytes, log.address)) {
+        const { text, raw } = columnsOf(batch);
+        await transaction.query(
+          inSchema("SELECT SCHEMA.append($1, $2, NULL, $3, $4, $5)", this.#schema),
+          [row.id, at, text, raw, this.#synced],
+        );
+        at += batch.length;
+      }
+      await transaction.commit();
+      return log;
+    } catch (error) {
+      const cause = error instanceof BranchlogError ? error.cause : undefined;
+      throw isTaken(cause) ? storedLogExists(name, cause) : error;
+    } finally {
+      await transaction.rollback();
+    }
+  }
+
+  async *names(signal?: AbortSignal): AsyncGenerator<string, void, undefined> {
+    for await (const { name } of this.list(signal)) yield name;
+  }
+
+  /** The sessions by name, as their first lines and the database tell. */
+  async *list(signal?: AbortSignal): AsyncGenerator<StoredSessionFacts, void, undefined> {
+    const rows = this.#paged<ListedRow>("SELECT * FROM SCHEMA.list_logs($1, $2)", [], signal);
+    for await (const row of rows) yield storedSession(row, this.#addressOf(row.name));
+  }
+
+  /**
+   * The hits of a query in all sessions, by name, as `searchSessions` finds them in files; `path`
+   * is an address. The database says in which sessions there may be one, and these are read whole.
+   * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a malformed regular expression;
+   * `ERR_LOG_MISSING` for the name.
+   */
+  async *search(
+    query: string,
+    options: PostgresSearchOptions = {},
+  ): AsyncGenerator<SearchHit, void, undefined> {
+    const { name, ...filters } = options;
+    const logs =
+      name === undefined
+        ? (texts: readonly string[] | undefined) => this.#mayHold(texts, options.signal)
+        : () => this.#only(name, options.signal);
+    yield* searchStored(logs, query, filters);
+  }
+
+  async *#only(
+    name: string,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<StoredLog, void, undefined> {
+    yield await this.open(name, signal);
+  }
+
+  async *#mayHold(
+    texts: readonly string[] | undefined,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<StoredLog, void, undefined> {
+    const text = "SELECT search_logs AS name FROM SCHEMA.search_logs($1, $2, $3)";
+    for await (const { name } of this.#paged<NamedRow>(text, [texts ?? null], signal)) {
+      const log = await this.open(name, signal).catch(unlessRemoved);
+      if (log !== undefined) yield log;
+    }
+  }
+
+  /** Rows by name, some at a time; the last two parameters are the name before and their number. */
+  async *#paged<Row extends NamedRow>(
+    text: string,
+    values: readonly unknown[],
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Row, void, undefined> {
+    for (let after = ""; ;) {
+      const rows = await this.#query<Row>(text, [...values, after, listedAtOnce], signal);
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < listedAtOnce) return;
+      after = last.name;
+    }
+  }
+
+  /**
+   * Writes the bytes of a log as a new file, whole or not at all. Rejects with `ERR_LOG_MISSING`,
+   * `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`.
+   * @param path Absolute.
+   */
+  async pull(name: string, path: string, options: PullOptions = {}): Promise<void> {
+    const { signal, onBytes } = requireOptions(options, { signal: true, onBytes: true });
+    const log = await this.open(name, signal);
+    const end = await log.end(signal);
+    if (end === undefined) throw storedLogMissing(name);
+    const pieces = async function* (): AsyncGenerator<Buffer, void, undefined> {
+      for await (const piece of log.read({ ...end, at: 0 }, signal)) {
+        onBytes?.(piece, end.at);
+        yield piece;
+      }
+    };
+    await createStreamedLog(engineSettings({}).ports, path, pieces());
+  }
+
+  async remove(name: string): Promise<void> {
+    const [row] = await this.#query<{ readonly done: boolean }>(
+      "SELECT SCHEMA.remove_log($1) AS done",
+      [requireStoredName(name)],
+    );
+    if (row?.done !== true) throw storedLogMissing(name);
+  }
+
+  /** When `removeExpired` may remove a log; null: never. Rejects with `ERR_LOG_MISSING`. */
+  async setExpiry(name: string, at: Date | null): Promise<void> {
+    const [row] = await this.#query<{ readonly done: boolean }>(
+      "SELECT SCHEMA.set_expiry($1, $2) AS done",
+      [requireStoredName(name), at],
+    );
+    if (row?.done !== true) throw storedLogMissing(name);
+  }
+
+  /** Removes the logs that have expired, some in each transaction, and returns their names. */
+  async removeExpired(signal?: AbortSignal): Promise<readonly string[]> {
+    const removed: string[] = [];
+    for (;;) {
+      const rows = await this.#query<NamedRow>(
+        "SELECT expire AS name FROM SCHEMA.expire($1)",
+        [expiredAtOnce],
+        signal,
+      );
+      removed.push(...rows.map(({ name }) => name));
+      if (rows.length < expiredAtOnce) return removed;
+    }
+  }
+
+  /** Ends its connections, so that its sessions are over; a pool that it was given stays. */
+  async close(): Promise<void> {
+    this.#hints.close();
+    await this.#connections.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #log(name: string, id: string, opened: readonly OpenRow[] = []): PostgresLog {
+    return new PostgresLog(name, id, opened, {
+      connections: this.#connections,
+      schema: this.#schema,
+      synced: this.#synced,
+      onAppended: (appended) => this.#hints.appended(appended),
+      watch: (watched, onHint) => this.#hints.watch(watched, onHint),
+    });
+  }
+
+  #addressOf(name: string): string {
+    return `${this.address}#${encodeURIComponent(name)}`;
+  }
+
+  async #query<Row extends object>(
+    text: string,
+    values: readonly unknown[],
+    signal?: AbortSignal,
+  ): Promise<readonly Row[]> {
+    await this.#check();
+    return this.#connections.query<Row>(inSchema(text, this.#schema), values, signal);
+  }
+
+  /** Once, unless it fails. */
+  #check(): Promise<void> {
+    this.#checked ??= requireVersion(this.#connections, this.#schema).catch((error: unknown) => {
+      this.#checked = undefined;
+      throw error;
+    });
+    return this.#checked;
+  }
+}
+
+interface NamedRow {
+  readonly name: string;
+}
+
+function unlessRemoved(error: unknown): undefined {
+  if (error instanceof BranchlogError && error.code === "ERR_LOG_MISSING") return undefined;
+  throw error;
+}
+
+/** Of a pool as far as its options tell; else PostgreSQL's defaults apply. */
+function urlOf({ options }: PostgresPool): URL {
+  const { connectionString = "" } = options;
+  if (URL.canParse(connectionString)) return new URL(connectionString);
+  const { host = "localhost", port = 5432, database = "", user = "" } = options;
+  const url = new URL(`postgres://localhost:${port}/${encodeURIComponent(database)}`);
+  // A socket has a directory in the place of a host.
+  if (!host.startsWith("/")) url.hostname = host;
+  url.username = user;
+  return url;
+}

@@ -1,0 +1,115 @@
+/** Checkpoints of logs whose columns have several pages: read in part, saved again, replaced. */
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readCounter } from "@branchlog/streaming";
+import { openSession } from "@branchlog/core";
+import type { OpenOptions, Session } from "@branchlog/core";
+import { verifySession } from "@branchlog/maintenance";
+import { descriptorPoolOf, nodeFileSystem } from "@branchlog/core/internal";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { footerOf } from "./forged-checkpoint.ts";
+import { factsOf, openedFacts } from "./session-facts.ts";
+
+const always: OpenOptions = { checkpointEveryBytes: 1 };
+const entryCount = 34_000;
+
+interface Shape {
+  readonly name: string;
+  readonly idOf: (n: number) => string;
+  readonly parentOf: (n: number) => number | null;
+}
+
+const hex = (n: number): string => n.toString(16).padStart(8, "0");
+const shapes: readonly Shape[] = [
+  { name: "a chain", idOf: hex, parentOf: (n) => (n === 0 ? null : n - 1) },
+  {
+    name: "branches of ids that are texts, one of them longer than a page",
+    idOf: (n) => (n === 7 ? "i".repeat(70_000) : `entry number ${n} of a log`),
+    parentOf: (n) => (n === 0 ? null : n >> 1),
+  },
+  {
+    name: "repeated ids, missing parents, and a cycle over all of it",
+    idOf: (n) => hex(n % 3_000 === 2_999 ? n - 2_500 : n),
+    parentOf: (n) => (n === 5 ? entryCount - 1 : n % 1_000 === 500 ? 900_000 + n : n - 1),
+  },
+];
+
+function logOf({ idOf, parentOf }: Shape): string {
+  const lines = ['{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}'];
+  for (let n = 0; n < entryCount; n += 1) {
+    const parent = parentOf(n);
+    const [id, parentId] = [idOf(n), parent === null || parent < 0 ? null : idOf(parent)];
+    const timestamp = "2026-01-01T00:00:00.000Z";
+    lines.push(JSON.stringify({ type: "custom", id, parentId, timestamp, customType: "x" }));
+  }
+  return lines.join("\n").concat("\n");
+}
+
+/** A log with its checkpoint. */
+async function savedLog(shape: Shape): Promise<string> {
+  const path = join(temporaryDirectory(), "s.jsonl");
+  writeFileSync(path, logOf(shape));
+  await (await openSession(path, always)).close();
+  return path;
+}
+
+/** Appends below an entry in the middle, which touches some pages, and saves. */
+async function appendInTheMiddle(session: Session, shape: Shape): Promise<void> {
+  const id = shape.idOf(20_001);
+  await session.append({ type: "custom", customType: "more" }, { id: "appended", parent: { id } });
+}
+
+describe.each(shapes)("a checkpoint of $name", (shape) => {
+  it("says what the log says, read whole, or saved again after a part was read (Verifies: P21)", async () => {
+    const path = await savedLog(shape);
+    expect(await openedFacts(path, {})).toEqual(await openedFacts(path, { checkpoint: "off" }));
+    const session = await openSession(path, always);
+    await appendInTheMiddle(session, shape);
+    await session.close();
+    const facts = await openedFacts(path, { checkpoint: "off" });
+    expect(await openedFacts(path, {})).toEqual(facts);
+    const { checkpointDifferences } = await verifySession(await openSession(path, {}));
+    expect(checkpointDifferences).toEqual([]);
+  });
+
+  it("is the one that was opened after others replaced it and the file was pushed out (Verifies: P21)", async () => {
+    const path = await savedLog(shape);
+    const [kept, other] = await Promise.all([openSession(path, {}), openSession(path, always)]);
+    await appendInTheMiddle(other, shape);
+    await other.close();
+    const facts = await openedFacts(path, { checkpoint: "off" });
+    // The file that it began to read has no name any more, and is closed.
+    descriptorPoolOf(nodeFileSystem).closeIdle();
+    await kept.refresh();
+    expect(await factsOf(kept)).toMatchObject({ ...(facts as object), leaf: kept.leaf });
+    await kept.close();
+  });
+
+  it("is not read on where a page of it is damaged: the log is, once (Verifies: P21)", async () => {
+    const path = await savedLog(shape);
+    const facts = await openedFacts(path, { checkpoint: "off" });
+    const whole = readFileSync(`${path}.ckpt`);
+    const { pagesEnd } = footerOf(whole);
+    for (let at = 1_000; at < pagesEnd; at += 490_001) {
+      const damaged = Buffer.from(whole);
+      damaged[at] = (damaged[at] ?? 0) ^ 4;
+      writeFileSync(`${path}.new`, damaged, { mode: 0o600 });
+      renameSync(`${path}.new`, `${path}.ckpt`);
+      expect([at, await openedFacts(path, {})]).toEqual([at, facts]);
+    }
+  });
+});
+
+describe("opening with a checkpoint of many pages", () => {
+  it("reads no more of the log than a little, and nothing that nobody asks for", async () => {
+    const [chain] = shapes;
+    if (chain === undefined) return;
+    const path = await savedLog(chain);
+    readCounter.bytes = 0;
+    const session = await openSession(path, { access: "read" });
+    expect(session.revision).toBe(entryCount);
+    expect(await session.entry(hex(123))).toMatchObject({ id: hex(123) });
+    expect(readCounter.bytes).toBeLessThan(300_000);
+  });
+});

