@@ -114,6 +114,15 @@ describe("the table of ids", () => {
     }
   });
 
+  it("has the empty id where a checkpoint has a place outside its arena", () => {
+    const table = new IdTable();
+    for (const id of ["x", "y"]) table.add(id);
+    for (const place of [10, 11, 1 << 28, -1]) {
+      const restored = restoredFrom(table, 0, (words) => words.fill(place, 1));
+      expect([restored.idAt(1), restored.idAt(0), restored.idAt(1)]).toEqual(["", "x", ""]);
+    }
+  });
+
   it("finds the first of equal texts when a checkpoint has more of them", () => {
     const table = new IdTable();
     for (const id of ["x", "y", "0000000a", "xx"]) table.add(id);

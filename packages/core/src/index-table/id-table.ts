@@ -350,8 +350,9 @@ class IdArena {
   }
 
   textAt(place: number): string {
-    const { buffer, byteOffset } = this.#bytes;
-    const start = Math.min(place + arenaLengthBytes, this.#end);
+    const { buffer, byteOffset, length } = this.#bytes;
+    // A place outside the arena has the empty id, also before any page of it was read.
+    const start = Math.min(place + arenaLengthBytes, length);
     return idText(Buffer.from(buffer, byteOffset + start, this.#lengthAt(place)));
   }
 
