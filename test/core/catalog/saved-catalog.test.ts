@@ -176,8 +176,10 @@ describe("whatever happens to the saved catalog", () => {
   it("a damaged page costs the files that it names, and no others (Verifies: P21)", async () => {
     const directory = await savedDirectory(newDirectory());
     const whole = readFileSync(catalogPath(directory));
-    const known = linesIn(whole).map((line) => JSON.parse(line) as { readonly name: string });
-    const many = Array.from({ length: 400 }, (_, n) => ({ ...known[0], name: `${n}.jsonl` }));
+    // The longest line: whichever comes first, they take more than a page.
+    const [known = ""] = linesIn(whole).toSorted((one, other) => other.length - one.length);
+    const fields = JSON.parse(known) as { readonly name: string };
+    const many = Array.from({ length: 400 }, (_, n) => ({ ...fields, name: `${n}.jsonl` }));
     const bytes = withLines(
       whole,
       many.map((line) => JSON.stringify(line)),
