@@ -70,5 +70,6 @@ export const samples: Readonly<Record<string, Samples>> = {
     [file, "--to", "markdown", "-o", join(output, "export.md")],
     [file, "--to", "pi", "-o", join(output, "linear.jsonl")],
     [file, "--to", "connectonion", "-o", join(output, "agent.yaml")],
+    [file, "--to", "pi", "--redact", "-o", join(output, "redacted.jsonl")],
   ],
 };

@@ -1,5 +1,5 @@
 /** `branchlog import` and `branchlog export`: what they say, what they write, how they end. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -103,5 +103,60 @@ describe("branchlog export", () => {
     const { code, err } = await branchlog(["export", source, "--to", "pi", "--at", "nobody"]);
     expect([code, err]).toEqual([1, expect.stringContaining("ERR_ENTRY_NOT_FOUND")]);
     expect(err).toContain("branchlog entries");
+  });
+
+  describe("with --redact", () => {
+    const secret = "q7w8e9r0tyui";
+
+    async function withSecret(): Promise<string> {
+      const path = join(temporaryDirectory(), "secret.jsonl");
+      writeFileSync(path, readFileSync(fixture("pi-linear.jsonl")));
+      await branchlog(["append", path, "--user", `API_TOKEN=${secret} and ${secret}`]);
+      return path;
+    }
+
+    const said = "redacted   1 secret in 1 entry, secret-value 2\n";
+
+    it.each(["markdown", "pi"])(
+      "prints %s without the secret, and what was replaced",
+      async (to) => {
+        const path = await withSecret();
+        const { code, out, err } = await branchlog(["export", path, "--to", to, "--redact"]);
+        expect([code, err]).toEqual([0, said]);
+        expect(out).toContain(
+          "API_TOKEN=[redacted: secret-value 1] and [redacted: secret-value 1]",
+        );
+        expect(out).not.toContain(secret);
+      },
+    );
+
+    it.each(["a.md", "a.jsonl", "a.yaml"])("writes %s, and reports the same", async (name) => {
+      const path = await withSecret();
+      const output = join(temporaryDirectory(), name);
+      const { out } = await branchlog(["export", path, "--redact", "-o", output]);
+      expect(out).toMatch(/^redacted {3}1 secret in 1 entry, secret-value \d\n/m);
+      expect(readFileSync(output, "utf8")).not.toContain(secret);
+      const other = join(temporaryDirectory(), name);
+      const json = await branchlog(["export", path, "--redact", "-o", other, "--json"]);
+      expect(jsonLines(json.out)).toMatchObject([
+        { redaction: { secrets: 1, entries: 1, images: 0 } },
+      ]);
+      expect(json.out).not.toContain(secret);
+    });
+
+    it("prints and writes nothing when a part cannot be searched", async () => {
+      const path = await withSecret();
+      await branchlog(["append", path, "--user", "x".repeat(33 * 1024 * 1024)]);
+      const output = join(temporaryDirectory(), "a.jsonl");
+      for (const words of [
+        ["--to", "pi"],
+        ["-o", output],
+      ]) {
+        const { code, out, err } = await branchlog(["export", path, "--redact", ...words]);
+        expect([code, out]).toEqual([1, ""]);
+        expect(err).toContain("ERR_REDACTION_FAILED");
+      }
+      expect(existsSync(output)).toBe(false);
+    });
   });
 });

@@ -31,6 +31,7 @@ const packagesBelow: Readonly<Record<string, readonly string[]>> = {
 const coreFloors: readonly (readonly string[])[] = [
   ["errors", "limits", "argument-checks"],
   ["entries"],
+  ["redaction"],
   ["dialects"],
   ["store"],
   ["index-table"],

@@ -254,10 +254,12 @@ export const changingCommands: readonly Declared[] = [
       },
       output: output("The new file; without it, or with -, standard output"),
       at: entry("The entry where the path ends; default: the last one"),
+      redact: flag("Replace secrets by markers, and leave out images"),
       json,
     },
     examples: [
       ["export work.jsonl -o work.md", "a transcript to read"],
+      ["export work.jsonl --redact -o shared.md", "the same without the secrets in it"],
       ["export work.jsonl --to pi --at 5b2e9d06", "one path as a log, to standard output"],
     ],
     read: (args) => {

@@ -19,6 +19,7 @@ import {
   importedTurnsText,
   importText,
   lossText,
+  redactionText,
   resetsText,
 } from "./text/transfer-text.ts";
 import { countText } from "./text/quantities.ts";
@@ -99,14 +100,15 @@ async function exportPath(
   return { json: report, text: () => `${writtenText(report)}${converted}${notes}` };
 }
 
-function writtenText({ path, sizeBytes }: ExportReport): string {
-  return `wrote ${oneLine(path, 400)}, ${countText(sizeBytes, "byte")}\n`;
+function writtenText({ path, sizeBytes, redaction }: ExportReport): string {
+  const written = `wrote ${oneLine(path, 400)}, ${countText(sizeBytes, "byte")}\n`;
+  return `${written}${redactionText(redaction)}`;
 }
 
 async function exportDocument(
   source: ExportSource,
   target: string,
-  { at, signal }: ExportOptions,
+  { at, redact = false, signal }: ExportOptions,
 ): Promise<Made> {
   const opening = { access: "read", ...(signal === undefined ? {} : { signal }) } as const;
   const session =
@@ -114,6 +116,6 @@ async function exportDocument(
       ? await openSession(source, opening)
       : await openSession({ ...source, ...opening });
   if (at !== undefined) await session.moveTo(at);
-  const report = await exportConnectonion(session, target);
-  return { json: report, text: () => lossText(report) };
+  const report = await exportConnectonion(session, target, { redact });
+  return { json: report, text: () => `${lossText(report)}${redactionText(report.redaction)}` };
 }

@@ -5,12 +5,14 @@ import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject, JsonValue, OptionNames } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError, openSession } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core";
-import type { SessionView } from "@branchlog/core/types";
+import type { RedactionReport, SessionView } from "@branchlog/core/types";
 import {
   LogFile,
+  Redactor,
   createLog,
   engineSettings,
   exactArguments,
+  requireBoolean,
   requireOptions,
 } from "@branchlog/core/internal";
 import { TurnCollector } from "./collected-turns.ts";
@@ -27,40 +29,63 @@ import { documentText } from "./yaml-text.ts";
 export interface ExportConnectonionOptions extends ConnectonionOptions {
   /** The name of the agent. Default: as imported, else the session's name, else the file's. */
   readonly name?: string;
+  /** Replaces secrets by markers, and leaves out images. Default: false. */
+  readonly redact?: boolean;
 }
 
-const exportNames: OptionNames<ExportConnectonionOptions> = { ...connectonionNames, name: true };
+const exportNames: OptionNames<ExportConnectonionOptions> = {
+  ...connectonionNames,
+  name: true,
+  redact: true,
+};
 
 export interface ExportedDocument {
   readonly path: string;
   readonly turns: number;
   /** What the document could not hold, by reason. */
   readonly lost: readonly Loss[];
+  /** With `redact`. */
+  readonly redaction?: RedactionReport;
 }
 
 /**
  * Creates a document of a session, mode 0600.
  * @param log A path, or an open session, whose path to the leaf is written.
  * @throws BranchlogError as `openSession`; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`,
- * `ERR_LOG_CHANGED`. Nothing is created then.
+ * `ERR_LOG_CHANGED`, `ERR_REDACTION_FAILED`. Nothing is created then.
  */
 export async function exportConnectonion(
   log: string | SessionView,
   documentPath: string,
   options: ExportConnectonionOptions = {},
 ): Promise<ExportedDocument> {
-  const { ports } = engineSettings(requireOptions(options, exportNames));
+  const { redact = false, ...given } = requireOptions(options, exportNames);
+  const { ports } = engineSettings(given);
+  const isRedacted = requireBoolean("redact", redact);
   const path = new LogFile(ports.fs, documentPath).path;
   const session = typeof log === "string" ? await openSession(log, { access: "read", ports }) : log;
   const collector = await session.readOfOneLog(() => collectTurns(session));
-  const data = documentData(collector, {
+  const whole = documentData(collector, {
     name: options.name ?? session.name ?? basename(path).replace(/\.ya?ml$/, ""),
     created: localTimeText(Date.parse(session.header.timestamp)),
   });
+  const redactor = isRedacted ? new Redactor(typeof log === "string" ? log : path) : undefined;
+  const data = redactor ? redacted(whole, redactor) : whole;
   const text = documentText(data);
+  const redaction = redactor?.report();
+  if (redactor && redactor.text(text) !== text) redactor.fail("its document would hold a secret");
   requireMeant(text, data, path);
   createLog(ports, path, [Buffer.from(text)]);
-  return { path, turns: collector.turns.length, lost: collector.losses };
+  const made = { path, turns: collector.turns.length, lost: collector.losses };
+  return redaction === undefined ? made : { ...made, redaction };
+}
+
+function redacted(data: JsonObject, redactor: Redactor): JsonObject {
+  const json = JSON.stringify(data);
+  redactor.json(json);
+  redactor.endLearning();
+  // Decoding boundary: the same object, of which only strings may differ.
+  return JSON.parse(redactor.json(json)) as JsonObject;
 }
 
 async function collectTurns(session: SessionView): Promise<TurnCollector> {

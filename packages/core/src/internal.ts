@@ -2,7 +2,7 @@
  * `@branchlog/core/internal`: what the packages beside the core are built of. It is no API: names
  * come and go with any version, and a program that imports it breaks with one.
  */
-export { requireOneOf, requireOptions, requireText } from "./argument-checks.ts";
+export { requireBoolean, requireOneOf, requireOptions, requireText } from "./argument-checks.ts";
 export {
   bodyBytesMax,
   diagnosticsMax,
@@ -27,6 +27,7 @@ export {
   withoutKeys,
 } from "./entries/json-fields.ts";
 
+export { Redactor } from "./redaction/redactor.ts";
 export { AnswerJoiner } from "./entries/answers.ts";
 export { isValidSessionId } from "./entries/identifiers.ts";
 export { dialectKey, dialectOfEntry, dialectOfLog, dialectMarkers } from "./dialects/dialect.ts";

@@ -17,6 +17,7 @@ export type {
 } from "./store/log-store.ts";
 export type { EngineOptions } from "./log/engine-options.ts";
 export type { ChangeHints, Clock, FileLock, FileSystem, IdSource, Ports } from "./store/ports.ts";
+export type { RedactionReport } from "./redaction/redactor.ts";
 export type { AnyTypeOptions, OnDiverged } from "./append/request.ts";
 export type { Position } from "./append/append-result.ts";
 export type { DivergedListener } from "./adapters/pi/manager-position.ts";

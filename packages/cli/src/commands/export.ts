@@ -1,4 +1,5 @@
 /** `branchlog export`: one path of a session in another form, to a file or to standard output. */
+import type { RedactionReport } from "@branchlog/core/types";
 import type { ExportSource } from "@branchlog/transfer";
 import { entryIdIn } from "../addressed-entry.ts";
 import { writeJsonLine } from "../command-io.ts";
@@ -7,6 +8,7 @@ import { UsageError } from "../failure.ts";
 import { sizeOf, withProgress } from "../progress.ts";
 import { sessionPath } from "../session-path.ts";
 import { addressedSession } from "../stored-session.ts";
+import { redactionText } from "../text/transfer-text.ts";
 import { exporters } from "../transfer-kinds.ts";
 import type { Exporter, ExportFormat } from "../transfer-kinds.ts";
 
@@ -16,16 +18,19 @@ export interface ExportCommandOptions extends FileOptions {
   readonly output: string | undefined;
   /** Default: the last entry. */
   readonly at: string | undefined;
+  readonly redact: boolean;
 }
 
-/** To index the log, and for the entries of the path. */
-const readings = 2;
+/** To index the log, and for the entries of the path: a first time to find their secrets. */
+function readings(redact: boolean): number {
+  return redact ? 3 : 2;
+}
 
 export async function exportCommand(
   options: ExportCommandOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
-  const { to, output, json } = options;
+  const { to, output, redact, json } = options;
   const exporter = exporters[to];
   const source =
     (await addressedSession(options.file)) ?? (await sessionPath(options.file, io.signal));
@@ -35,9 +40,9 @@ export async function exportCommand(
     return 0;
   }
   const path = typeof source === "string" ? source : source.id;
-  const task = { what: "exporting", path, bytes: sizeOf(path) * readings };
+  const task = { what: "exporting", path, bytes: sizeOf(path) * readings(redact) };
   const made = await withProgress(io, task, () =>
-    exporter.write(source, output, { at, signal: io.signal }),
+    exporter.write(source, output, { at, redact, signal: io.signal }),
   );
   if (json) await writeJsonLine(io.out, { to, ...made.json });
   else await io.out.write(made.text(io.out.style));
@@ -47,10 +52,18 @@ export async function exportCommand(
 async function writeOut(
   { pieces, form }: Exporter,
   source: ExportSource,
-  { to, at, json }: ExportCommandOptions,
-  { out, signal }: CommandIo,
+  { to, at, redact, json }: ExportCommandOptions,
+  { out, err, signal }: CommandIo,
 ): Promise<void> {
   if (pieces === null) throw new UsageError(`--to ${to} needs -o FILE.`);
   if (json) throw new UsageError("--json needs -o FILE: it says what was written.");
-  for await (const piece of pieces(source, { at, signal })) await out.writeData(piece, form);
+  let said = "";
+  const onRedacted = (report: RedactionReport): void => {
+    said = redactionText(report);
+  };
+  for await (const piece of pieces(source, { at, redact, onRedacted, signal })) {
+    await out.writeData(piece, form);
+  }
+  await out.flush();
+  if (said !== "") await err.write(said);
 }

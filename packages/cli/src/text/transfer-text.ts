@@ -1,5 +1,6 @@
 /** The results of imports, exports and conversions, as text. Pure. */
 import type { ExportedDocument, ImportedLog } from "@branchlog/connectonion";
+import type { RedactionReport } from "@branchlog/core/types";
 import type { ConversionResult, ImportReport } from "@branchlog/transfer";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
@@ -64,6 +65,17 @@ export function addedNameText(addedName: boolean): string {
 export function resetsText(resets: number): string {
   if (resets === 0) return "";
   return `pi does not know ${countText(resets, "reset")}: its model sees what came before\n`;
+}
+
+/** Empty for an export that was not redacted. */
+export function redactionText(report: RedactionReport | undefined): string {
+  if (report === undefined) return "";
+  const { secrets, replaced, entries, images } = report;
+  const kinds = Object.entries(replaced).map(([kind, count]) => `${kind} ${numberText(count)}`);
+  const list = kinds.length === 0 ? "" : `, ${kinds.toSorted().join(", ")}`;
+  const where = `in ${countText(entries, "entry", "entries")}`;
+  const left = images === 0 ? "" : `left out   ${countText(images, "image")}: not searched\n`;
+  return `redacted   ${countText(secrets, "secret")} ${where}${list}\n${left}`;
 }
 
 export function lossText({ path, turns, lost }: ExportedDocument): string {

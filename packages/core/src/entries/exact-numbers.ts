@@ -76,8 +76,8 @@ function* changedNumbers(json: string): Generator<NumberToken> {
   }
 }
 
-/** The end of the string that begins there. */
-function behindText(json: string, start: number): number {
+/** The end of the JSON string whose quote is there. */
+export function behindText(json: string, start: number): number {
   for (let at = json.indexOf('"', start + 1); at >= 0; at = json.indexOf('"', at + 1)) {
     let escapes = 0;
     while (json[at - 1 - escapes] === "\\") escapes += 1;

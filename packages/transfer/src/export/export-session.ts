@@ -2,22 +2,25 @@
 import { resolve } from "node:path";
 import type { JsonObject, OptionNames } from "@branchlog/streaming";
 import type { SessionEntry, StoredSession } from "@branchlog/core";
-import type { EngineOptions } from "@branchlog/core/types";
+import type { EngineOptions, RedactionReport } from "@branchlog/core/types";
 import {
   AnswerJoiner,
   Engine,
+  Redactor,
   createStreamedLog,
   engineSettings,
   exactArguments,
   inLargeChunksAsync,
   isObject,
   piecesOfOneLog,
+  requireBoolean,
   requireFree,
   requireOptions,
   requireText,
 } from "@branchlog/core/internal";
 import { LineConverter } from "../convert/line-converter.ts";
 import { exportedPath, pathRows, linearLines } from "./linear-lines.ts";
+import { inTwoPasses, redactedEntry, redactedHeader, redactedLines } from "./redacted-parts.ts";
 import { entryMarkdown, markdownIndent, markdownTitle } from "./markdown-text.ts";
 
 /** The path of a session file, or a session in a store. */
@@ -28,6 +31,13 @@ export interface ExportOptions extends Pick<EngineOptions, "ports" | "lineBytesM
   readonly at?: string | undefined;
   /** Ends the export with the signal's reason; nothing is created. */
   readonly signal?: AbortSignal;
+  /**
+   * Replaces secrets by markers such as `[redacted: github-token 1]`, and leaves out images. The
+   * session is read twice, the first time before the first piece. Default: false.
+   */
+  readonly redact?: boolean;
+  /** Called behind the last piece, with what was replaced. */
+  readonly onRedacted?: (report: RedactionReport) => void;
 }
 
 const exportNames: OptionNames<ExportOptions> = {
@@ -35,11 +45,15 @@ const exportNames: OptionNames<ExportOptions> = {
   lineBytesMax: true,
   at: true,
   signal: true,
+  redact: true,
+  onRedacted: true,
 };
 
 export interface ExportReport {
   readonly path: string;
   readonly sizeBytes: number;
+  /** With `redact`. */
+  readonly redaction?: RedactionReport;
 }
 
 export interface LinearReport extends ExportReport {
@@ -53,24 +67,28 @@ export interface LinearReport extends ExportReport {
 /**
  * A path of a session as Markdown, in pieces.
  * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`; `ERR_LOG_CHANGED` at the end at
- * the latest, after which the pieces are invalid.
+ * the latest, after which the pieces are invalid; `ERR_REDACTION_FAILED`.
  */
 export function markdownPieces(
   source: ExportSource,
   options: ExportOptions = {},
 ): AsyncGenerator<string, void, undefined> {
-  return piecesOf(source, options, (engine) => markdownTexts(engine, options));
+  return piecesOf(source, options, (engine, redactor) => markdownTexts(engine, options, redactor));
 }
 
 async function* piecesOf<T>(
   source: ExportSource,
   options: ExportOptions,
-  make: (engine: Engine) => AsyncIterable<T>,
+  make: (engine: Engine, redactor: Redactor | undefined) => AsyncIterable<T>,
 ): AsyncGenerator<T, void, undefined> {
-  const { signal } = requireOptions(options, exportNames);
-  const engine = await Engine.openAt(source, { ...options, access: "read" }, signal);
+  const { signal, redact = false, onRedacted, ...opening } = requireOptions(options, exportNames);
+  const isRedacted = requireBoolean("redact", redact);
+  const engine = await Engine.openAt(source, { ...opening, access: "read" }, signal);
+  const redactor = isRedacted ? new Redactor(engine.path) : undefined;
+  const pieces = (): AsyncIterable<T> => make(engine, redactor);
   try {
-    yield* piecesOfOneLog(engine, make(engine));
+    yield* piecesOfOneLog(engine, redactor ? inTwoPasses(redactor, pieces) : pieces());
+    if (redactor) onRedacted?.(redactor.report());
   } finally {
     engine.release();
   }
@@ -79,23 +97,31 @@ async function* piecesOf<T>(
 async function* markdownTexts(
   engine: Engine,
   { at, signal }: ExportOptions,
+  redactor: Redactor | undefined,
 ): AsyncGenerator<string, void, undefined> {
   const rows = pathRows(engine, at);
-  yield markdownTitle(engine.header, engine.log.state.name);
+  const { indexer, name } = engine.log.state;
+  const title = (text: string): string => redactor?.text(text) ?? text;
+  const header = redactor ? redactedHeader(redactor, engine.header) : engine.header;
+  yield title(markdownTitle(header, name === undefined ? name : title(name)));
   const joiner = new AnswerJoiner();
-  const { transcript } = engine.log.state.indexer;
   for await (const { row, entry } of engine.bodies.entries(rows, signal)) {
     // Parsing rounds numbers that no double holds.
-    const isExact = transcript === undefined && hasCalls(entry);
+    const isExact = indexer.transcript === undefined && hasCalls(entry);
     const line = isExact ? engine.bodies.lineSync(row).toString() : "";
-    for (const whole of joiner.take(entry)) yield* markdownOf(whole, line);
+    const [clean, exact] = redactor ? redactedEntry(redactor, entry, line) : [entry, line];
+    for (const whole of joiner.take(clean)) yield* markdownOf(whole, exact, redactor);
   }
-  for (const whole of joiner.end()) yield* markdownOf(whole, "");
+  for (const whole of joiner.end()) yield* markdownOf(whole, "", redactor);
 }
 
-function* markdownOf(entry: SessionEntry, line: string): Generator<string> {
+function* markdownOf(
+  entry: SessionEntry,
+  line: string,
+  redactor: Redactor | undefined,
+): Generator<string> {
   const text = entryMarkdown(entry, exactArguments(line, markdownIndent));
-  if (text !== "") yield text;
+  if (text !== "") yield redactor?.text(text, entry.id) ?? text;
 }
 
 function hasCalls(entry: SessionEntry): boolean {
@@ -115,18 +141,19 @@ export function linearPieces(
   source: ExportSource,
   options: ExportOptions = {},
 ): AsyncGenerator<Buffer, void, undefined> {
-  return convertedPieces(source, options, new LineConverter("pi"));
+  return convertedPieces(source, options, () => new LineConverter("pi"));
 }
 
 function convertedPieces(
   source: ExportSource,
   options: ExportOptions,
-  converter: LineConverter,
+  newConverter: () => LineConverter,
 ): AsyncGenerator<Buffer, void, undefined> {
-  return piecesOf(source, options, async function* (engine) {
+  return piecesOf(source, options, async function* (engine, redactor) {
     const { at, signal } = options;
     const path = await exportedPath(engine, at, signal);
-    yield* inLargeChunksAsync(linearLines({ engine, ...path, signal, converter }));
+    const lines = linearLines({ engine, ...path, signal, converter: newConverter() });
+    yield* inLargeChunksAsync(redactor ? redactedLines(redactor, lines) : lines);
   });
 }
 
@@ -141,7 +168,9 @@ export function exportMarkdown(
   target: string,
   options: ExportOptions = {},
 ): Promise<ExportReport> {
-  return written(target, options, inLargeChunksAsync(asBytes(markdownPieces(source, options))));
+  return written(target, options, (reporting) =>
+    inLargeChunksAsync(asBytes(markdownPieces(source, reporting))),
+  );
 }
 
 /**
@@ -154,30 +183,39 @@ export async function exportLinear(
   target: string,
   options: ExportOptions = {},
 ): Promise<LinearReport> {
-  const converter = new LineConverter("pi");
-  const report = await written(target, options, convertedPieces(source, options, converter));
+  let converter = new LineConverter("pi");
+  // A second pass counts again.
+  const newConverter = (): LineConverter => (converter = new LineConverter("pi"));
+  const report = await written(target, options, (reporting) =>
+    convertedPieces(source, reporting, newConverter),
+  );
   return { ...report, ...converter.counts };
 }
 
 async function written(
   target: string,
   options: ExportOptions,
-  pieces: AsyncIterable<Buffer>,
+  pieces: (options: ExportOptions) => AsyncIterable<Buffer>,
 ): Promise<ExportReport> {
-  const { ports: given, signal } = requireOptions(options, exportNames);
+  const { ports: given, signal, onRedacted } = requireOptions(options, exportNames);
   const { ports } = engineSettings(given === undefined ? {} : { ports: given });
   const path = resolve(requireText("The target", target));
   signal?.throwIfAborted();
   requireFree(ports, path);
   let bytes = 0;
+  let redaction: RedactionReport | undefined;
+  const reporting = (report: RedactionReport): void => {
+    redaction = report;
+    onRedacted?.(report);
+  };
   async function* counted(): AsyncGenerator<Buffer> {
-    for await (const piece of pieces) {
+    for await (const piece of pieces({ ...options, onRedacted: reporting })) {
       bytes += piece.length;
       yield piece;
     }
   }
   await createStreamedLog(ports, path, counted());
-  return { path, sizeBytes: bytes };
+  return { path, sizeBytes: bytes, ...(redaction === undefined ? {} : { redaction }) };
 }
 
 async function* asBytes(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
