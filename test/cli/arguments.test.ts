@@ -208,7 +208,9 @@ describe("help", () => {
     expect(code).toBe(0);
     for (const name of commandNames)
       expect(out).toMatch(
-        new RegExp(`branchlog ${name} [<[](action|file|dir|query|sessions|source|files)`),
+        new RegExp(
+          `branchlog ${name} [<[](action|file|dir|place|query|sessions?|source|files|operation)|branchlog ops`,
+        ),
       );
     expect(textOf("-h")).toBe(out);
     expect(textOf("help")).toBe(out);

@@ -35,6 +35,12 @@ export const samples: Readonly<Record<string, Samples>> = {
   watch: ({ file }) => [[file]],
   search: ({ file }) => [["e", file]],
   verify: ({ file }) => [[file]],
+  diff: ({ file, entryId }) => [
+    [file, "@tail", entryId],
+    [file, entryId, "--context"],
+    [file, "--with", file],
+  ],
+  stats: ({ file }) => [[file], [file, "--by", "day"], [file, "--csv"]],
   repair: ({ file, output }) => [
     [file],
     [file, "--output", join(output, "repaired.jsonl"), "--cwd", "/"],
@@ -63,6 +69,15 @@ export const samples: Readonly<Record<string, Samples>> = {
   store: ({ file }) => [["push", file, "postgres://nobody@127.0.0.1:1/none"]],
   migrate: ({ file }) => [[file]],
   delete: ({ file }) => [[file, "--yes"]],
+  archive: ({ file }) => [[file, "--force"]],
+  restore: ({ file, output }) => [[file], [file, "-o", join(output, "restored.jsonl")]],
+  prune: ({ file }) => [
+    [file, "--keep", "0"],
+    [file, "--keep", "0", "--force", "--yes"],
+  ],
+  mv: ({ file, output }) => [[file, output, "--dry-run"]],
+  undo: ({ file }) => [[file]],
+  ops: () => [[]],
   import: ({ file, output }) => [[file, "-o", join(output, "imported.jsonl")]],
   export: ({ file, output }) => [
     [file, "--to", "markdown"],

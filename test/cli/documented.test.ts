@@ -1,7 +1,7 @@
 /** What docs/cli.md shows is what the command prints. Ids and times of new entries may differ. */
 import { cpSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { commandNames } from "../../packages/cli/src/commands.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, MemoryOutput, onTerminal } from "./command-run.ts";
@@ -72,11 +72,17 @@ async function beginningOf(words: readonly string[]): Promise<string> {
 
 /** Without what is new in every run. */
 function settled(text: string): string {
-  return text
-    .replaceAll(/^appended \w{8} below \w{8}/gm, "appended … below …")
-    .replaceAll(/"(id|parentId)":"\w{8}"/g, '"$1":"…"')
-    .replaceAll(/^created [\w-]{36}$/gm, "created …")
-    .replaceAll(/^opened in .*$/gm, "opened in …");
+  return (
+    text
+      .replaceAll(/^appended \w{8} below \w{8}/gm, "appended … below …")
+      .replaceAll(/"(id|parentId)":"\w{8}"/g, '"$1":"…"')
+      .replaceAll(/^created [\w-]{36}$/gm, "created …")
+      .replaceAll(/^opened in .*$/gm, "opened in …")
+      .replaceAll(/\b(undo|restore) [\w-]{36}$/gm, "$1 …")
+      .replaceAll(/^[\w-]{36} {2}now/gm, "…  now")
+      // Releases of Brotli differ.
+      .replaceAll(/^(archived .*) in .*$/gm, "$1 in …")
+  );
 }
 
 function prepare(): string {
@@ -99,6 +105,10 @@ function prepare(): string {
   return directory;
 }
 
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
 describe("docs/cli.md", () => {
   const text = readFileSync(documentPath, "utf8");
 
@@ -109,6 +119,8 @@ describe("docs/cli.md", () => {
 
   it("docs/cli.md shows the output of the commands", async () => {
     const directory = prepare();
+    vi.stubEnv("HOME", temporaryDirectory());
+    vi.stubEnv("BRANCHLOG_DATA_DIR", temporaryDirectory());
     for (const example of examplesOf(text)) {
       const { line, shown } = example;
       const result = await resultOf(example, directory);

@@ -265,10 +265,14 @@ describe("migrate", () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     copyFileSync(fixture("pi-v2.jsonl"), path);
     const { out } = await branchlog(["migrate", path]);
-    expect(out).toBe(`migrated   ${path}, from version 2 to 3\noriginal   ${path}.v2-original\n`);
+    const original = `${path}.v2-original`;
+    const said = `migrated   ${path}, from version 2 to 3\noriginal   ${original}\n`;
+    expect(out.startsWith(`${said}to take it back: branchlog undo `)).toBe(true);
     expect((await branchlog(["migrate", path])).out).toBe(`${path} has version 3: nothing to do\n`);
     const { out: json } = await branchlog(["migrate", path, "--json"]);
-    expect(jsonLines(json)).toEqual([{ path, version: 3, migrated: false, original: null }]);
+    const { size: sizeBytes } = statSync(path);
+    const nothing = { original: null, sizeBytes, operation: null };
+    expect(jsonLines(json)).toEqual([{ path, version: 3, migrated: false, ...nothing }]);
   });
 });
 
@@ -286,20 +290,17 @@ describe("delete", () => {
       });
       expect([code, out]).toEqual([0, ""]);
       const described = `  (no messages)  pi  ${statSync(path).size} bytes\n    ${path}\n`;
-      const question = 'Delete 1 session for good? (There is no command "trash".) [y/N] ';
+      const question = "Delete 1 session? (For 30 days, branchlog undo brings them back.) [y/N] ";
       expect(err).toBe(`${described}${question}nothing was deleted\n`);
     }
     expect(existsSync(path)).toBe(true);
     const options = { isInteractive: true, input: ["Y", "es\nmore"] };
     const { out } = await branchlog(["delete", path], options);
-    expect(out).toBe(`deleted for good  ${path}\n`);
+    expect(out).toMatch(/^deleted {2}\S+\nto take it back: branchlog undo [\w-]{36}\n$/);
     expect(existsSync(path)).toBe(false);
   });
 
   it("delete says what it would delete, and where it would go", async () => {
-    const folder = temporaryDirectory();
-    writeFileSync(join(folder, "trash"), "", { mode: 0o755 });
-    process.env["PATH"] = folder;
     const [named, spoken] = ["pi-labels-and-names", "omp-18"].map((name) => {
       const path = join(temporaryDirectory(), `${name}.jsonl`);
       copyFileSync(fixture(`${name}.jsonl`), path);
@@ -307,7 +308,11 @@ describe("delete", () => {
     }) as [string, string];
     const asked = { isInteractive: true, input: ["n\n"] };
     const { err } = await branchlog(["delete", named, spoken], asked);
-    expect(err).toContain("Move 2 sessions to the trash? [y/N]");
+    expect(err).toContain(
+      "Delete 2 sessions? (For 30 days, branchlog undo brings them back.) [y/N]",
+    );
+    const permanent = await branchlog(["delete", named, "--permanent"], asked);
+    expect(permanent.err).toContain("Delete 1 session for good? [y/N]");
     const [title = "", path] = err.split("\n");
     expect(title).toContain((await openSession(named, { access: "read" })).name);
     expect(path).toBe(`    ${named}`);
@@ -328,13 +333,14 @@ describe("delete", () => {
     const [one, two] = [session(), session()];
     write(`${one}.v1-original`, "original");
     const { out } = await branchlog(["delete", one, "--yes", one, "--json", "--", two]);
+    const operation: unknown = expect.stringMatching(/^[\w-]{36}$/);
     expect(jsonLines(out)).toEqual([
-      { path: one, id: "s", how: "unlinked", removed: [], kept: [`${one}.v1-original`] },
-      { path: two, id: "s", how: "unlinked", removed: [], kept: [] },
+      { path: one, id: "s", how: "trash", operation, removed: [], kept: [`${one}.v1-original`] },
+      { path: two, id: "s", how: "trash", operation, removed: [], kept: [] },
     ]);
     const third = session();
     write(`${third}.salvage`, "salvage");
-    const text = (await branchlog(["delete", third, "--yes"])).out;
+    const text = (await branchlog(["delete", third, "--yes", "--permanent"])).out;
     expect(text).toBe(`deleted for good  ${third}\nkept  ${third}.salvage\n`);
   });
 

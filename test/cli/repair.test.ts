@@ -135,6 +135,7 @@ describe("repair without --apply", () => {
         },
         ok: false,
         result: null,
+        operation: null,
       },
     ]);
   });
@@ -149,7 +150,8 @@ describe("repair --apply", () => {
     expect(out).toMatch(
       new RegExp(
         `written and verified, no damage left\nrepaired   ${file}\n` +
-          `original   ${file}.before-repair\nset aside  ${file}.salvage\n$`,
+          `original   ${file}.before-repair\nset aside  ${file}.salvage\n` +
+          String.raw`to take it back: branchlog undo [\w-]{36}\n$`,
       ),
     );
     expect(readFileSync(file, "utf8")).toBe(whole);

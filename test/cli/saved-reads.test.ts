@@ -73,6 +73,7 @@ const readers: readonly (readonly [string, readonly string[]])[] = [
   ["entries", ["--limit", "1"]],
   ["tail", ["--last", "1"]],
   ["name", []],
+  ["diff", ["@leaf"]],
 ];
 
 describe("a command that reads a large session", () => {

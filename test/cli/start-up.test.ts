@@ -107,7 +107,7 @@ describe("the bundled command", () => {
   it("has a manual page with every command and option", () => {
     const page = readFileSync(join(bundle, "branchlog.1"), "utf8");
     for (const { name, options } of commands) {
-      const start = page.indexOf(`.SS "branchlog ${name} `);
+      const start = page.search(new RegExp(`^\\.SS "branchlog ${name}[ "]`, "m"));
       const section = page.slice(start, page.indexOf("\n.S", start + 1));
       expect(start).toBeGreaterThan(0);
       for (const option of Object.keys(options)) {

@@ -1,5 +1,5 @@
 /** Migrating when it is asked for: the same as at the first append, without one. */
-import { copyFileSync, readFileSync, readdirSync } from "node:fs";
+import { copyFileSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -31,7 +31,13 @@ describe("migrateSession", () => {
     const messages = await messagesAt(path);
     const result = await migrateSession(path);
     const original = `${path}.v${version}-original`;
-    expect(result).toEqual({ path, version, migrated: true, original });
+    expect(result).toEqual({
+      path,
+      version,
+      migrated: true,
+      original,
+      sizeBytes: statSync(path).size,
+    });
     expect(readFileSync(original).equals(before)).toBe(true);
     const session = await openSession(path);
     expect(session.header.version).toBe(3);
@@ -43,7 +49,8 @@ describe("migrateSession", () => {
     for (const version of [3, 4]) {
       const path = fileOf({ ...header, version });
       const before = readFileSync(path);
-      const result = { path, version, migrated: false, original: null };
+      const { size: sizeBytes } = statSync(path);
+      const result = { path, version, migrated: false, original: null, sizeBytes };
       expect(await migrateSession(path)).toEqual(result);
       expect(readFileSync(path).equals(before)).toBe(true);
       expect(readdirSync(dirname(path))).toHaveLength(1);

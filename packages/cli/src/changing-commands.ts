@@ -160,25 +160,6 @@ export const changingCommands: readonly Declared[] = [
     run: async (...given) => (await import("./commands/migrate.ts")).migrateCommand(...given),
   }),
   command({
-    usage: "delete <sessions..>",
-    about: "Delete sessions, after asking",
-    isWriting: true,
-    positionals: {
-      sessions: {
-        ...required("Session files, or names or ids of sessions", "session"),
-        array: true as const,
-      },
-    },
-    options: {
-      yes: { ...flag("Do not ask"), alias: "y" },
-      force: flag("Delete even while another process holds the lock"),
-      json,
-    },
-    examples: [["delete fork.jsonl 01973400", "two sessions, to the trash if there is one"]],
-    read: (args, words) => ({ ...args, sessions: plainWords(words) }),
-    run: async (...given) => (await import("./commands/delete.ts")).deleteCommand(...given),
-  }),
-  command({
     usage: "import <source>",
     about: "Import a session of another agent, or many",
     isWriting: true,

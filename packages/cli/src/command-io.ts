@@ -18,9 +18,11 @@ export interface CommandIo {
   /** Whether a line on `err` may show how far the command is; undefined: never. */
   readonly showsProgress: (() => boolean) | undefined;
   readonly signal: AbortSignal;
+  /** Whether the command was asked for JSON: then all that it says is JSON. */
+  readonly isJson?: boolean;
 }
 
-/** 0: success. 1: the session has damage. Every other failure is thrown. */
+/** 0: success. 1: damage, a difference, or nothing found. Every other failure is thrown. */
 export type CommandResult = 0 | 1;
 
 export function writeJsonLine(out: Output, value: unknown): Promise<void> {

@@ -2,6 +2,7 @@
 import { aliasesOf } from "./declaration.ts";
 import type { Declared, OptionDeclaration } from "./declaration.ts";
 import { changingCommands } from "./changing-commands.ts";
+import { keepingCommands } from "./keeping-commands.ts";
 import { readingCommands } from "./reading-commands.ts";
 
 const columnsMax = 80;
@@ -42,6 +43,10 @@ export function programHelp(): string {
     [about],
     ["Commands that read:", ...rows(readingCommands.map(commandRow))],
     ["Commands that change or write sessions:", ...rows(changingCommands.map(commandRow))],
+    [
+      "Commands that remove sessions, and bring them back:",
+      ...rows(keepingCommands.map(commandRow)),
+    ],
     ["Others:", ...rows(own)],
     ["Options:", ...rows([help, ["  -V, --version", "Show the version"], noColour, noPager])],
     ...notes.map((note) => wrapped(note, columnsMax)),
@@ -63,7 +68,7 @@ export function commandHelp(declared: Declared): string {
   return sections([
     [`branchlog ${usage}`],
     [declared.about],
-    ["Arguments:", ...rows(places)],
+    ...(places.length === 0 ? [] : [["Arguments:", ...rows(places)]]),
     ["Options:", ...rows([...shown, help, noColour])],
     [
       "Examples:",

@@ -1,14 +1,17 @@
 /** Opens the session that an argument names. */
+import { readdirSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { decodeCounter, readCounter } from "@branchlog/streaming";
+import { writeJsonLine } from "./command-io.ts";
 import type { CommandIo } from "./command-io.ts";
 import { sizeOf, withProgress } from "./progress.ts";
 import type { ProgressIo } from "./progress.ts";
-import { sessionPath } from "./session-path.ts";
+import { readablePath, sessionPath } from "./session-path.ts";
 import { addressedSession } from "./stored-session.ts";
+import { oneLine } from "./text/clean-text.ts";
 
 export interface OpeningCost {
   readonly ms: number;
@@ -40,8 +43,8 @@ export async function openForReading(
     const ms = Math.round((monotonicMs() - startMs) * 1000) / 1000;
     return { session, opening: { ms, bytesRead: session.sizeBytes, linesParsed: 0 } };
   }
-  const path = await sessionPath(file, signal);
-  const saves = !noSave && (await isOwn(path));
+  const { path, isCopy } = await readablePath(file, io);
+  const saves = !noSave && !isCopy && (await isOwn(path));
   const [startMs, bytes, parses] = [monotonicMs(), readCounter.bytes, decodeCounter.parses];
   const task = { what: "reading", path, bytes: sizeOf(path) };
   const session = await withProgress(io, task, () =>
@@ -52,14 +55,36 @@ export async function openForReading(
   return { session, opening: { ms, bytesRead, linesParsed: decodeCounter.parses - parses } };
 }
 
-/** @throws BranchlogError as `openSession` and `sessionPath` do. */
-export async function openForAppending(
+/**
+ * Appends to a session, and says where the original is if that migrated it.
+ * @throws BranchlogError as `openSession` and `sessionPath` do.
+ */
+export async function appending(
   file: string,
-  { signal }: Pick<CommandIo, "signal">,
-): Promise<Session> {
+  { signal, err, isJson = false }: Pick<CommandIo, "signal" | "err" | "isJson">,
+  append: (session: Session) => Promise<void>,
+): Promise<void> {
   const stored = await addressedSession(file);
-  if (stored !== undefined) return openSession({ ...stored, signal });
-  return openSession(await sessionPath(file, signal), { signal });
+  if (stored !== undefined) return append(await openSession({ ...stored, signal }));
+  const session = await openSession(await sessionPath(file, signal), { signal });
+  // Version 1 has no number.
+  const { version = 1 } = session.header;
+  await append(session);
+  if ((session.header.version ?? 1) === version) return;
+  const original = originalOf(session.path, version);
+  if (isJson) await writeJsonLine(err, { migrated: { version, original } });
+  else {
+    const shown = oneLine(original, 400);
+    await err.write(`migrated from version ${version}; the original is ${shown}\n`);
+  }
+}
+
+/** The last one: earlier ones are of files that had this name before. */
+function originalOf(path: string, version: number): string {
+  const name = `${basename(path)}.v${version}-original`;
+  const found = readdirSync(dirname(path)).filter((one) => one.startsWith(name));
+  const last = found.toSorted((one, other) => one.length - other.length).at(-1) ?? name;
+  return join(dirname(path), last);
 }
 
 /**

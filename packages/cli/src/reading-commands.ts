@@ -23,6 +23,7 @@ export const readingCommands: readonly Declared[] = [
     },
     options: {
       all: flag("List transcripts of subagents by themselves"),
+      archived: flag("List the archived sessions instead"),
       agent,
       since,
       limit,
@@ -40,6 +41,7 @@ export const readingCommands: readonly Declared[] = [
     ],
     read: (args) => {
       const { dir: directory, since: changedSince } = args;
+      refuseBoth("DIR", directory, "--archived", args.archived || undefined);
       const agents = oneOfEach("agent", args.agent, agentNames);
       return {
         ...args,
@@ -211,6 +213,7 @@ export const readingCommands: readonly Declared[] = [
       role: text("ROLE", "Only messages of this role: user, assistant, toolResult, ..."),
       tool: text("NAME", "Only calls of this tool, and their results"),
       regex: { ...flag("The text is a regular expression"), alias: "E" },
+      archived: flag("Search the archived sessions instead"),
       agent,
       since,
       context: { ...number("Show whole lines, with N before and after"), alias: "C" },
@@ -224,7 +227,7 @@ export const readingCommands: readonly Declared[] = [
     ],
     read: (args) => ({
       ...args,
-      place: args.place,
+      place: archivedOr(args.place, args.archived),
       kinds: oneOfEach("in", args.in, searchedKinds),
       role: args.role,
       tool: args.tool,
@@ -253,4 +256,76 @@ export const readingCommands: readonly Declared[] = [
     read: (args, words) => ({ ...args, files: plainWords(words) }),
     run: async (...given) => (await import("./commands/verify.ts")).verifyCommand(...given),
   }),
+  command({
+    usage: "diff <file> [from] [to]",
+    about: "Compare two branches, or two contexts",
+    isPaged: true,
+    positionals: {
+      file,
+      from: positional("An entry of it; with --with, by default its leaf", "entry"),
+      to: positional("The entry it is compared with; default: the leaf", "entry"),
+    },
+    options: {
+      with: {
+        ...text("OTHER", "With an entry of this session, by default its leaf"),
+        takes: "session" as const,
+      },
+      context: flag("Compare what the model would get, message by message"),
+      full: flag("Shorten no message of a context"),
+      ...common,
+    },
+    examples: [
+      ["diff work.jsonl 5b2e9d06", "what two branches of a session do not share"],
+      ["diff parent.jsonl --with fork.jsonl", "a fork and its parent"],
+      ["diff work.jsonl @leaf~4 --context", "what a compaction made of the context"],
+    ],
+    read: (args) => {
+      if (args.from === undefined && args.with === undefined) {
+        throw new UsageError("Say what is compared: an entry, or another session as --with OTHER.");
+      }
+      return { ...args, from: args.from, to: args.to, other: args.with };
+    },
+    run: async (...given) => (await import("./commands/diff.ts")).diffCommand(...given),
+  }),
+  command({
+    usage: "stats [place]",
+    about: "Add up tokens and costs of all sessions",
+    isPaged: true,
+    positionals: {
+      place: positional(
+        "A directory, with all below, or a session; default: where agents keep theirs",
+        "session",
+      ),
+    },
+    options: {
+      by: { choices: ["project", "day", "model", "agent"] as const, describe: "A line for each" },
+      agent,
+      since: { ...since, describe: "Only what was spent since: 30m, 12h, 7d, 2w, or a date" },
+      limit,
+      csv: flag("Print CSV, for spreadsheets"),
+      ...common,
+    },
+    examples: [
+      ["stats --by day --since 2w", "what each day cost"],
+      ["stats --by model --agent pi,omp", "by model, of two agents"],
+      ["stats --by project --csv", "for a spreadsheet"],
+    ],
+    read: (args) => {
+      if (args.csv && args.json) throw new UsageError("Give --csv or --json.");
+      return {
+        ...args,
+        place: args.place,
+        by: args.by,
+        agents: oneOfEach("agent", args.agent, agentNames),
+        changedSince: args.since,
+        limit: wholeNumber("limit", args.limit, 1),
+      };
+    },
+    run: async (...given) => (await import("./commands/stats.ts")).statsCommand(...given),
+  }),
 ];
+
+function archivedOr(place: string | undefined, archived: boolean): string | undefined {
+  refuseBoth("PLACE", place, "--archived", archived || undefined);
+  return place;
+}

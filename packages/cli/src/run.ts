@@ -45,7 +45,7 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
     // The parser takes longer to load than all that needs none.
     command = (await import("./arguments.ts")).parseCommand(withCommand(words));
     setting.onCommand?.(command);
-    const code = await command.run(command.options.json ? quiet : io);
+    const code = await command.run(command.options.json ? { ...quiet, isJson: true } : io);
     await io.out.flush();
     await io.err.flush();
     return code;

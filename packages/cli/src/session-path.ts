@@ -1,6 +1,7 @@
 /** Finds the session that an argument names: by path, name or id, or as the latest one. */
 import { lstatSync } from "node:fs";
 import { BranchlogError, isBranchlogError, resolveSession } from "@branchlog/core";
+import type { CommandIo } from "./command-io.ts";
 import { UsageError } from "./failure.ts";
 import { hasPathForm, isAddress } from "./path-form.ts";
 
@@ -18,10 +19,32 @@ export async function sessionPath(word: string, signal: AbortSignal): Promise<st
     return (await resolveSession(word, undefined, { signal, cwd: process.cwd() })).path;
   } catch (error) {
     if (!isBranchlogError(error, "ERR_SESSION_NOT_FOUND")) throw error;
+    const { archivedPath } = await import("./archived-session.ts");
+    const archived = await archivedPath(word);
     const message =
-      `There is no file ${word} here, and no session that agents keep has this name, or an id ` +
-      "that begins so. branchlog list shows them.";
+      archived !== undefined
+        ? `${archived} is archived. branchlog restore ${word} brings it back.`
+        : `There is no file ${word} here, and no session that agents keep has this name, or an ` +
+          "id that begins so. branchlog list shows them.";
     throw new BranchlogError(error.code, message, { id: word, cause: error });
+  }
+}
+
+/** As {@link sessionPath}; of a session that is archived, a copy that goes with this process. */
+export async function readablePath(
+  word: string,
+  io: Pick<CommandIo, "signal"> & Partial<CommandIo>,
+): Promise<{ readonly path: string; readonly isCopy: boolean }> {
+  try {
+    const path = await sessionPath(word, io.signal);
+    if (isThere(path)) return { path, isCopy: false };
+    const copy = await (await import("./archived-session.ts")).archivedCopy(word, io);
+    return { path: copy ?? path, isCopy: copy !== undefined };
+  } catch (error) {
+    if (!isBranchlogError(error, "ERR_SESSION_NOT_FOUND")) throw error;
+    const copy = await (await import("./archived-session.ts")).archivedCopy(word, io);
+    if (copy === undefined) throw error;
+    return { path: copy, isCopy: true };
   }
 }
 

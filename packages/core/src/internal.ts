@@ -28,7 +28,8 @@ export {
 } from "./entries/json-fields.ts";
 
 export { Redactor } from "./redaction/redactor.ts";
-export { AnswerJoiner } from "./entries/answers.ts";
+export { SavedFields } from "./entries/saved-fields.ts";
+export { AnswerJoiner, answerKey } from "./entries/answers.ts";
 export { isValidSessionId } from "./entries/identifiers.ts";
 export { dialectKey, dialectOfEntry, dialectOfLog, dialectMarkers } from "./dialects/dialect.ts";
 export type { DialectEvidence } from "./dialects/dialect.ts";
@@ -165,6 +166,7 @@ export { searchStored } from "./search/stored-search.ts";
 export { newHeader } from "./session/new-header.ts";
 export { requireFile, requireHeader, requireKnownVersion } from "./log/log-checks.ts";
 export { logChanged, piecesOfOneLog, requireSameLog, unchangedCheck } from "./session/same-log.ts";
+export { cwdOf } from "./directories/session-groups.ts";
 export { CatalogStore } from "./catalog/catalog-store.ts";
 export { readSessionHeaderSync } from "./catalog/header-search.ts";
 export {
@@ -175,5 +177,8 @@ export {
   transcriptLines,
 } from "./copies/copied-entries.ts";
 
+export { readAgent } from "./directories/agent-file.ts";
+export { renamedSessionDirectory } from "./adapters/omp/agent-directory.ts";
+export { resolvePath } from "./store/user-paths.ts";
 export { sessionPath } from "./copies/session-header.ts";
 export type { AddedEntry } from "./copies/copied-entries.ts";

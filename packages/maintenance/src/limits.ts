@@ -1,8 +1,5 @@
 /** Every maximum of this package, with its unit in the name and the reason for its value. */
 
-/** How long the command `trash` may take: it renames a file, or copies it to another disk. */
-export const trashMsMax: number = 60_000;
-
 /** Bytes of one line of a salvage file, before encoding: a line that tools for text can show. */
 export const salvagedBytesMax: number = 64 * 1024;
 
@@ -11,3 +8,22 @@ export const copyBytes: number = 1024 * 1024;
 
 /** How long ago a file changed if its last line may be unfinished: no write takes longer. */
 export const writingMsMax: number = 2_000;
+
+/** Effort of Brotli: half of what the best one saves beyond it, at a fifth of its time. */
+export const packQuality: number = 5;
+
+/** 64 MiB: reaches over a repeated context, and takes 300 MB of memory. */
+export const packWindowBits: number = 26;
+export const packWindowBitsMin: number = 16;
+
+/** Bytes of the files in a pack, unless one alone has more: all before a file are read with it. */
+export const packBytesMax: number = 64 * 1024 * 1024;
+
+/** How long what was deleted is kept: as long as mail programs keep theirs. */
+export const trashMs: number = 30 * 24 * 60 * 60 * 1000;
+
+/** How long ago a file changed that an agent may still be writing. */
+export const quietMsMin: number = 60_000;
+
+/** Bytes up to the end of a header that can be changed: that of Codex has all instructions. */
+export const headerBytesMax: number = 1024 * 1024;

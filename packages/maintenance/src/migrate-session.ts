@@ -29,6 +29,8 @@ export interface MigrationResult {
   readonly version: number;
   readonly migrated: boolean;
   readonly original: string | null;
+  /** Of the session as it is now. */
+  readonly sizeBytes: number;
 }
 
 /**
@@ -46,10 +48,14 @@ export async function migrateSession(
   const { log, path: canonical, settings } = engine;
   try {
     const version = log.state.indexer.header?.version ?? currentVersion;
-    if (!needsMigration(log)) return { path: canonical, version, migrated: false, original: null };
+    if (!needsMigration(log)) {
+      const { size: sizeBytes } = log;
+      return { path: canonical, version, migrated: false, original: null, sizeBytes };
+    }
     const { ports, lockWaitMs } = settings;
     const original = await runAsync(migrate(log, ports, lockWaitMs), signal);
-    return { path: canonical, version, migrated: original !== null, original };
+    const { size: sizeBytes } = log;
+    return { path: canonical, version, migrated: original !== null, original, sizeBytes };
   } finally {
     engine.release();
   }

@@ -2,22 +2,20 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   readFileSync,
   readdirSync,
-  renameSync,
   rmdirSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { nodePorts } from "@branchlog/core/testing";
-import { deleteSession } from "@branchlog/maintenance";
+import { deleteSession, undoOperation } from "@branchlog/maintenance";
 import { checkpointPath } from "@branchlog/core/internal";
 import { live } from "@branchlog/core/live";
 import { openFiles, tellsOpenFiles } from "../../support/open-files.ts";
@@ -28,28 +26,8 @@ import { Watching } from "../../core/live/watched-directory.ts";
 import { seen, values } from "../../core/live/support.ts";
 import { user } from "../../core/projections/sample-entries.ts";
 
-let savedPath: string | undefined;
-
-/** Without the trash of the machine that runs this. */
-beforeEach(() => {
-  savedPath = process.env["PATH"];
-  process.env["PATH"] = "";
-});
-afterEach(() => {
-  process.env["PATH"] = savedPath ?? "";
-});
-
 function session(): string {
   return fileOf(header, user("1", null, "hello"));
-}
-
-/** A command `trash` that runs these lines of a shell; the file is its first argument. */
-function useTrash(...script: readonly string[]): string {
-  const directory = temporaryDirectory();
-  writeFileSync(join(directory, "trash"), ["#!/bin/sh", ...script, ""].join("\n"));
-  chmodSync(join(directory, "trash"), 0o755);
-  process.env["PATH"] = [directory, savedPath].join(delimiter);
-  return directory;
 }
 
 function deadPid(): number {
@@ -58,29 +36,21 @@ function deadPid(): number {
 }
 
 describe("deleting a session", () => {
-  it("unlinks it where there is no trash, and says so", async () => {
+  it("keeps it for 30 days, and says under which operation", async () => {
     const path = session();
     const result = await deleteSession(path);
-    expect(result).toEqual({ path, id: "source", how: "unlinked", removed: [], kept: [] });
+    expect(result).toMatchObject({ path, id: "source", how: "trash", removed: [], kept: [] });
     expect(readdirSync(dirname(path))).toEqual([]);
+    await undoOperation(result.operation ?? "");
+    expect(existsSync(path)).toBe(true);
   });
 
-  it("moves it to the trash where a command takes it", async () => {
+  it("removes it for good on request", async () => {
     const path = session();
-    const bin = useTrash(`mv "$1" "${temporaryDirectory()}/"`);
-    expect(await deleteSession(path)).toMatchObject({ how: "trash" });
-    expect(existsSync(path)).toBe(false);
-    expect(readdirSync(bin)).toEqual(["trash"]);
-  });
-
-  it.each([
-    ["fails", "exit 1"],
-    ["does nothing", "exit 0"],
-  ])("unlinks it if that command %s", async (_, script) => {
-    const path = session();
-    useTrash(script);
-    expect(await deleteSession(path)).toMatchObject({ how: "unlinked" });
-    expect(existsSync(path)).toBe(false);
+    const result = await deleteSession(path, { permanent: true });
+    const facts = { path, id: "source", how: "unlinked", operation: null };
+    expect(result).toEqual({ ...facts, removed: [], kept: [] });
+    expect(readdirSync(dirname(path))).toEqual([]);
   });
 
   it("takes what is derived along, and keeps and names what may be wanted back", async () => {
@@ -174,7 +144,7 @@ describe("a session with a writer", () => {
     const held = nodePorts.lock.tryAcquireSync(path);
     await expect(deleteSession(path)).rejects.toMatchObject({ code: "ERR_SESSION_BUSY", path });
     expect(existsSync(path)).toBe(true);
-    expect(await deleteSession(path, { force: true })).toMatchObject({ how: "unlinked" });
+    expect(await deleteSession(path, { force: true })).toMatchObject({ how: "trash" });
     held?.releaseSync();
     expect(readdirSync(dirname(path))).toEqual([]);
   });
@@ -247,14 +217,5 @@ describe("a subscriber", () => {
     expect(existsSync(path)).toBe(false);
     status.unsubscribe();
     await open.close();
-  });
-
-  it("does not lose a file that took the place while the trash was busy", async () => {
-    const path = session();
-    const other = session();
-    useTrash(`/bin/mv "${other}" "$1"`, "exit 1");
-    await expect(deleteSession(path)).rejects.toMatchObject({ code: "ERR_LOG_CHANGED" });
-    expect(existsSync(path)).toBe(true);
-    renameSync(path, other);
   });
 });

@@ -12,7 +12,7 @@ import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { draftBatches, parseDraft } from "../draft-lines.ts";
 import type { DraftLine } from "../draft-lines.ts";
 import { UsageError } from "../failure.ts";
-import { openForAppending } from "../opened-session.ts";
+import { appending } from "../opened-session.ts";
 
 export type DraftSource =
   | { readonly kind: "user"; readonly text: string }
@@ -31,15 +31,17 @@ export interface AppendOptions extends FileOptions {
 export async function appendCommand(options: AppendOptions, io: CommandIo): Promise<CommandResult> {
   const { file, source } = options;
   const single = source.kind === "input" ? undefined : draftOf(source, io.now());
-  const session = await openForAppending(file, io);
-  const appender = new Appender(session, { ...options, ...addressedPlace(options, session) }, io);
-  if (single !== undefined) await appender.append([single]);
-  else {
+  await appending(file, io, async (session) => {
+    const appender = new Appender(session, { ...options, ...addressedPlace(options, session) }, io);
+    if (single !== undefined) {
+      await appender.append([single]);
+      return;
+    }
     for await (const lines of draftBatches(io.input())) {
       await appender.appendLines(lines);
       io.signal.throwIfAborted();
     }
-  }
+  });
   return 0;
 }
 

@@ -1,11 +1,11 @@
 /**
- * `branchlog delete`: deletes sessions, to the trash where there is one. It asks before; without a
- * terminal it requires `--yes`. The first session that cannot be deleted ends it; those before it
- * are deleted.
+ * `branchlog delete`: deletes sessions, and keeps them for 30 days unless `--permanent`. It asks
+ * before; without a terminal it requires `--yes`. The first session that cannot be deleted ends it;
+ * those before it are deleted.
  */
 import { resolve } from "node:path";
 import { isBranchlogError, openSession } from "@branchlog/core";
-import { deleteSession, hasTrash } from "@branchlog/maintenance";
+import { deleteSession } from "@branchlog/maintenance";
 import type { DeleteResult } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
@@ -14,6 +14,7 @@ import { sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText, sizeText } from "../text/quantities.ts";
 import { titleOf } from "../text/session-text.ts";
+import { undoText } from "../text/undo-text.ts";
 
 const titleUnitsMax = 80;
 
@@ -22,10 +23,11 @@ export interface DeleteCommandOptions {
   readonly json: boolean;
   readonly yes: boolean;
   readonly force: boolean;
+  readonly permanent: boolean;
 }
 
 export async function deleteCommand(
-  { sessions, json, yes, force }: DeleteCommandOptions,
+  { sessions, json, yes, force, permanent }: DeleteCommandOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
   if (!yes && !io.isInteractive) {
@@ -35,13 +37,13 @@ export async function deleteCommand(
   }
   const paths = new Set<string>();
   for (const word of sessions) paths.add(resolve(await sessionPath(word, io.signal)));
-  if (!yes && !(await isMeant([...paths], io))) {
+  if (!yes && !(await isMeant([...paths], permanent, io))) {
     await io.err.write("nothing was deleted\n");
     return 0;
   }
   for (const path of paths) {
     io.signal.throwIfAborted();
-    const result = await deleteSession(path, { force });
+    const result = await deleteSession(path, { force, permanent });
     if (json) await writeJsonLine(io.out, result);
     else await io.out.write(resultText(result));
     await io.out.flush();
@@ -49,12 +51,16 @@ export async function deleteCommand(
   return 0;
 }
 
-async function isMeant(paths: readonly string[], io: CommandIo): Promise<boolean> {
+async function isMeant(
+  paths: readonly string[],
+  permanent: boolean,
+  io: CommandIo,
+): Promise<boolean> {
   for (const path of paths) await io.err.write(await described(path, io));
   const what = countText(paths.length, "session");
-  const question = hasTrash()
-    ? `Move ${what} to the trash?`
-    : `Delete ${what} for good? (There is no command "trash".)`;
+  const question = permanent
+    ? `Delete ${what} for good?`
+    : `Delete ${what}? (For 30 days, branchlog undo brings them back.)`;
   await io.err.write(`${question} [y/N] `);
   await io.err.flush();
   return /^\s*y(es)?\s*$/i.test(await firstLine(io.input()));
@@ -84,8 +90,8 @@ async function firstLine(input: AsyncIterable<Uint8Array>): Promise<string> {
   return text.split("\n")[0] ?? "";
 }
 
-function resultText({ path, how, kept }: DeleteResult): string {
-  const where = how === "trash" ? "moved to the trash" : "deleted for good";
+function resultText({ path, operation, kept }: DeleteResult): string {
+  const where = operation === null ? "deleted for good" : "deleted";
   const lines = kept.map((file) => `kept  ${oneLine(file, 400)}\n`);
-  return `${where}  ${oneLine(path, 400)}\n${lines.join("")}`;
+  return `${where}  ${oneLine(path, 400)}\n${lines.join("")}${undoText(operation)}`;
 }

@@ -6,7 +6,7 @@ import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
 import { sizeOf, withProgress } from "../progress.ts";
-import { sessionPath } from "../session-path.ts";
+import { readablePath } from "../session-path.ts";
 import { addressedSession } from "../stored-session.ts";
 import { redactionText } from "../text/transfer-text.ts";
 import { exporters } from "../transfer-kinds.ts";
@@ -33,8 +33,9 @@ export async function exportCommand(
   const { to, output, redact, json } = options;
   const exporter = exporters[to];
   const source =
-    (await addressedSession(options.file)) ?? (await sessionPath(options.file, io.signal));
-  const at = await entryIdIn(options.file, options.at, io);
+    (await addressedSession(options.file)) ?? (await readablePath(options.file, io)).path;
+  const file = typeof source === "string" ? source : options.file;
+  const at = await entryIdIn(file, options.at, io);
   if (output === undefined) {
     await writeOut(exporter, source, { ...options, at }, io);
     return 0;

@@ -22,6 +22,7 @@ export interface ListCommandOptions {
   readonly directory: string | undefined;
   readonly json: boolean;
   readonly all: boolean;
+  readonly archived: boolean;
   readonly noSave: boolean;
   /** Undefined: all. */
   readonly agents: readonly AgentName[] | undefined;
@@ -36,6 +37,7 @@ export async function listCommand(
   options: ListCommandOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
+  if (options.archived) return (await import("./archived-list.ts")).archivedList(options, io);
   const { directory, json, all, noSave } = options;
   const { out, err, signal } = io;
   const stored = directory === undefined ? undefined : await addressedStore(directory);

@@ -3,16 +3,24 @@ import { migrateSession } from "@branchlog/maintenance";
 import type { MigrationResult } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
+import { recordedReplacement } from "../recorded-replacement.ts";
 import { sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
+import { undoText } from "../text/undo-text.ts";
 
 export async function migrateCommand(
   { file, json }: FileOptions,
-  { out, signal }: CommandIo,
+  io: CommandIo,
 ): Promise<CommandResult> {
+  const { out, signal } = io;
   const result = await migrateSession(await sessionPath(file, signal), { signal });
-  if (json) await writeJsonLine(out, result);
-  else await out.write(resultText(result));
+  const { path, original, sizeBytes } = result;
+  const operation =
+    original === null
+      ? null
+      : await recordedReplacement({ kind: "migrate", path, original, sizeBytes }, io);
+  if (json) await writeJsonLine(out, { ...result, operation });
+  else await out.write(`${resultText(result)}${undoText(operation)}`);
   return 0;
 }
 

@@ -3,7 +3,7 @@ import { normalizeName } from "@branchlog/core/entries";
 import { writeAcknowledgement, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
-import { openForAppending, openForReading } from "../opened-session.ts";
+import { appending, openForReading } from "../opened-session.ts";
 import { wholeLine } from "../text/clean-text.ts";
 
 export interface NameOptions extends ReadingOptions {
@@ -24,10 +24,11 @@ export async function nameCommand(options: NameOptions, io: CommandIo): Promise<
   }
   const name = normalizeName(text ?? "");
   if (name === "" && !clear) throw new UsageError("A name needs a visible character; see --clear.");
-  const session = await openForAppending(file, io);
-  const result = await session.setName(name, { signal: io.signal });
-  if (result !== null) await writeAcknowledgement(io.out, result, json);
-  else if (json) await writeJsonLine(io.out, { titleSlot: true });
-  else await io.out.write("renamed in the title slot\n");
+  await appending(file, io, async (session) => {
+    const result = await session.setName(name, { signal: io.signal });
+    if (result !== null) await writeAcknowledgement(io.out, result, json);
+    else if (json) await writeJsonLine(io.out, { titleSlot: true });
+    else await io.out.write("renamed in the title slot\n");
+  });
   return 0;
 }

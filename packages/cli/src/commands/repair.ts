@@ -8,8 +8,10 @@ import type { RepairPlan, RepairResult } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { sizeOf, withProgress } from "../progress.ts";
+import { recordedReplacement } from "../recorded-replacement.ts";
 import { sessionPath } from "../session-path.ts";
 import { planText, resultText } from "../text/repair-text.ts";
+import { undoText } from "../text/undo-text.ts";
 
 export interface RepairOptions extends FileOptions {
   readonly apply: boolean;
@@ -31,9 +33,13 @@ export async function repairCommand(options: RepairOptions, io: CommandIo): Prom
   }
   const writes = output !== undefined || (apply && plan.changes.length > 0);
   const result = writes ? await applied(plan, output, io) : null;
+  const operation =
+    output === undefined && result !== null ? await recorded(plan, result, io) : null;
   const ok = !isDamaged((result ?? plan).findings);
-  if (json) await writeJsonLine(io.out, { ...facts(plan), ok, result });
-  else if (result !== null) await io.out.write(resultText(result, io.out.style));
+  if (json) await writeJsonLine(io.out, { ...facts(plan), ok, result, operation });
+  else if (result !== null) {
+    await io.out.write(`${resultText(result, io.out.style)}${undoText(operation)}`);
+  }
   return ok ? 0 : 1;
 }
 
@@ -52,6 +58,17 @@ function applied(
 ): Promise<RepairResult> {
   const task = { what: "repairing", path: plan.path, bytes: plan.sizeBytes * readings };
   return withProgress(io, task, () => applyRepair(plan, { output, signal: io.signal }));
+}
+
+/** For `branchlog undo`. */
+async function recorded(
+  { path, repaired }: RepairPlan,
+  { original, lateBytes }: RepairResult,
+  io: CommandIo,
+): Promise<string | null> {
+  if (original === null) return null;
+  const sizeBytes = repaired.sizeBytes + lateBytes;
+  return recordedReplacement({ kind: "repair", path, original, sizeBytes }, io);
 }
 
 function facts({

@@ -19,6 +19,8 @@ export interface SearchCommandOptions {
   /** A directory, or the file, name or id of a session; undefined: the places of the agents. */
   readonly place: string | undefined;
   readonly json: boolean;
+  /** Instead of those that are there. */
+  readonly archived: boolean;
   readonly kinds: readonly SearchedKind[] | undefined;
   readonly role: string | undefined;
   readonly tool: string | undefined;
@@ -52,8 +54,9 @@ export async function searchCommand(
     contextLines: context,
     signal,
   };
-  const hits =
-    place !== undefined && isAddress(place)
+  const hits = options.archived
+    ? (await import("../archived-session.ts")).archivedHits(query, filters)
+    : place !== undefined && isAddress(place)
       ? storedHits(place, query, filters)
       : searchSessions(
           place === undefined ? knownPlaces() : [await sessionPath(place, signal)],
@@ -86,7 +89,8 @@ export async function searchCommand(
   await writeUnlisted(unlisted, json, io);
   for (const { message } of unread) await err.write(`not searched: ${oneLine(message, 800)}\n`);
   if (count > 0) return 0;
-  const where = place ?? "the places where agents keep sessions";
+  const agents = options.archived ? "the archive" : "the places where agents keep sessions";
+  const where = place ?? agents;
   if (!json) await err.write(`nothing found in ${oneLine(where, 400)}\n`);
   return 1;
 }

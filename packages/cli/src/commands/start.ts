@@ -11,7 +11,7 @@ const next =
 
 export async function startCommand(io: CommandIo): Promise<CommandResult> {
   const all = { directory: undefined, agents: undefined, changedSince: undefined };
-  const flags = { json: false, all: false, noSave: false, limit: shownMax };
+  const flags = { json: false, all: false, archived: false, noSave: false, limit: shownMax };
   await listCommand({ ...all, ...flags, sort: "modified" }, io);
   await io.out.write(`\n${next}`);
   return 0;

@@ -70,7 +70,8 @@ function rawGist(entry: AnyEntry, unitsMax: number): Gist {
   }
 }
 
-function messageGist(message: unknown, unitsMax: number): Gist {
+/** Its text may be longer, of several lines and unclean. */
+export function messageGist(message: unknown, unitsMax: number): Gist {
   const role = stringOf(message, "role");
   const text = contentText(message, unitsMax);
   switch (role) {

@@ -77,7 +77,8 @@ function referenceIn({ header }: ListedSession): string | undefined {
   return references.find((one): one is string => typeof one === "string" && one !== "");
 }
 
-function cwdOf({ header }: ListedSession): string {
+/** "" if absent. */
+export function cwdOf({ header }: ListedSession): string {
   // Decoding boundary: of the header only the id was checked.
   const cwd: unknown = header.cwd;
   return typeof cwd === "string" ? cwd : "";

@@ -1,27 +1,17 @@
-/** Deletes a session file with its sidecars, unless a writer may have it open. */
-import { execFile } from "node:child_process";
-import {
-  accessSync,
-  constants,
-  existsSync,
-  lstatSync,
-  readlinkSync,
-  realpathSync,
-  unlinkSync,
-} from "node:fs";
+/**
+ * Deletes a session file with its sidecars, unless a writer may have it open: it is kept for 30
+ * days, or removed for good.
+ */
+import { lstatSync, readlinkSync, realpathSync, unlinkSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
-import { basename, delimiter, dirname, join, resolve } from "node:path";
-import { promisify } from "node:util";
-import { runSync } from "@branchlog/streaming";
+import { basename, dirname, join, resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
-import { BranchlogError, isBranchlogError } from "@branchlog/core";
+import { BranchlogError } from "@branchlog/core";
 import type { SessionHeader } from "@branchlog/core";
-import type { EngineOptions, Ports } from "@branchlog/core/types";
+import type { EngineOptions } from "@branchlog/core/types";
 import {
   CatalogStore,
-  acquireLock,
   descriptorPoolOf,
-  engineSettings,
   errorCodeOf,
   nodeFileSystem,
   removeAbandonedTickets,
@@ -30,35 +20,48 @@ import {
   readSessionHeaderSync,
   transcriptErrorAt,
 } from "@branchlog/core/internal";
-import type { HeldLock } from "@branchlog/core/internal";
-import { trashMsMax } from "../limits.ts";
-import { heldByOmp, removeFiles, sidecarsOf } from "./sidecars.ts";
+import { expireTrash } from "../keeping/archive-sessions.ts";
+import { KeptFiles } from "../keeping/kept-files.ts";
+import type { KeepingOptions } from "../keeping/kept-files.ts";
+import { lockForRemoval, removalFailed, removeSessions } from "../keeping/remove-sessions.ts";
+import { trashMs } from "../limits.ts";
+import { removeFiles, sidecarsOf } from "./sidecars.ts";
 
-export interface DeleteOptions extends Pick<EngineOptions, "checkpointDir"> {
+export interface DeleteOptions extends KeepingOptions, Pick<EngineOptions, "checkpointDir"> {
   /** Also while another process holds its lock, or omp its own. Default false. */
   readonly force?: boolean;
-  readonly ports?: Partial<Pick<Ports, "clock" | "lock">>;
+  /** Removes it for good, instead of keeping it for 30 days. Default false. */
+  readonly permanent?: boolean;
 }
 
-const deleteNames: OptionNames<DeleteOptions> = { checkpointDir: true, force: true, ports: true };
+const deleteNames: OptionNames<DeleteOptions> = {
+  checkpointDir: true,
+  dataDir: true,
+  force: true,
+  permanent: true,
+  ports: true,
+};
 
 export interface DeleteResult {
   /** Canonical path of the session file that was there. */
   readonly path: string;
   readonly id: string;
-  /** `trash`: it can be taken back from there. `unlinked`: it is gone. */
+  /** `trash`: it can be taken back for 30 days. `unlinked`: it is gone. */
   readonly how: "trash" | "unlinked";
+  /** To undo it; null if it is gone. */
+  readonly operation: string | null;
+  /** Derived files that were removed with it. */
   readonly removed: readonly string[];
   readonly kept: readonly string[];
 }
 
 /**
- * Deletes a session file: to the trash if there is a command `trash`, else for good. Checkpoints
- * and temporary files go as well; originals, salvage files and artifacts stay. Symbolic links are
- * refused. Open sessions see `ERR_LOG_GONE`.
+ * Deletes a session file. It is kept for 30 days, for `undoOperation`, unless `permanent`.
+ * Checkpoints and temporary files go as well; originals, salvage files and artifacts stay. Symbolic
+ * links are refused. Open sessions see `ERR_LOG_GONE`.
  * @throws BranchlogError `ERR_SESSION_BUSY`, `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`,
- * `ERR_NOT_A_SESSION`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`, `ERR_INVALID_ARGUMENT`; the session
- * was kept.
+ * `ERR_NOT_A_SESSION`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`, `ERR_ARCHIVE_FAILED`,
+ * `ERR_INVALID_ARGUMENT`; the session was kept.
  * @example
  * const { how, kept } = await deleteSession("old.jsonl");
  */
@@ -66,93 +69,67 @@ export async function deleteSession(
   path: string,
   options: DeleteOptions = {},
 ): Promise<DeleteResult> {
-  const { ports } = engineSettings({ ports: requireOptions(options, deleteNames).ports ?? {} });
+  const {
+    permanent = false,
+    force = false,
+    checkpointDir,
+    ...place
+  } = requireOptions(options, deleteNames);
   const file = deletableFile(requireText("The path", path));
-  const held = options.force === true ? null : lockOf(file.path, ports);
+  const { removed, kept } = sidecarsOf(file.path, checkpointDir);
+  const shared = { path: file.path, id: file.header.id, kept };
+  const files = new KeptFiles(place);
+  if (permanent) {
+    await unlinkSession(file, force, files);
+    return { ...shared, how: "unlinked", operation: null, removed: removeFiles(removed) };
+  }
+  await expireTrash(files);
+  const { operation, failures } = await removeSessions(
+    files,
+    [{ path: file.path, isOwn: true, belonging: [] }],
+    {
+      kind: "delete",
+      force,
+      isQuiet: false,
+      keptUntilMs: files.ports.clock.now() + trashMs,
+      checkpointDir,
+    },
+  );
+  const [failure] = failures;
+  if (failure !== undefined) throw failure;
+  return { ...shared, how: "trash", operation, removed };
+}
+
+async function unlinkSession(
+  file: DeletableFile,
+  force: boolean,
+  { ports }: KeptFiles,
+): Promise<void> {
+  const { path } = file;
+  const held = force ? null : lockForRemoval(path, ports);
   try {
-    descriptorPoolOf(nodeFileSystem).closePath(file.path);
-    const { removed, kept } = sidecarsOf(file.path, options.checkpointDir);
-    if (!isStillAt(file)) throw replaced(file.path);
-    const how = (await moveToTrash(file.path)) ? "trash" : unlink(file);
-    await new CatalogStore("auto").forget(file.path);
-    removeAbandonedTickets(file.path);
-    return { path: file.path, id: file.header.id, how, removed: removeFiles(removed), kept };
+    descriptorPoolOf(nodeFileSystem).closePath(path);
+    if (!isStillAt(file)) throw replaced(path);
+    try {
+      unlinkSync(path);
+    } catch (error) {
+      throw removalFailed(path, error);
+    }
+    await new CatalogStore("auto").forget(path);
+    removeAbandonedTickets(path);
+    try {
+      nodeFileSystem.syncDirectorySync(dirname(path));
+    } catch {
+      // It is deleted; a loss of power may bring it back.
+    }
   } finally {
     held?.releaseSync();
   }
 }
 
-function lockOf(path: string, ports: Ports): HeldLock {
-  const lock = heldByOmp(path, ports.clock.now());
-  if (lock !== undefined) throw busy(path, `${lock} says that omp is writing to it`);
-  try {
-    return runSync(acquireLock(path, ports, 0));
-  } catch (error) {
-    if (!isBranchlogError(error, "ERR_LOCK_TIMEOUT")) throw deleteFailed(path, error);
-    throw busy(path, "another process is appending to it", error);
-  }
-}
-
-/** Whether there is a command `trash`, which may fail all the same. */
-export function hasTrash(): boolean {
-  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
-  const endings = process.platform === "win32" ? ["", ".exe", ".cmd"] : [""];
-  return folders.some((folder) =>
-    endings.some((ending) => isExecutable(join(folder, `trash${ending}`))),
-  );
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Only if there is a command `trash`. Throws nothing. */
-async function moveToTrash(path: string): Promise<boolean> {
-  try {
-    // An absolute path cannot be taken for an option.
-    await promisify(execFile)("trash", [path], { timeout: trashMsMax });
-    return !existsSync(path);
-  } catch {
-    return false;
-  }
-}
-
-function unlink(file: DeletableFile): "unlinked" {
-  const { path } = file;
-  // The trash may have taken a while.
-  if (!isStillAt(file)) throw replaced(path);
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    throw deleteFailed(path, error);
-  }
-  try {
-    nodeFileSystem.syncDirectorySync(dirname(path));
-  } catch {
-    // It is deleted; a loss of power may bring it back.
-  }
-  return "unlinked";
-}
-
-function busy(path: string, why: string, cause?: unknown): BranchlogError {
-  const message = `${path} was not deleted: ${why}. Close that program, or force it.`;
-  return new BranchlogError("ERR_SESSION_BUSY", message, { path, cause });
-}
-
 function replaced(path: string): BranchlogError {
   const message = `${path} was replaced or removed by another program meanwhile. Look at it again.`;
   return new BranchlogError("ERR_LOG_CHANGED", message, { path });
-}
-
-function deleteFailed(path: string, cause: unknown): BranchlogError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const message = `${path} could not be deleted (${reason}). Check the permissions.`;
-  return new BranchlogError("ERR_DELETE_FAILED", message, { path, cause });
 }
 
 interface DeletableFile {

@@ -39,12 +39,12 @@ export function getDefaultSessionDir(cwd: string): string {
 
 /** The first is for new sessions. */
 export function sessionDirsOf(cwd: string): string[] {
-  const sources = {
-    realCwd: realPath(cwd),
-    home: realPath(homedir()),
-    temporary: realPath(tmpdir()),
-  };
-  return sessionDirectoryNames(cwd, sources).map((name) => join(sessionsRoot(), name));
+  const names = sessionDirectoryNames(cwd, sourcesOf(cwd));
+  return names.map((name) => join(sessionsRoot(), name));
+}
+
+function sourcesOf(cwd: string): DirectoryNameSources {
+  return { realCwd: realPath(cwd), home: realPath(homedir()), temporary: realPath(tmpdir()) };
 }
 
 export function getBlobsDir(): string {
@@ -81,16 +81,38 @@ function sessionDirectoryName(cwd: string): string {
 
 /** The first is for new sessions. */
 export function sessionDirectoryNames(cwd: string, sources: DirectoryNameSources): string[] {
-  const { realCwd, home, temporary } = sources;
+  const names = namesByScheme(cwd, sources).filter((name) => name !== undefined);
+  return [...new Set(names)];
+}
+
+/** One for each way in which versions of omp named them, if it has one for this directory. */
+function namesByScheme(
+  cwd: string,
+  { realCwd, home, temporary }: DirectoryNameSources,
+): readonly (string | undefined)[] {
   const inHome = pathBelow(home, realCwd);
   const inTemporary = pathBelow(temporary, realCwd);
-  const names = [sessionDirectoryName(cwd), sessionDirectoryName(realCwd)];
-  if (inHome !== undefined) names.push(inHome === "" ? "-" : `-${dashed(inHome)}`);
-  if (inTemporary !== undefined) {
-    names.push(inTemporary === "" ? "-tmp" : `-tmp-${dashed(inTemporary)}`);
-  }
-  names.push(hashedName(realCwd, inHome, inTemporary));
-  return [...new Set(names)];
+  return [
+    sessionDirectoryName(cwd),
+    sessionDirectoryName(realCwd),
+    inHome === undefined ? undefined : inHome === "" ? "-" : `-${dashed(inHome)}`,
+    inTemporary === undefined ? undefined : ["-tmp", dashed(inTemporary)].filter(Boolean).join("-"),
+    hashedName(realCwd, inHome, inTemporary),
+  ];
+}
+
+/**
+ * The name of a directory of sessions once their working directory is another, by the scheme of
+ * its name, also pi's; undefined if the name comes from no scheme.
+ */
+export function renamedSessionDirectory(
+  name: string,
+  from: string,
+  to: string,
+): string | undefined {
+  const names = namesByScheme(to, sourcesOf(to));
+  const at = namesByScheme(from, sourcesOf(from)).indexOf(name);
+  return at === -1 ? undefined : (names[at] ?? names[0]);
 }
 
 /** As some versions of omp named them: location, last part and checksum. */

@@ -1,0 +1,39 @@
+/** `branchlog mv`: sessions follow a directory that was renamed. */
+import { moveSessions } from "@branchlog/maintenance";
+import { writeJsonLine } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { describeFailure } from "../failure.ts";
+import { oneLine, wholeLine } from "../text/clean-text.ts";
+import { countText } from "../text/quantities.ts";
+import { undoText } from "../text/undo-text.ts";
+
+export interface MvOptions {
+  readonly from: string;
+  readonly to: string;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+}
+
+/** 1 if a session was left where it is. */
+export async function mvCommand(
+  { from, to, dryRun, json }: MvOptions,
+  { out, err, signal }: CommandIo,
+): Promise<CommandResult> {
+  const { operation, moved, failures } = await moveSessions(from, to, { dryRun, signal });
+  if (json) {
+    const failed = failures.map((failure) => describeFailure(failure));
+    await writeJsonLine(out, { operation, moved, failures: failed });
+    return failures.length === 0 ? 0 : 1;
+  }
+  for (const { agent, from: path, to: target } of moved) {
+    const where = path === target ? "" : `\n    ${oneLine(target, 400)}`;
+    await out.write(`${agent}  ${oneLine(path, 400)}${where}\n`);
+  }
+  for (const { message } of failures) await err.write(`${wholeLine(message)}\n`);
+  const done = dryRun ? "would be moved" : "moved";
+  await err.write(
+    moved.length === 0 ? "no sessions there\n" : `${done}: ${countText(moved.length, "session")}\n`,
+  );
+  await out.write(undoText(operation));
+  return failures.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,93 @@
+/** `branchlog stats`: turns, tokens and costs of all sessions, by project, day, model or agent. */
+import { realpath, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { knownPlaces } from "@branchlog/core";
+import { usageStatistics } from "@branchlog/maintenance";
+import type { SpentGrouping, StatisticsOptions, UsageStatistics } from "@branchlog/maintenance";
+import { writeJsonLine, writeUnlisted } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { ProgressLine } from "../progress.ts";
+import { sinceMs } from "../session-filter.ts";
+import type { AgentName } from "../session-filter.ts";
+import { requireNoAddress, sessionPath } from "../session-path.ts";
+import { oneLine } from "../text/clean-text.ts";
+import { groupRecord, shownGroups, statsCsv, statsText, sumsJson } from "../text/stats-text.ts";
+
+export interface StatsOptions {
+  /** A directory, or the file, name or id of a session; undefined: the places of the agents. */
+  readonly place: string | undefined;
+  /** Undefined: a summary. */
+  readonly by: SpentGrouping | undefined;
+  readonly agents: readonly AgentName[] | undefined;
+  /** See `sinceMs`. */
+  readonly changedSince: string | undefined;
+  /** Most groups; undefined: all, in a summary a few. */
+  readonly limit: number | undefined;
+  readonly json: boolean;
+  readonly csv: boolean;
+  readonly noSave: boolean;
+}
+
+export async function statsCommand(options: StatsOptions, io: CommandIo): Promise<CommandResult> {
+  const { place, by, limit, json, csv } = options;
+  const { out, err } = io;
+  const { places, only } = await placesOf(place, io);
+  const progress = new ProgressLine(io, "counting", "sessions");
+  const found = await progress.during(() =>
+    usageStatistics(places, {
+      only,
+      agents: options.agents,
+      sinceMs: sinceMs(options.changedSince, io.now()),
+      catalog: options.noSave ? "read" : "auto",
+      documents: documentAt,
+      onProgress: ({ searched, total }) => progress.show(searched, total),
+      signal: io.signal,
+    }),
+  );
+  const grouping = by ?? "project";
+  const groups = shownGroups(found, grouping, limit);
+  if (json) await writeJson(found, grouping, limit, io);
+  else if (csv) await out.writeData(statsCsv(groups, grouping), "text");
+  else if (!out.isTerminal) for (const group of groups) await out.write(groupRecord(group));
+  else await out.write(statsText(found, { by, limit, columns: out.columns, style: out.style }));
+  await writeUnlisted(found.unlisted, json, io);
+  for (const { message } of found.unread)
+    await err.write(`not counted: ${oneLine(message, 800)}\n`);
+  return 0;
+}
+
+async function placesOf(
+  place: string | undefined,
+  { signal }: CommandIo,
+): Promise<{ readonly places: readonly string[]; readonly only?: string }> {
+  if (place === undefined) return { places: knownPlaces() };
+  requireNoAddress(place);
+  const path = await sessionPath(place, signal);
+  try {
+    const real = await realpath(path);
+    if ((await stat(real)).isFile()) return { places: [dirname(real)], only: real };
+  } catch {
+    // Listing the place reports the error.
+  }
+  return { places: [path] };
+}
+
+const documentAt: StatisticsOptions["documents"] = async (path) => {
+  // Loaded on demand: a YAML parser would delay the start.
+  const { connectonionEntries } = await import("@branchlog/connectonion");
+  return connectonionEntries(path);
+};
+
+async function writeJson(
+  found: UsageStatistics,
+  by: SpentGrouping,
+  limit: number | undefined,
+  { out, signal }: CommandIo,
+): Promise<void> {
+  const { sessions, total } = found;
+  await writeJsonLine(out, { kind: "total", sessions, ...sumsJson(total) });
+  for (const [name, sums] of shownGroups(found, by, limit)) {
+    signal.throwIfAborted();
+    await writeJsonLine(out, { kind: "group", by, name, ...sumsJson(sums) });
+  }
+}

@@ -1,0 +1,20 @@
+/** Records a replacement for `branchlog undo`; what was done stays done if that fails. */
+import { isBranchlogError } from "@branchlog/core";
+import { recordReplacement } from "@branchlog/maintenance";
+import type { Replacement } from "@branchlog/maintenance";
+import type { CommandIo } from "./command-io.ts";
+import { wholeLine } from "./text/clean-text.ts";
+
+/** The id of the operation; null: it could not be recorded, which is said. */
+export async function recordedReplacement(
+  replacement: Replacement,
+  { err }: Pick<CommandIo, "err">,
+): Promise<string | null> {
+  try {
+    return await recordReplacement(replacement);
+  } catch (error) {
+    if (!isBranchlogError(error)) throw error;
+    await err.write(`branchlog undo will not know of it: ${wholeLine(error.message)}\n`);
+    return null;
+  }
+}

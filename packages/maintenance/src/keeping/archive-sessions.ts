@@ -1,0 +1,401 @@
+/**
+ * Archives sessions of every agent, lists what is archived, and brings it back. An archived session
+ * is one that an operation removed for good keeping, and that is not at its path again.
+ */
+import { lstatSync, readdirSync, unlinkSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import type { OptionNames } from "@branchlog/streaming";
+import { BranchlogError, findSessions, isBranchlogError, openSession } from "@branchlog/core";
+import type { ListedSession } from "@branchlog/core";
+import type { ListedAgent } from "@branchlog/core/types";
+import { readAgent, requireOptions } from "@branchlog/core/internal";
+import { trashMs } from "../limits.ts";
+import { sidecarsOf } from "../removal/sidecars.ts";
+import { KeptFiles } from "./kept-files.ts";
+import type { KeepingOptions } from "./kept-files.ts";
+import type { FileChange, KeptFacts, PackedFile } from "./operation.ts";
+import { undoneBy } from "./operation.ts";
+import { filesBelow, removeSessions } from "./remove-sessions.ts";
+import type { Removal, RemovableSession } from "./remove-sessions.ts";
+import { readPacked } from "./pack.ts";
+import { restoreFiles } from "./restore-file.ts";
+
+export interface ArchiveOptions extends KeepingOptions {
+  /** Also sessions that changed within the last minute, or whose lock is held. Default false. */
+  readonly force?: boolean;
+  /** Whether what is removed is kept for 30 days only. Default false: for good. */
+  readonly trash?: boolean;
+  /** What the operation is recorded as. Default `archive`. */
+  readonly kind?: "archive" | "prune";
+  /** Called with how many sessions are done. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  /** Ends the work with its reason; what was archived before stays archived. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const archiveNames: OptionNames<ArchiveOptions> = {
+  dataDir: true,
+  ports: true,
+  force: true,
+  trash: true,
+  kind: true,
+  onProgress: true,
+  signal: true,
+};
+
+export interface ArchivedSession extends KeptFacts {
+  /** Where it was, and where it is restored. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** When it was archived, in epoch ms. */
+  readonly archivedMs: number;
+  /** In hexadecimal. */
+  readonly sha256: string;
+}
+
+/**
+ * Compresses sessions into the data directory, with the files that belong to them, reads that
+ * back, and only then removes them. Sessions that cannot be removed are left as they are, and are
+ * among `failures`.
+ * @param places Session files, directories with all below, and sessions of a list.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`, `ERR_NOT_A_SESSION` for a path;
+ * `ERR_ARCHIVE_FAILED` if the archive cannot be written; the signal's reason.
+ * @example
+ * const { removed, failures } = await archiveSessions(["old.jsonl"]);
+ */
+export async function archiveSessions(
+  places: readonly (string | ListedSession)[],
+  options: ArchiveOptions = {},
+): Promise<Removal> {
+  const {
+    force = false,
+    trash = false,
+    kind = "archive",
+    onProgress,
+    signal,
+    ...place
+  } = requireOptions(options, archiveNames);
+  const kept = new KeptFiles(place);
+  const sessions = await removableSessions(places, signal);
+  const keptUntilMs = trash ? kept.ports.clock.now() + trashMs : undefined;
+  await expireTrash(kept);
+  return removeSessions(kept, sessions, {
+    kind,
+    force,
+    isQuiet: true,
+    keptUntilMs,
+    onProgress,
+    signal,
+  });
+}
+
+async function removableSessions(
+  places: readonly (string | ListedSession)[],
+  signal: AbortSignal | undefined,
+): Promise<readonly RemovableSession[]> {
+  const directories: string[] = [];
+  const own: RemovableSession[] = [];
+  const listed: ListedSession[] = [];
+  for (const place of places) {
+    if (typeof place !== "string") listed.push(place);
+    else if (isDirectory(place)) directories.push(place);
+    else own.push(await sessionAt(resolve(place), signal));
+  }
+  const found = await findSessions(directories, { artifacts: true, catalog: "read", signal });
+  const sessions = [
+    ...own,
+    ...[...found.sessions, ...listed].map((session) => {
+      const { transcript, dialect } = session;
+      return removable(session, transcript?.of ?? dialect, transcript === undefined);
+    }),
+    ...found.agents.map((agent) => removableAgent(agent)),
+  ];
+  const parts = await subagentsBeside(sessions, signal);
+  const whole = sessions.map((session) => {
+    const others = parts.get(session.facts?.id ?? "") ?? [];
+    return { ...session, belonging: [...new Set([...session.belonging, ...others])] };
+  });
+  const belonging = new Set(whole.flatMap((session) => session.belonging));
+  const byPath = new Map(whole.map((session) => [session.path, session]));
+  return [...byPath.values()].filter(({ path }) => !belonging.has(path)).toSorted(byPlace);
+}
+
+function isDirectory(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Throws as `openSession`, and `ERR_NOT_A_SESSION`. */
+async function sessionAt(path: string, signal: AbortSignal | undefined): Promise<RemovableSession> {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
+    const message = `${path} is a symbolic link; nothing was archived. Give the path it leads to.`;
+    throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
+  }
+  const agent = /\.ya?ml$/.test(path) ? await readAgent(path, signal) : undefined;
+  if (agent !== undefined) return removableAgent(agent);
+  const reading = { access: "read", checkpoint: "read" } as const;
+  const session = await openSession(path, signal === undefined ? reading : { ...reading, signal });
+  try {
+    const { path: canonical, header, name, transcriptOf, dialect } = session;
+    const summary = await session.summary;
+    const modifiedMs = summary.lastActivityMs ?? lstatSync(canonical).mtimeMs;
+    const facts = { path: canonical, header, name, summary, modifiedMs };
+    return removable(facts, transcriptOf ?? dialect, transcriptOf === undefined);
+  } finally {
+    await session.close();
+  }
+}
+
+/** Forks are beside their parents: what they repeat is compressed together. */
+function byPlace(one: RemovableSession, other: RemovableSession): number {
+  return one.path < other.path ? -1 : 1;
+}
+
+function removable(
+  session: Pick<ListedSession, "path" | "header" | "name" | "summary" | "modifiedMs">,
+  agent: string,
+  isOwn: boolean,
+): RemovableSession {
+  const { path, header, name, summary, modifiedMs } = session;
+  const { messageCount, firstMessage } = summary;
+  const cwd = textOf(header.cwd);
+  const facts = { id: header.id, agent, name, firstMessage, cwd, messageCount, modifiedMs };
+  const belonging = sidecarsOf(path, undefined).kept.flatMap((file) => filesBelow(file));
+  return { path, facts, isOwn, belonging };
+}
+
+/** Decoding boundary: of the header only the id was checked. */
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function removableAgent({ path, name, cwd, turnCount, modifiedMs }: ListedAgent): RemovableSession {
+  const agent = "connectonion";
+  const facts = { id: "", agent, name, cwd, messageCount: turnCount, modifiedMs };
+  return { path, facts, isOwn: false, belonging: [] };
+}
+
+/** Transcripts of Claude Code's subagents, as earlier versions kept them, by their parent's id. */
+async function subagentsBeside(
+  sessions: readonly RemovableSession[],
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const claude = sessions.filter(({ facts }) => facts?.agent === "claude");
+  const parts = new Map<string, string[]>();
+  for (const directory of new Set(claude.map(({ path }) => dirname(path)))) {
+    for (const name of readdirSync(directory)) {
+      if (!/^agent-.*\.jsonl$/.test(name)) continue;
+      const path = join(directory, name);
+      const parentSession = await parentOf(path, signal);
+      if (parentSession === undefined) continue;
+      parts.set(parentSession, [...(parts.get(parentSession) ?? []), path]);
+    }
+  }
+  return parts;
+}
+
+/** Undefined also for what cannot be read. */
+async function parentOf(
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  try {
+    const agent = await openSession(path, { access: "read", checkpoint: "read" });
+    await agent.close();
+    return agent.header.parentSession;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (isBranchlogError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Removes for good what was to be kept until now. Throws nothing. */
+export async function expireTrash(kept: KeptFiles): Promise<void> {
+  const nowMs = kept.ports.clock.now();
+  for (const { keptUntilMs = Infinity, changes } of await kept.operations()) {
+    if (keptUntilMs > nowMs) continue;
+    const packs = new Set(
+      changes.flatMap((change) => ("file" in change ? [change.file.pack] : [])),
+    );
+    for (const pack of packs) {
+      try {
+        unlinkSync(kept.packPath(pack));
+      } catch {
+        // It was removed before, or is tried again next time.
+      }
+    }
+  }
+}
+
+interface Archived {
+  readonly session: ArchivedSession;
+  /** The session's file first. */
+  readonly files: readonly FileChange[];
+}
+
+/**
+ * The archived sessions, those that changed last first.
+ * @throws BranchlogError as `openSession`, for the record of operations.
+ */
+export async function archivedSessions(
+  options: KeepingOptions = {},
+): Promise<readonly ArchivedSession[]> {
+  const kept = new KeptFiles(requireOptions(options, { dataDir: true, ports: true }));
+  return (await allArchived(kept)).map(({ session }) => session);
+}
+
+async function allArchived(kept: KeptFiles): Promise<readonly Archived[]> {
+  const operations = await kept.operations();
+  const undone = undoneBy(operations);
+  const byPath = new Map<string, Archived>();
+  for (const { id, timeMs, keptUntilMs, changes } of operations) {
+    if (keptUntilMs !== undefined || undone.has(id)) continue;
+    let files: FileChange[] = [];
+    for (const change of changes) {
+      if (change.kind !== "removed" || change.session === undefined) {
+        files.push(change);
+        continue;
+      }
+      files = [change];
+      const { path, sizeBytes, sha256 } = change.file;
+      const session = { ...change.session, path, sizeBytes, sha256, archivedMs: timeMs };
+      byPath.set(path, { session, files });
+    }
+  }
+  return [...byPath.values()]
+    .filter(({ session }) => lstatSync(session.path, { throwIfNoEntry: false }) === undefined)
+    .toSorted((one, other) => other.session.modifiedMs - one.session.modifiedMs);
+}
+
+/**
+ * The archived session with this path, id, file name or name, or the one whose id begins so.
+ * @throws BranchlogError `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
+ */
+export async function findArchived(
+  word: string,
+  options: KeepingOptions = {},
+): Promise<ArchivedSession> {
+  const kept = new KeptFiles(requireOptions(options, { dataDir: true, ports: true }));
+  return chosen(word, await allArchived(kept)).session;
+}
+
+function chosen(word: string, all: readonly Archived[]): Archived {
+  const ways: readonly ((session: ArchivedSession) => boolean)[] = [
+    ({ path, id }) => path === word || basename(path) === word || (id !== "" && id === word),
+    ({ name }) => name?.toLowerCase() === word.toLowerCase(),
+    ({ id }) => word.length > 0 && id.startsWith(word),
+  ];
+  for (const fits of ways) {
+    const fitting = all.filter(({ session }) => fits(session));
+    const [found, other] = fitting;
+    if (found !== undefined && other === undefined) return found;
+    if (found === undefined) continue;
+    const candidates = fitting.map(({ session }) => session.path);
+    const message = `${word} may be any of ${candidates.length} archived sessions. Give its path.`;
+    throw new BranchlogError("ERR_SESSION_AMBIGUOUS", message, { id: word, candidates });
+  }
+  const message = `No archived session is ${word}. branchlog list --archived shows them.`;
+  throw new BranchlogError("ERR_SESSION_NOT_FOUND", message, { id: word });
+}
+
+export interface RestoreOptions extends KeepingOptions {
+  /**
+   * Where a copy of the session's file goes; it stays archived then. Default: to its path, with the
+   * files that belong to it.
+   */
+  readonly output?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RestoreResult {
+  readonly session: ArchivedSession;
+  /** Where its file is now. */
+  readonly path: string;
+  /** Of this operation, to undo it; null for a copy. */
+  readonly operation: string | null;
+}
+
+/**
+ * Brings an archived session back, with the bytes, permissions and times that it had.
+ * @param word As of `findArchived`.
+ * @throws BranchlogError `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`; `ERR_LOG_EXISTS`,
+ * `ERR_ARCHIVE_DAMAGED`, `ERR_CREATE_FAILED`: nothing was restored.
+ * @example
+ * const { path } = await restoreSession("Fix the login test");
+ */
+export async function restoreSession(
+  word: string,
+  options: RestoreOptions = {},
+): Promise<RestoreResult> {
+  const restoreNames = { dataDir: true, ports: true, output: true, signal: true } as const;
+  const { output, signal, ...place } = requireOptions<RestoreOptions>(options, restoreNames);
+  const kept = new KeptFiles(place);
+  const { session, files } = chosen(word, await allArchived(kept));
+  const changes = files.flatMap((change) =>
+    change.kind === "removed" ? [{ ...change, kind: "restored" } as const] : [],
+  );
+  const [first] = changes;
+  if (first === undefined) throw new Error("an archived session without a file");
+  // Before anything is written, all of it is known to be there.
+  const isCopy = output !== undefined;
+  const wanted = (isCopy ? [first] : changes).map(({ file }) => file);
+  await readPacked(kept, wanted, undefined, signal);
+  if (isCopy) {
+    await restoreFiles(kept, [first.file], () => output, signal);
+    return { session, path: output, operation: null };
+  }
+  // The session comes last: with it, all is there.
+  const belonging = changes.slice(1).map(({ file }) => file);
+  const missing = belonging.filter((file) => !isRestored(file));
+  await restoreFiles(kept, missing, undefined, signal);
+  await restoreFiles(kept, [first.file], undefined, signal);
+  const operation = kept.ports.ids.sessionId();
+  const timeMs = kept.ports.clock.now();
+  await kept.record({ id: operation, kind: "restore", timeMs, changes });
+  return { session, path: session.path, operation };
+}
+
+export interface ArchivedCopy {
+  readonly session: ArchivedSession;
+  /** Of its file; gone once the next copy is asked for. */
+  readonly path: string;
+}
+
+/**
+ * Copies of archived sessions, made in a directory one archived group after the other: what is
+ * compressed together is read once.
+ * @throws BranchlogError `ERR_ARCHIVE_DAMAGED`, `ERR_CREATE_FAILED`; the signal's reason.
+ */
+export async function* archivedCopies(
+  directory: string,
+  wanted: (session: ArchivedSession) => boolean,
+  options: Omit<RestoreOptions, "output"> = {},
+): AsyncGenerator<ArchivedCopy, void, undefined> {
+  const copyNames = { dataDir: true, ports: true, signal: true } as const;
+  const { signal, ...place } = requireOptions<typeof options>(options, copyNames);
+  const kept = new KeptFiles(place);
+  const groups = new Map<string, Map<PackedFile, ArchivedSession>>();
+  for (const { session, files } of await allArchived(kept)) {
+    const [change] = files;
+    if (change?.kind !== "removed" || !wanted(session)) continue;
+    const { file } = change;
+    const group = groups.get(file.pack) ?? new Map<PackedFile, ArchivedSession>();
+    groups.set(file.pack, group.set(file, session));
+  }
+  for (const group of groups.values()) {
+    const copyPath = ({ offset, path }: PackedFile): string =>
+      join(directory, `${offset}-${basename(path)}`);
+    await restoreFiles(kept, [...group.keys()], copyPath, signal);
+    for (const [file, session] of group) {
+      const path = copyPath(file);
+      yield { session, path };
+      unlinkSync(path);
+    }
+  }
+}
+
+/** By an earlier call that did not end. */
+function isRestored({ path, sizeBytes, changedMs }: PackedFile): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats?.size === sizeBytes && Math.abs(stats.mtimeMs - changedMs) < 2;
+}

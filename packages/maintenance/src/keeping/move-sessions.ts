@@ -1,0 +1,208 @@
+/**
+ * Lets sessions follow a directory that was renamed: pi and omp find theirs in a directory named
+ * after the working directory, and by their header; Claude Code by the directory alone; Codex by
+ * the header alone.
+ */
+import { closeSync, lstatSync, openSync, readSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import type { OptionNames } from "@branchlog/streaming";
+import { BranchlogError, findSessions, isBranchlogError, knownPlaces } from "@branchlog/core";
+import type { ListedSession } from "@branchlog/core";
+import {
+  CatalogStore,
+  applyEdits,
+  findMember,
+  locateMembers,
+  renamedSessionDirectory,
+  requireOptions,
+  requireText,
+  setMembers,
+} from "@branchlog/core/internal";
+import { sidecarsOf } from "../removal/sidecars.ts";
+import { headerBytesMax } from "../limits.ts";
+import { KeptFiles } from "./kept-files.ts";
+import type { KeepingOptions } from "./kept-files.ts";
+import { moveFile } from "./move-file.ts";
+import type { Move } from "./move-file.ts";
+
+export interface MoveOptions extends KeepingOptions {
+  /** Where the sessions are; default: where the agents of this machine keep theirs. */
+  readonly places?: readonly string[] | undefined;
+  /** Only tells what would be moved. Default false. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const moveNames: OptionNames<MoveOptions> = {
+  dataDir: true,
+  ports: true,
+  places: true,
+  dryRun: true,
+  signal: true,
+};
+
+export interface MovedSession {
+  readonly from: string;
+  readonly to: string;
+  readonly agent: string;
+  readonly cwd: string;
+}
+
+export interface MoveResult {
+  /** To undo it; null if nothing was moved. */
+  readonly operation: string | null;
+  readonly moved: readonly MovedSession[];
+  readonly failures: readonly BranchlogError[];
+}
+
+/**
+ * Moves the sessions whose working directory was `directory`, or below it, to where their agents
+ * look for those of `target`, which must exist. The directories themselves are left alone.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` if `target` is no directory; as `findSessions`.
+ * @example
+ * const { moved } = await moveSessions("/home/me/old-name", "/home/me/new-name");
+ */
+export async function moveSessions(
+  directory: string,
+  target: string,
+  options: MoveOptions = {},
+): Promise<MoveResult> {
+  const { places, dryRun = false, signal, ...place } = requireOptions(options, moveNames);
+  const from = resolve(requireText("The directory", directory));
+  const to = resolve(requireText("The new directory", target));
+  requireDirectory(from, to);
+  const kept = new KeptFiles(place);
+  const found = await findSessions(places ?? knownPlaces(), { artifacts: true, signal });
+  const failures: BranchlogError[] = [];
+  const plans: { readonly moved: MovedSession; readonly moves: readonly Move[] }[] = [];
+  for (const session of found.sessions) {
+    const cwd = newCwd(session, from, to);
+    if (cwd === undefined) continue;
+    const moves = movesOf(session, cwd);
+    const [first] = moves;
+    if (first === undefined) continue;
+    const agent = session.transcript?.of ?? session.dialect;
+    plans.push({ moved: { from: session.path, to: first.to, agent, cwd }, moves });
+  }
+  if (dryRun || plans.length === 0) {
+    return { operation: null, moved: plans.map(({ moved }) => moved), failures };
+  }
+  const id = kept.ports.ids.sessionId();
+  const timeMs = kept.ports.clock.now();
+  await kept.record({ id, kind: "move", timeMs, changes: plans.flatMap(({ moves }) => moves) });
+  const moved: MovedSession[] = [];
+  for (const plan of plans) {
+    signal?.throwIfAborted();
+    try {
+      for (const move of plan.moves) await moveFile(move, kept.ports);
+      if (plan.moves[0]?.header !== undefined) {
+        await new CatalogStore("auto").forget(plan.moved.from);
+      }
+      moved.push(plan.moved);
+    } catch (error) {
+      if (!isBranchlogError(error)) throw error;
+      failures.push(error);
+    }
+  }
+  return { operation: moved.length > 0 ? id : null, moved, failures };
+}
+
+function requireDirectory(from: string, to: string): void {
+  const problem =
+    from === to
+      ? "it is the same one"
+      : statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
+        ? undefined
+        : "there is no such directory; rename or move the project first";
+  if (problem === undefined) return;
+  const message = `Sessions cannot follow ${from} to ${to}: ${problem}. Nothing was moved.`;
+  throw new BranchlogError("ERR_INVALID_ARGUMENT", message, { path: to });
+}
+
+function newCwd({ header }: ListedSession, from: string, to: string): string | undefined {
+  // Decoding boundary: of the header only the id was checked.
+  const cwd: unknown = header.cwd;
+  if (typeof cwd !== "string") return undefined;
+  if (cwd === from) return to;
+  return cwd.startsWith(from + sep) ? to + cwd.slice(from.length) : undefined;
+}
+
+function movesOf(session: ListedSession, cwd: string): Move[] {
+  const { path, header, transcript } = session;
+  const directory = dirname(path);
+  const directoryTo = join(dirname(directory), nameOfNew(session, basename(directory), cwd));
+  const to = join(directoryTo, basename(path));
+  const changed = transcript?.of === "claude" ? undefined : changedHeader(path, header.cwd, cwd);
+  if (changed === undefined && to === path) return [];
+  const main: Move = {
+    kind: "moved",
+    from: path,
+    to,
+    ...(changed === undefined ? {} : { header: changed }),
+  };
+  if (to === path) return [main];
+  const others = sidecarsOf(path, undefined).kept.filter((file) => isThere(file));
+  const moveOther = (from: string): Move => ({
+    kind: "moved",
+    from,
+    to: join(directoryTo, basename(from)),
+  });
+  return [main, ...others.map((from) => moveOther(from))];
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Of the directory of its session; the same if its name does not come from the old one. */
+function nameOfNew({ header, transcript }: ListedSession, name: string, cwd: string): string {
+  if (transcript?.of === "claude") {
+    return name === claudeName(header.cwd) ? claudeName(cwd) : name;
+  }
+  if (transcript !== undefined) return name;
+  return renamedSessionDirectory(name, header.cwd, cwd) ?? name;
+}
+
+function claudeName(cwd: string): string {
+  return cwd.replaceAll(/[^A-Za-z0-9]/g, "-");
+}
+
+/** The bytes up to the end of the header, before and after; undefined if nothing changes. */
+function changedHeader(path: string, from: string, to: string): [string, string] | undefined {
+  const head = headOf(path);
+  for (let start = 0, line = 0; line < 2; line += 1) {
+    const end = head.indexOf(0x0a, start);
+    if (end === -1) return undefined;
+    const changed = withCwd(head.subarray(start, end), from, to);
+    if (changed !== undefined) {
+      const before = head.subarray(0, end + 1).toString();
+      return [before, `${head.subarray(0, start).toString()}${changed.toString()}\n`];
+    }
+    start = end + 1;
+  }
+  return undefined;
+}
+
+/** With another `cwd`, in itself or, as Codex has it, in its `payload`. */
+function withCwd(line: Buffer, from: string, to: string): Buffer | undefined {
+  const object = locateMembers(line, 0, line.length);
+  if (object === null) return undefined;
+  const payload = findMember(object, "payload");
+  const place =
+    payload === undefined ? object : locateMembers(line, payload.valueStart, payload.valueEnd);
+  const cwd = place === null ? undefined : findMember(place, "cwd");
+  if (place === null || cwd === undefined) return undefined;
+  const stored: unknown = JSON.parse(line.toString("utf8", cwd.valueStart, cwd.valueEnd));
+  if (stored !== from) return undefined;
+  return applyEdits(line, setMembers(place, [["cwd", JSON.stringify(to)]]));
+}
+
+function headOf(path: string): Buffer {
+  const head = Buffer.alloc(headerBytesMax);
+  const fd = openSync(path, "r");
+  try {
+    return head.subarray(0, readSync(fd, head, 0, head.length, 0));
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,31 @@
+/** Records what a repair or a migration replaced, so that it can be undone. */
+import { requireOptions } from "@branchlog/core/internal";
+import { KeptFiles } from "./kept-files.ts";
+import type { KeepingOptions } from "./kept-files.ts";
+import { hashOfFile } from "./restore-file.ts";
+
+export interface Replacement {
+  readonly kind: "repair" | "migrate";
+  readonly path: string;
+  /** The file that holds what was there. */
+  readonly original: string;
+  /** Of what replaced it: what was appended since does not count. */
+  readonly sizeBytes: number;
+}
+
+/**
+ * Its operation, for `undoOperation`. Reads both files once.
+ * @throws BranchlogError as `openOrCreateSession`; errors of reading the files.
+ */
+export async function recordReplacement(
+  { kind, path, original, sizeBytes }: Replacement,
+  options: KeepingOptions = {},
+): Promise<string> {
+  const kept = new KeptFiles(requireOptions(options, { dataDir: true, ports: true }));
+  const before = (await hashOfFile(original)) ?? "";
+  const after = (await hashOfFile(path, sizeBytes)) ?? "";
+  const id = kept.ports.ids.sessionId();
+  const changes = [{ kind: "replaced", path, original, before, after }] as const;
+  await kept.record({ id, kind, timeMs: kept.ports.clock.now(), changes });
+  return id;
+}

@@ -1,0 +1,86 @@
+/** Writes files from packs to their places, whole or not at all, never over another file. */
+import { createHash } from "node:crypto";
+import { createReadStream, utimesSync } from "node:fs";
+import { dirname } from "node:path";
+import { BranchlogError } from "@branchlog/core";
+import {
+  AtomicFile,
+  creationFailed,
+  logExists,
+  makeDurableDirectory,
+} from "@branchlog/core/internal";
+import type { KeptFiles } from "./kept-files.ts";
+import type { PackedFile } from "./operation.ts";
+import { readPacked } from "./pack.ts";
+import type { PackTarget } from "./pack.ts";
+
+/**
+ * With their bytes, permissions and times of change. Throws `ERR_LOG_EXISTS`,
+ * `ERR_ARCHIVE_DAMAGED`, `ERR_CREATE_FAILED`; those before are restored then.
+ */
+export async function restoreFiles(
+  kept: KeptFiles,
+  files: readonly PackedFile[],
+  targetPath: (file: PackedFile) => string = ({ path }) => path,
+  signal?: AbortSignal,
+): Promise<void> {
+  let open: AtomicFile | undefined;
+  const targetOf = (file: PackedFile): PackTarget => {
+    const path = targetPath(file);
+    const copy = creating(path, () => beginAt(path, kept));
+    open = copy;
+    return {
+      add: (bytes) => creating(path, () => copy.add(bytes)),
+      finish: () => creating(path, () => publish(copy, file, kept)),
+    };
+  };
+  try {
+    await readPacked(kept, files, targetOf, signal);
+  } finally {
+    open?.discard();
+  }
+}
+
+function beginAt(path: string, { ports }: KeptFiles): AtomicFile {
+  if (ports.fs.statSync(path) !== null) throw logExists(path, undefined);
+  makeDurableDirectory(ports.fs, dirname(path));
+  return new AtomicFile(ports, path);
+}
+
+function publish(copy: AtomicFile, { mode, changedMs }: PackedFile, { ports }: KeptFiles): void {
+  ports.fs.setModeSync(copy.fd, mode);
+  copy.syncSync();
+  utimesSync(copy.temporary, changedMs / 1000, changedMs / 1000);
+  copy.close();
+  copy.publish();
+  copy.syncName();
+  copy.discard();
+}
+
+function creating<T>(path: string, step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    throw error instanceof BranchlogError ? error : creationFailed(path, error);
+  }
+}
+
+/** Of the first bytes of a file, or of all; undefined if there is no file, or it is shorter. */
+export async function hashOfFile(path: string, bytes?: number): Promise<string | undefined> {
+  const hash = createHash("sha256");
+  let count = 0;
+  try {
+    const end = bytes === undefined ? undefined : bytes - 1;
+    const stream = bytes === 0 ? [] : createReadStream(path, end === undefined ? {} : { end });
+    for await (const chunk of stream) {
+      // Decoding boundary: a stream of bytes has no other chunks.
+      const piece = chunk as Buffer;
+      hash.update(piece);
+      count += piece.length;
+    }
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+  return bytes !== undefined && count < bytes ? undefined : hash.digest("hex");
+}
