@@ -13,6 +13,11 @@ function redacted(...lines: readonly string[]): string[] {
   return lines.map((line) => redactor.json(line));
 }
 
+/** In lines of a width. */
+function broken(text: string, width: number): string {
+  return text.replaceAll(new RegExp(`.{${width}}`, "g"), "$&\n");
+}
+
 /** The shape of a value: kinds of values, names that no secret is in, numbers. */
 function shapeOf(value: unknown): unknown {
   if (typeof value === "string") return "text";
@@ -89,12 +94,65 @@ describe("a redactor", () => {
     ["in base64", Buffer.from(secret).toString("base64")],
     ["within base64", Buffer.from(`me:${secret}!`).toString("base64")],
     ["in base64 for URLs", Buffer.from(`???${secret}???`).toString("base64url")],
+    ["in upper-case hexadecimal", Buffer.from(secret).toString("hex").toUpperCase()],
+    ["in base64 over lines", broken(Buffer.from(`me:${secret}!`).toString("base64"), 5)],
     ["in hexadecimal", Buffer.from(secret).toString("hex")],
     ["in JSON in a string", JSON.stringify({ a: [secret] })],
   ])("replaces a known secret %s, in another entry before it", (_how, text) => {
     const [first = ""] = redacted(JSON.stringify({ text }), `{"password":"${secret}"}`);
     expect(secretsIn(first, [secret])).toEqual([]);
     expect(first).toContain("[redacted: secret-value 1]");
+  });
+
+  it("replaces a known secret in percent-encoding of lower case", () => {
+    const [first = ""] = redacted('{"a":"x%2fy%3dz%2b1234"}', '{"password":"x/y=z+1234"}');
+    expect(first).toBe('{"a":"[redacted: secret-value 1]"}');
+  });
+
+  it.each([5, 8, 64, 76])("replaces a known secret in base64 over lines of %d", (width) => {
+    const long = `${secret}-${"Ab3".repeat(40)}`;
+    const lines = broken(Buffer.from(`user:${long}`).toString("base64"), width);
+    const text = JSON.stringify({ text: `auth:\n  ${lines.replaceAll("\n", "\n  ")}\n` });
+    const [first = ""] = redacted(text, JSON.stringify({ password: long }));
+    expect(secretsIn(first, [long])).toEqual([]);
+    expect(first).toContain("[redacted: secret-value 1]");
+  });
+
+  it("replaces the start of a known secret before an ellipsis, but no start of all keys", () => {
+    const github = `ghp_${"06A7b9Xq".repeat(5)}`;
+    const text = "(a='ghp_06A7b9Xq...') ghp_06A7b9… ghp_06A7 ghp_06A7b9Xq";
+    const [first] = redacted(JSON.stringify({ text }), JSON.stringify({ text: github }));
+    const marker = "[redacted: github-token 1]";
+    const clean = `(a='${marker}...') ${marker}… ghp_06A7 ghp_06A7b9Xq`;
+    expect(first).toBe(JSON.stringify({ text: clean }));
+    const key = `sk-ant-api03-${"aB3dE6gH9".repeat(10)}`;
+    const line = '{"text":"sk-ant-api03-..."}';
+    expect(redacted(line, JSON.stringify({ text: key }))[0]).toBe(line);
+  });
+
+  it.each([
+    "QWJj".repeat(100_000) + "\n",
+    "QWJj\n".repeat(50_000),
+    "ghp_06A7".repeat(50_000),
+    "\\\n".repeat(100_000),
+  ])("takes no longer to search a hostile text for a known secret (case %#)", (text) => {
+    const redactor = new Redactor("session.jsonl", () => []);
+    redactor.json('{"password":"ghp_06A7ghp_06A7b9Xq"}');
+    redactor.endLearning();
+    const start = performance.now();
+    redactor.text(text);
+    expect(performance.now() - start).toBeLessThan(3_000);
+  });
+
+  it("replaces each string below a member with a secret's name", () => {
+    const line =
+      '{"apiKey":{"value":"zzzz1111yyyy","type":"x","list":[{"a":"one"},"two"]},' +
+      '"token":{"type":"string","description":"of the reader"},"b":"three"}';
+    expect(redacted(line)).toEqual([
+      '{"apiKey":{"value":"[redacted: secret-value 1]","type":"x",' +
+        '"list":[{"a":"[redacted: secret-value 2]"},"[redacted: secret-value 3]"]},' +
+        '"token":{"type":"string","description":"of the reader"},"b":"three"}',
+    ]);
   });
 
   it("finds what escapes hide, and a secret that a repeated key hides", () => {

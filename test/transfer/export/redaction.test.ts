@@ -157,6 +157,34 @@ describe("a redacted export", () => {
     expect(text).toContain('"role":"custom"');
   });
 
+  it("has none in the arguments of a call as a document, nor in its shortened text", async () => {
+    const key = `ghp_${"06A7b9Xq".repeat(5)}`;
+    const calls = [
+      { env: { A_TOKEN: "plainwords" }, b: "" },
+      `{"env":{"A_TOKEN":"otherwords"}}`,
+      { command: `${"x".repeat(37)} ${key}` },
+    ].map((given, place) => ({ type: "toolCall", id: `c${place}`, name: "t", arguments: given }));
+    const path = sessionOf(user("run it"), {
+      role: "assistant",
+      content: calls,
+      api: "x",
+      provider: "x",
+      model: "x",
+      usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2 },
+      stopReason: "toolUse",
+      timestamp: 1,
+    });
+    const texts: string[] = [];
+    for (const redact of [false, true]) {
+      const document = join(temporaryDirectory(), "agent.yaml");
+      await exportConnectonion(path, document, { redact });
+      texts.push(readFileSync(document, "utf8"));
+    }
+    const secrets = ["plainwords", "otherwords", "ghp_06A7b9Xq"];
+    expect(texts.map((text) => secretsIn(text, secrets))).toEqual([secrets, []]);
+    expect(texts[1]).toMatch(/x \[redacted: github-token 1\]\.\.\./);
+  });
+
   it("keeps numbers that no double holds", async () => {
     const call = '{"type":"toolCall","id":"c","name":"t","arguments":{"n":12345678901234567890}}';
     const path = sessionOf(user("x"));

@@ -1,7 +1,12 @@
-/** Finds private keys in PEM and PGP armour, whole or cut, over any number of lines. Pure. */
+/** Finds private keys in PEM, PGP, PuTTY and OpenVPN files, whole or cut, of any lines. Pure. */
 import type { FoundSecret } from "./secret-rules.ts";
 
-const marks = /-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+const marks =
+  /-----(BEGIN|END) (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V\d)-----/g;
+
+/** How many lines follow is counted in the file, but the text may be cut. */
+const puttyLines =
+  /\bPrivate-Lines: \d{1,4}((?:[^A-Za-z0-9+/=]{0,12}(?:\\[nrt])?[A-Za-z0-9+/=]{32,}){1,400})/g;
 
 /** The largest keys in use have 13 kB. */
 const keyUnitsMax = 65_536;
@@ -16,8 +21,8 @@ const linesBehind = new RegExp(
 const keyLine = /^(?:[\W\d]{0,12}|.{0,8}[^\w+/=])[A-Za-z0-9+/=]{16,}[^A-Za-z0-9]{0,8}$/;
 
 export function privateKeys(text: string): FoundSecret[] {
-  const found: FoundSecret[] = [];
-  if (!text.includes("PRIVATE KEY")) return found;
+  const found = puttyKeys(text);
+  if (!text.includes("PRIVATE KEY") && !text.includes("OpenVPN Static")) return found;
   const all = [...text.matchAll(marks)];
   for (const [place, match] of all.entries()) {
     const [mark, side] = match;
@@ -32,6 +37,14 @@ export function privateKeys(text: string): FoundSecret[] {
     }
   }
   return found;
+}
+
+function puttyKeys(text: string): FoundSecret[] {
+  if (!text.includes("Private-Lines")) return [];
+  return [...text.matchAll(puttyLines)].map(({ index, 0: whole, 1: lines = "" }) => {
+    const end = index + whole.length;
+    return { kind: "private-key", start: end - lines.trimStart().length, end };
+  });
 }
 
 function cutEnd(text: string, from: number): number {

@@ -8,9 +8,12 @@ import { redactedUnitsMax } from "../limits.ts";
 import { privateKeys } from "./private-keys.ts";
 import { jsonTokens } from "./json-tokens.ts";
 import type { JsonToken } from "./json-tokens.ts";
+import { imageKind } from "./key-forms.ts";
+import { isSecretName, namedKind } from "./named-values.ts";
 import { KnownForms } from "./secret-forms.ts";
-import { findSecrets, imageKind, isPlaceholder, isSecretName, namedKind } from "./secret-rules.ts";
+import { findSecrets } from "./secret-rules.ts";
 import type { FoundSecret } from "./secret-rules.ts";
+import { isPlaceholder } from "./secret-values.ts";
 
 export interface RedactionReport {
   /** How many secrets differ from each other. */
@@ -28,6 +31,10 @@ interface OpenObject {
   readonly start: number;
   /** Counted before it. */
   readonly images: number;
+  /** The member that it is in, by name. */
+  readonly key: string;
+  /** Below a member with a secret's name, each string is secret. */
+  readonly isSecret: boolean;
   isMedia: boolean;
 }
 
@@ -40,6 +47,9 @@ const mediaTypes = /^(?:image|image_url|input_image|document|audio|input_audio)$
 const textTypes = /^text\/|json|xml/;
 
 const mediaKeys = /^(?:mimeType|mime_type|media_type)$/;
+
+/** In schemas of arguments that are secrets. They are searched all the same. */
+const describingKeys = /^(?:description|title)$/;
 
 /** Without their values, a log has no entries. */
 const structuralKeys = /^(?:type|role|id|parentId|timestamp)$/;
@@ -178,11 +188,14 @@ export class Redactor {
     const keys = privateKeys(line);
     for (const token of jsonTokens(line)) {
       const { source, kind } = token;
-      if (kind === "open") open.push({ start: out.length, images: this.#images, isMedia: false });
+      if (kind === "open") {
+        const isSecret = open.at(-1)?.isSecret === true || isSecretName(key);
+        open.push({ start: out.length, images: this.#images, key, isSecret, isMedia: false });
+      }
       if (kind === "open" || kind === "close") {
-        key = "";
         out.push(source);
         const object = kind === "close" ? open.pop() : undefined;
+        key = object?.key ?? "";
         if (object?.isMedia !== true) continue;
         if (open.length === 0) throw new Unsearchable("it is an image, or another document");
         out.length = object.start;
@@ -199,7 +212,8 @@ export class Redactor {
         if (object !== undefined && kind === "text" && isMedia(key, text)) object.isMedia = true;
         const isValue = kind === "text" && !isPlaceholder(text);
         const find = isValue && !structuralKeys.test(key) ? beyond(keys, token) : undefined;
-        const isNamed = isValue && isSecretName(key);
+        const isBelow = object?.isSecret === true && !describingKeys.test(key);
+        const isNamed = isValue && (isBelow ? !structuralKeys.test(key) : isSecretName(key));
         const whole = isNamed ? this.#named(text) : this.#clean(text);
         const clean = find ? this.#mark(find.kind, line.slice(find.start, find.end)) : whole;
         out.push(clean === text ? source : JSON.stringify(clean));

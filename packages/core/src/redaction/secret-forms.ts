@@ -30,13 +30,24 @@ export class KnownForms {
 
   /** The text with markers, each passed to `onMarker`. */
   replaced(text: string, onMarker: (marker: string) => void): string {
+    const clean = this.#replacedWithin(text, onMarker);
+    if (this.#byStart.size === 0 || !lineEnd.test(clean)) return clean;
+    return clean.replaceAll(overLines, (lines) => {
+      const joined = lines.replaceAll(lineEnds, "");
+      const cleanLines = this.#replacedWithin(joined, onMarker);
+      return cleanLines === joined ? lines : cleanLines;
+    });
+  }
+
+  #replacedWithin(text: string, onMarker: (marker: string) => void): string {
     const parts: string[] = [];
     let from = 0;
     const last = this.#byStart.size === 0 ? -1 : text.length - formUnitsMin;
     for (let at = 0; at <= last; at += 1) {
       if (this.#starts[startHash(text, at)] === 0) continue;
       const known = this.#byStart.get(text.slice(at, at + formUnitsMin)) ?? [];
-      const [form, marker] = known.find(([one]) => text.startsWith(one, at)) ?? [];
+      const [form, marker] =
+        known.find(([one]) => text.startsWith(one, at)) ?? cutForm(known, text, at) ?? [];
       if (form === undefined || marker === undefined) continue;
       parts.push(text.slice(from, at), marker);
       onMarker(marker);
@@ -46,6 +57,33 @@ export class KnownForms {
     return from === 0 ? text : `${parts.join("")}${text.slice(from)}`;
   }
 }
+
+/** A form that the text has up to an ellipsis. Only the start of a kind of keys tells nothing. */
+function cutForm(
+  known: readonly (readonly [form: string, marker: string])[],
+  text: string,
+  at: number,
+): readonly [form: string, marker: string] | undefined {
+  ellipsis.lastIndex = at;
+  const cut = ellipsis.exec(text)?.[1];
+  if (cut === undefined || word.test(cut) || /[-_.]$/.test(cut)) return undefined;
+  const [, marker] = known.find(([form]) => form.startsWith(cut)) ?? [];
+  return marker === undefined ? undefined : [cut, marker];
+}
+
+const ellipsis = new RegExp(String.raw`([^\s…]{${formUnitsMin},256}?)(?:\.{2,3}|…)`, "y");
+
+const lineEnd = /\n|\\n/;
+
+/** With what is before the next line: spaces, a quote or comment mark. */
+const breakPattern = String.raw`(?:\\{1,8}r)?(?:\r?\n|\\{1,8}n)[ \t>#|*]{0,16}`;
+
+const lineEnds = new RegExp(breakPattern, "g");
+
+const overLines = new RegExp(
+  String.raw`(?<![\w+/=%-])[\w+/=%-]{2,}(?:${breakPattern}[\w+/=%-]{2,})+`,
+  "g",
+);
 
 function startHash(text: string, at: number): number {
   const end = text.charCodeAt(at + 6) * 1_369;
@@ -58,13 +96,16 @@ const encodedUnitsMax = 16_384;
 function formsOf(secret: string): readonly string[] {
   if (secret.length > encodedUnitsMax || secret.length < formUnitsMin) return [secret];
   const bytes = Buffer.from(secret);
+  const percentEncoded = encodeURIComponent(bytes.toString());
   const base64 = [0, 1, 2].map((lead) => base64Within(bytes, lead));
-  const lines = secret.split(/\\[nrt]|[^\w+/=]+/).filter(({ length }) => length >= 24);
+  const lines = secret.split(/(?:[^\w+/=\\]|\\+[nrt]?)+/).filter(({ length }) => length >= 24);
   return [
     secret,
     JSON.stringify(secret).slice(1, -1),
-    encodeURIComponent(bytes.toString()),
+    percentEncoded,
+    percentEncoded.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
     bytes.toString("hex"),
+    bytes.toString("hex").toUpperCase(),
     ...base64,
     ...base64.map((form) => form.replaceAll("+", "-").replaceAll("/", "_")),
     ...(lines.length > 1 ? lines : []),
