@@ -2,7 +2,7 @@
 import { appendFileSync, copyFileSync, existsSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { keptPlace, ledgerOf, write } from "../maintenance/keeping/kept-sessions.ts";
+import { keptPlace, ledgerOf, piName, write } from "../maintenance/keeping/kept-sessions.ts";
 import type { KeptPlace } from "../maintenance/keeping/kept-sessions.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines, onTerminal } from "./command-run.ts";
@@ -73,9 +73,9 @@ describe("archived sessions", () => {
     const bytes = readFileSync(pi);
     await branchlog(["archive", pi]);
     const copy = join(temporaryDirectory(), "copy.jsonl");
-    await branchlog(["restore", "a.jsonl", "-o", copy]);
+    await branchlog(["restore", `${piName}.jsonl`, "-o", copy]);
     expect(readFileSync(copy)).toEqual(bytes);
-    const again = await branchlog(["restore", "a.jsonl", "-o", copy]);
+    const again = await branchlog(["restore", `${piName}.jsonl`, "-o", copy]);
     expect([again.code, again.err]).toEqual([1, expect.stringContaining("ERR_LOG_EXISTS")]);
     expect((await branchlog(["list", "--archived"])).out).toContain(pi);
   });

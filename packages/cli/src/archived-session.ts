@@ -10,6 +10,7 @@ import type { SearchHit, SearchOptions } from "@branchlog/core";
 import { archivedCopies, findArchived, restoreSession } from "@branchlog/maintenance";
 import type { ArchivedSession } from "@branchlog/maintenance";
 import type { CommandIo } from "./command-io.ts";
+import { problemsTo } from "./keeping-problems.ts";
 import { hasPathForm } from "./path-form.ts";
 import { oneLine } from "./text/clean-text.ts";
 
@@ -61,15 +62,17 @@ export async function archivedPath(word: string): Promise<string | undefined> {
 export async function* archivedHits(
   query: string,
   options: SearchOptions,
+  io: Pick<CommandIo, "err" | "isJson">,
 ): AsyncGenerator<SearchHit, void, undefined> {
   const { signal, agents, sinceMs = -Infinity } = options;
   const isWanted = ({ agent, modifiedMs }: ArchivedSession): boolean =>
     agent !== "connectonion" &&
     modifiedMs >= sinceMs &&
     (agents === undefined || agents.some((one) => one === agent));
+  const onProblem = problemsTo(io);
   directory ??= temporaryDirectory();
   const place = mkdtempSync(join(directory, "s-"));
-  for await (const { session, path } of archivedCopies(place, isWanted, { signal })) {
+  for await (const { session, path } of archivedCopies(place, isWanted, { signal, onProblem })) {
     for await (const hit of searchSessions([path], query, options)) {
       yield { ...hit, path: session.path };
     }

@@ -103,7 +103,7 @@ export const keepingCommands: readonly Declared[] = [
     about: "Let sessions follow a project that was renamed",
     isWriting: true,
     positionals: { dir: directory, newdir: required("Where it is now", "path") },
-    options: { "dry-run": flag("Only list what would be moved"), json },
+    options: { "dry-run": flag("Only list what would be moved"), force, json },
     examples: [["mv ~/shop ~/shop-api", "their agents find the sessions of ~/shop in ~/shop-api"]],
     read: (args) => ({ ...args, from: args.dir, to: args.newdir }),
     run: async (...given) => (await import("./commands/mv.ts")).mvCommand(...given),

@@ -32,7 +32,11 @@ const unitsMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as co
  * A time in epoch ms: of `30m`, `12h`, `7d` or `2w` before now, or of an ISO 8601 date.
  * @throws UsageError
  */
-export function sinceMs(given: string | undefined, nowMs: number): number | undefined {
+export function sinceMs(
+  given: string | undefined,
+  nowMs: number,
+  option = "since",
+): number | undefined {
   if (given === undefined) return undefined;
   const [, count, unit] = /^(\d+)([mhdw])$/.exec(given) ?? [];
   if (count !== undefined && (unit === "m" || unit === "h" || unit === "d" || unit === "w")) {
@@ -40,7 +44,7 @@ export function sinceMs(given: string | undefined, nowMs: number): number | unde
   }
   const time = /^\d{4}-/.test(given) ? Date.parse(given) : Number.NaN;
   if (!Number.isNaN(time)) return time;
-  throw new UsageError(`--since takes 30m, 12h, 7d, 2w or a date as 2026-11-24, not ${given}.`);
+  throw new UsageError(`--${option} takes 30m, 12h, 7d, 2w or a date as 2026-11-24, not ${given}.`);
 }
 
 /** The sessions in an order; equal ones in the given one. */

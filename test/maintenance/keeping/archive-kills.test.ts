@@ -22,7 +22,8 @@ async function killed(root: string, dataDir: string, ms: number): Promise<void> 
 
 /** Without what a killed process leaves under temporary names. */
 function whole(ledger: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(ledger).filter(([path]) => !path.endsWith(".tmp")));
+  const isLeft = (path: string): boolean => /\.tmp$|\.branchlog-/.test(path);
+  return Object.fromEntries(Object.entries(ledger).filter(([path]) => !isLeft(path)));
 }
 
 describe(`archiving that is killed, BRANCHLOG_SEED=${seed}`, () => {

@@ -27,7 +27,7 @@ import {
 } from "@branchlog/maintenance";
 import { failingFileSystem, failures } from "../../support/failing-calls.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { keptPlace, ledgerOf, write } from "./kept-sessions.ts";
+import { keptPlace, ledgerOf, piName, write } from "./kept-sessions.ts";
 import { nodeFileSystem } from "@branchlog/core/internal";
 
 function packOf(dataDir: string): string {
@@ -43,7 +43,7 @@ describe("archiving", () => {
     expect(left).toEqual([]);
     expect(removed.toSorted()).toEqual([claude, omp, pi].toSorted());
     expect(ledgerOf(root)).toEqual({});
-    expect(existsSync(join(root, "pi/a"))).toBe(false);
+    expect(existsSync(join(root, `pi/${piName}`))).toBe(false);
     const archived = await archivedSessions({ dataDir });
     expect(archived.map(({ agent }) => agent).toSorted()).toEqual(["claude", "omp", "pi"]);
     for (const { path } of archived) await restoreSession(path, { dataDir });
@@ -62,7 +62,7 @@ describe("archiving", () => {
     const { id, cwd } = session.header;
     const facts = { id, cwd, agent: "pi", messageCount, firstMessage, path: pi };
     expect(archived).toMatchObject(facts);
-    for (const word of [pi, "a.jsonl", id, id.slice(0, 8)]) {
+    for (const word of [pi, `${piName}.jsonl`, id, id.slice(0, 8)]) {
       expect((await findArchived(word, { dataDir })).path).toBe(pi);
     }
     await expect(findArchived("no such", { dataDir })).rejects.toMatchObject({
@@ -260,11 +260,8 @@ describe("restoring", () => {
     const exists = { code: "ERR_LOG_EXISTS" };
     const copy = restoreSession(pi, { dataDir, output: other });
     await expect(copy).rejects.toMatchObject(exists);
-    // A directory in its place is in the way as well, and then it counts as there.
     mkdirSync(pi);
-    await expect(restoreSession(pi, { dataDir })).rejects.toMatchObject({
-      code: "ERR_SESSION_NOT_FOUND",
-    });
+    await expect(restoreSession(pi, { dataDir })).rejects.toMatchObject(exists);
     await expect(undoOperation(undefined, { dataDir })).rejects.toMatchObject({
       code: "ERR_UNDO_REFUSED",
     });

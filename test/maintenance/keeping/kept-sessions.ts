@@ -23,6 +23,9 @@ export interface KeptPlace {
   readonly claude: string;
 }
 
+/** As pi names its sessions: only then the directory of that name is its own. */
+export const piName = "2026-01-01T00-00-00-000Z_01973400-0000-7000-8000-000000000002";
+
 const old = new Date(Date.UTC(2026, 0, 1));
 
 function fixture(name: string): string {
@@ -39,8 +42,8 @@ export function write(path: string, bytes: string | Buffer): string {
 export function keptPlace(): KeptPlace {
   const root = join(temporaryDirectory(), "sessions");
   const dataDir = temporaryDirectory();
-  const pi = write(join(root, "pi/a.jsonl"), readFileSync(fixture("pi-linear.jsonl")));
-  write(join(root, "pi/a/big/output.txt"), "x".repeat(100_000));
+  const pi = write(join(root, `pi/${piName}.jsonl`), readFileSync(fixture("pi-linear.jsonl")));
+  write(join(root, `pi/${piName}/big/output.txt`), "x".repeat(100_000));
   write(`${pi}.v1-original`, "as it was\n");
   const omp = write(join(root, "omp/b.jsonl"), readFileSync(fixture("omp-18.jsonl")));
   const id = "c1a0de00-0000-4000-8000-000000000002";

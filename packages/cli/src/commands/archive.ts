@@ -1,12 +1,13 @@
 /** `branchlog archive`, `restore` and `prune`: sessions go into the archive, and come back. */
 import { resolve } from "node:path";
-import { findSessions, knownPlaces } from "@branchlog/core";
+import { findSessions, isBranchlogError, knownPlaces } from "@branchlog/core";
 import type { ListedSession } from "@branchlog/core";
 import { archiveSessions, planPrune, restoreSession } from "@branchlog/maintenance";
 import type { Removal } from "@branchlog/maintenance";
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";
+import { problemsTo } from "../keeping-problems.ts";
 import { ProgressLine } from "../progress.ts";
 import { agentOf, sinceMs } from "../session-filter.ts";
 import type { AgentName } from "../session-filter.ts";
@@ -71,18 +72,19 @@ export interface RestoreOptions {
 
 export async function restoreCommand(
   { session, output, json }: RestoreOptions,
-  { out, signal }: CommandIo,
+  io: CommandIo,
 ): Promise<CommandResult> {
+  const { out } = io;
   const target = output === undefined ? undefined : resolve(output);
-  const word = isPath(session) ? resolve(session) : session;
-  const result = await restoreSession(word, { output: target, signal });
+  const options = { output: target, onProblem: problemsTo(io), signal: io.signal };
+  const result = await restoreSession(session, options).catch((error: unknown) => {
+    // A name may have a slash in it, and a path may be relative.
+    if (!isBranchlogError(error, "ERR_SESSION_NOT_FOUND")) throw error;
+    return restoreSession(resolve(session), options);
+  });
   if (json) await writeJsonLine(out, result);
   else await out.write(`restored  ${oneLine(result.path, 400)}\n`);
   return 0;
-}
-
-function isPath(word: string): boolean {
-  return /[/\\]/.test(word);
 }
 
 export interface PruneOptions {
@@ -101,7 +103,7 @@ export interface PruneOptions {
 export async function pruneCommand(options: PruneOptions, io: CommandIo): Promise<CommandResult> {
   const { directory, agents, keep, keepBytes, trash, force, yes, json } = options;
   const { signal } = io;
-  const beforeMs = sinceMs(options.olderThan, io.now());
+  const beforeMs = sinceMs(options.olderThan, io.now(), "older-than");
   const places = directory === undefined ? knownPlaces() : [directory];
   const reading = new ProgressLine(io, "reading", "sessions");
   const { sessions } = await reading.during(() =>

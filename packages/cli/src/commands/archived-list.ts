@@ -3,6 +3,7 @@ import { archivedSessions } from "@branchlog/maintenance";
 import type { ArchivedSession } from "@branchlog/maintenance";
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
+import { problemsTo } from "../keeping-problems.ts";
 import { sinceMs } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText, isoTime, sizeText, whenText } from "../text/quantities.ts";
@@ -19,7 +20,7 @@ export async function archivedList(
 ): Promise<CommandResult> {
   const { out, err } = io;
   const fromMs = sinceMs(changedSince, io.now()) ?? -Infinity;
-  const shown = (await archivedSessions())
+  const shown = (await archivedSessions({ onProblem: problemsTo(io) }))
     .filter(({ modifiedMs }) => modifiedMs >= fromMs)
     .filter(({ agent }) => agents === undefined || agents.some((one) => one === agent))
     .slice(0, limit);

@@ -11,15 +11,16 @@ export interface MvOptions {
   readonly from: string;
   readonly to: string;
   readonly dryRun: boolean;
+  readonly force: boolean;
   readonly json: boolean;
 }
 
 /** 1 if a session was left where it is. */
 export async function mvCommand(
-  { from, to, dryRun, json }: MvOptions,
+  { from, to, dryRun, force, json }: MvOptions,
   { out, err, signal }: CommandIo,
 ): Promise<CommandResult> {
-  const { operation, moved, failures } = await moveSessions(from, to, { dryRun, signal });
+  const { operation, moved, failures } = await moveSessions(from, to, { dryRun, force, signal });
   if (json) {
     const failed = failures.map((failure) => describeFailure(failure));
     await writeJsonLine(out, { operation, moved, failures: failed });

@@ -55,7 +55,7 @@ export async function searchCommand(
     signal,
   };
   const hits = options.archived
-    ? (await import("../archived-session.ts")).archivedHits(query, filters)
+    ? (await import("../archived-session.ts")).archivedHits(query, filters, io)
     : place !== undefined && isAddress(place)
       ? storedHits(place, query, filters)
       : searchSessions(

@@ -3,6 +3,7 @@ import { operations, undoOperation } from "@branchlog/maintenance";
 import type { FileChange, RecordedOperation } from "@branchlog/maintenance";
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
+import { problemsTo } from "../keeping-problems.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText, isoTime, sizeText, whenText } from "../text/quantities.ts";
 import { recordLine } from "../text/records.ts";
@@ -14,9 +15,10 @@ export interface UndoOptions {
 
 export async function undoCommand(
   { operation, json }: UndoOptions,
-  { out, signal }: CommandIo,
+  io: CommandIo,
 ): Promise<CommandResult> {
-  const result = await undoOperation(operation, { signal });
+  const { out } = io;
+  const result = await undoOperation(operation, { onProblem: problemsTo(io), signal: io.signal });
   if (json) {
     const { id, kind } = result.undone;
     await writeJsonLine(out, { ...result, undone: { id, kind } });
@@ -42,7 +44,7 @@ export async function opsCommand(
   io: CommandIo,
 ): Promise<CommandResult> {
   const { out, err } = io;
-  const all = (await operations()).toReversed().slice(0, limit);
+  const all = (await operations({ onProblem: problemsTo(io) })).toReversed().slice(0, limit);
   for (const operation of all) {
     if (json) await writeJsonLine(out, operation);
     else if (out.isTerminal) await out.write(operationText(operation, io));

@@ -8,13 +8,13 @@ import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError, findSessions, isBranchlogError, openSession } from "@branchlog/core";
 import type { ListedSession } from "@branchlog/core";
 import type { ListedAgent } from "@branchlog/core/types";
-import { readAgent, requireOptions } from "@branchlog/core/internal";
+import { logExists, readAgent, requireOptions } from "@branchlog/core/internal";
 import { trashMs } from "../limits.ts";
 import { sidecarsOf } from "../removal/sidecars.ts";
-import { KeptFiles } from "./kept-files.ts";
+import { statOf } from "./file-state.ts";
+import { KeptFiles, keepingNames } from "./kept-files.ts";
 import type { KeepingOptions } from "./kept-files.ts";
 import type { FileChange, KeptFacts, PackedFile } from "./operation.ts";
-import { undoneBy } from "./operation.ts";
 import { filesBelow, removeSessions } from "./remove-sessions.ts";
 import type { Removal, RemovableSession } from "./remove-sessions.ts";
 import { readPacked } from "./pack.ts";
@@ -34,8 +34,7 @@ export interface ArchiveOptions extends KeepingOptions {
 }
 
 const archiveNames: OptionNames<ArchiveOptions> = {
-  dataDir: true,
-  ports: true,
+  ...keepingNames,
   force: true,
   trash: true,
   kind: true,
@@ -95,6 +94,7 @@ async function removableSessions(
 ): Promise<readonly RemovableSession[]> {
   const directories: string[] = [];
   const own: RemovableSession[] = [];
+  const seen: Directories = new Map();
   const listed: ListedSession[] = [];
   for (const place of places) {
     if (typeof place !== "string") listed.push(place);
@@ -106,7 +106,7 @@ async function removableSessions(
     ...own,
     ...[...found.sessions, ...listed].map((session) => {
       const { transcript, dialect } = session;
-      return removable(session, transcript?.of ?? dialect, transcript === undefined);
+      return removable(session, transcript?.of ?? dialect, transcript === undefined, seen);
     }),
     ...found.agents.map((agent) => removableAgent(agent)),
   ];
@@ -154,13 +154,34 @@ function removable(
   session: Pick<ListedSession, "path" | "header" | "name" | "summary" | "modifiedMs">,
   agent: string,
   isOwn: boolean,
+  directories: Directories = new Map(),
 ): RemovableSession {
   const { path, header, name, summary, modifiedMs } = session;
   const { messageCount, firstMessage } = summary;
   const cwd = textOf(header.cwd);
   const facts = { id: header.id, agent, name, firstMessage, cwd, messageCount, modifiedMs };
-  const belonging = sidecarsOf(path, undefined).kept.flatMap((file) => filesBelow(file));
-  return { path, facts, isOwn, belonging };
+  return { path, facts, isOwn, belonging: belongingTo(path, directories) };
+}
+
+/** The names in directories, each read once. */
+type Directories = Map<string, readonly string[]>;
+
+/** As agents name their sessions: only then a directory of the same name is theirs. */
+const agentNames =
+  /^(?:\d{4}-\d\d-\d\dT[^_]*_.+|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\.jsonl$/i;
+
+/** Originals, salvage files, and what is in its directory of artifacts. */
+function belongingTo(path: string, directories: Directories): readonly string[] {
+  const directory = dirname(path);
+  const names = directories.get(directory) ?? readdirSync(directory);
+  directories.set(directory, names);
+  const name = basename(path);
+  const artifacts = agentNames.test(name) ? name.replace(/\.jsonl$/, "") : undefined;
+  const beside = names.filter((other) => other.startsWith(name) && other !== name);
+  const kept = beside.length === 0 ? [] : sidecarsOf(path, undefined).kept;
+  const files = kept.filter((file) => basename(file) !== name.replace(/\.jsonl$/, ""));
+  const own = artifacts === undefined ? [] : filesBelow(join(directory, artifacts));
+  return [...files, ...own];
 }
 
 /** Decoding boundary: of the header only the id was checked. */
@@ -209,20 +230,26 @@ async function parentOf(
   }
 }
 
-/** Removes for good what was to be kept until now. Throws nothing. */
+/**
+ * Removes for good what was to be kept until now: packs that no operation wants any longer. Throws
+ * nothing.
+ */
 export async function expireTrash(kept: KeptFiles): Promise<void> {
   const nowMs = kept.ports.clock.now();
-  for (const { keptUntilMs = Infinity, changes } of await kept.operations()) {
-    if (keptUntilMs > nowMs) continue;
-    const packs = new Set(
-      changes.flatMap((change) => ("file" in change ? [change.file.pack] : [])),
-    );
-    for (const pack of packs) {
-      try {
-        unlinkSync(kept.packPath(pack));
-      } catch {
-        // It was removed before, or is tried again next time.
-      }
+  const wantedUntilMs = new Map<string, number>();
+  for (const { keptUntilMs = Infinity, changes } of await kept.operations().catch(() => [])) {
+    for (const change of changes) {
+      if (change.kind !== "removed") continue;
+      const { pack } = change.file;
+      wantedUntilMs.set(pack, Math.max(keptUntilMs, wantedUntilMs.get(pack) ?? -Infinity));
+    }
+  }
+  for (const [pack, untilMs] of wantedUntilMs) {
+    if (untilMs > nowMs) continue;
+    try {
+      unlinkSync(kept.packPath(pack));
+    } catch {
+      // It was removed before, or is tried again next time.
     }
   }
 }
@@ -240,31 +267,41 @@ interface Archived {
 export async function archivedSessions(
   options: KeepingOptions = {},
 ): Promise<readonly ArchivedSession[]> {
-  const kept = new KeptFiles(requireOptions(options, { dataDir: true, ports: true }));
+  const kept = new KeptFiles(requireOptions(options, keepingNames));
   return (await allArchived(kept)).map(({ session }) => session);
 }
 
+/**
+ * By the record, in which what is removed and what is restored balance; of what a process that was
+ * killed had recorded but not removed, the file is still there as it was.
+ */
 async function allArchived(kept: KeptFiles): Promise<readonly Archived[]> {
-  const operations = await kept.operations();
-  const undone = undoneBy(operations);
-  const byPath = new Map<string, Archived>();
-  for (const { id, timeMs, keptUntilMs, changes } of operations) {
-    if (keptUntilMs !== undefined || undone.has(id)) continue;
+  const archived = new Map<string, Archived>();
+  for (const { timeMs, keptUntilMs, changes } of await kept.operations()) {
     let files: FileChange[] = [];
     for (const change of changes) {
-      if (change.kind !== "removed" || change.session === undefined) {
+      if (!("file" in change)) continue;
+      if (change.session === undefined) {
         files.push(change);
         continue;
       }
       files = [change];
-      const { path, sizeBytes, sha256 } = change.file;
-      const session = { ...change.session, path, sizeBytes, sha256, archivedMs: timeMs };
-      byPath.set(path, { session, files });
+      const { path, sizeBytes, sha256, pack, offset } = change.file;
+      const version = `${pack} ${offset}`;
+      if (change.kind === "restored") archived.delete(version);
+      else if (keptUntilMs === undefined) {
+        const session = { ...change.session, path, sizeBytes, sha256, archivedMs: timeMs };
+        archived.set(version, { session, files });
+      }
     }
   }
-  return [...byPath.values()]
-    .filter(({ session }) => lstatSync(session.path, { throwIfNoEntry: false }) === undefined)
+  return [...archived.values()]
+    .filter(({ files: [first] }) => first === undefined || !isStillThere(first))
     .toSorted((one, other) => other.session.modifiedMs - one.session.modifiedMs);
+}
+
+function isStillThere(change: FileChange): boolean {
+  return "file" in change && isRestored(change.file);
 }
 
 /**
@@ -275,7 +312,7 @@ export async function findArchived(
   word: string,
   options: KeepingOptions = {},
 ): Promise<ArchivedSession> {
-  const kept = new KeptFiles(requireOptions(options, { dataDir: true, ports: true }));
+  const kept = new KeptFiles(requireOptions(options, keepingNames));
   return chosen(word, await allArchived(kept)).session;
 }
 
@@ -286,11 +323,17 @@ function chosen(word: string, all: readonly Archived[]): Archived {
     ({ id }) => word.length > 0 && id.startsWith(word),
   ];
   for (const fits of ways) {
-    const fitting = all.filter(({ session }) => fits(session));
-    const [found, other] = fitting;
+    // Of several versions of one file, the one that was archived last.
+    const byPath = new Map(
+      all
+        .filter(({ session }) => fits(session))
+        .toSorted((one, other) => one.session.archivedMs - other.session.archivedMs)
+        .map((one) => [one.session.path, one]),
+    );
+    const [found, other] = byPath.values();
     if (found !== undefined && other === undefined) return found;
     if (found === undefined) continue;
-    const candidates = fitting.map(({ session }) => session.path);
+    const candidates = [...byPath.keys()];
     const message = `${word} may be any of ${candidates.length} archived sessions. Give its path.`;
     throw new BranchlogError("ERR_SESSION_AMBIGUOUS", message, { id: word, candidates });
   }
@@ -327,18 +370,23 @@ export async function restoreSession(
   word: string,
   options: RestoreOptions = {},
 ): Promise<RestoreResult> {
-  const restoreNames = { dataDir: true, ports: true, output: true, signal: true } as const;
+  const restoreNames = { ...keepingNames, output: true, signal: true } as const;
   const { output, signal, ...place } = requireOptions<RestoreOptions>(options, restoreNames);
   const kept = new KeptFiles(place);
   const { session, files } = chosen(word, await allArchived(kept));
   const changes = files.flatMap((change) =>
-    change.kind === "removed" ? [{ ...change, kind: "restored" } as const] : [],
+    "file" in change ? [{ ...change, kind: "restored" } as const] : [],
   );
   const [first] = changes;
   if (first === undefined) throw new Error("an archived session without a file");
-  // Before anything is written, all of it is known to be there.
+  // Before anything is written, all of it is known to be there, and every place to be free.
   const isCopy = output !== undefined;
   const wanted = (isCopy ? [first] : changes).map(({ file }) => file);
+  const taken = wanted.find((file) => {
+    const path = output ?? file.path;
+    return statOf(path) !== undefined && (isCopy || !isRestored(file));
+  });
+  if (taken !== undefined) throw logExists(output ?? taken.path, undefined);
   await readPacked(kept, wanted, undefined, signal);
   if (isCopy) {
     await restoreFiles(kept, [first.file], () => output, signal);
@@ -363,15 +411,15 @@ export interface ArchivedCopy {
 
 /**
  * Copies of archived sessions, made in a directory one archived group after the other: what is
- * compressed together is read once.
- * @throws BranchlogError `ERR_ARCHIVE_DAMAGED`, `ERR_CREATE_FAILED`; the signal's reason.
+ * compressed together is read once, and left out if it is damaged, which `onProblem` is told.
+ * @throws BranchlogError `ERR_CREATE_FAILED`; the signal's reason.
  */
 export async function* archivedCopies(
   directory: string,
   wanted: (session: ArchivedSession) => boolean,
   options: Omit<RestoreOptions, "output"> = {},
 ): AsyncGenerator<ArchivedCopy, void, undefined> {
-  const copyNames = { dataDir: true, ports: true, signal: true } as const;
+  const copyNames = { ...keepingNames, signal: true } as const;
   const { signal, ...place } = requireOptions<typeof options>(options, copyNames);
   const kept = new KeptFiles(place);
   const groups = new Map<string, Map<PackedFile, ArchivedSession>>();
@@ -385,7 +433,13 @@ export async function* archivedCopies(
   for (const group of groups.values()) {
     const copyPath = ({ offset, path }: PackedFile): string =>
       join(directory, `${offset}-${basename(path)}`);
-    await restoreFiles(kept, [...group.keys()], copyPath, signal);
+    try {
+      await restoreFiles(kept, [...group.keys()], copyPath, signal);
+    } catch (error) {
+      if (!isBranchlogError(error, "ERR_ARCHIVE_DAMAGED")) throw error;
+      kept.onProblem(error);
+      continue;
+    }
     for (const [file, session] of group) {
       const path = copyPath(file);
       yield { session, path };
@@ -394,8 +448,8 @@ export async function* archivedCopies(
   }
 }
 
-/** By an earlier call that did not end. */
+/** By an earlier call that did not end; or it was never removed. */
 function isRestored({ path, sizeBytes, changedMs }: PackedFile): boolean {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const stats = statOf(path);
   return stats?.size === sizeBytes && Math.abs(stats.mtimeMs - changedMs) < 2;
 }

@@ -2,10 +2,16 @@
  * The directory where Branchlog keeps what it removed: `operations.jsonl`, a session whose entries
  * are the operations, and the packs. Only its user can read it.
  */
-import { existsSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
-import { isBranchlogError, openOrCreateSession, openSession } from "@branchlog/core";
+import { basename, dirname, join, resolve } from "node:path";
+import type { OptionNames } from "@branchlog/streaming";
+import {
+  BranchlogError,
+  isBranchlogError,
+  openOrCreateSession,
+  openSession,
+} from "@branchlog/core";
 import { engineSettings, resolvePath } from "@branchlog/core/internal";
 import type { Ports } from "@branchlog/core/types";
 import { joined, readOperation } from "./operation.ts";
@@ -19,7 +25,15 @@ export interface KeepingOptions {
    */
   readonly dataDir?: string | undefined;
   readonly ports?: Partial<Ports>;
+  /** Called with what of the record, or of the archive, cannot be read; the rest is used. */
+  readonly onProblem?: ((error: BranchlogError) => void) | undefined;
 }
+
+export const keepingNames: OptionNames<KeepingOptions> = {
+  dataDir: true,
+  ports: true,
+  onProblem: true,
+};
 
 /** See {@link KeepingOptions}. It need not exist. */
 export function dataDirectory(): string {
@@ -35,13 +49,20 @@ export class KeptFiles {
   readonly directory: string;
   readonly packs: string;
   readonly ports: Ports;
+  readonly onProblem: (error: BranchlogError) => void;
   readonly #log: string;
 
-  constructor({ dataDir, ports = {} }: KeepingOptions) {
-    this.directory = dataDir === undefined ? dataDirectory() : resolve(dataDir);
+  constructor({ dataDir, ports = {}, onProblem }: KeepingOptions) {
+    this.directory = realPath(dataDir === undefined ? dataDirectory() : resolve(dataDir));
+    this.onProblem = onProblem ?? ((): void => undefined);
     this.packs = join(this.directory, "packs");
     this.ports = engineSettings({ ports }).ports;
     this.#log = join(this.directory, "operations.jsonl");
+  }
+
+  /** Whether a canonical path is inside. */
+  holds(path: string): boolean {
+    return path === this.directory || path.startsWith(join(this.directory, "/"));
   }
 
   packPath(pack: string): string {
@@ -57,8 +78,18 @@ export class KeptFiles {
     return statSync(this.packPath(pack), { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Durably. Throws as `openOrCreateSession` and `append` do. */
+  /** Durably. Throws `ERR_ARCHIVE_FAILED`, `ERR_ARCHIVE_DAMAGED`. */
   async record(operation: Operation): Promise<void> {
+    try {
+      // What would not be read later must not be believed now.
+      readOperation(JSON.parse(JSON.stringify(operation)));
+      await this.#append(operation);
+    } catch (error) {
+      throw isUnreadable(error) ? this.#damaged(error) : this.#notRecorded(error);
+    }
+  }
+
+  async #append(operation: Operation): Promise<void> {
     const session = await openOrCreateSession(this.#log, {
       ports: this.ports,
       cwd: this.directory,
@@ -72,20 +103,65 @@ export class KeptFiles {
     }
   }
 
-  /** The first one first. What is no operation is passed over. */
+  /**
+   * The first one first. Entries that cannot be read are told, and passed over. Throws
+   * `ERR_ARCHIVE_DAMAGED` if the record is none.
+   */
   async operations(): Promise<readonly Operation[]> {
     const parts: Operation[] = [];
     try {
       const session = await openSession(this.#log, { access: "read", checkpoint: "off" });
       for await (const entry of session.entries({ customType })) {
         const part = entry.type === "custom" ? operationOf(entry.data) : undefined;
-        if (part !== undefined) parts.push(part);
+        if (part === undefined) this.onProblem(this.#unreadEntry(`entry ${entry.id}`));
+        else parts.push(part);
       }
+      // A torn end is that of a process that was killed before it removed anything.
+      const isLost = session.diagnostics.some(({ kind }) => kind === "bad-line");
+      if (isLost) this.onProblem(this.#unreadEntry("a line"));
       await session.close();
     } catch (error) {
-      if (!isBranchlogError(error, "ERR_LOG_MISSING")) throw error;
+      if (isBranchlogError(error, "ERR_LOG_MISSING")) return [];
+      throw isUnreadable(error) ? this.#damaged(error) : error;
     }
     return joined(parts);
+  }
+
+  #unreadEntry(what: string): BranchlogError {
+    const message =
+      `In ${this.#log}, ${what} is damaged, or of a newer version: what it kept is in no list. ` +
+      "Bring the file back from a backup, or update Branchlog.";
+    return new BranchlogError("ERR_ARCHIVE_DAMAGED", message, { path: this.#log });
+  }
+
+  #damaged(cause: unknown): BranchlogError {
+    const message =
+      `${this.#log} is damaged, so that it is not known what ${this.packs} holds. Bring the file ` +
+      "back from a backup, and delete nothing there. Nothing was changed.";
+    return new BranchlogError("ERR_ARCHIVE_DAMAGED", message, { path: this.#log, cause });
+  }
+
+  #notRecorded(cause: unknown): BranchlogError {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message =
+      `The operation could not be recorded in ${this.#log} (${reason}); nothing was removed. ` +
+      "Check the space and the permissions of that directory, or set BRANCHLOG_DATA_DIR.";
+    return new BranchlogError("ERR_ARCHIVE_FAILED", message, { path: this.#log, cause });
+  }
+}
+
+function isUnreadable(error: unknown): boolean {
+  const codes = ["ERR_LOG_EMPTY", "ERR_NOT_A_SESSION", "ERR_HEADER_DAMAGED"] as const;
+  return codes.some((code) => isBranchlogError(error, code));
+}
+
+/** Of what does not exist, the part that does is resolved. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(realPath(above), basename(path));
   }
 }
 

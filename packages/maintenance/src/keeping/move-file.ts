@@ -24,26 +24,24 @@ import {
   nodeFileSystem,
 } from "@branchlog/core/internal";
 import { copyBytes } from "../limits.ts";
+import { statOf } from "./file-state.ts";
 import type { FileChange } from "./operation.ts";
 import { busySession, removalFailed } from "./remove-sessions.ts";
 
 export type Move = Extract<FileChange, { readonly kind: "moved" }>;
 
-/** Where the file of a move is: at its end, also if the first name is still there. */
-export function placeOfMoved({ from, to, header }: Move): "from" | "to" | "both" | "none" {
-  if (from === to) {
-    const [before = "", after = ""] = header ?? [];
-    if (beginsWith(to, after)) return "to";
-    return beginsWith(to, before) ? "from" : "none";
-  }
+/**
+ * Whether a move has to be done (`from`) or is done (`to`), also if its first name is still there;
+ * `none`: there is another file than the moved one, or none.
+ */
+export function placeOfMoved({ from, to, header, inode }: Move): "from" | "to" | "none" {
+  const [before = "", after = ""] = header ?? [];
+  if (from === to) return beginsWith(to, after) ? "to" : beginsWith(from, before) ? "from" : "none";
   const [one, other] = [statOf(from), statOf(to)];
-  if (one !== undefined && other !== undefined) return "both";
-  if (one !== undefined) return "from";
-  return other === undefined ? "none" : "to";
-}
-
-function statOf(path: string): { readonly isDirectory: () => boolean } | undefined {
-  return lstatSync(path, { throwIfNoEntry: false });
+  if (other !== undefined) return "to";
+  if (one === undefined) return "none";
+  const isSame = inode === undefined || String(one.ino) === inode;
+  return isSame && (header === undefined || beginsWith(from, before)) ? "from" : "none";
 }
 
 /**
@@ -116,7 +114,9 @@ async function moveWithHeader(
   }
 }
 
+/** False for what cannot be read. */
 function beginsWith(path: string, text: string): boolean {
+  if (statOf(path)?.isFile() !== true) return false;
   const wanted = Buffer.from(text);
   const found = Buffer.alloc(wanted.length);
   const fd = openSync(path, "r");

@@ -3,11 +3,12 @@
  * after the working directory, and by their header; Claude Code by the directory alone; Codex by
  * the header alone.
  */
-import { closeSync, lstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError, findSessions, isBranchlogError, knownPlaces } from "@branchlog/core";
 import type { ListedSession } from "@branchlog/core";
+import type { Ports } from "@branchlog/core/types";
 import {
   CatalogStore,
   applyEdits,
@@ -19,25 +20,30 @@ import {
   setMembers,
 } from "@branchlog/core/internal";
 import { sidecarsOf } from "../removal/sidecars.ts";
-import { headerBytesMax } from "../limits.ts";
-import { KeptFiles } from "./kept-files.ts";
+import { headerBytesMax, quietMsMin } from "../limits.ts";
+import { filesOpenElsewhere, statOf } from "./file-state.ts";
+import { KeptFiles, keepingNames } from "./kept-files.ts";
 import type { KeepingOptions } from "./kept-files.ts";
 import { moveFile } from "./move-file.ts";
 import type { Move } from "./move-file.ts";
+import { inverted } from "./operation.ts";
+import { busySession } from "./remove-sessions.ts";
 
 export interface MoveOptions extends KeepingOptions {
   /** Where the sessions are; default: where the agents of this machine keep theirs. */
   readonly places?: readonly string[] | undefined;
   /** Only tells what would be moved. Default false. */
   readonly dryRun?: boolean;
+  /** Also sessions that changed within the last minute, or that another process has open. */
+  readonly force?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 const moveNames: OptionNames<MoveOptions> = {
-  dataDir: true,
-  ports: true,
+  ...keepingNames,
   places: true,
   dryRun: true,
+  force: true,
   signal: true,
 };
 
@@ -67,7 +73,13 @@ export async function moveSessions(
   target: string,
   options: MoveOptions = {},
 ): Promise<MoveResult> {
-  const { places, dryRun = false, signal, ...place } = requireOptions(options, moveNames);
+  const {
+    places,
+    dryRun = false,
+    force = false,
+    signal,
+    ...place
+  } = requireOptions(options, moveNames);
   const from = resolve(requireText("The directory", directory));
   const to = resolve(requireText("The new directory", target));
   requireDirectory(from, to);
@@ -84,17 +96,29 @@ export async function moveSessions(
     const agent = session.transcript?.of ?? session.dialect;
     plans.push({ moved: { from: session.path, to: first.to, agent, cwd }, moves });
   }
-  if (dryRun || plans.length === 0) {
-    return { operation: null, moved: plans.map(({ moved }) => moved), failures };
+  const inside = plans.flatMap(({ moves }) => moves.slice(1).map(({ from: path }) => path));
+  // Sessions of sub-agents in a directory of artifacts go with it.
+  const own = plans.filter(({ moved: { from: path } }) => {
+    return !inside.some((artifacts) => path.startsWith(join(artifacts, "/")));
+  });
+  if (dryRun || own.length === 0) {
+    return { operation: null, moved: own.map(({ moved }) => moved), failures };
   }
+  const openElsewhere = force ? new Set<string>() : filesOpenElsewhere();
+  const wanted = own.filter(({ moved: { from: path } }) => {
+    const problem = force ? undefined : busyReason(path, openElsewhere, kept.ports.clock.now());
+    if (problem !== undefined) failures.push(busySession(path, problem));
+    return problem === undefined;
+  });
+  if (wanted.length === 0) return { operation: null, moved: [], failures };
   const id = kept.ports.ids.sessionId();
   const timeMs = kept.ports.clock.now();
-  await kept.record({ id, kind: "move", timeMs, changes: plans.flatMap(({ moves }) => moves) });
+  await kept.record({ id, kind: "move", timeMs, changes: wanted.flatMap(({ moves }) => moves) });
   const moved: MovedSession[] = [];
-  for (const plan of plans) {
+  for (const plan of wanted) {
     signal?.throwIfAborted();
     try {
-      for (const move of plan.moves) await moveFile(move, kept.ports);
+      await moveAll(plan.moves, kept.ports);
       if (plan.moves[0]?.header !== undefined) {
         await new CatalogStore("auto").forget(plan.moved.from);
       }
@@ -105,6 +129,33 @@ export async function moveSessions(
     }
   }
   return { operation: moved.length > 0 ? id : null, moved, failures };
+}
+
+/** The session comes last; if it cannot be moved, what belongs to it goes back. */
+async function moveAll(moves: readonly Move[], ports: Ports): Promise<void> {
+  const done: Move[] = [];
+  try {
+    for (const move of moves.toReversed()) {
+      await moveFile(move, ports);
+      done.push(move);
+    }
+  } catch (error) {
+    for (const change of inverted(done)) {
+      if (change.kind === "moved") await moveFile(change, ports);
+    }
+    throw error;
+  }
+}
+
+function busyReason(
+  path: string,
+  openElsewhere: ReadonlySet<string>,
+  nowMs: number,
+): string | undefined {
+  if (openElsewhere.has(path)) return "another process has it open";
+  const quietMs = nowMs - (statOf(path)?.mtimeMs ?? 0);
+  if (Math.abs(quietMs) >= quietMsMin) return undefined;
+  return `it changed ${Math.max(0, Math.round(quietMs / 1000))} s ago`;
 }
 
 function requireDirectory(from: string, to: string): void {
@@ -138,7 +189,7 @@ function movesOf(session: ListedSession, cwd: string): Move[] {
     kind: "moved",
     from: path,
     to,
-    ...(changed === undefined ? {} : { header: changed }),
+    ...(changed === undefined ? inodeOf(path) : { header: changed }),
   };
   if (to === path) return [main];
   const others = sidecarsOf(path, undefined).kept.filter((file) => isThere(file));
@@ -146,12 +197,18 @@ function movesOf(session: ListedSession, cwd: string): Move[] {
     kind: "moved",
     from,
     to: join(directoryTo, basename(from)),
+    ...inodeOf(from),
   });
   return [main, ...others.map((from) => moveOther(from))];
 }
 
 function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  return statOf(path) !== undefined;
+}
+
+function inodeOf(path: string): { readonly inode?: string } {
+  const inode = statOf(path)?.ino;
+  return inode === undefined ? {} : { inode: String(inode) };
 }
 
 /** Of the directory of its session; the same if its name does not come from the old one. */

@@ -30,7 +30,7 @@ export interface PackedFile {
   readonly sha256: string;
   /** Permission bits. */
   readonly mode: number;
-  /** When its bytes changed last, in epoch ms. */
+  /** When its bytes changed last, in epoch ms with fractions. */
   readonly changedMs: number;
 }
 
@@ -56,6 +56,8 @@ export type FileChange =
       readonly kind: "moved";
       readonly from: string;
       readonly to: string;
+      /** Tells it from a file that takes its place, where no header changes. */
+      readonly inode?: string;
       /** The first line if it changed, with its newline: before and after. */
       readonly header?: readonly [before: string, after: string];
     }
@@ -93,10 +95,12 @@ function inverse(change: FileChange): FileChange {
     case "restored":
       return { ...change, kind: "removed" };
     case "moved": {
-      const { from, to, header } = change;
+      const { from, to, header, inode } = change;
       const [before, after] = header ?? [];
       const moved = { kind: "moved", from: to, to: from } as const;
-      if (before === undefined || after === undefined) return moved;
+      if (before === undefined || after === undefined) {
+        return inode === undefined ? moved : { ...moved, inode };
+      }
       return { ...moved, header: [after, before] };
     }
     case "replaced": {
@@ -114,6 +118,14 @@ export function joined(parts: Iterable<Operation>): Operation[] {
     operations.set(part.id, { ...part, changes: [...changes, ...part.changes] });
   }
   return [...operations.values()];
+}
+
+/** Whether all that it removed was put back at once: nothing was done. */
+export function isVoid({ changes }: Operation): boolean {
+  const placeOf = ({ pack, offset }: PackedFile): string => `${pack} ${offset}`;
+  const removed = changes.flatMap((one) => (one.kind === "removed" ? [placeOf(one.file)] : []));
+  const restored = changes.flatMap((one) => (one.kind === "restored" ? [placeOf(one.file)] : []));
+  return removed.length > 0 && removed.every((place) => restored.includes(place));
 }
 
 /** Which operations are undone, and by which: an undo that was undone does not count. */
@@ -153,6 +165,7 @@ function readChange(fields: SavedFields): FileChange {
     }
     case "moved": {
       const moved = { kind, from: fields.text("from"), to: fields.text("to") };
+      if (fields.has("inode")) return { ...moved, inode: fields.text("inode") };
       if (!fields.has("header")) return moved;
       const [before = "", after = ""] = fields.list("header", 2, String);
       return { ...moved, header: [before, after] };

@@ -16,6 +16,9 @@ import { copyBytes, packQuality, packWindowBits, packWindowBitsMin } from "../li
 import type { KeptFiles } from "./kept-files.ts";
 import type { PackedFile } from "./operation.ts";
 
+/** Of `Date`. */
+const timeMsMax = 8.64e15;
+
 /** A file as it was when its bytes were packed. */
 export interface PackedSource {
   readonly file: PackedFile;
@@ -86,7 +89,15 @@ async function* contentOf(
       }
       const sha256 = hash.digest("hex");
       const mode = Number(stat.mode) & 0o7777;
-      const file = { path, pack, offset, sizeBytes, sha256, mode, changedMs: Number(stat.mtimeMs) };
+      const file = {
+        path,
+        pack,
+        offset,
+        sizeBytes,
+        sha256,
+        mode,
+        changedMs: changedMs(stat.mtimeNs),
+      };
       sources.push({
         file,
         dev: stat.dev,
@@ -99,6 +110,11 @@ async function* contentOf(
       await handle.close();
     }
   }
+}
+
+/** A time that JSON and `Date` can hold: some file systems have others. */
+function changedMs(changedNs: bigint): number {
+  return Math.max(-timeMsMax, Math.min(timeMsMax, Number(changedNs) / 1e6));
 }
 
 /** A small pack needs no large window, which would take memory. */

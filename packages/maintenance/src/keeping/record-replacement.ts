@@ -1,6 +1,6 @@
 /** Records what a repair or a migration replaced, so that it can be undone. */
 import { requireOptions } from "@branchlog/core/internal";
-import { KeptFiles } from "./kept-files.ts";
+import { KeptFiles, keepingNames } from "./kept-files.ts";
 import type { KeepingOptions } from "./kept-files.ts";
 import { hashOfFile } from "./restore-file.ts";
 
@@ -21,7 +21,7 @@ export async function recordReplacement(
   { kind, path, original, sizeBytes }: Replacement,
   options: KeepingOptions = {},
 ): Promise<string> {
-  const kept = new KeptFiles(requireOptions(options, { dataDir: true, ports: true }));
+  const kept = new KeptFiles(requireOptions(options, keepingNames));
   const before = (await hashOfFile(original)) ?? "";
   const after = (await hashOfFile(path, sizeBytes)) ?? "";
   const id = kept.ports.ids.sessionId();

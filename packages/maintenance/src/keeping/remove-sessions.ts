@@ -10,6 +10,7 @@ import type { Ports } from "@branchlog/core/types";
 import {
   CatalogStore,
   acquireLock,
+  checkpointPath,
   descriptorPoolOf,
   nodeFileSystem,
   removeAbandonedTickets,
@@ -17,10 +18,12 @@ import {
 import type { HeldLock } from "@branchlog/core/internal";
 import { packBytesMax, quietMsMin } from "../limits.ts";
 import { heldByOmp, removeFiles, sidecarsOf } from "../removal/sidecars.ts";
+import { filesOpenElsewhere, statOf } from "./file-state.ts";
 import type { KeptFiles } from "./kept-files.ts";
-import type { FileChange, KeptFacts, OperationKind } from "./operation.ts";
+import type { FileChange, KeptFacts, OperationKind, PackedFile } from "./operation.ts";
 import { writePack } from "./pack.ts";
 import type { PackedSource } from "./pack.ts";
+import { hashOfFile } from "./restore-file.ts";
 
 export interface RemovableSession {
   /** Canonical. */
@@ -31,6 +34,8 @@ export interface RemovableSession {
   readonly isOwn: boolean;
   /** Files that are of no use without it. */
   readonly belonging: readonly string[];
+  /** Files that are removed and not kept. Default: its checkpoint. */
+  readonly derived?: readonly string[];
 }
 
 export interface RemovalOptions {
@@ -40,7 +45,6 @@ export interface RemovalOptions {
   /** Whether a session that just changed is left alone. */
   readonly isQuiet: boolean;
   readonly keptUntilMs?: number | undefined;
-  readonly checkpointDir?: string | undefined;
   /** Called before each session. */
   readonly onProgress?: ((removed: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -68,7 +72,7 @@ export async function removeSessions(
   const { clock, ids } = kept.ports;
   const [id, timeMs] = [ids.sessionId(), clock.now()];
   const [removed, failures]: [string[], BranchlogError[]] = [[], []];
-  let [sizeBytes, packedBytes, seen] = [0, 0, 0];
+  let [sizeBytes, packedBytes, seen, isAnyGone] = [0, 0, 0, false];
   for (const group of groupsOf(sessions, options, kept, timeMs, failures)) {
     onProgress?.(seen, sessions.length);
     seen += group.length;
@@ -77,19 +81,28 @@ export async function removeSessions(
     const changes = group.flatMap((session) => changesOf(session, sources));
     await kept.record({ id, kind, timeMs, keptUntilMs, changes });
     packedBytes += kept.packBytes(packed[0]?.file.pack ?? "");
+    const left: FileChange[] = [];
     for (const session of group) {
-      try {
-        await removeSession(session, sources, options, kept.ports);
-        removed.push(session.path);
-        for (const path of filesOf(session)) sizeBytes += sources.get(path)?.file.sizeBytes ?? 0;
-      } catch (error) {
-        if (!isBranchlogError(error)) throw error;
-        failures.push(error);
+      const isRemoved = await removeSession(session, sources, options, kept.ports).catch(
+        (error: unknown) => {
+          if (!isBranchlogError(error)) throw error;
+          failures.push(error);
+          return false;
+        },
+      );
+      if (isRemoved) removed.push(session.path);
+      for (const change of changesOf(session, sources)) {
+        if (change.kind !== "removed") continue;
+        if (statOf(change.file.path) === undefined) sizeBytes += change.file.sizeBytes;
+        else left.push({ ...change, kind: "restored" });
       }
     }
+    // What was left where it is was not removed.
+    if (left.length > 0) await kept.record({ id, kind, timeMs, keptUntilMs, changes: left });
+    isAnyGone ||= left.length < changes.length;
   }
   onProgress?.(sessions.length, sessions.length);
-  const operation = removed.length > 0 ? id : null;
+  const operation = isAnyGone ? id : null;
   return { operation, removed, failures, sizeBytes, packedBytes };
 }
 
@@ -118,18 +131,18 @@ function sourceOf(sources: ReadonlyMap<string, PackedSource>, path: string): Pac
 function* groupsOf(
   sessions: readonly RemovableSession[],
   options: RemovalOptions,
-  { directory }: KeptFiles,
+  kept: KeptFiles,
   nowMs: number,
   failures: BranchlogError[],
 ): Generator<RemovableSession[]> {
+  const openElsewhere = options.force ? new Set<string>() : filesOpenElsewhere();
   let [group, bytes]: [RemovableSession[], number] = [[], 0];
   for (const session of sessions) {
     let size = 0;
     try {
       for (const path of filesOf(session)) {
-        if (path.startsWith(join(directory, "/"))) {
-          throw removalFailed(path, "Branchlog keeps there what was removed");
-        }
+        if (kept.holds(path)) throw removalFailed(path, "Branchlog keeps there what was removed");
+        if (openElsewhere.has(path)) throw busySession(path, "another process has it open");
         size += requireRemovable(path, options, nowMs);
       }
     } catch (error) {
@@ -157,23 +170,26 @@ function requireRemovable(path: string, { force, isQuiet }: RemovalOptions, nowM
   }
   if (!stats.isFile()) throw removalFailed(path, "it is no regular file");
   const quietMs = nowMs - stats.mtimeMs;
-  if (isQuiet && !force && quietMs < quietMsMin) {
+  // A clock was wrong if it changed in the future.
+  if (isQuiet && !force && Math.abs(quietMs) < quietMsMin) {
     throw busySession(path, `it changed ${Math.max(0, Math.round(quietMs / 1000))} s ago`);
   }
   return stats.size;
 }
 
+/** All of it or nothing, unless a file changes in the very moment. */
 async function removeSession(
   session: RemovableSession,
   sources: ReadonlyMap<string, PackedSource>,
   options: RemovalOptions,
   ports: Ports,
-): Promise<void> {
+): Promise<true> {
   const { path, isOwn, belonging } = session;
+  const { derived = isOwn ? [checkpointPath(path, undefined)] : [] } = session;
   const held = isOwn && !options.force ? lockForRemoval(path, ports) : null;
   try {
     descriptorPoolOf(nodeFileSystem).closePath(path);
-    const derived = isOwn ? sidecarsOf(path, options.checkpointDir).removed : [];
+    for (const file of filesOf(session)) requireUnchanged(sourceOf(sources, file));
     removeUnchanged(sourceOf(sources, path));
     if (isOwn) await new CatalogStore("auto").forget(path);
     if (isOwn) removeAbandonedTickets(path);
@@ -181,13 +197,22 @@ async function removeSession(
     for (const file of belonging) removeUnchanged(sourceOf(sources, file));
     removeEmptyDirectories(path.replace(/\.jsonl$/, ""), belonging);
     syncQuietly(dirname(path));
+    return true;
   } finally {
     held?.releaseSync();
   }
 }
 
 /** Throws `ERR_LOG_CHANGED` if it is not what was packed; `ERR_DELETE_FAILED`. */
-function removeUnchanged({ file: { path }, dev, ino, size, changedNs }: PackedSource): void {
+function removeUnchanged(source: PackedSource): void {
+  requireUnchanged(source);
+  removing(source.file.path, () => {
+    unlinkSync(source.file.path);
+  });
+}
+
+/** Throws `ERR_LOG_CHANGED`. */
+function requireUnchanged({ file: { path }, dev, ino, size, changedNs }: PackedSource): void {
   const now = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   const isSame =
     now?.dev === dev && now.ino === ino && now.size === size && now.mtimeNs === changedNs;
@@ -197,9 +222,42 @@ function removeUnchanged({ file: { path }, dev, ino, size, changedNs }: PackedSo
       "left where it is. Close that program, and try again.";
     throw new BranchlogError("ERR_LOG_CHANGED", message, { path });
   }
-  removing(path, () => {
-    unlinkSync(path);
-  });
+}
+
+/**
+ * Removes files again that are in packs, a session's own file under its lock: only what still has
+ * the hash that it had. Throws `ERR_SESSION_BUSY`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`.
+ */
+export async function removeAgain(
+  files: readonly { readonly file: PackedFile; readonly session?: KeptFacts }[],
+  ports: Ports,
+): Promise<void> {
+  const openElsewhere = filesOpenElsewhere();
+  for (const { file, session } of files) {
+    const { path, sha256 } = file;
+    if (statOf(path) === undefined) continue;
+    if (openElsewhere.has(path)) throw busySession(path, "another process has it open");
+    const isOwn = session === undefined || session.agent === "pi" || session.agent === "omp";
+    const isLog = isOwn && path.endsWith(".jsonl");
+    const held = isLog ? lockForRemoval(path, ports) : null;
+    try {
+      descriptorPoolOf(nodeFileSystem).closePath(path);
+      if ((await hashOfFile(path)) !== sha256) throw changedSince(path);
+      if (isLog) removeFiles(sidecarsOf(path, undefined).removed);
+      removing(path, () => {
+        unlinkSync(path);
+      });
+      if (isLog) await new CatalogStore("auto").forget(path);
+      syncQuietly(dirname(path));
+    } finally {
+      held?.releaseSync();
+    }
+  }
+}
+
+function changedSince(path: string): BranchlogError {
+  const message = `${path} changed since; it was left where it is. Archive or delete it instead.`;
+  return new BranchlogError("ERR_LOG_CHANGED", message, { path });
 }
 
 /** Throws `ERR_SESSION_BUSY`, `ERR_DELETE_FAILED`. */

@@ -9,6 +9,7 @@ import {
   logExists,
   makeDurableDirectory,
 } from "@branchlog/core/internal";
+import { statOf } from "./file-state.ts";
 import type { KeptFiles } from "./kept-files.ts";
 import type { PackedFile } from "./operation.ts";
 import { readPacked } from "./pack.ts";
@@ -50,7 +51,9 @@ function beginAt(path: string, { ports }: KeptFiles): AtomicFile {
 function publish(copy: AtomicFile, { mode, changedMs }: PackedFile, { ports }: KeptFiles): void {
   ports.fs.setModeSync(copy.fd, mode);
   copy.syncSync();
-  utimesSync(copy.temporary, changedMs / 1000, changedMs / 1000);
+  // The system cuts off what is below a microsecond.
+  const seconds = (changedMs + 0.0005) / 1000;
+  utimesSync(copy.temporary, seconds, seconds);
   copy.close();
   copy.publish();
   copy.syncName();
@@ -65,8 +68,9 @@ function creating<T>(path: string, step: () => T): T {
   }
 }
 
-/** Of the first bytes of a file, or of all; undefined if there is no file, or it is shorter. */
+/** Of the first bytes of a file, or of all; undefined if it is no file, or shorter. */
 export async function hashOfFile(path: string, bytes?: number): Promise<string | undefined> {
+  if (statOf(path)?.isFile() !== true) return undefined;
   const hash = createHash("sha256");
   let count = 0;
   try {

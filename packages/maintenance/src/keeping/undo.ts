@@ -1,28 +1,26 @@
 /** Takes an operation back, if every file is as the operation left it. */
-import { lstatSync, renameSync, unlinkSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { runAsync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
-import {
-  acquireLock,
-  descriptorPoolOf,
-  nodeFileSystem,
-  requireOptions,
-} from "@branchlog/core/internal";
-import { KeptFiles } from "./kept-files.ts";
+import { acquireLock, nodeFileSystem, requireOptions } from "@branchlog/core/internal";
+import { trashMs } from "../limits.ts";
+import { statOf } from "./file-state.ts";
+import { KeptFiles, keepingNames } from "./kept-files.ts";
 import type { KeepingOptions } from "./kept-files.ts";
 import { moveFile, placeOfMoved } from "./move-file.ts";
-import { inverted, undoneBy } from "./operation.ts";
-import type { FileChange, Operation } from "./operation.ts";
+import { inverted, isVoid, undoneBy } from "./operation.ts";
+import type { FileChange, Operation, PackedFile } from "./operation.ts";
 import { readPacked } from "./pack.ts";
+import { removeAgain } from "./remove-sessions.ts";
 import { hashOfFile, restoreFiles } from "./restore-file.ts";
 
 export interface UndoOptions extends KeepingOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const undoNames: OptionNames<UndoOptions> = { dataDir: true, ports: true, signal: true };
+const undoNames: OptionNames<UndoOptions> = { ...keepingNames, signal: true };
 
 /** An operation in the list of all. */
 export interface RecordedOperation extends Operation {
@@ -47,13 +45,14 @@ export interface UndoResult {
 export async function operations(
   options: KeepingOptions = {},
 ): Promise<readonly RecordedOperation[]> {
-  const kept = new KeptFiles(requireOptions(options, { dataDir: true, ports: true }));
+  const kept = new KeptFiles(requireOptions(options, keepingNames));
   return recorded(kept, await kept.operations());
 }
 
 function recorded(kept: KeptFiles, all: readonly Operation[]): RecordedOperation[] {
   const undone = undoneBy(all);
-  return all.map((operation) => ({
+  const done = all.filter((operation) => !isVoid(operation));
+  return done.map((operation) => ({
     ...operation,
     undoneBy: undone.get(operation.id),
     isExpired:
@@ -77,29 +76,68 @@ export async function undoOperation(id?: string, options: UndoOptions = {}): Pro
   const { signal, ...place } = requireOptions(options, undoNames);
   const kept = new KeptFiles(place);
   const undone = chosen(recorded(kept, await kept.operations()), id);
+  const inverse = inverted(undone.changes);
   const steps: FileChange[] = [];
-  for (const change of inverted(undone.changes)) {
+  for (const change of inverse) {
     signal?.throwIfAborted();
     if (await isToDo(change, undone)) steps.push(change);
   }
   const packed = steps.flatMap((change) => ("file" in change ? [change] : []));
-  const files = packed.map(({ file }) => file);
   // Before anything is changed, all of it is known to be there.
-  await readPacked(kept, files, undefined, signal);
+  await readPacked(
+    kept,
+    packed.map(({ file }) => file),
+    undefined,
+    signal,
+  );
+  const { clock, ids } = kept.ports;
+  const [operation, timeMs] = [ids.sessionId(), clock.now()];
+  const removed = packed.filter(({ kind }) => kind === "removed");
+  const isTrash = removed.length > 0 && (await isKeptForAWhile(kept, removed));
+  const undo = {
+    id: operation,
+    kind: "undo",
+    timeMs,
+    ...(isTrash ? { keptUntilMs: timeMs + trashMs } : {}),
+  } as const;
+  // Before anything is removed, it is recorded that its pack is wanted again.
+  const removing = inverse.filter(({ kind }) => kind === "removed");
+  if (removing.length > 0) await kept.record({ ...undo, changes: removing });
   const restored = packed.filter(({ kind }) => kind === "restored").map(({ file }) => file);
   await restoreFiles(kept, restored);
+  await removeAgain(removed, kept.ports).catch(async (error: unknown) => {
+    const left = removing.flatMap((change) =>
+      "file" in change && statOf(change.file.path) !== undefined
+        ? [{ ...change, kind: "restored" } as const]
+        : [],
+    );
+    await kept.record({ ...undo, changes: left });
+    throw error;
+  });
   for (const change of steps) await carryOut(change, undone, kept);
-  const { clock, ids } = kept.ports;
-  const operation = ids.sessionId();
-  const undo = { id: operation, kind: "undo", undoes: undone.id, timeMs: clock.now() } as const;
-  await kept.record({ ...undo, changes: steps });
+  // All of it, also what an earlier call had done before it was interrupted.
+  const others = inverse.filter(({ kind }) => kind !== "removed");
+  await kept.record({ ...undo, undoes: undone.id, changes: others });
   return { operation, undone, changes: steps };
+}
+
+/** Whether all that is removed again comes from packs that are kept for 30 days only. */
+async function isKeptForAWhile(
+  kept: KeptFiles,
+  removed: readonly { readonly file: PackedFile }[],
+): Promise<boolean> {
+  const forGood = new Set<string>();
+  for (const { keptUntilMs, changes } of await kept.operations()) {
+    if (keptUntilMs !== undefined) continue;
+    for (const one of changes) if (one.kind === "removed") forGood.add(one.file.pack);
+  }
+  return removed.every(({ file }) => !forGood.has(file.pack));
 }
 
 function chosen(all: readonly RecordedOperation[], id: string | undefined): RecordedOperation {
   const fitting =
     id === undefined
-      ? all.filter(({ kind, undoneBy: by }) => kind !== "undo" && by === undefined).slice(-1)
+      ? all.filter((one) => one.kind !== "undo" && one.undoneBy === undefined).slice(-1)
       : all.filter((operation) => operation.id.startsWith(id));
   const [operation, other] = fitting;
   if (operation === undefined || other !== undefined || id === "") {
@@ -120,7 +158,7 @@ async function isToDo(change: FileChange, of: Operation): Promise<boolean> {
   switch (change.kind) {
     case "restored": {
       const { path, sha256, sizeBytes } = change.file;
-      const stats = lstatSync(path, { throwIfNoEntry: false });
+      const stats = statOf(path);
       if (stats === undefined) return true;
       // What was appended since is not lost: the file is there.
       if (stats.isFile() && (await hashOfFile(path, sizeBytes)) === sha256) return false;
@@ -135,8 +173,8 @@ async function isToDo(change: FileChange, of: Operation): Promise<boolean> {
     }
     case "moved": {
       const place = placeOfMoved(change);
-      if (place === "both") throw refused(of, change.to, "there is another file in its place");
-      if (place === "none") throw refused(of, change.from, "it is gone");
+      if (place === "none") throw refused(of, change.from, "it is gone, or another file");
+      // What was never moved, or is back, is as before.
       return place === "from";
     }
     case "replaced": {
@@ -163,10 +201,7 @@ function originalOf({ path }: { readonly path: string }, of: Operation): string 
 async function carryOut(change: FileChange, of: Operation, kept: KeptFiles): Promise<void> {
   switch (change.kind) {
     case "restored":
-      return;
     case "removed":
-      descriptorPoolOf(nodeFileSystem).closePath(change.file.path);
-      unlinkSync(change.file.path);
       return;
     case "moved":
       await moveFile(change, kept.ports);

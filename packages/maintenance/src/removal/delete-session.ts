@@ -21,7 +21,7 @@ import {
   transcriptErrorAt,
 } from "@branchlog/core/internal";
 import { expireTrash } from "../keeping/archive-sessions.ts";
-import { KeptFiles } from "../keeping/kept-files.ts";
+import { KeptFiles, keepingNames } from "../keeping/kept-files.ts";
 import type { KeepingOptions } from "../keeping/kept-files.ts";
 import { lockForRemoval, removalFailed, removeSessions } from "../keeping/remove-sessions.ts";
 import { trashMs } from "../limits.ts";
@@ -36,10 +36,9 @@ export interface DeleteOptions extends KeepingOptions, Pick<EngineOptions, "chec
 
 const deleteNames: OptionNames<DeleteOptions> = {
   checkpointDir: true,
-  dataDir: true,
+  ...keepingNames,
   force: true,
   permanent: true,
-  ports: true,
 };
 
 export interface DeleteResult {
@@ -79,22 +78,21 @@ export async function deleteSession(
   const { removed, kept } = sidecarsOf(file.path, checkpointDir);
   const shared = { path: file.path, id: file.header.id, kept };
   const files = new KeptFiles(place);
+  if (files.holds(file.path)) {
+    throw removalFailed(file.path, "Branchlog keeps there what was removed");
+  }
   if (permanent) {
     await unlinkSession(file, force, files);
     return { ...shared, how: "unlinked", operation: null, removed: removeFiles(removed) };
   }
   await expireTrash(files);
-  const { operation, failures } = await removeSessions(
-    files,
-    [{ path: file.path, isOwn: true, belonging: [] }],
-    {
-      kind: "delete",
-      force,
-      isQuiet: false,
-      keptUntilMs: files.ports.clock.now() + trashMs,
-      checkpointDir,
-    },
-  );
+  const session = { path: file.path, isOwn: true, belonging: [], derived: removed };
+  const { operation, failures } = await removeSessions(files, [session], {
+    kind: "delete",
+    force,
+    isQuiet: false,
+    keptUntilMs: files.ports.clock.now() + trashMs,
+  });
   const [failure] = failures;
   if (failure !== undefined) throw failure;
   return { ...shared, how: "trash", operation, removed };

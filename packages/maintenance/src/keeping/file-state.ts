@@ -1,0 +1,43 @@
+/** What is at a path, and who has it open. Throws nothing: what cannot be seen is not there. */
+import { lstatSync, readdirSync, readlinkSync } from "node:fs";
+import type { Stats } from "node:fs";
+import { join } from "node:path";
+
+/** Undefined also below a file, and where it may not be looked at. */
+export function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+const processes = "/proc";
+
+/**
+ * The files that other processes of this user have open, as far as the system tells (Linux): an
+ * agent that waits for its user may keep its session open, and would write to what is removed.
+ */
+export function filesOpenElsewhere(): ReadonlySet<string> {
+  const open = new Set<string>();
+  for (const pid of namesIn(processes)) {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue;
+    const descriptors = join(processes, pid, "fd");
+    for (const name of namesIn(descriptors)) {
+      try {
+        open.add(readlinkSync(join(descriptors, name)));
+      } catch {
+        // It was closed meanwhile.
+      }
+    }
+  }
+  return open;
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
