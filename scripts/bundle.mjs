@@ -3,7 +3,7 @@
  * default `packages/branchlog/bundle`. Few modules that load on demand, since reading and compiling
  * hundreds of them took most of the time of a short command.
  */
-import { rmSync, writeFileSync } from "node:fs";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -42,6 +42,8 @@ const { output } = await build.write({
   // Names of functions stay, for the stack traces of BRANCHLOG_DEBUG.
   minify: { compress: true, mangle: { keepNames: true }, codegen: true },
 });
+// The page, which scripts/page.mjs has made before.
+cpSync(join(root, "packages", "web", "assets"), join(target, "assets"), { recursive: true });
 writeFileSync(
   join(target, "licences.txt"),
   licences(output.flatMap((file) => file.moduleIds ?? [])),

@@ -21,7 +21,7 @@ printDeepImports();
 
 function printSizes() {
   const sizes = new Map();
-  for (const path of tracked("packages/*/src/**/*.ts")) {
+  for (const path of tracked("packages/*/src/**/*.ts", "packages/*/src/**/*.tsx")) {
     const [, name] = path.split("/");
     const size = sizes.get(name) ?? { lines: 0, files: 0 };
     size.lines += textOf(path).split("\n").length - 1;
@@ -117,8 +117,9 @@ function entryPoint(folder, subpath) {
   return pathToFileURL(join(root, "packages", folder, exports[subpath].default)).href;
 }
 
-function tracked(pattern) {
-  const listed = execFileSync("git", ["ls-files", `:(glob)${pattern}`], { cwd: root });
+function tracked(...patterns) {
+  const globs = patterns.map((pattern) => `:(glob)${pattern}`);
+  const listed = execFileSync("git", ["ls-files", ...globs], { cwd: root });
   return listed.toString().split("\n").filter(Boolean);
 }
 

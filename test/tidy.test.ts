@@ -146,6 +146,7 @@ describe("every source file", () => {
       "postgres",
       "streaming",
       "transfer",
+      "web",
     ]);
   });
 
@@ -230,7 +231,7 @@ describe("names of files and folders", () => {
   it("say what is in them", () => {
     const folders = ["packages", "test", "fixtures", "scripts", "examples"];
     const paths = folders.flatMap((folder) => filesBelow(folder));
-    const code = paths.filter((path) => /\.(ts|mjs)$/.test(path));
+    const code = paths.filter((path) => /\.(tsx?|mjs)$/.test(path));
     expect(code.length).toBeGreaterThan(sources.length);
     expect(code.flatMap((path) => badNames(path))).toEqual([]);
   });
@@ -274,7 +275,7 @@ describe("comments and documents", () => {
       "noSuchName",
     ]);
 
-    const code = /^((packages\/[^/]+\/src|test|scripts|examples)\/.*\.(ts|mts|mjs)|.*\.md)$/;
+    const code = /^((packages\/[^/]+\/src|test|scripts|examples)\/.*\.(tsx?|mts|mjs)|.*\.md)$/;
     // What was decided or changed once may be gone since.
     const past = /(^|\/)(CHANGELOG\.md|upgrading\.md|decisions\/|\.changeset\/)|^test\/tidy/;
     const paths = filesBelow(".").filter((path) => code.test(path) && !past.test(path));

@@ -20,11 +20,11 @@ const writers = ["ada", "grace"];
 const entriesEach = 50;
 const next = [
   ["npm run branchlog", "your own sessions, of every agent on this machine"],
+  ["npm run branchlog -- serve fixtures --open", "the session above in the browser"],
   [
     "npm run branchlog -- tree fixtures/realistic-session.jsonl",
     "every branch of the session above",
   ],
-  ["npm run branchlog -- search 'settings page' fixtures", "where something was said"],
   ["npx tsx examples/agent-loop.ts", "a loop of an agent in 60 lines"],
 ];
 

@@ -41,6 +41,8 @@ export function createSteps() {
     },
     { name: "format", command: ["oxfmt", "--check"] },
     { name: "types", command: ["tsc", "-b"] },
+    { name: "page types", command: ["tsc", "-p", "packages/web/tsconfig.page.json"] },
+    { name: "page", command: ["node", "scripts/page.mjs"] },
     // The kernel that is committed is what its sources give.
     { name: "kernel", command: ["node", "scripts/build-kernel.mjs", "--check"] },
     {
@@ -58,7 +60,7 @@ export function createSteps() {
       command: ["node", "scripts/checks/site-links.mjs", join(scratch, "site")],
       needs: ["documented"],
     },
-    { name: "bundle", command: ["node", "scripts/bundle.mjs"] },
+    { name: "bundle", command: ["node", "scripts/bundle.mjs"], needs: ["page"] },
     { name: "pack", command: ["node", "scripts/pack.mjs", scratch], needs: ["types", "bundle"] },
     ...packages.map((published) => ({
       name: `publint ${published.folder}`,
@@ -100,7 +102,8 @@ function testStep(name, config, scratch) {
     name,
     command: ["vitest", "run", "--config", config, "--passWithNoTests", ...reporters],
     // Tests that start processes run on dist, which even failing types have written.
-    after: ["types"],
+    // The page that the server gives out is built.
+    after: ["types", "page"],
     cores: 2,
     secondsMax: 1800,
     count: (ok) => countTests(results, ok),

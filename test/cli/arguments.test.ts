@@ -209,7 +209,7 @@ describe("help", () => {
     for (const name of commandNames)
       expect(out).toMatch(
         new RegExp(
-          `branchlog ${name} [<[](action|file|dir|place|query|sessions?|source|files|operation)|branchlog ops`,
+          `branchlog ${name} [<[](action|file|dir|places?|query|sessions?|source|files|operation)|branchlog ops`,
         ),
       );
     expect(textOf("-h")).toBe(out);

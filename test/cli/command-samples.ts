@@ -24,7 +24,10 @@ export function samplesOf(command: string, place: SamplePlace): readonly (readon
   return found(place);
 }
 
-/** By command. None of them needs an answer or never ends, but for `watch`, and `tail --follow`. */
+/**
+ * By command. None of them needs an answer or never ends, but for `watch`, `serve`, and
+ * `tail --follow`.
+ */
 export const samples: Readonly<Record<string, Samples>> = {
   info: ({ file }) => [[file]],
   tree: ({ file }) => [[file], [file, "--all"]],
@@ -33,6 +36,7 @@ export const samples: Readonly<Record<string, Samples>> = {
   entries: ({ file }) => [[file]],
   tail: ({ file }) => [[file], [file, "--all"]],
   watch: ({ file }) => [[file]],
+  serve: ({ file }) => [[file]],
   search: ({ file }) => [["e", file]],
   verify: ({ file }) => [[file]],
   diff: ({ file, entryId }) => [
@@ -83,6 +87,7 @@ export const samples: Readonly<Record<string, Samples>> = {
     [file, "--to", "markdown"],
     [file, "--to", "pi"],
     [file, "--to", "markdown", "-o", join(output, "export.md")],
+    [file, "-o", join(output, "export.html")],
     [file, "--to", "pi", "-o", join(output, "linear.jsonl")],
     [file, "--to", "connectonion", "-o", join(output, "agent.yaml")],
     [file, "--to", "pi", "--redact", "-o", join(output, "redacted.jsonl")],

@@ -46,7 +46,7 @@ async function resultOf({ line }: Example, directory: string): Promise<string> {
   const isPiped = files.join(" ").endsWith(" | cat");
   const [runs, given] = isPiped ? [branchlog, files.slice(0, -2)] : [onTerminal, files];
   const text =
-    words[0] === "watch"
+    words[0] === "watch" || words[0] === "serve"
       ? await beginningOf(files)
       : await runs(given, { columns: 120 }).then(({ out, err }) => `${out}${err}`);
   return text.replaceAll(directory, "/home/you");
@@ -59,10 +59,11 @@ async function resultOf({ line }: Example, directory: string): Promise<string> {
 async function beginningOf(words: readonly string[]): Promise<string> {
   const interrupt = new AbortController();
   const onWrite = (text: string): void => {
-    if (text.includes("watching")) interrupt.abort();
+    if (text.includes("watching") || text.includes("Ctrl-C")) interrupt.abort();
   };
-  const out = new MemoryOutput({ columns: 120, isTerminal: true });
+  const out = new MemoryOutput({ columns: 120, isTerminal: true, onWrite });
   await branchlog(words, { out, err: new MemoryOutput({ onWrite }), signal: interrupt.signal });
+  if (words[0] === "serve") return out.text;
   const lines = out.text.split("\n").slice(0, -1);
   return lines
     .map((line) => `${line}\n`)
@@ -82,6 +83,7 @@ function settled(text: string): string {
       .replaceAll(/^[\w-]{36} {2}now/gm, "…  now")
       // Releases of Brotli differ.
       .replaceAll(/^(archived .*) in .*$/gm, "$1 in …")
+      .replaceAll(/127\.0\.0\.1:\d+\/\?token=[\w-]+/g, "127.0.0.1:…/?token=…")
   );
 }
 

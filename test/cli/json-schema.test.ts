@@ -48,6 +48,7 @@ async function requireDescribed(words: readonly string[]): Promise<void> {
   const out = new MemoryOutput({
     onWrite: (text) => {
       if (name === "watch" && text.includes('"kind":"live"')) interrupt.abort();
+      if (name === "serve" && text.includes('"url"')) interrupt.abort();
     },
   });
   const all = [...words, "--json"];

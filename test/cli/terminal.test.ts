@@ -45,6 +45,7 @@ async function onTerminal(
   const interrupt = new AbortController();
   const onWrite = (text: string): void => {
     if (words[0] === "watch" && /watching|"kind":"live"/.test(text)) interrupt.abort();
+    if (words[0] === "serve" && text.includes("http://")) interrupt.abort();
   };
   const out = new MemoryOutput({ isTerminal, hasColours, onWrite });
   const err = new MemoryOutput({ isTerminal, hasColours, onWrite });

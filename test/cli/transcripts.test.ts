@@ -44,7 +44,18 @@ const refusals: Readonly<Record<Exclude<Outcome, "reads">, readonly string[]>> =
   ERR_NOT_A_SESSION: ["not a session", "branchlog import"],
 };
 /** They read none, need a server, or work on sessions of every agent, as tests of their own show. */
-const left = ["import", "create", "store", "archive", "restore", "prune", "mv", "undo", "ops"];
+const left = [
+  "import",
+  "create",
+  "store",
+  "archive",
+  "restore",
+  "prune",
+  "mv",
+  "undo",
+  "ops",
+  "serve",
+];
 const others = commandNames.filter((name) => !left.includes(name));
 
 /** `name` without a name shows it. */

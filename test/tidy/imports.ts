@@ -21,6 +21,15 @@ const packagesBelow: Readonly<Record<string, readonly string[]>> = {
     "@branchlog/postgres",
     "@branchlog/streaming",
     "@branchlog/transfer",
+    "@branchlog/web",
+  ],
+  web: [
+    "@branchlog/connectonion",
+    "@branchlog/core",
+    "@branchlog/maintenance",
+    "@branchlog/postgres",
+    "@branchlog/streaming",
+    "@branchlog/transfer",
   ],
   postgres: ["@branchlog/core", "@branchlog/streaming"],
   branchlog: ["@branchlog/core"],
@@ -161,7 +170,11 @@ function resolved(file: SourceFile, specifier: string): string {
 }
 
 /** Packages whose door is a folder. */
-const wideDoors: Readonly<Record<string, string>> = { rxjs: "packages/core/src/live/" };
+const wideDoors: Readonly<Record<string, string>> = {
+  rxjs: "packages/core/src/live/",
+  preact: "packages/web/src/page/",
+  "@preact/signals": "packages/web/src/page/",
+};
 
 /** Third-party packages that are imported in more than one file, or outside of their folder. */
 export function manyDoors(files: readonly SourceFile[]): Problem[] {

@@ -41,7 +41,7 @@ export function parse(path: string, text: string): SourceFile {
 /** Every TypeScript file in the `src` of a package. */
 export function packageSources(): SourceFile[] {
   return filesBelow("packages")
-    .filter((path) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path))
+    .filter((path) => /^packages\/[^/]+\/src\/.*\.tsx?$/.test(path))
     .map((path) => parse(path, readFileSync(join(root, path), "utf8")));
 }
 

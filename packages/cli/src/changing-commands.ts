@@ -230,8 +230,8 @@ export const changingCommands: readonly Declared[] = [
     positionals: { file },
     options: {
       to: {
-        ...text("FORM", "The form; default: that of FILE, .md, .jsonl or .yaml"),
-        choices: ["markdown", "pi", "connectonion"] as const,
+        ...text("FORM", "The form; default: that of FILE, .md, .html, .jsonl or .yaml"),
+        choices: ["markdown", "html", "pi", "connectonion"] as const,
       },
       output: output("The new file; without it, or with -, standard output"),
       at: entry("The entry where the path ends; default: the last one"),
@@ -240,6 +240,7 @@ export const changingCommands: readonly Declared[] = [
     },
     examples: [
       ["export work.jsonl -o work.md", "a transcript to read"],
+      ["export work.jsonl -o work.html --redact", "all branches, as a page to give to others"],
       ["export work.jsonl --redact -o shared.md", "the same without the secrets in it"],
       ["export work.jsonl --to pi --at 5b2e9d06", "one path as a log, to standard output"],
     ],
@@ -255,11 +256,12 @@ export const changingCommands: readonly Declared[] = [
 function formOf(target: string | undefined): ExportFormat {
   const form = forms.find(([ending]) => target !== undefined && ending.test(target));
   if (form !== undefined) return form[1];
-  throw new UsageError("Say the form: --to markdown, pi or connectonion, or -o FILE.md.");
+  throw new UsageError("Say the form: --to markdown, html, pi or connectonion, or -o FILE.md.");
 }
 
 const forms: readonly (readonly [RegExp, ExportFormat])[] = [
   [/\.(?:md|markdown)$/iu, "markdown"],
+  [/\.html?$/iu, "html"],
   [/\.jsonl$/iu, "pi"],
   [/\.ya?ml$/iu, "connectonion"],
 ];

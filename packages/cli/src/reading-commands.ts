@@ -323,6 +323,37 @@ export const readingCommands: readonly Declared[] = [
     },
     run: async (...given) => (await import("./commands/stats.ts")).statsCommand(...given),
   }),
+  command({
+    usage: "serve [places..]",
+    about: "Show sessions in the browser, live",
+    positionals: {
+      places: {
+        ...positional(
+          "Directories, sessions or the address of a store; default: where agents keep theirs",
+          "path",
+        ),
+        array: true as const,
+      },
+    },
+    options: {
+      port: number("The port; default: a free one"),
+      host: text("HOST", "The address to listen on; default: 127.0.0.1"),
+      write: flag("Let the page label, name, fork and delete sessions"),
+      open: flag("Open the page in the browser"),
+      json,
+    },
+    examples: [
+      ["serve --open", "every session of every agent, in the browser"],
+      ["serve ~/.pi/agent/sessions --port 4711", "those of one agent, at a port of your choice"],
+    ],
+    read: (args, words) => ({
+      ...args,
+      places: plainWords(words, ["--port", "--host"]),
+      port: wholeNumber("port", args.port),
+      host: args.host,
+    }),
+    run: async (...given) => (await import("./commands/serve.ts")).serveCommand(...given),
+  }),
 ];
 
 function archivedOr(place: string | undefined, archived: boolean): string | undefined {

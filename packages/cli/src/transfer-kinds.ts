@@ -26,7 +26,7 @@ import { countText } from "./text/quantities.ts";
 
 export type ImportFormat = SourceKind | "connectonion";
 
-export type ExportFormat = "markdown" | "pi" | "connectonion";
+export type ExportFormat = "markdown" | "pi" | "connectonion" | "html";
 
 interface Made {
   readonly json: object;
@@ -77,6 +77,7 @@ export const exporters: Readonly<Record<ExportFormat, Exporter>> = {
   markdown: { write: exportText, pieces: markdownPieces, form: "text" },
   pi: { write: exportPath, pieces: linearPieces, form: "json" },
   connectonion: { write: exportDocument, pieces: null, form: "text" },
+  html: { write: exportPage, pieces: pagePieces, form: "text" },
 };
 
 async function exportText(
@@ -103,6 +104,25 @@ async function exportPath(
 function writtenText({ path, sizeBytes, redaction }: ExportReport): string {
   const written = `wrote ${oneLine(path, 400)}, ${countText(sizeBytes, "byte")}\n`;
   return `${written}${redactionText(redaction)}`;
+}
+
+async function* pagePieces(source: ExportSource, options: ExportOptions): AsyncGenerator<string> {
+  // Loaded on demand: the page is for few exports.
+  const { htmlPieces } = await import("@branchlog/web");
+  const { at, redact = false, signal, onRedacted } = options;
+  const told = onRedacted === undefined ? {} : { onRedacted };
+  yield* htmlPieces(source, { at, redact, signal, ...told });
+}
+
+async function exportPage(
+  source: ExportSource,
+  target: string,
+  options: ExportOptions,
+): Promise<Made> {
+  const { exportHtml } = await import("@branchlog/web");
+  const { at, redact = false, signal } = options;
+  const report = await exportHtml(source, target, { at, redact, signal });
+  return { json: report, text: () => writtenText(report) };
 }
 
 async function exportDocument(

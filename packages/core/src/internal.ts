@@ -113,7 +113,7 @@ export { isLiveProcess } from "./store/process-name.ts";
 export { nodeFileSystem } from "./store/node-file-system.ts";
 export type { FileStat, HeldLock } from "./store/ports.ts";
 export { hashedName, keptPaths } from "./store/sidecar.ts";
-export { findCycles, orphanRows, pathToRow } from "./index-table/tree-walk.ts";
+export { findCycles, orphanRows, parentFinder, pathToRow } from "./index-table/tree-walk.ts";
 export type { Kind } from "./index-table/row-table.ts";
 export { LineMap, rowFlags } from "./index-table/row-table.ts";
 export { LinkCheck, checkLinks, UnknownTypes } from "./log/findings.ts";

@@ -1,0 +1,263 @@
+/**
+ * What the server and the page say to each other, typed once. Every answer is JSON of these types;
+ * `/api/events` and `/api/search` are streams of them. Times are epoch milliseconds. Types only.
+ */
+
+/** `GET /api/sessions`: latest change first. */
+export interface SessionList {
+  readonly sessions: readonly SessionItem[];
+  /** Whether `POST` requests are allowed: the server was started with `--write`. */
+  readonly canWrite: boolean;
+  /** Whether all directories were read; else more sessions come, as events say. */
+  readonly isComplete: boolean;
+}
+
+export interface SessionItem {
+  /** Names the session in every other request; never a path. */
+  readonly key: string;
+  readonly path: string;
+  readonly id: string;
+  readonly name: string | null;
+  /** The first text of a user. */
+  readonly firstMessage: string | null;
+  readonly agent: "pi" | "omp" | "claude" | "codex" | "connectonion";
+  readonly cwd: string;
+  readonly modifiedMs: number;
+  readonly sizeBytes: number;
+  readonly messageCount: number;
+  /** Of a transcript. */
+  readonly tokens: number | null;
+  readonly models: readonly string[];
+  /** The session that it was forked from, or whose subagent it is; null: none in the list. */
+  readonly parentKey: string | null;
+  readonly isSubagent: boolean;
+}
+
+/** `GET /api/session/KEY`: the facts above its rows. */
+export interface SessionFacts {
+  readonly item: SessionItem;
+  /** Changes when the file was replaced by another: all rows are other ones then. */
+  readonly generation: number;
+  /** Number of entries, which is also the number of rows. */
+  readonly rowCount: number;
+  readonly leafId: string | null;
+  /** Row of the leaf; null: there is none. */
+  readonly leafRow: number | null;
+  /** Number of entries without children. */
+  readonly tipCount: number;
+  /** Lanes that any row needs, at least 1. */
+  readonly laneCount: number;
+  readonly labels: readonly LabelItem[];
+  /** Rows at which more than one branch goes on, in order, at most 1,000. */
+  readonly branchRows: readonly number[];
+  /** A command line that continues the session in its agent. */
+  readonly resume: string | null;
+  /** Sums of all branches; a cost of null is unknown. */
+  readonly usage: Usage | null;
+  /** One sentence for each kind of damage or oddity; empty: none. */
+  readonly findings: readonly string[];
+  readonly canWrite: boolean;
+}
+
+export interface LabelItem {
+  readonly row: number;
+  readonly id: string;
+  readonly label: string;
+}
+
+export interface Usage {
+  readonly requests: number;
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  /** US dollars; null: unknown. */
+  readonly cost: number | null;
+}
+
+/** `GET /api/session/KEY/rows?from=N&count=M`: rows in the order of the file, at most 500. */
+export interface RowPage {
+  readonly generation: number;
+  readonly rowCount: number;
+  readonly from: number;
+  readonly rows: readonly Row[];
+}
+
+/** One entry in the list of a session, with the piece of the tree that is drawn beside it. */
+export interface Row {
+  readonly row: number;
+  readonly id: string;
+  readonly type: string;
+  readonly role: string | null;
+  readonly timeMs: number;
+  readonly label: string | null;
+  /** One line of text; empty for an entry without any. */
+  readonly text: string;
+  /** Names of called tools, or the tool of a result. */
+  readonly tools: readonly string[];
+  readonly isLeaf: boolean;
+  /** Whether it is on the path from the root to the leaf. */
+  readonly isOnPath: boolean;
+  readonly isError: boolean;
+  /** Whether its line is damaged: its text is not shown. */
+  readonly isDamaged: boolean;
+  readonly lanes: RowLanes;
+}
+
+/** The lanes at one row. A line per lane; lanes count from 0, which is leftmost. */
+export interface RowLanes {
+  /** The lane of the entry itself. */
+  readonly lane: number;
+  /** Whether a line comes from above into the entry, in its lane. */
+  readonly up: boolean;
+  /** Whether its first child goes on in its lane, below. */
+  readonly down: boolean;
+  /** Lanes of further children: a curve from the entry to each, which then goes down. */
+  readonly forks: readonly number[];
+  /** Other lanes whose lines pass this row. */
+  readonly passing: readonly number[];
+}
+
+/** `GET /api/session/KEY/place?id=ID`, `?label=L`, `?leaf=1`: where an entry is. */
+export interface EntryPlace {
+  readonly row: number;
+  readonly id: string;
+}
+
+/** `GET /api/session/KEY/entry/ROW`, with `?full=1` nothing is cut. */
+export interface EntryView {
+  readonly row: Row;
+  readonly parentId: string | null;
+  readonly parentRow: number | null;
+  readonly childRows: readonly number[];
+  readonly model: string | null;
+  readonly usage: Usage | null;
+  readonly blocks: readonly Block[];
+  /** The stored line, cut after 64 Ki characters unless `full`. */
+  readonly raw: string;
+  readonly isCut: boolean;
+}
+
+export type Block =
+  | { readonly kind: "text"; readonly text: string; readonly cut: number }
+  | { readonly kind: "thinking"; readonly text: string; readonly cut: number }
+  | {
+      readonly kind: "call";
+      readonly id: string;
+      readonly tool: string;
+      /** JSON, indented. */
+      readonly input: string;
+      readonly cut: number;
+      /** The row of its result; null: there is none yet. */
+      readonly resultRow: number | null;
+    }
+  | {
+      readonly kind: "result";
+      readonly id: string;
+      readonly tool: string;
+      readonly text: string;
+      readonly cut: number;
+      readonly isError: boolean;
+      readonly callRow: number | null;
+    }
+  /** `source` is a `data:` address of an allowed type of image, or empty if it is too large. */
+  | { readonly kind: "image"; readonly source: string; readonly sizeBytes: number }
+  /** JSON, indented: what has no form of its own. */
+  | { readonly kind: "data"; readonly title: string; readonly text: string; readonly cut: number };
+
+/** `GET /api/session/KEY/context?row=N`: what the model would get there. */
+export interface ContextView {
+  readonly row: number | null;
+  readonly messages: readonly ContextMessage[];
+  readonly model: string | null;
+  readonly thinkingLevel: string;
+  /** Whether a part above is missing, or known only in part. */
+  readonly isApproximate: boolean;
+}
+
+export interface ContextMessage {
+  readonly role: string;
+  readonly blocks: readonly Block[];
+  /** Estimated: four characters each. */
+  readonly tokens: number;
+}
+
+/** `GET /api/session/KEY/compare?from=ROW&to=ROW`: two contexts, message by message. */
+export interface ContextComparison {
+  readonly steps: readonly {
+    readonly kind: "common" | "removed" | "added";
+    readonly messages: readonly ContextMessage[];
+    /** How many there are; of common ones only the last is among `messages`. */
+    readonly count: number;
+  }[];
+}
+
+/** `GET /api/search?q=TEXT&regex=1&agent=A&key=KEY`: a line of JSON a hit, as it is found. */
+export interface SearchHitItem {
+  readonly key: string;
+  readonly title: string;
+  readonly entryId: string;
+  readonly kind: string;
+  readonly timeMs: number | null;
+  readonly before: string;
+  readonly match: string;
+  readonly after: string;
+}
+
+/** The last line of a search that did not fail; else it is an {@link ApiError}. */
+export interface SearchEnd {
+  readonly hits: number;
+  readonly searched: number;
+}
+
+/** `GET /api/costs?by=project|day|model|agent`. */
+export interface CostTable {
+  readonly by: "project" | "day" | "model" | "agent";
+  readonly total: CostRow;
+  readonly rows: readonly CostRow[];
+}
+
+export interface CostRow extends Usage {
+  readonly name: string;
+  readonly turns: number;
+  /** Answers whose price is unknown. */
+  readonly unpriced: number;
+}
+
+/** `GET /api/events?key=KEY`: the events of one page, as server-sent events with these as data. */
+export type ServerEvent =
+  /** The list changed: the items that are new or changed, and the keys that are gone. */
+  | {
+      readonly kind: "sessions";
+      readonly changed: readonly SessionItem[];
+      readonly removed: readonly string[];
+      readonly isComplete: boolean;
+    }
+  /** The session of the page grew, was replaced, or its leaf or labels changed. */
+  | {
+      readonly kind: "session";
+      readonly key: string;
+      readonly generation: number;
+      readonly rowCount: number;
+      readonly leafId: string | null;
+    }
+  | { readonly kind: "gone"; readonly key: string; readonly message: string };
+
+/** `POST /api/session/KEY/change`; only with `--write`. */
+export type Change =
+  | { readonly kind: "label"; readonly id: string; readonly label: string }
+  | { readonly kind: "name"; readonly name: string }
+  | { readonly kind: "fork"; readonly id: string }
+  | { readonly kind: "delete" };
+
+/** What a change made: of a fork the new session, if it is in the list. */
+export interface ChangeResult {
+  readonly message: string;
+  readonly key: string | null;
+}
+
+/** The body of every answer that is no success. */
+export interface ApiError {
+  readonly code: string;
+  readonly message: string;
+}

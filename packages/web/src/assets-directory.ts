@@ -1,0 +1,18 @@
+/** Where the built page is. */
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { BranchlogError } from "@branchlog/core";
+
+/**
+ * In the bundle of the command beside its files, in the package beside its modules.
+ * @throws BranchlogError `ERR_SERVE_FAILED`.
+ */
+export function assetsDirectory(): string {
+  const places = ["./assets/", "../assets/"].map((place) =>
+    fileURLToPath(new URL(place, import.meta.url)),
+  );
+  const found = places.find((place) => existsSync(place));
+  if (found !== undefined) return found;
+  const message = "The page was not built; run npm run build.";
+  throw new BranchlogError("ERR_SERVE_FAILED", message);
+}

@@ -1,0 +1,125 @@
+/** The frame of the page: the bar at the top, the view of the current place, dialogs over it. */
+import { useEffect } from "preact/hooks";
+import type { VNode } from "preact";
+import { ComparePage, ContextPage } from "./context-view.tsx";
+import { CostsView } from "./costs-view.tsx";
+import { isExported } from "./exported.ts";
+import { KeyHelp, openKeyHelp } from "./key-help.tsx";
+import { useKeys } from "./keyboard.ts";
+import { isConnected } from "./live-events.ts";
+import type { Route } from "./model/route.ts";
+import { Link, go, route } from "./navigation.tsx";
+import { Notice } from "./notice.tsx";
+import { openSession } from "./open-session.ts";
+import { Palette, openPalette } from "./palette.tsx";
+import { QuestionDialog } from "./question.tsx";
+import { SearchView } from "./search-view.tsx";
+import { titleOf } from "./session-catalog.ts";
+import { SessionView } from "./session-view.tsx";
+import { SessionsView } from "./sessions-view.tsx";
+import { nextTheme, themeName } from "./theme.ts";
+
+export function App(): VNode {
+  const place = route.value;
+  useKeys({
+    "?": openKeyHelp,
+    "/": () => go({ kind: "search", query: "", isRegex: false }),
+    t: nextTheme,
+    Escape: () => go({ kind: "sessions" }),
+  });
+  const title = titleOfPlace(place);
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+  return (
+    <>
+      <TopBar place={place} />
+      <main>
+        <View place={place} />
+      </main>
+      <Notice />
+      <Palette />
+      <KeyHelp />
+      <QuestionDialog />
+    </>
+  );
+}
+
+function TopBar({ place }: { readonly place: Route }): VNode {
+  return (
+    <header class="top">
+      <nav aria-label="Views">
+        <Link class="brand" to={{ kind: "sessions" }} isCurrent={place.kind === "sessions"}>
+          <svg class="logo" viewBox="0 0 16 16" aria-hidden="true">
+            <path d="M4 2V14M4 9Q4 7 7 7H9Q12 7 12 3" />
+          </svg>
+          Branchlog
+        </Link>
+        {isExported ? null : <ServerLinks place={place} />}
+      </nav>
+      {isConnected.value ? null : (
+        <span class="chip error" role="status">
+          not connected
+        </span>
+      )}
+      <button type="button" class="go-to" onClick={openPalette}>
+        Go to… <kbd>Ctrl K</kbd>
+      </button>
+      <button
+        type="button"
+        aria-label={`Theme: ${themeName()}`}
+        title="Theme (t)"
+        onClick={nextTheme}
+      >
+        {{ auto: "◐", light: "☀", dark: "☾" }[themeName()]}
+      </button>
+      <button type="button" aria-label="Keys" title="Keys (?)" onClick={openKeyHelp}>
+        ?
+      </button>
+    </header>
+  );
+}
+
+/** What a file does not have. */
+function ServerLinks({ place }: { readonly place: Route }): VNode {
+  return (
+    <>
+      <Link to={{ kind: "search", query: "", isRegex: false }} isCurrent={place.kind === "search"}>
+        Search
+      </Link>
+      <Link to={{ kind: "costs", by: "project" }} isCurrent={place.kind === "costs"}>
+        Costs
+      </Link>
+    </>
+  );
+}
+
+function View({ place }: { readonly place: Route }): VNode {
+  switch (place.kind) {
+    case "sessions":
+      return <SessionsView />;
+    case "session":
+      return <SessionView sessionKey={place.key} row={place.row} entryId={place.entryId} />;
+    case "context":
+      return <ContextPage sessionKey={place.key} row={place.row} />;
+    case "compare":
+      return <ComparePage sessionKey={place.key} from={place.from} to={place.to} />;
+    case "search":
+      return <SearchView query={place.query} isRegex={place.isRegex} />;
+    case "costs":
+      return <CostsView by={place.by} />;
+    case "absent":
+      return (
+        <section class="page">
+          <h1>No such page</h1>
+          <p>{place.path}</p>
+        </section>
+      );
+  }
+}
+
+function titleOfPlace(place: Route): string {
+  const open = openSession.value;
+  if (place.kind === "session" && open !== null) return `${titleOf(open.facts.item)} · Branchlog`;
+  return place.kind === "sessions" ? "Branchlog" : `${place.kind} · Branchlog`;
+}

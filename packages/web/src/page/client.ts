@@ -1,0 +1,124 @@
+/** The requests of the page, each with the type of its answer. Failures have the server's words. */
+import type {
+  ApiError,
+  Change,
+  ChangeResult,
+  ContextComparison,
+  ContextView,
+  CostTable,
+  EntryPlace,
+  EntryView,
+  RowPage,
+  SearchEnd,
+  SearchHitItem,
+  SessionFacts,
+  SessionList,
+} from "../api.ts";
+import { exportedAnswer, isExported } from "./exported.ts";
+import { LineSplitter } from "./model/line-splitter.ts";
+import { rowsPerPage } from "./model/page-cache.ts";
+
+type Values = Readonly<Record<string, string | number>>;
+
+export const fetchSessions = (): Promise<SessionList> => getJson("/api/sessions");
+
+export const fetchFacts = (key: string): Promise<SessionFacts> => getJson(sessionPath(key));
+
+export const fetchRows = (key: string, page: number): Promise<RowPage> =>
+  getJson(sessionPath(key, "rows"), { from: page * rowsPerPage, count: rowsPerPage });
+
+export const fetchPlace = (key: string, id: string): Promise<EntryPlace> =>
+  getJson(sessionPath(key, "place"), { id });
+
+export const fetchEntry = (key: string, row: number, isFull: boolean): Promise<EntryView> =>
+  getJson(sessionPath(key, `entry/${row}`), isFull ? { full: 1 } : {});
+
+export const fetchContext = (key: string, row: number): Promise<ContextView> =>
+  getJson(sessionPath(key, "context"), { row });
+
+export const fetchComparison = (
+  key: string,
+  from: number,
+  to: number,
+): Promise<ContextComparison> => getJson(sessionPath(key, "compare"), { from, to });
+
+export const fetchCosts = (by: CostTable["by"]): Promise<CostTable> =>
+  getJson("/api/costs", { by });
+
+/** Only a page of this origin can send the header, so another one cannot ask for changes. */
+export async function requestChange(key: string, change: Change): Promise<ChangeResult> {
+  const answer = await fetch(sessionPath(key, "change"), {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-branchlog": "1" },
+    body: JSON.stringify(change),
+  });
+  return decoded(answer);
+}
+
+/** Calls `onLines` with what each chunk of the answer contains. */
+export async function streamSearch(
+  values: Values,
+  stop: AbortSignal,
+  onLines: (lines: readonly (SearchHitItem | SearchEnd)[]) => void,
+): Promise<void> {
+  const answer = await fetch(withValues("/api/search", values), { signal: stop });
+  if (!answer.ok || answer.body === null) throw await failureOf(answer);
+  const splitter = new LineSplitter();
+  const decode = (lines: readonly string[]): (SearchHitItem | SearchEnd)[] =>
+    lines.map((text) => {
+      // Decoding boundary: the answer of our own server.
+      const line = JSON.parse(text) as SearchHitItem | SearchEnd | ApiError;
+      // The status was sent before the search failed.
+      if ("message" in line) throw new Error(line.message);
+      return line;
+    });
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    onLines(decode(splitter.push(value)));
+  }
+  onLines(decode(splitter.end()));
+}
+
+function sessionPath(key: string, rest?: string): string {
+  const path = `/api/session/${encodeURIComponent(key)}`;
+  return rest === undefined ? path : `${path}/${rest}`;
+}
+
+async function getJson<T>(path: string, values: Values = {}): Promise<T> {
+  const address = withValues(path, values);
+  // Decoding boundary: the file has the server's answers.
+  if (isExported) return exportedAnswer(address) as T;
+  return decoded(await fetch(address));
+}
+
+function withValues(path: string, values: Values): string {
+  const search = new URLSearchParams(
+    Object.entries(values).map(([name, value]) => [name, String(value)]),
+  ).toString();
+  return search === "" ? path : `${path}?${search}`;
+}
+
+async function decoded<T>(answer: Response): Promise<T> {
+  if (!answer.ok) throw await failureOf(answer);
+  // Decoding boundary: the answer of our own server.
+  return (await answer.json()) as T;
+}
+
+async function failureOf(answer: Response): Promise<Error> {
+  if (answer.status === 401) {
+    return new Error("This page needs the address that `branchlog serve` printed: open that one.");
+  }
+  try {
+    // Decoding boundary: the answer of our own server.
+    const { message } = (await answer.json()) as ApiError;
+    return new Error(message);
+  } catch {
+    return new Error(`The server answered with status ${answer.status}.`);
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

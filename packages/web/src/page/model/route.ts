@@ -1,0 +1,109 @@
+/**
+ * The places of the page and their addresses. Every place has exactly one address, so that a link,
+ * the history of the browser and the palette all lead to the same view.
+ */
+
+export type CostDimension = "project" | "day" | "model" | "agent";
+
+export type Route =
+  | { readonly kind: "sessions" }
+  /** `row` is the open entry; `entryId` is resolved to a row by the server first. */
+  | {
+      readonly kind: "session";
+      readonly key: string;
+      readonly row: number | null;
+      readonly entryId: string | null;
+    }
+  | { readonly kind: "context"; readonly key: string; readonly row: number }
+  | { readonly kind: "compare"; readonly key: string; readonly from: number; readonly to: number }
+  | { readonly kind: "search"; readonly query: string; readonly isRegex: boolean }
+  | { readonly kind: "costs"; readonly by: CostDimension }
+  | { readonly kind: "absent"; readonly path: string };
+
+/** A session, with an entry open or without. */
+export function sessionPlace(key: string, row: number | null = null): Route {
+  return { kind: "session", key, row, entryId: null };
+}
+
+export const costDimensions: readonly CostDimension[] = ["project", "day", "model", "agent"];
+
+/** The place that an address names; `absent` for an unknown address. */
+export function parseRoute(path: string, query: string): Route {
+  const search = new URLSearchParams(query);
+  const parts = path.split("/").filter((part) => part !== "");
+  const [first, encodedKey, view] = parts;
+  if (first === undefined) return { kind: "sessions" };
+  if (parts.length === 1 && first === "search") {
+    return { kind: "search", query: search.get("q") ?? "", isRegex: search.get("regex") === "1" };
+  }
+  if (parts.length === 1 && first === "costs") return { kind: "costs", by: dimensionOf(search) };
+  const key = decoded(encodedKey);
+  if (first !== "s" || key === null || parts.length > 3) return { kind: "absent", path };
+  return sessionRoute(key, view, search) ?? { kind: "absent", path };
+}
+
+function sessionRoute(
+  key: string,
+  view: string | undefined,
+  search: URLSearchParams,
+): Route | undefined {
+  const row = rowOf(search, "row");
+  if (view === undefined) return { kind: "session", key, row, entryId: search.get("id") };
+  if (view === "context" && row !== null) return { kind: "context", key, row };
+  const from = rowOf(search, "from");
+  const to = rowOf(search, "to");
+  if (view === "compare" && from !== null && to !== null) return { kind: "compare", key, from, to };
+  return undefined;
+}
+
+/** The address of a place, relative to the server. */
+export function routePath(route: Route): string {
+  switch (route.kind) {
+    case "sessions":
+      return "/";
+    case "session":
+      return withQuery(sessionPath(route.key), { row: route.row, id: route.entryId });
+    case "context":
+      return withQuery(`${sessionPath(route.key)}/context`, { row: route.row });
+    case "compare":
+      return withQuery(`${sessionPath(route.key)}/compare`, { from: route.from, to: route.to });
+    case "search":
+      return withQuery("/search", { q: route.query, regex: route.isRegex ? 1 : null });
+    case "costs":
+      return withQuery("/costs", { by: route.by });
+    case "absent":
+      return route.path;
+  }
+}
+
+function sessionPath(key: string): string {
+  return `/s/${encodeURIComponent(key)}`;
+}
+
+function withQuery(path: string, values: Readonly<Record<string, string | number | null>>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== null && value !== "") search.set(name, String(value));
+  }
+  const text = search.toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
+function rowOf(search: URLSearchParams, name: string): number | null {
+  const text = search.get(name);
+  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+function dimensionOf(search: URLSearchParams): CostDimension {
+  return costDimensions.find((by) => by === search.get("by")) ?? "project";
+}
+
+/** The address is typed by people too: what cannot be decoded names no session. */
+function decoded(part: string | undefined): string | null {
+  if (part === undefined) return null;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,172 @@
+/** One session: facts, the tree of its entries, and beside it the entry that is open. */
+import { useComputed, useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { VNode } from "preact";
+import type { SessionFacts } from "../api.ts";
+import { fetchPlace } from "./client.ts";
+import { EntryPanel } from "./entry-panel.tsx";
+import { moveKeys, useKeys } from "./keyboard.ts";
+import { followEvents } from "./live-events.ts";
+import { Pending } from "./loading.tsx";
+import { nextBranch, previousBranch } from "./model/branch-jumps.ts";
+import { plural } from "./model/formatting.ts";
+import { sessionPlace } from "./model/route.ts";
+import { go, refine } from "./navigation.tsx";
+import { attempt, notify } from "./notice.tsx";
+import { markedRowOf, openSession, toggleMark } from "./open-session.ts";
+import { RowList } from "./row-list.tsx";
+import { RowScroller } from "./row-scroller.ts";
+import { RowStore } from "./row-store.ts";
+import { SessionHeader } from "./session-header.tsx";
+
+interface SessionViewProps {
+  readonly sessionKey: string;
+  /** The open entry; null: none. */
+  readonly row: number | null;
+  readonly entryId: string | null;
+}
+
+export function SessionView({ sessionKey, row, entryId }: SessionViewProps): VNode {
+  const store = useMemo(() => new RowStore(sessionKey), [sessionKey]);
+  useEffect(() => {
+    store.refresh();
+    return followEvents({ onEvent: (event) => store.apply(event), onOpen: store.refresh });
+  }, [store]);
+  useEffect(() => {
+    if (entryId === null) return;
+    attempt(async () => {
+      const place = await fetchPlace(sessionKey, entryId);
+      refine(sessionPlace(sessionKey, place.row));
+    });
+  }, [sessionKey, entryId]);
+  const facts = store.facts.value;
+  if (facts === null) return <Pending failure={store.failure.value} />;
+  if (entryId !== null) return <Pending failure={null} />;
+  return <SessionTree key={sessionKey} store={store} facts={facts} row={row} />;
+}
+
+interface SessionTreeProps {
+  readonly store: RowStore;
+  readonly facts: SessionFacts;
+  readonly row: number | null;
+}
+
+function SessionTree({ store, facts, row }: SessionTreeProps): VNode {
+  const scroller = useMemo(() => new RowScroller(), []);
+  const active = useSignal(row ?? facts.leafRow ?? Math.max(0, facts.rowCount - 1));
+  const key = store.key;
+
+  const show = (wanted: number, isCentred: boolean): void => {
+    const target = Math.max(0, Math.min(wanted, facts.rowCount - 1));
+    active.value = target;
+    scroller.reveal(target, isCentred);
+    if (row !== null) refine(sessionPlace(key, target));
+  };
+  const open = (target: number): void => {
+    if (row !== null) show(target, false);
+    else go(sessionPlace(key, target));
+  };
+
+  useEffect(() => {
+    if (row === null || row === active.peek()) return;
+    active.value = row;
+    scroller.reveal(row, false);
+  }, [row]);
+  useFirstPlace(scroller, facts, active.peek());
+  useOpenSession(facts, (target) => show(target, true));
+  useTreeKeys({ facts, active: active.value, isOpen: row !== null, show, open });
+
+  return (
+    <section class="session" data-open={row !== null}>
+      <SessionHeader
+        facts={facts}
+        active={active.value}
+        failure={store.failure.value}
+        show={show}
+      />
+      <div class="session-body">
+        <div class="tree">
+          <RowList
+            store={store}
+            facts={facts}
+            scroller={scroller}
+            active={active.value}
+            markedRow={markedRowOf(key)}
+            onOpen={open}
+          />
+          <NewEntries facts={facts} scroller={scroller} />
+        </div>
+        {row === null ? null : <EntryPanel facts={facts} row={row} />}
+      </div>
+    </section>
+  );
+}
+
+/** The end, if the leaf is there, so that new entries are followed; else the row that was asked. */
+function useFirstPlace(scroller: RowScroller, facts: SessionFacts, row: number): void {
+  useLayoutEffect(() => {
+    if (row >= facts.rowCount - 1) scroller.toEnd();
+    else scroller.reveal(row, true);
+  }, []);
+}
+
+function useOpenSession(facts: SessionFacts, showRow: (row: number) => void): void {
+  useEffect(() => {
+    openSession.value = { facts, showRow };
+  });
+  useEffect(() => () => void (openSession.value = null), []);
+}
+
+interface TreeKeys {
+  readonly facts: SessionFacts;
+  readonly active: number;
+  readonly isOpen: boolean;
+  readonly show: (row: number, isCentred: boolean) => void;
+  readonly open: (row: number) => void;
+}
+
+function useTreeKeys({ facts, active, isOpen, show, open }: TreeKeys): void {
+  const { key } = facts.item;
+  const showIfAny = (row: number | null | undefined): void => {
+    if (row === null || row === undefined) notify("There is no further one.");
+    else show(row, true);
+  };
+  useKeys({
+    ...moveKeys((step) => show(active + step, false)),
+    PageDown: () => show(active + 20, false),
+    PageUp: () => show(active - 20, false),
+    g: () => show(0, false),
+    Home: () => show(0, false),
+    G: () => show(facts.rowCount - 1, false),
+    End: () => show(facts.rowCount - 1, false),
+    l: () => showIfAny(facts.leafRow),
+    "]": () => showIfAny(nextBranch(facts.branchRows, active)),
+    "[": () => showIfAny(previousBranch(facts.branchRows, active)),
+    Enter: () => (isOpen ? document.getElementById("entry")?.focus() : open(active)),
+    c: () => go({ kind: "context", key, row: active }),
+    x: () => toggleMark(key, active),
+    Escape: () => {
+      if (isOpen) go(sessionPlace(key));
+      else go({ kind: "sessions" });
+    },
+  });
+}
+
+interface NewEntriesProps {
+  readonly facts: SessionFacts;
+  readonly scroller: RowScroller;
+}
+
+/** The number of entries that were appended since the reader left the end of the list. */
+function NewEntries({ facts, scroller }: NewEntriesProps): VNode | null {
+  const seen = useRef(facts.rowCount);
+  const isAtEnd = useComputed(() => scroller.isAtEnd).value;
+  if (isAtEnd) seen.current = facts.rowCount;
+  const count = facts.rowCount - seen.current;
+  if (count <= 0) return null;
+  return (
+    <button type="button" class="new-entries" onClick={() => scroller.toEnd()}>
+      {plural(count, "new entry", "new entries")} ↓
+    </button>
+  );
+}

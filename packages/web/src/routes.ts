@@ -1,0 +1,443 @@
+/** What the server answers: the page's files, its JSON, its streams. */
+import { readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import { Hono } from "hono";
+import type { Context } from "hono";
+import {
+  BranchlogError,
+  forkSession,
+  isBranchlogError,
+  openSession,
+  searchSessions,
+} from "@branchlog/core";
+import type { SearchHit } from "@branchlog/core";
+import { connectonionEntries } from "@branchlog/connectonion";
+import { deleteSession, usageStatistics } from "@branchlog/maintenance";
+import type { SpentSums } from "@branchlog/maintenance";
+import { answerHeaders, isSameSecret, placeVerdict, verdictOf } from "./access.ts";
+import type { AccessRules, Asked } from "./access.ts";
+import type {
+  ApiError,
+  Change,
+  ChangeResult,
+  CostRow,
+  CostTable,
+  SearchEnd,
+  SearchHitItem,
+  SessionFacts,
+  SessionItem,
+  SessionList,
+} from "./api.ts";
+import { EventStream } from "./event-stream.ts";
+import { keyOfPath } from "./session-directory.ts";
+import type { SessionDirectory, ShownPlace } from "./session-directory.ts";
+
+export interface RouteOptions {
+  readonly directory: SessionDirectory;
+  readonly place: ShownPlace;
+  readonly canWrite: boolean;
+  /** The directory of the built page. */
+  readonly assets: string;
+  /** The rules once the port is known. */
+  readonly rules: () => AccessRules;
+  /** Good for one page; later ones need its cookie. */
+  readonly token: string;
+  /** The place that a page with the token is sent to. */
+  readonly start: string;
+  /** Called with errors that no page is told. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+const streamsMax = 200;
+const hitsMax = 500;
+const changeUnitsMax = 64 * 1024;
+const groupings = ["project", "day", "model", "agent"] as const;
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  ".css": "text/css; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+export function routes(options: RouteOptions): Hono {
+  const { directory, canWrite } = options;
+  const app = new Hono();
+  const state = { isTokenUsed: false, streams: 0 };
+
+  app.use("*", async (context: Context, next) => {
+    for (const [name, value] of Object.entries(answerHeaders)) context.header(name, value);
+    const token = context.req.query("token");
+    if (token !== undefined && context.req.path === "/") {
+      return enter(token, context, options, state);
+    }
+    const verdict = verdictOf(askedBy(context), options.rules());
+    if (verdict.kind === "allowed") return next();
+    return failure(context, verdict.status, "ERR_ACCESS", verdict.reason);
+  });
+
+  app.get("/api/sessions", (context) => {
+    const list: SessionList = {
+      sessions: directory.items(),
+      canWrite,
+      isComplete: directory.isComplete,
+    };
+    return context.json(list);
+  });
+  app.get("/api/session/:key", async (context) => {
+    const item = directory.item(context.req.param("key"));
+    const facts = await directory.using(item.key, async (shown) => shown.facts());
+    const all: SessionFacts = { ...facts, item, canWrite, resume: resumeCommand(item) };
+    return context.json(all);
+  });
+  app.get("/api/session/:key/rows", async (context) => {
+    const [from, count] = [numberIn(context, "from", 0), numberIn(context, "count", 200)];
+    const { key } = context.req.param();
+    return context.json(await directory.using(key, (shown) => shown.rows(from, count)));
+  });
+  app.get("/api/session/:key/place", async (context) => {
+    const { id, label } = context.req.query();
+    const wanted = {
+      ...(id === undefined ? {} : { id }),
+      ...(label === undefined ? {} : { label }),
+    };
+    const { key } = context.req.param();
+    return context.json(await directory.using(key, async (shown) => shown.place(wanted)));
+  });
+  app.get("/api/session/:key/entry/:row", async (context) => {
+    const { key, row } = context.req.param();
+    const isFull = context.req.query("full") === "1";
+    const at = wholeNumber("row", row);
+    return context.json(await directory.using(key, (shown) => shown.entry(at, isFull)));
+  });
+  app.get("/api/session/:key/context", async (context) => {
+    const { key } = context.req.param();
+    const row = context.req.query("row");
+    const at = row === undefined ? null : wholeNumber("row", row);
+    return context.json(await directory.using(key, (shown) => shown.context(at)));
+  });
+  app.get("/api/session/:key/compare", async (context) => {
+    const [from, to] = [numberIn(context, "from"), numberIn(context, "to")];
+    const { key } = context.req.param();
+    return context.json(await directory.using(key, (shown) => shown.compare(from, to)));
+  });
+  app.post("/api/session/:key/change", async (context) => {
+    if (!canWrite) {
+      const message = "This server only reads. Start it with branchlog serve --write.";
+      return failure(context, 403, "ERR_READ_ONLY", message);
+    }
+    if (context.req.header("x-branchlog") === undefined) {
+      return failure(context, 403, "ERR_ACCESS", "A change needs the header of the page.");
+    }
+    const text = await context.req.text();
+    const change = text.length > changeUnitsMax ? undefined : changeIn(text);
+    if (change === undefined) throw invalid("The body is no change.");
+    const item = directory.item(context.req.param("key"));
+    return context.json(await changed(item, change, directory));
+  });
+  app.get("/api/search", (context) => searchAnswer(context, options));
+  app.get("/api/costs", async (context) => {
+    const by = groupings.find((one) => one === context.req.query("by")) ?? "project";
+    return context.json(await costs(by, options, context.req.raw.signal));
+  });
+  app.get("/api/events", (context) => {
+    if (state.streams >= streamsMax) {
+      return failure(context, 503, "ERR_BUSY", "Too many pages are open. Close some.");
+    }
+    state.streams += 1;
+    const events = new EventStream(directory, context.req.query("key"), () => {
+      state.streams -= 1;
+    });
+    context.req.raw.signal.addEventListener("abort", () => events.end(), { once: true });
+    const stream = events.stream();
+    return context.body(stream, 200, {
+      "Content-Type": "text/event-stream",
+      "Cache-Control": "no-store",
+    });
+  });
+  app.all("/api/*", (context) => failure(context, 404, "ERR_NOT_FOUND", "There is no such thing."));
+  app.get("*", (context) => asset(context, options.assets));
+
+  app.onError((error, context) => {
+    for (const [name, value] of Object.entries(answerHeaders)) context.header(name, value);
+    if (!isBranchlogError(error)) {
+      const message = "The server failed; branchlog serve was told why on its terminal.";
+      options.onProblem(error);
+      return failure(context, 500, "ERR_UNKNOWN", message);
+    }
+    const isMissing = /NOT_FOUND|MISSING|GONE/.test(error.code);
+    const isInvalid = error.code === "ERR_INVALID_ARGUMENT";
+    return failure(context, isMissing ? 404 : isInvalid ? 400 : 500, error.code, error.message);
+  });
+  return app;
+}
+
+function askedBy({ req }: Context): Asked {
+  return {
+    method: req.method,
+    host: req.header("host"),
+    origin: req.header("origin"),
+    site: req.header("sec-fetch-site"),
+    cookie: req.header("cookie"),
+  };
+}
+
+/** A page that comes with the token gets the cookie, once. */
+function enter(
+  token: string,
+  context: Context,
+  options: RouteOptions,
+  state: { isTokenUsed: boolean },
+): Response {
+  const rules = options.rules();
+  const asked = askedBy(context);
+  // A link in a terminal or a chat comes from another site, and has the token.
+  const place = placeVerdict({ ...asked, site: undefined }, rules);
+  if (place.kind === "refused") return failure(context, place.status, "ERR_ACCESS", place.reason);
+  const isKnown = verdictOf({ ...asked, site: undefined }, rules).kind === "allowed";
+  if (!isKnown && (state.isTokenUsed || !isSameSecret(token, options.token))) {
+    const reason = "This token was used, or is another one. Start branchlog serve again.";
+    return failure(context, 401, "ERR_ACCESS", reason);
+  }
+  state.isTokenUsed = true;
+  const cookie = `${rules.cookie}=${rules.secret}; HttpOnly; SameSite=Strict; Path=/`;
+  context.header("Set-Cookie", cookie);
+  return context.redirect(options.start, 303);
+}
+
+function failure(
+  context: Context,
+  status: 400 | 401 | 403 | 404 | 500 | 503,
+  code: string,
+  message: string,
+): Response {
+  if (context.req.path.startsWith("/api/")) {
+    const error: ApiError = { code, message };
+    return context.json(error, status);
+  }
+  // All messages are ours: nothing of the request is in them.
+  const start = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Branchlog</title>';
+  return context.html(`${start}<h1>Branchlog</h1><p>${message}</p></html>`, status);
+}
+
+function invalid(message: string): BranchlogError {
+  return new BranchlogError("ERR_INVALID_ARGUMENT", message);
+}
+
+function numberIn(context: Context, name: string, absent?: number): number {
+  const given = context.req.query(name);
+  if (given === undefined && absent !== undefined) return absent;
+  return wholeNumber(name, given ?? "");
+}
+
+function wholeNumber(name: string, given: string): number {
+  if (/^\d{1,15}$/.test(given)) return Number(given);
+  throw invalid(`${name} takes a whole number.`);
+}
+
+/** Any other path is a place of the page. Names of files never come from the request. */
+function asset(context: Context, assets: string): Response {
+  const name = /^\/assets\/([a-z-]+\.(?:css|js|svg))$/.exec(context.req.path)?.[1] ?? "index.html";
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(join(assets, name));
+  } catch {
+    return failure(context, 404, "ERR_NOT_FOUND", "There is no such file.");
+  }
+  const type = mediaTypes[extname(name)] ?? "application/octet-stream";
+  return context.body(new Uint8Array(bytes), 200, {
+    "Content-Type": type,
+    "Cache-Control": "no-store",
+  });
+}
+
+function resumeCommand({ agent, id, path }: SessionItem): string | null {
+  if (agent === "claude") return `claude --resume ${id}`;
+  if (agent === "codex") return `codex resume ${id}`;
+  if (agent === "connectonion" || path.includes("://")) return null;
+  return `${agent} --session '${path.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Decoding boundary: undefined for anything but a change. */
+function changeIn(text: string): Change | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  const { kind, id, label, name }: Readonly<Record<string, unknown>> = { ...value };
+  if (kind === "label" && typeof id === "string" && typeof label === "string") {
+    return { kind, id, label };
+  }
+  if (kind === "name" && typeof name === "string") return { kind, name };
+  if (kind === "fork" && typeof id === "string") return { kind, id };
+  return kind === "delete" ? { kind } : undefined;
+}
+
+async function changed(
+  item: SessionItem,
+  change: Change,
+  directory: SessionDirectory,
+): Promise<ChangeResult> {
+  const { key } = item;
+  const source = directory.sourceOf(item);
+  switch (change.kind) {
+    case "label":
+    case "name": {
+      const session =
+        typeof source === "string" ? await openSession(source) : await openSession(source);
+      try {
+        if (change.kind === "name") await session.setName(change.name);
+        else {
+          const label = change.label === "" ? {} : { label: change.label };
+          await session.append({ type: "label", targetId: change.id, ...label });
+        }
+      } finally {
+        await session.close();
+      }
+      return { message: change.kind === "name" ? "Named." : "Labelled.", key };
+    }
+    case "fork": {
+      const fork = await forkSession(source, { at: change.id });
+      return { message: `Forked to ${fork.path}`, key: directory.keyOf(fork.path) ?? null };
+    }
+    case "delete": {
+      if (typeof source !== "string") {
+        throw invalid("A session in a store is removed with branchlog store rm.");
+      }
+      const { operation } = await deleteSession(source);
+      return { message: `Deleted. branchlog undo ${operation ?? ""} brings it back.`, key: null };
+    }
+  }
+}
+
+function searchAnswer(context: Context, options: RouteOptions): Response {
+  const { q = "", regex, agent, key } = context.req.query();
+  if (q === "") throw invalid("Give a text to search for.");
+  const ending = new AbortController();
+  const hits = searchHits(q, { regex: regex === "1", agent, key }, options, ending.signal);
+  const encoder = new TextEncoder();
+  const stream = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const next = await hits.next();
+      if (next.done === true) controller.close();
+      else controller.enqueue(encoder.encode(`${JSON.stringify(next.value)}\n`));
+    },
+    cancel: () => ending.abort(),
+  });
+  return context.body(stream, 200, { "Content-Type": "application/x-ndjson" });
+}
+
+interface SearchFilter {
+  readonly regex: boolean;
+  readonly agent: string | undefined;
+  readonly key: string | undefined;
+}
+
+async function* searchHits(
+  query: string,
+  filter: SearchFilter,
+  { directory, place }: RouteOptions,
+  signal: AbortSignal,
+): AsyncGenerator<SearchHitItem | SearchEnd | ApiError> {
+  let [count, searched] = [0, 0];
+  const agents = searchedAgents.filter((one) => one === filter.agent);
+  try {
+    const found = hitsIn(place, filter.key === undefined ? undefined : directory.item(filter.key), {
+      query,
+      regex: filter.regex,
+      agents: agents.length === 0 ? undefined : agents,
+      signal,
+      onProgress: (progress: { readonly searched: number }) => {
+        searched = progress.searched;
+      },
+    });
+    for await (const hit of found) {
+      if (count >= hitsMax) break;
+      count += 1;
+      yield hitItem(hit, directory);
+    }
+    yield { hits: count, searched };
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!isBranchlogError(error)) throw error;
+    yield { code: error.code, message: error.message };
+  }
+}
+
+const searchedAgents = ["pi", "omp", "claude", "codex", "connectonion"] as const;
+
+interface HitOptions {
+  readonly query: string;
+  readonly regex: boolean;
+  readonly agents: readonly (typeof searchedAgents)[number][] | undefined;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: { readonly searched: number }) => void;
+}
+
+function hitsIn(
+  place: ShownPlace,
+  only: SessionItem | undefined,
+  { query, ...options }: HitOptions,
+): AsyncIterable<SearchHit> {
+  if ("store" in place) {
+    throw invalid("Sessions in a store are searched with branchlog search, not here.");
+  }
+  const documents = connectonionEntries;
+  return searchSessions(only === undefined ? place : [only.path], query, { ...options, documents });
+}
+
+function hitItem(hit: SearchHit, directory: SessionDirectory): SearchHitItem {
+  const { path, entryId, kind, timestamp, snippet } = hit;
+  const key = directory.keyOf(path) ?? keyOfPath(path);
+  const { text, matchStart, matchEnd } = snippet;
+  const timeMs = Date.parse(timestamp);
+  return {
+    key,
+    title: titleOf(key, directory),
+    entryId,
+    kind,
+    timeMs: Number.isNaN(timeMs) ? null : timeMs,
+    before: text.slice(0, matchStart),
+    match: text.slice(matchStart, matchEnd),
+    after: text.slice(matchEnd),
+  };
+}
+
+function titleOf(key: string, directory: SessionDirectory): string {
+  try {
+    const { name, firstMessage } = directory.item(key);
+    return name ?? firstMessage ?? "(no messages)";
+  } catch {
+    // It is listed in a moment, or is gone.
+    return "(not listed yet)";
+  }
+}
+
+async function costs(
+  by: CostTable["by"],
+  { place }: RouteOptions,
+  signal: AbortSignal,
+): Promise<CostTable> {
+  if ("store" in place) throw invalid("Costs of sessions in a store are not added up here.");
+  const documents = connectonionEntries;
+  const { total, groups } = await usageStatistics(place, { documents, signal });
+  const rows = [...groups[by]].map(([name, sums]) => costRow(name, sums));
+  const sorted =
+    by === "day"
+      ? rows.toSorted((one, other) => (one.name < other.name ? -1 : 1))
+      : rows.toSorted((one, other) => tokensIn(other) - tokensIn(one));
+  return { by, total: costRow("all", total), rows: sorted };
+}
+
+function costRow(name: string, sums: SpentSums): CostRow {
+  const { requests, input, output, cacheRead, cacheWrite, cost, turns, unpriced } = sums;
+  const known = unpriced < requests ? cost : null;
+  return { name, requests, input, output, cacheRead, cacheWrite, cost: known, turns, unpriced };
+}
+
+function tokensIn({ input, output, cacheRead, cacheWrite }: CostRow): number {
+  return input + output + cacheRead + cacheWrite;
+}

@@ -1,0 +1,110 @@
+/** Starts the server of the page, on this machine only unless it is told otherwise. */
+import { createHmac, randomBytes } from "node:crypto";
+import { createAdaptorServer } from "@hono/node-server";
+import type { AddressInfo } from "node:net";
+import { BranchlogError } from "@branchlog/core";
+import type { AccessRules } from "./access.ts";
+import { assetsDirectory } from "./assets-directory.ts";
+import { routes } from "./routes.ts";
+import { SessionDirectory, keyOfPath } from "./session-directory.ts";
+import type { ShownPlace } from "./session-directory.ts";
+
+export interface ServeOptions {
+  readonly place: ShownPlace;
+  /** Default 0: a free one. */
+  readonly port?: number | undefined;
+  /** Default `127.0.0.1`. Any other address needs a `token`. */
+  readonly host?: string | undefined;
+  /** What the address has to have once; default: a random one. At least 16 characters. */
+  readonly token?: string | undefined;
+  /** The path of the session that the page opens with. Default: the list. */
+  readonly session?: string | undefined;
+  /** Whether the page may change sessions. Default false. */
+  readonly write?: boolean;
+  /** Called with errors that no page is told. */
+  readonly onProblem?: (error: unknown) => void;
+}
+
+export interface Served {
+  /** With the token: whoever has it can open the page, once. */
+  readonly url: string;
+  readonly port: number;
+  /** What is held for pages now. */
+  readonly counts: () => { readonly listeners: number; readonly openSessions: number };
+  readonly close: () => Promise<void>;
+}
+
+const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
+const tokenUnitsMin = 16;
+
+/**
+ * Resolves once it listens; the sessions are read from then on.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a host that is not of this machine without a
+ * token; `ERR_SERVE_FAILED` if the port is taken, or the page was not built.
+ */
+export async function serve(options: ServeOptions): Promise<Served> {
+  const { place, port = 0, host = "127.0.0.1", write = false } = options;
+  const onProblem = options.onProblem ?? ((): void => undefined);
+  if (!loopback.has(host) && options.token === undefined) {
+    const message =
+      `${host} can be reached from other machines, so it needs a token: set BRANCHLOG_TOKEN to a ` +
+      "text that nobody guesses. Nothing was started.";
+    throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
+  }
+  const token = options.token ?? randomBytes(24).toString("base64url");
+  if (token.length < tokenUnitsMin) {
+    throw new BranchlogError("ERR_INVALID_ARGUMENT", "The token has less than 16 characters.");
+  }
+  const directory = new SessionDirectory(place);
+  // With a token of the user's, pages stay open when the server is started again.
+  const secret = createHmac("sha256", options.token ?? randomBytes(32))
+    .update("cookie")
+    .digest("base64url");
+  let rules: AccessRules = { hosts: [], secret, cookie: "" };
+  const app = routes({
+    directory,
+    place,
+    canWrite: write,
+    assets: assetsDirectory(),
+    rules: () => rules,
+    token,
+    start: options.session === undefined ? "/" : `/s/${keyOfPath(options.session)}`,
+    onProblem,
+  });
+  const server = createAdaptorServer({ fetch: app.fetch });
+  const listening = await new Promise<AddressInfo>((resolve, reject) => {
+    server.once("error", (error: Error) => reject(notStarted(host, port, error)));
+    server.listen(port, host, () => {
+      const address = server.address();
+      if (typeof address === "object" && address !== null) resolve(address);
+      else reject(notStarted(host, port, new Error("it has no address")));
+    });
+  });
+  const names = loopback.has(host) ? ["127.0.0.1", "localhost", "[::1]"] : [host];
+  rules = {
+    hosts: names.map((name) => `${name}:${listening.port}`),
+    secret,
+    cookie: `branchlog-${listening.port}`,
+  };
+  directory.start().catch(onProblem);
+  const shownHost = host === "::1" ? "[::1]" : host;
+  return {
+    url: `http://${shownHost}:${listening.port}/?token=${encodeURIComponent(token)}`,
+    port: listening.port,
+    counts: () => ({ listeners: directory.listenerCount, openSessions: directory.openCount }),
+    close: async () => {
+      await directory.close();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        if ("closeAllConnections" in server) server.closeAllConnections();
+      });
+    },
+  };
+}
+
+function notStarted(host: string, port: number, cause: Error): BranchlogError {
+  const message =
+    `Nothing listens on ${host}, port ${port} (${cause.message}). ` +
+    "Choose another one with --port.";
+  return new BranchlogError("ERR_SERVE_FAILED", message, { cause });
+}

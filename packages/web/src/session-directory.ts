@@ -1,0 +1,291 @@
+/**
+ * The sessions that the page knows, live, by keys that are no paths; and those that are open. A
+ * request names a session only by a key of this list.
+ */
+import { createHash } from "node:crypto";
+import { BranchlogError, findSessions } from "@branchlog/core";
+import type { ListedSession, StoredSession } from "@branchlog/core";
+import { sessions$ } from "@branchlog/core/live";
+import type { LiveSessions } from "@branchlog/core/live";
+import type { ListedAgent, ListingStore } from "@branchlog/core/types";
+import type { SessionItem } from "./api.ts";
+import { ShownSession } from "./shown-session.ts";
+
+/** Where sessions are: directories with all below, or a store. */
+export type ShownPlace = readonly string[] | { readonly store: ListingStore };
+
+export interface ListChange {
+  readonly changed: readonly SessionItem[];
+  readonly removed: readonly string[];
+  readonly isComplete: boolean;
+}
+
+/** Sessions that are kept open after the last page went to another one. */
+const openMax = 12;
+
+/** How often documents of ConnectOnion are looked for: they are no part of live lists. */
+const documentsEveryMs = 10_000;
+
+interface Known {
+  readonly item: SessionItem;
+}
+
+export class SessionDirectory {
+  readonly #place: ShownPlace;
+  readonly #known = new Map<string, Known>();
+  readonly #listeners = new Set<(change: ListChange) => void>();
+  readonly #open = new Map<string, Promise<ShownSession>>();
+  readonly #users = new Map<string, number>();
+  #isComplete = false;
+  #end: () => void = () => undefined;
+  #documents: NodeJS.Timeout | undefined;
+
+  constructor(place: ShownPlace) {
+    this.#place = place;
+  }
+
+  /** Resolves once all sessions are known. Rejects with what the list fails with before that. */
+  start(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const subscription = sessions$(this.#place, { catalog: "auto" }).subscribe({
+        next: (live) => {
+          this.#take(live);
+          if (live.status.kind === "live") resolve();
+          if (live.status.kind === "stalled") reject(errorOf(live.status.error));
+        },
+        error: reject,
+      });
+      this.#end = () => subscription.unsubscribe();
+      void this.#lookForDocuments();
+    });
+  }
+
+  async #lookForDocuments(): Promise<void> {
+    if ("store" in this.#place) return;
+    try {
+      const { agents } = await findSessions(this.#place, { agents: ["connectonion"] });
+      this.#takeDocuments(agents.map((agent) => documentItem(agent)));
+    } catch {
+      // A directory is gone: the live list says so.
+    }
+    this.#documents = setTimeout(() => void this.#lookForDocuments(), documentsEveryMs);
+    this.#documents.unref();
+  }
+
+  #takeDocuments(items: readonly SessionItem[]): void {
+    const found = new Set(items.map(({ key }) => key));
+    const isDocument = ({ item }: Known): boolean => item.agent === "connectonion";
+    const before = [...this.#known.values()].filter((known) => isDocument(known));
+    const gone = before.map(({ item }) => item.key).filter((key) => !found.has(key));
+    const changed = items.filter((item) => {
+      return this.#known.get(item.key)?.item.modifiedMs !== item.modifiedMs;
+    });
+    if (gone.length === 0 && changed.length === 0) return;
+    for (const item of changed) this.#known.set(item.key, { item });
+    for (const key of [...gone, ...changed.map(({ key: one }) => one)]) {
+      const open = this.#open.get(key);
+      if (open !== undefined && (this.#users.get(key) ?? 0) === 0) this.#forget(key, open);
+    }
+    for (const key of gone) this.#known.delete(key);
+    this.#tell({ changed, removed: gone, isComplete: this.#isComplete });
+  }
+
+  #tell(change: ListChange): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+    clearTimeout(this.#documents);
+    const sessions = [...this.#open.values()];
+    this.#open.clear();
+    for (const session of sessions) await (await session.catch(() => undefined))?.close();
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** Latest change first. */
+  items(): readonly SessionItem[] {
+    return [...this.#known.values()]
+      .map(({ item }) => item)
+      .toSorted((one, other) => other.modifiedMs - one.modifiedMs);
+  }
+
+  /** Throws `ERR_SESSION_NOT_FOUND`. */
+  item(key: string): SessionItem {
+    return this.#need(key).item;
+  }
+
+  keyOf(path: string): string | undefined {
+    const key = keyOfPath(path);
+    return this.#known.has(key) ? key : undefined;
+  }
+
+  onChange(listener: (change: ListChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  get listenerCount(): number {
+    return this.#listeners.size;
+  }
+
+  get openCount(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Runs work on an open session, which is opened first if need be, and closed once many others
+   * were opened since. Throws `ERR_SESSION_NOT_FOUND`, and as `openSession`.
+   */
+  async using<T>(key: string, work: (session: ShownSession) => Promise<T>): Promise<T> {
+    const release = this.hold(key);
+    try {
+      return await work(await release.session);
+    } finally {
+      release.end();
+    }
+  }
+
+  /** As {@link SessionDirectory.using}, until it is ended. */
+  hold(key: string): { readonly session: Promise<ShownSession>; readonly end: () => void } {
+    const { item } = this.#need(key);
+    const open = this.#open.get(key) ?? this.#openAt(item);
+    // The last used one is the last in the map.
+    this.#open.delete(key);
+    this.#open.set(key, open);
+    this.#users.set(key, (this.#users.get(key) ?? 0) + 1);
+    let isHeld = true;
+    const end = (): void => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#users.set(key, (this.#users.get(key) ?? 1) - 1);
+      this.#closeUnused();
+    };
+    return { session: open, end };
+  }
+
+  /** What opens it: its path, or where it is in the store. */
+  sourceOf({ path }: SessionItem): string | StoredSession {
+    const place = this.#place;
+    if (!("store" in place)) return path;
+    return { store: place.store, id: path.slice(path.lastIndexOf("#") + 1) };
+  }
+
+  #openAt(item: SessionItem): Promise<ShownSession> {
+    const { key, path, agent } = item;
+    const open =
+      agent === "connectonion"
+        ? ShownSession.openDocument(path)
+        : ShownSession.open(this.sourceOf(item));
+    open.catch(() => this.#open.delete(key));
+    return open;
+  }
+
+  #closeUnused(): void {
+    for (const [key, open] of this.#open) {
+      if (this.#open.size <= openMax) return;
+      if ((this.#users.get(key) ?? 0) > 0) continue;
+      this.#forget(key, open);
+    }
+  }
+
+  #forget(key: string, open: Promise<ShownSession>): void {
+    this.#open.delete(key);
+    this.#users.delete(key);
+    void open.then(
+      (session) => session.close(),
+      () => undefined,
+    );
+  }
+
+  #need(key: string): Known {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const message = "There is no such session any more: it was deleted or moved. Go to the list.";
+    throw new BranchlogError("ERR_SESSION_NOT_FOUND", message, { id: key });
+  }
+
+  #take({ sessions, added, changed, removed, status }: LiveSessions): void {
+    this.#isComplete = status.kind !== "catching-up";
+    const keys = keysById(sessions);
+    const fresh = [...added, ...changed].map((session) => ({
+      item: itemOf(session, keys),
+    }));
+    for (const one of fresh) this.#known.set(one.item.key, one);
+    const gone = removed.map(({ path }) => keyOfPath(path));
+    for (const key of gone) {
+      this.#known.delete(key);
+      const open = this.#open.get(key);
+      if (open !== undefined && (this.#users.get(key) ?? 0) === 0) this.#forget(key, open);
+    }
+    const items = fresh.map(({ item }) => item);
+    this.#tell({ changed: items, removed: gone, isComplete: this.#isComplete });
+  }
+}
+
+/** Of the machine's paths nothing is in it. */
+export function keyOfPath(path: string): string {
+  return createHash("sha256").update(path).digest("base64url").slice(0, 22);
+}
+
+function keysById(sessions: readonly ListedSession[]): ReadonlyMap<string, string> {
+  return new Map(sessions.map(({ header, path }) => [header.id, keyOfPath(path)]));
+}
+
+function itemOf(session: ListedSession, keys: ReadonlyMap<string, string>): SessionItem {
+  const { path, header, name, summary, transcript, dialect, modifiedMs, sizeBytes } = session;
+  // Decoding boundary: of the header only the id was checked.
+  const { cwd, parentSession, branchedFrom }: Readonly<Record<string, unknown>> = { ...header };
+  const parent = [parentSession, branchedFrom].find((one) => typeof one === "string") ?? "";
+  // A moved session keeps its id in its file name.
+  const parentId = /_([^_/\\]+)\.jsonl$/.exec(parent)?.[1] ?? parent;
+  return {
+    key: keyOfPath(path),
+    path,
+    id: header.id,
+    name: name ?? null,
+    firstMessage: summary.firstMessage ?? null,
+    agent: transcript?.of ?? dialect,
+    cwd: typeof cwd === "string" ? cwd : "",
+    modifiedMs,
+    sizeBytes,
+    messageCount: summary.messageCount,
+    tokens: transcript?.tokens ?? null,
+    models: transcript?.models ?? [],
+    parentKey: parent === "" ? null : (keys.get(parentId) ?? null),
+    isSubagent: transcript?.isSubagent ?? false,
+  };
+}
+
+function documentItem({
+  path,
+  name,
+  cwd,
+  turnCount,
+  modifiedMs,
+  sizeBytes,
+}: ListedAgent): SessionItem {
+  return {
+    key: keyOfPath(path),
+    path,
+    id: name,
+    name,
+    firstMessage: null,
+    agent: "connectonion",
+    cwd,
+    modifiedMs,
+    sizeBytes,
+    messageCount: turnCount,
+    tokens: null,
+    models: [],
+    parentKey: null,
+    isSubagent: false,
+  };
+}
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,392 @@
+/**
+ * One open session as the page sees it: rows in the order of the file with their lanes, entries,
+ * contexts. The index of the engine answers; bodies are read for what is shown.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { importConnectonion } from "@branchlog/connectonion";
+import { openSession } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
+import type { SessionEntry } from "@branchlog/core/entries";
+import type { AgentMessage } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
+import type { OpenStoredOptions } from "@branchlog/core";
+import { diffContexts, openedFindings } from "@branchlog/maintenance";
+import { BranchlogError } from "@branchlog/core";
+import { parentFinder, watchedSession } from "@branchlog/core/internal";
+import type {
+  Block,
+  ContextComparison,
+  ContextMessage,
+  ContextView,
+  EntryPlace,
+  EntryView,
+  Row,
+  RowPage,
+  SessionFacts,
+  Usage,
+} from "./api.ts";
+import {
+  assistantMessage,
+  callIdsOf,
+  entryBlocks,
+  fieldsOf,
+  gistOf,
+  isErrorEntry,
+  messageBlocks,
+  shortened,
+  shownUnitsMax,
+  tokensOf,
+  toolsOf,
+} from "./blocks.ts";
+import type { CallPlaces } from "./blocks.ts";
+import { Lanes } from "./lanes.ts";
+
+const rowsMax = 500;
+const branchRowsMax = 1000;
+/** How far a call and its result are looked for from each other. */
+const answerRowsMax = 200;
+/** Messages of a context that the page gets; the first ones are counted only. */
+const contextMessagesMax = 2000;
+
+export class ShownSession {
+  readonly session: Session;
+  #lanes = new Lanes();
+  #generation = -1;
+  /** 1 for each row from the root to the leaf. */
+  #onPath = new Uint8Array(0);
+  #pathLeaf = -1;
+  /** What takes a pass over the bodies, once it is known; see {@link ShownSession.facts}. */
+  #sums: Pick<SessionFacts, "usage" | "findings"> = { usage: null, findings: [] };
+  #sumsRow = -1;
+  readonly #tellers = new Set<() => void>();
+  #end: () => Promise<void> = async () => undefined;
+
+  private constructor(session: Session) {
+    this.session = session;
+  }
+
+  /** Rejects as `openSession`. */
+  static async open(place: string | OpenStoredOptions): Promise<ShownSession> {
+    const session =
+      typeof place === "string"
+        ? await openSession(place, { access: "read", checkpoint: "read" })
+        : await openSession({ ...place, access: "read" });
+    return new ShownSession(session);
+  }
+
+  /**
+   * A document of ConnectOnion, as a log made of it, which goes when it is closed. Rejects as
+   * `importConnectonion`.
+   */
+  static async openDocument(path: string): Promise<ShownSession> {
+    const directory = await mkdtemp(join(tmpdir(), "branchlog-document-"));
+    const end = (): Promise<void> => rm(directory, { recursive: true, force: true });
+    try {
+      const log = join(directory, "document.jsonl");
+      await importConnectonion(path, log);
+      const shown = await ShownSession.open(log);
+      shown.#end = end;
+      return shown;
+    } catch (error) {
+      await end();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.session.close();
+    await this.#end();
+  }
+
+  /** Calls back after each change, until it is ended. The file is watched meanwhile. */
+  watch(onChange: () => void, onEnd: (error: unknown) => void): () => void {
+    const views = live(this.session);
+    const observer = { next: onChange, error: onEnd, complete: () => onEnd(undefined) };
+    this.#tellers.add(onChange);
+    const subscriptions = [
+      views.tree$.subscribe(observer),
+      views.labels$.subscribe({ next: onChange, error: () => undefined }),
+      views.name$.subscribe({ next: onChange, error: () => undefined }),
+    ];
+    return () => {
+      this.#tellers.delete(onChange);
+      for (const subscription of subscriptions) subscription.unsubscribe();
+    };
+  }
+
+  get #index(): ReturnType<typeof watchedSession>["engine"]["index"] {
+    return watchedSession(this.session).engine.index;
+  }
+
+  /** Takes in what the index got since; O(new rows), or all after the file was replaced. */
+  #update(): Lanes {
+    const { engine } = watchedSession(this.session);
+    const { index } = engine;
+    const { generation } = engine.log;
+    if (generation !== this.#generation || index.count < this.#lanes.rowCount) {
+      this.#generation = generation;
+      this.#lanes = new Lanes();
+      this.#pathLeaf = -1;
+      this.#onPath = new Uint8Array(0);
+    }
+    const parentOf = parentFinder(index);
+    for (let row = this.#lanes.rowCount; row < index.count; row += 1) {
+      this.#lanes.add(index.isNode(row) ? parentOf(row) : -1);
+    }
+    this.#updatePath();
+    return this.#lanes;
+  }
+
+  #updatePath(): void {
+    const leaf = this.#rowOf(this.session.leaf);
+    if (leaf === this.#pathLeaf) return;
+    const { rowCount } = this.#lanes;
+    if (this.#onPath.length < rowCount) {
+      const onPath = new Uint8Array(Math.ceil(rowCount * 1.25));
+      onPath.set(this.#onPath);
+      this.#onPath = onPath;
+    }
+    // Mostly the leaf went to a child.
+    if (leaf >= 0 && this.#lanes.parentOf(leaf) === this.#pathLeaf) this.#onPath[leaf] = 1;
+    else {
+      this.#onPath.fill(0);
+      for (let row = leaf; row >= 0; row = this.#lanes.parentOf(row)) this.#onPath[row] = 1;
+    }
+    this.#pathLeaf = leaf;
+  }
+
+  #rowOf(id: string | null): number {
+    return id === null ? -1 : this.#index.rowOfId(id);
+  }
+
+  get generation(): number {
+    this.#update();
+    return this.#generation;
+  }
+
+  get rowCount(): number {
+    return this.#update().rowCount;
+  }
+
+  /** From the index. Sums and findings are those of before until they are known, which is told. */
+  facts(): Omit<SessionFacts, "item" | "canWrite" | "resume"> {
+    const lanes = this.#update();
+    if (this.#sumsRow !== lanes.rowCount) void this.sumUp();
+    const { session } = this;
+    const leafRow = this.#rowOf(session.leaf);
+    const labels = [...session.labels].flatMap(([id, { label }]) => {
+      const row = this.#rowOf(id);
+      return row < 0 ? [] : [{ row, id, label }];
+    });
+    return {
+      generation: this.#generation,
+      rowCount: lanes.rowCount,
+      leafId: session.leaf,
+      leafRow: leafRow < 0 ? null : leafRow,
+      tipCount: lanes.tipCount,
+      laneCount: lanes.laneCount,
+      labels,
+      branchRows: lanes.branchRows(branchRowsMax),
+      ...this.#sums,
+    };
+  }
+
+  /** Reads what {@link ShownSession.facts} then has of the bodies. */
+  async sumUp(): Promise<void> {
+    this.#sumsRow = this.rowCount;
+    try {
+      const { total } = await this.session.usage;
+      const findings = await openedFindings(this.session);
+      const texts = findings.map(({ kind, count }) => `${kind}: ${count}`);
+      this.#sums = { usage: usageOf(total), findings: texts };
+    } catch {
+      // It was closed, or cannot be read: who watches it is told.
+      return;
+    }
+    for (const tell of this.#tellers) tell();
+  }
+
+  /** At most 500. */
+  async rows(from: number, count: number): Promise<RowPage> {
+    const lanes = this.#update();
+    const first = Math.max(0, Math.min(from, lanes.rowCount));
+    const end = Math.min(lanes.rowCount, first + Math.min(count, rowsMax));
+    const bodies = await this.#bodies(first, end);
+    const rows: Row[] = [];
+    for (let row = first; row < end; row += 1) rows.push(this.#row(row, bodies.get(row)));
+    return { generation: this.#generation, rowCount: lanes.rowCount, from: first, rows };
+  }
+
+  async #bodies(from: number, to: number): Promise<ReadonlyMap<number, SessionEntry>> {
+    const bodies = new Map<number, SessionEntry>();
+    if (from >= to) return bodies;
+    for await (const entry of this.session.entries({ from: from + 1 })) {
+      const row = this.#rowOf(entry.id);
+      if (row >= to) break;
+      bodies.set(row, entry);
+    }
+    return bodies;
+  }
+
+  #row(row: number, entry: SessionEntry | undefined): Row {
+    const index = this.#index;
+    const { type, role } = index.kindOf(row);
+    const id = index.idOf(row);
+    return {
+      row,
+      id,
+      type,
+      role: type === "message" ? (role ?? null) : null,
+      timeMs: index.rows.time(row),
+      label: this.session.label(id)?.label ?? null,
+      text: entry === undefined ? "" : gistOf(entry),
+      tools: toolsOf(entry),
+      isLeaf: id === this.session.leaf && index.rowOfId(id) === row,
+      isOnPath: this.#onPath[row] === 1,
+      isError: isErrorEntry(entry),
+      isDamaged: entry === undefined,
+      lanes: this.#lanes.at(row),
+    };
+  }
+
+  /** Throws `ERR_ENTRY_NOT_FOUND`. */
+  place({ id, label }: { readonly id?: string; readonly label?: string }): EntryPlace {
+    const labelled = [...this.session.labels].find(([, one]) => one.label === label);
+    const wanted = id ?? labelled?.[0] ?? (label === undefined ? this.session.leaf : null);
+    const row = this.#rowOf(wanted);
+    if (wanted === null || row < 0) throw this.#noEntry(id ?? label ?? "leaf");
+    return { row, id: wanted };
+  }
+
+  #noEntry(what: string): BranchlogError {
+    const { path } = this.session;
+    const message = `There is no entry ${what} in ${path}. It may be in a later version of it.`;
+    return new BranchlogError("ERR_ENTRY_NOT_FOUND", message, { path, id: what });
+  }
+
+  /** Throws `ERR_ENTRY_NOT_FOUND`. */
+  async entry(row: number, isFull: boolean): Promise<EntryView> {
+    const lanes = this.#update();
+    if (row < 0 || row >= lanes.rowCount) throw this.#noEntry(`at row ${row}`);
+    const index = this.#index;
+    const id = index.idOf(row);
+    const entry = index.rowOfId(id) === row ? await this.session.entry(id) : undefined;
+    const unitsMax = isFull ? Infinity : shownUnitsMax;
+    const places = entry === undefined ? noPlaces : await this.#callPlaces(row, entry);
+    const raw = shortened(entry === undefined ? "" : (JSON.stringify(entry) ?? ""), unitsMax);
+    const parentRow = lanes.parentOf(row);
+    const blocks = entry === undefined ? [] : entryBlocks(entry, { unitsMax, places });
+    const children = index.isNode(row) ? this.session.children(id) : [];
+    return {
+      row: this.#row(row, entry),
+      parentId: index.parentIdOf(row),
+      parentRow: parentRow < 0 ? null : parentRow,
+      childRows: children.map(({ revision }) => revision - 1),
+      model: modelOf(entry),
+      usage: messageUsage(entry),
+      blocks,
+      raw: raw.text,
+      isCut: raw.cut > 0 || blocks.some((block) => "cut" in block && block.cut > 0),
+    };
+  }
+
+  /** Calls and results are close to each other: so many rows before and after are looked at. */
+  async #callPlaces(row: number, entry: SessionEntry): Promise<CallPlaces> {
+    const { calls, answers } = callIdsOf(entry);
+    if (calls.length === 0 && answers === undefined) return noPlaces;
+    const from = answers === undefined ? row + 1 : Math.max(0, row - answerRowsMax);
+    const to = answers === undefined ? Math.min(this.rowCount, row + answerRowsMax) : row;
+    const [results, callers] = [new Map<string, number>(), new Map<string, number>()];
+    for (const [at, other] of await this.#bodies(from, to)) {
+      const ids = callIdsOf(other);
+      if (ids.answers !== undefined && !results.has(ids.answers)) results.set(ids.answers, at);
+      for (const call of ids.calls) callers.set(call, at);
+    }
+    return {
+      resultRow: (id) => results.get(id) ?? null,
+      callRow: (id) => callers.get(id) ?? null,
+    };
+  }
+
+  /** Throws `ERR_ENTRY_NOT_FOUND`. */
+  async context(row: number | null): Promise<ContextView> {
+    const at = row === null ? this.session.leaf : this.#idAt(row);
+    const context = await this.session.context(row === null ? {} : { at });
+    const { messages, model, thinkingLevel, approximate, truncatedAt } = context;
+    const shown = messages.slice(-contextMessagesMax);
+    return {
+      row: at === null ? null : this.#rowOf(at),
+      messages: shown.map((message) => contextMessage(message)),
+      model: model === null ? null : `${model.provider}/${model.modelId}`,
+      thinkingLevel,
+      isApproximate: approximate === true || truncatedAt !== undefined,
+    };
+  }
+
+  /** Throws `ERR_ENTRY_NOT_FOUND`. */
+  async compare(from: number, to: number): Promise<ContextComparison> {
+    const { session } = this;
+    const [before, after] = [this.#idAt(from), this.#idAt(to)];
+    const differences = await diffContexts({ session, at: before }, { session, at: after });
+    const steps: {
+      kind: "common" | "removed" | "added";
+      messages: ContextMessage[];
+      count: number;
+    }[] = [];
+    for (const difference of differences) {
+      const last = steps.at(-1);
+      if (difference.kind === "common") {
+        steps.push({ kind: "common", messages: [], count: difference.count });
+        continue;
+      }
+      const message = contextMessage(difference.message);
+      if (last?.kind === difference.kind) {
+        last.messages.push(message);
+        last.count += 1;
+      } else steps.push({ kind: difference.kind, messages: [message], count: 1 });
+    }
+    return { steps };
+  }
+
+  #idAt(row: number): string {
+    const index = this.#index;
+    if (row < 0 || row >= index.count) throw this.#noEntry(`at row ${row}`);
+    return index.idOf(row);
+  }
+}
+
+const noPlaces: CallPlaces = { resultRow: () => null, callRow: () => null };
+
+function contextMessage(message: AgentMessage): ContextMessage {
+  const blocks: Block[] = messageBlocks(message, { unitsMax: shownUnitsMax, places: noPlaces });
+  return { role: message.role, blocks, tokens: tokensOf(blocks) };
+}
+
+function modelOf(entry: SessionEntry | undefined): string | null {
+  const { provider, model } = assistantMessage(entry) ?? {};
+  const names = [provider, model].filter((name) => typeof name === "string");
+  return names.length === 0 ? null : names.join("/");
+}
+
+function messageUsage(entry: SessionEntry | undefined): Usage | null {
+  const stored = fieldsOf(assistantMessage(entry)?.["usage"]);
+  if (stored === undefined) return null;
+  const count = (value: unknown): number => (typeof value === "number" ? value : 0);
+  const { input, output, cacheRead, cacheWrite, cost } = stored;
+  return usageOf({
+    requests: 1,
+    input: count(input),
+    output: count(output),
+    cacheRead: count(cacheRead),
+    cacheWrite: count(cacheWrite),
+    cost: count(fieldsOf(cost)?.["total"]),
+  });
+}
+
+/** Agents store 0 for an unknown price. */
+function usageOf(totals: Omit<Usage, "cost"> & { readonly cost: number }): Usage {
+  const { requests, input, output, cacheRead, cacheWrite, cost } = totals;
+  return { requests, input, output, cacheRead, cacheWrite, cost: cost > 0 ? cost : null };
+}

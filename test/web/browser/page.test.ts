@@ -1,0 +1,327 @@
+/**
+ * The page in a real browser, over real sessions. In every test the console stays empty, no policy
+ * is violated, and no request leaves the machine.
+ */
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { openSession } from "@branchlog/core";
+import { exportHtml, serve } from "@branchlog/web";
+import type { ServeOptions, Served } from "@branchlog/web";
+import { closeBrowser, hasBrowser, openPage } from "./browser.ts";
+
+afterAll(closeBrowser);
+
+const fixtures = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
+const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+function folder(...names: readonly string[]): string {
+  const directory = mkdtempSync(join(tmpdir(), "branchlog-page-"));
+  for (const name of names) {
+    cpSync(join(fixtures, name), join(directory, name.replace(/.*\//, "")));
+  }
+  return directory;
+}
+
+async function served(directory: string, options: Partial<ServeOptions> = {}): Promise<Served> {
+  const server = await serve({ place: [directory], ...options });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** From the list to the rows of the session with this title. */
+async function openRows(page: Page, title: string): Promise<void> {
+  await page.getByText(title, { exact: false }).first().click();
+  await page.locator('[role="treeitem"]').first().waitFor();
+}
+
+describe.skipIf(!hasBrowser)("the page", () => {
+  it("shows sessions by project, and one with its branches and its leaf", async () => {
+    const directory = folder("pi-branches.jsonl", "claude/branches.jsonl", "omp-18.jsonl");
+    const { page, problems } = await openPage((await served(directory)).url);
+    for (const project of ["/home/dev/branchlog", "/home/me/project"]) {
+      await page.getByText(project, { exact: true }).waitFor();
+    }
+    await openRows(page, "Plan the cache.");
+    expect(await page.locator('[role="treeitem"]').count()).toBe(10);
+    expect(await page.locator('[data-leaf="true"]').innerText()).toContain("A second root.");
+    expect(await page.locator(".chip.forks").first().innerText()).toBe("2 branches");
+    const lanes = await page
+      .locator('[role="treeitem"]')
+      .evaluateAll((rows) => rows.map((row) => row.getAttribute("aria-level")));
+    expect(lanes).toEqual(["1", "1", "1", "1", "1", "1", "2", "2", "2", "1"]);
+    expect(problems).toEqual([]);
+  });
+
+  it("shows an entry, the context there, and the difference of two, each under its address", async () => {
+    const directory = folder("pi-branches.jsonl");
+    const { page, problems } = await openPage((await served(directory)).url);
+    await openRows(page, "Plan the cache.");
+    await page.getByText("Try LRU.").first().click();
+    await page.waitForURL(/row=2/);
+    await page.getByText("Context here").click();
+    await page.waitForURL(/context\?row=2/);
+    await page.getByText("Two ways: LRU or TTL.").first().waitFor();
+    const key = /\/s\/([\w-]+)\//.exec(page.url())?.[1] ?? "";
+    const { origin } = new URL(page.url());
+    await page.goto(`${origin}/s/${key}/compare?from=3&to=8`);
+    await page.getByText("TTL is in place.").first().waitFor();
+    await page.getByText("LRU is in place.").first().waitFor();
+    await page.goBack();
+    await page.waitForURL(/context\?row=2/);
+    expect(problems).toEqual([]);
+  });
+
+  it("is used by keys alone", async () => {
+    const directory = folder("pi-branches.jsonl");
+    const { page, problems } = await openPage((await served(directory)).url);
+    await page.getByText("Plan the cache.").first().waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.locator('[role="treeitem"]').first().waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/row=1/);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it("finds texts in all sessions, and jumps to the entry", async () => {
+    const directory = folder("pi-branches.jsonl", "pi-linear.jsonl");
+    const { page, problems } = await openPage((await served(directory)).url);
+    await page.goto(`${new URL(page.url()).origin}/search?q=TTL`);
+    await page.getByText("TTL", { exact: true }).first().click();
+    await page.waitForURL(/\/s\/[\w-]+.*row=/);
+    await page.goto(`${new URL(page.url()).origin}/costs?by=day`);
+    await page
+      .getByText(/2025-06-0\d/)
+      .first()
+      .waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it("shows what another process appends, and stops scrolling when its reader scrolls", async () => {
+    const directory = folder("pi-linear.jsonl");
+    const path = join(directory, "pi-linear.jsonl");
+    const text = (n: number): string => {
+      const message = { role: "user", content: `appended ${n}`, timestamp: n };
+      const entry = { type: "message", id: `live${n}`, parentId: null, timestamp: "t", message };
+      return `${JSON.stringify(entry)}\n`;
+    };
+    for (let n = 0; n < 100; n += 1) appendFileSync(path, text(n));
+    const { page, problems } = await openPage((await served(directory)).url);
+    await openRows(page, "Fix the login test");
+    await page.getByText("appended 99").waitFor();
+    // A second window on the same session, in the same browser.
+    const second = await page.context().newPage();
+    await second.goto(page.url());
+    await second.getByText("appended 99").waitFor();
+    const delays: number[] = [];
+    for (let n = 100; n < 120; n += 1) {
+      const shown = page.getByText(`appended ${n}`, { exact: true }).waitFor();
+      const begun = performance.now();
+      appendFileSync(path, text(n));
+      await shown;
+      delays.push(performance.now() - begun);
+    }
+    const median = delays.toSorted((one, other) => one - other)[10] ?? 0;
+    await second.getByText("appended 119", { exact: true }).waitFor();
+    process.stdout.write(`an entry of another process on the screen: ${median.toFixed(0)} ms\n`);
+    expect(median).toBeLessThan(1000);
+    await page.mouse.move(300, 400);
+    await page.mouse.wheel(0, -1500);
+    await page.getByText("appended 60", { exact: true }).waitFor();
+    appendFileSync(path, text(120));
+    await page.getByText(/1 new entr/).waitFor();
+    expect(await page.getByText("appended 120", { exact: true }).count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  it("goes on after the server was started again", async () => {
+    const directory = folder("pi-linear.jsonl");
+    const path = join(directory, "pi-linear.jsonl");
+    const first = await served(directory, { token: "the token of a test" });
+    const { page } = await openPage(first.url);
+    await openRows(page, "Fix the login test");
+    const { port } = first;
+    await first.close();
+    const second = await served(directory, { port, token: "the token of a test" });
+    expect(second.port).toBe(port);
+    const session = await openSession(path);
+    await session.append({
+      type: "message",
+      message: { role: "user", content: "after the restart", timestamp: 1 },
+    });
+    await session.close();
+    await page.getByText("after the restart").first().waitFor();
+  });
+
+  it("runs nothing of what sessions say, wherever they say it", async () => {
+    const evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
+    const markdown = [
+      evil,
+      "[link](javascript:window.hacked=1)",
+      "![x](https://evil.example/pixel.png)",
+      '<iframe src="https://evil.example"></iframe><form action="https://evil.example">',
+      '<svg onload="window.hacked=1"><style>*{display:none}</style></svg>',
+      `<a href="data:text/html,${evil}">data</a>`,
+      "```html",
+      evil,
+      "```",
+    ].join("\n\n");
+    const directory = folder();
+    const stamp = { timestamp: "2026-01-01T00:00:00.000Z" };
+    const header = { type: "session", version: 3, id: evil, ...stamp, cwd: evil };
+    const parts = [
+      { type: "text", text: markdown },
+      { type: "thinking", thinking: markdown },
+      { type: "toolCall", id: evil, name: evil, arguments: { [evil]: evil } },
+      { type: "image", data: `"${evil}`, mimeType: "image/svg+xml" },
+    ];
+    const entries = [
+      { type: "message", id: "a", message: { role: "user", content: markdown, timestamp: 1 } },
+      { type: "message", id: "b", message: { role: "assistant", content: parts, model: evil } },
+      {
+        type: "message",
+        id: "c",
+        message: { role: "toolResult", toolCallId: evil, toolName: evil, content: parts },
+      },
+      { type: "session_info", id: "d", name: evil },
+      { type: "label", id: "e", targetId: "a", label: evil },
+      { type: "compaction", id: "f", summary: markdown, firstKeptEntryId: "a", tokensBefore: 1 },
+      { type: evil, id: "g", [evil]: evil },
+    ];
+    const lines = entries.map((entry, at) => {
+      return { ...entry, parentId: entries[at - 1]?.id ?? null, ...stamp };
+    });
+    const text = [header, ...lines].map((line) => JSON.stringify(line)).join("\n");
+    writeFileSync(join(directory, "evil.jsonl"), `${text}\n`);
+    const { page, problems } = await openPage((await served(directory)).url);
+    await page.locator('a[href^="/s/"]').first().click();
+    await page.locator('[role="treeitem"]').first().waitFor();
+    const base = page.url().split("?")[0] ?? "";
+    for (let row = 0; row < entries.length; row += 1) {
+      await page.goto(`${base}?row=${row}`);
+      await page.locator(`#row-${row}`).waitFor();
+      await page.waitForTimeout(200);
+    }
+    await page.goto(`${base}/context?row=5`);
+    await page.waitForTimeout(300);
+    const hacked = await page.evaluate(() => Reflect.get(window, "hacked") as unknown);
+    expect(hacked).toBeUndefined();
+    const remote = await page
+      .locator('iframe, form, style:not([data-own]), img[src^="http"]')
+      .count();
+    expect(remote).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  it("has nothing serious for axe, in dark and light, wide and narrow", async () => {
+    const directory = folder("pi-branches.jsonl", "pi-linear.jsonl", "claude/branches.jsonl");
+    for (const [width, colorScheme] of [
+      [1280, "light"],
+      [400, "dark"],
+    ] as const) {
+      const { page, problems } = await openPage((await served(directory)).url, {
+        viewport: { width, height: 800 },
+        colorScheme,
+        bypassCSP: true,
+      });
+      const found: string[] = [];
+      const check = async (where: string): Promise<void> => {
+        await page.addScriptTag({ path: axe });
+        const violations = await page.evaluate(async () => {
+          const runner = Reflect.get(window, "axe") as {
+            run: () => Promise<{ violations: { id: string; impact: string; nodes: unknown[] }[] }>;
+          };
+          const result = await runner.run();
+          return result.violations.map(({ id, impact }) => `${impact} ${id}`);
+        });
+        const bad = violations.filter((one) => /^(?:serious|critical)/.test(one));
+        found.push(...bad.map((one) => `${where}: ${one}`));
+      };
+      await page.getByText("Plan the cache.").first().waitFor();
+      await check("list");
+      await openRows(page, "Plan the cache.");
+      await check("session");
+      await page.getByText("Try LRU.").first().click();
+      await page.waitForURL(/row=2/);
+      await check("entry");
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(wide).toBeLessThanOrEqual(width);
+      expect(found).toEqual([]);
+      expect(problems).toEqual([]);
+    }
+  });
+
+  it("is a file of its own, with all branches, and without secrets", async () => {
+    const directory = folder("pi-branches.jsonl");
+    const path = join(directory, "pi-branches.jsonl");
+    const secret = "ghp_06A7b9XqLmNoPqRsTuVwXyZ0123456789Abc";
+    const evil = "</script><script>window.hacked=1</script><!--";
+    const content = `${secret} ${evil}`;
+    const message = { role: "user", content, timestamp: 1 };
+    const entry = {
+      type: "message",
+      id: "0000000e",
+      parentId: "5b2e9d0a",
+      timestamp: "t",
+      message,
+    };
+    appendFileSync(path, `${JSON.stringify(entry)}\n`);
+    const file = join(directory, "exported.html");
+    await exportHtml(path, file, { redact: true });
+    const text = readFileSync(file, "utf8");
+    expect([text.includes(secret), text.includes(directory)]).toEqual([false, false]);
+    const { page, problems } = await openPage(`file://${file}`);
+    await page.locator('[role="treeitem"]').first().waitFor();
+    expect(await page.locator('[role="treeitem"]').count()).toBe(11);
+    expect(await page.locator('[data-leaf="true"]').innerText()).toContain(
+      "[redacted: github-token",
+    );
+    await page.getByText("Try LRU.").first().click();
+    await page.waitForURL(/#.*row=2/);
+    await page.locator("#row-10").click();
+    await page.getByText("Context here").click();
+    await page.getByText("A second root.").first().waitFor();
+    expect(await page.evaluate(() => Reflect.get(window, "hacked") as unknown)).toBeUndefined();
+    expect(await page.getByText("Search", { exact: true }).count()).toBe(0);
+    expect(problems).toEqual([]);
+    await exportHtml(path, join(directory, "branch.html"), { at: "5b2e9d06" });
+    const branch = await openPage(`file://${join(directory, "branch.html")}`);
+    await branch.page.locator('[role="treeitem"]').first().waitFor();
+    expect(await branch.page.locator('[role="treeitem"]').count()).toBe(6);
+    expect(branch.problems).toEqual([]);
+  });
+
+  it("changes sessions with --write, and offers nothing without it", async () => {
+    const directory = folder("pi-linear.jsonl");
+    const reading = await openPage((await served(directory)).url);
+    await openRows(reading.page, "Fix the login test");
+    await reading.page.locator("#row-2").click();
+    expect(await reading.page.getByRole("button", { name: /^delete/i }).count()).toBe(0);
+    const { page, problems } = await openPage((await served(directory, { write: true })).url);
+    await openRows(page, "Fix the login test");
+    await page.locator("#row-2").click();
+    await page
+      .getByRole("button", { name: /^label/i })
+      .first()
+      .click();
+    await page.getByRole("dialog").getByRole("textbox").fill("good state");
+    await page.keyboard.press("Enter");
+    await page.locator(".chip.label", { hasText: "good state" }).first().waitFor();
+    expect(readFileSync(join(directory, "pi-linear.jsonl"), "utf8")).toContain("good state");
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,55 @@
+/** Places of the page and their addresses. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  costDimensions,
+  parseRoute,
+  routePath,
+} from "../../../packages/web/src/page/model/route.ts";
+import type { Route } from "../../../packages/web/src/page/model/route.ts";
+
+const row = fc.nat(999_999_999);
+const key = fc.string({ minLength: 1, unit: "grapheme" });
+const route: fc.Arbitrary<Route> = fc.oneof(
+  fc.constant({ kind: "sessions" } as const),
+  fc.record({
+    kind: fc.constant("session" as const),
+    key,
+    row: fc.option(row),
+    entryId: fc.option(fc.string({ minLength: 1 })),
+  }),
+  fc.record({ kind: fc.constant("context" as const), key, row }),
+  fc.record({ kind: fc.constant("compare" as const), key, from: row, to: row }),
+  fc.record({ kind: fc.constant("search" as const), query: fc.string(), isRegex: fc.boolean() }),
+  fc.record({ kind: fc.constant("costs" as const), by: fc.constantFrom(...costDimensions) }),
+);
+
+function parsed(address: string): Route {
+  const at = address.indexOf("?");
+  return at < 0 ? parseRoute(address, "") : parseRoute(address.slice(0, at), address.slice(at));
+}
+
+describe("parseRoute", () => {
+  it("returns the route when its address was made by routePath", () => {
+    fc.assert(
+      fc.property(route, (any) => {
+        expect(parsed(routePath(any))).toEqual(any);
+      }),
+    );
+  });
+
+  it.each(["/nowhere", "/s", "/s/k/else", "/s/k/context", "/s/k/compare?from=1", "/s/%E0%A4%A"])(
+    "returns an absent place when the address is %s",
+    (address) => {
+      expect(parsed(address).kind).toBe("absent");
+    },
+  );
+
+  it("ignores a row that is not a whole number", () => {
+    expect(parsed("/s/k?row=-1")).toEqual({ kind: "session", key: "k", row: null, entryId: null });
+  });
+
+  it("falls back to projects when the dimension of costs is unknown", () => {
+    expect(parsed("/costs?by=moon")).toEqual({ kind: "costs", by: "project" });
+  });
+});

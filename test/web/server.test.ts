@@ -1,0 +1,392 @@
+/** What the server answers, to whom, and what it holds for them. */
+import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, vi } from "vitest";
+import { openSession } from "@branchlog/core";
+import type {
+  ContextComparison,
+  ContextView,
+  CostTable,
+  EntryView,
+  RowPage,
+  SessionFacts,
+  SessionItem,
+  SessionList,
+} from "@branchlog/web";
+import { serve } from "@branchlog/web";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { events, testServer } from "./served.ts";
+import type { TestServer } from "./served.ts";
+
+function fixture(name: string): string {
+  return fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
+}
+
+/** A directory with copies of fixtures. */
+function sessions(...names: readonly string[]): string {
+  const directory = temporaryDirectory();
+  for (const name of names) cpSync(fixture(name), join(directory, name.replace(/.*\//, "")));
+  return directory;
+}
+
+async function itemOf(server: TestServer, name: string): Promise<SessionItem> {
+  await vi.waitFor(async () => {
+    const { isComplete } = await server.get<SessionList>("/api/sessions");
+    expect(isComplete).toBe(true);
+  });
+  const list = await server.get<SessionList>("/api/sessions");
+  const item = list.sessions.find(({ path }) => path.endsWith(name));
+  if (item === undefined) throw new Error(`${name} is not listed`);
+  return item;
+}
+
+describe("the page's data", () => {
+  it("is the list of sessions, and of one the facts, rows with lanes, entries and contexts", async () => {
+    const server = await testServer([sessions("pi-branches.jsonl", "claude/branches.jsonl")]);
+    const { key, messageCount, agent } = await itemOf(server, "pi-branches.jsonl");
+    expect([messageCount, agent]).toEqual([8, "pi"]);
+    const facts = await server.get<SessionFacts>(`/api/session/${key}`);
+    expect(facts).toMatchObject({ rowCount: 10, leafRow: 9, tipCount: 3, branchRows: [1] });
+    const page = await server.get<RowPage>(`/api/session/${key}/rows?from=1&count=6`);
+    expect(page.rows.map(({ row, lanes }) => [row, lanes.lane])).toEqual([
+      [1, 0],
+      [2, 0],
+      [3, 0],
+      [4, 0],
+      [5, 0],
+      [6, 1],
+    ]);
+    const entry = await server.get<EntryView>(`/api/session/${key}/entry/2`);
+    expect(entry).toMatchObject({ parentRow: 1, childRows: [3], row: { text: "Try LRU." } });
+    const session = await openSession(fixture("pi-branches.jsonl"), { access: "read" });
+    const { messages } = await session.context({ at: "5b2e9d08" });
+    const context = await server.get<ContextView>(`/api/session/${key}/context?row=7`);
+    expect(context.messages.map(({ role }) => role)).toEqual(messages.map(({ role }) => role));
+    const compared = await server.get<ContextComparison>(`/api/session/${key}/compare?from=3&to=8`);
+    const kinds = new Set(compared.steps.map(({ kind }) => kind));
+    expect(kinds).toEqual(new Set(["common", "removed", "added"]));
+    const place = await server.get(`/api/session/${key}/place?id=5b2e9d03`);
+    expect(place).toEqual({ row: 2, id: "5b2e9d03" });
+  });
+
+  it("has every entry and context of all fixtures, damaged ones too", async () => {
+    const server = await testServer([fixture("")]);
+    await itemOf(server, "pi-branches.jsonl");
+    const { sessions: all } = await server.get<SessionList>("/api/sessions");
+    expect(all.length).toBeGreaterThan(60);
+    let entries = 0;
+    for (const { key, agent } of all) {
+      if (agent === "connectonion") continue;
+      const base = `/api/session/${key}`;
+      const { rowCount } = await server.get<SessionFacts>(base);
+      const { rows } = await server.get<RowPage>(`${base}/rows?from=0&count=500`);
+      expect(rows).toHaveLength(Math.min(500, rowCount));
+      for (const { row } of rows.slice(0, 40)) {
+        const view = await server.get<EntryView>(`${base}/entry/${row}`);
+        expect(view.row.isDamaged || view.raw !== "").toBe(true);
+        entries += 1;
+      }
+      expect((await server.get<ContextView>(`${base}/context`)).messages).toBeInstanceOf(Array);
+    }
+    expect(entries).toBeGreaterThan(600);
+    expect(server.counts().openSessions).toBeLessThanOrEqual(13);
+  });
+
+  it("opens with the session that was asked for", async () => {
+    const directory = sessions("pi-linear.jsonl");
+    const session = join(directory, "pi-linear.jsonl");
+    const server = await testServer([directory], { session });
+    const { key } = await itemOf(server, "pi-linear.jsonl");
+    const { search } = new URL(server.url);
+    const { headers } = await server.ask(`/${search}`, { headers: { cookie: server.cookie } });
+    expect(headers.location).toBe(`/s/${key}`);
+  });
+
+  it("joins calls with their results, in transcripts of other agents as well", async () => {
+    const server = await testServer([sessions("claude/conversation.jsonl")]);
+    const { key } = await itemOf(server, "conversation.jsonl");
+    const { rows } = await server.get<RowPage>(`/api/session/${key}/rows`);
+    const call = rows.find(({ role, tools }) => role === "assistant" && tools.length > 0);
+    const { blocks } = await server.get<EntryView>(`/api/session/${key}/entry/${call?.row ?? 0}`);
+    const [made] = blocks.filter((block) => block.kind === "call");
+    const result = await server.get<EntryView>(`/api/session/${key}/entry/${made?.resultRow ?? 0}`);
+    expect(result.blocks[0]).toMatchObject({ kind: "result", callRow: call?.row });
+  });
+
+  it("has documents of ConnectOnion, as the sessions that they are", async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, ".co/sessions"), { recursive: true });
+    cpSync(fixture("connectonion-ideal.yaml"), join(directory, ".co/sessions/agent.yaml"));
+    const server = await testServer([directory]);
+    await vi.waitFor(async () => {
+      const { sessions: all } = await server.get<SessionList>("/api/sessions");
+      expect(all.map(({ agent }) => agent)).toEqual(["connectonion"]);
+    });
+    const { key, messageCount } = await itemOf(server, "agent.yaml");
+    expect(messageCount).toBeGreaterThan(0);
+    const { rows } = await server.get<RowPage>(`/api/session/${key}/rows`);
+    expect(rows.filter(({ role }) => role === "user").length).toBeGreaterThan(0);
+  });
+
+  it("finds texts, and adds up costs", async () => {
+    const server = await testServer([sessions("pi-branches.jsonl", "claude/branches.jsonl")]);
+    const { key } = await itemOf(server, "pi-branches.jsonl");
+    const asked = await server.ask("/api/search?q=lru", { headers: { cookie: server.cookie } });
+    const lines = asked.text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object);
+    expect(lines.at(-1)).toMatchObject({ hits: lines.length - 1 });
+    expect(lines).toContainEqual(expect.objectContaining({ key, match: "LRU" }));
+    const table = await server.get<CostTable>("/api/costs?by=agent");
+    expect(table.rows.map(({ name }) => name).toSorted()).toEqual(["claude", "pi"]);
+    expect(table.total.requests).toBeGreaterThan(3);
+  });
+
+  it("tells at once what another process appends, and that a session is gone", async () => {
+    const directory = sessions("pi-linear.jsonl");
+    const server = await testServer([directory]);
+    const { key, path } = await itemOf(server, "pi-linear.jsonl");
+    const page = await events(server, `?key=${key}`);
+    await page.until((text) => text.includes('"kind":"session"'));
+    const { rowCount } = await server.get<SessionFacts>(`/api/session/${key}`);
+    const line = '{"type":"custom","id":"new","parentId":null,"timestamp":"t","customType":"x:y"}';
+    appendFileSync(path, `${line}\n`);
+    await page.until((text) => text.includes(`"rowCount":${rowCount + 1}`));
+    await page.until((text) => text.includes('"kind":"sessions"'));
+    page.end();
+    await vi.waitFor(() => expect(server.counts().listeners).toBe(0));
+  });
+});
+
+describe("a request is refused", () => {
+  it("without the cookie, with another one, and with a token that was used", async () => {
+    const server = await testServer([sessions("pi-linear.jsonl")]);
+    for (const path of ["/", "/api/sessions", "/assets/page.js", "/s/x", "/api/events"]) {
+      expect((await server.ask(path)).status).toBe(401);
+      const headers = { cookie: `${server.cookie}x` };
+      expect((await server.ask(path, { headers })).status).toBe(401);
+    }
+    const { search } = new URL(server.url);
+    const again = await server.ask(`/${search}`);
+    expect([again.status, again.headers["set-cookie"]]).toEqual([401, undefined]);
+    expect((await server.ask("/?token=guess")).status).toBe(401);
+    // The page itself may be loaded again with its old address.
+    const own = await server.ask(`/${search}`, { headers: { cookie: server.cookie } });
+    expect([own.status, own.headers.location]).toEqual([303, "/"]);
+  });
+
+  it("for another host, from another origin, and from another site", async () => {
+    const server = await testServer([sessions("pi-linear.jsonl")]);
+    const { cookie, port } = server;
+    const wrong: readonly Readonly<Record<string, string>>[] = [
+      { host: "evil.example" },
+      { host: `evil.example:${port}` },
+      { host: "127.0.0.1" },
+      { host: `127.0.0.1:${port + 1}` },
+      { origin: "http://evil.example" },
+      { origin: "null" },
+      { origin: `http://127.0.0.1:${port + 1}` },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+    ];
+    for (const headers of wrong) {
+      for (const path of ["/api/sessions", "/api/events", "/"]) {
+        const answer = await server.ask(path, { headers: { cookie, ...headers } });
+        expect([answer.status, headers]).toEqual([403, headers]);
+      }
+    }
+    const { search } = new URL(server.url);
+    const rebound = await server.ask(`/${search}`, { headers: { host: "evil.example", cookie } });
+    expect(rebound.status).toBe(403);
+    const named = await server.ask("/api/sessions", {
+      headers: { cookie, host: `localhost:${port}`, origin: `http://localhost:${port}` },
+    });
+    expect(named.status).toBe(200);
+    expect(named.headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  it("for anything but sessions of the list", async () => {
+    const server = await testServer([sessions("pi-linear.jsonl")]);
+    const headers = { cookie: server.cookie };
+    const secret = join(temporaryDirectory(), "secret.js");
+    writeFileSync(secret, "a secret");
+    for (const path of [
+      "/api/session/..%2f..%2fetc%2fpasswd",
+      `/api/session/${encodeURIComponent(secret)}`,
+      "/api/session/x/rows",
+      "/api/session/x/entry/0",
+      "/api/nothing",
+    ]) {
+      const answer = await server.ask(path, { headers });
+      expect([path, answer.status]).toEqual([path, 404]);
+    }
+    for (const path of [
+      "/../../../../etc/passwd",
+      "/%2e%2e/%2e%2e/package.json",
+      "/..%5c..%5cpackage.json",
+      "/assets/../../package.json",
+      `/${secret}`,
+    ]) {
+      const { status, text } = await server.ask(path, { headers });
+      expect(status).toBe(200);
+      expect(text).toBe(readFileSync(join(assets, "index.html"), "utf8"));
+    }
+    const { key } = await itemOf(server, "pi-linear.jsonl");
+    for (const path of ["entry/x", "entry/-1", "entry/1e9", "rows?from=x", "compare?from=1"]) {
+      const { status } = await server.ask(`/api/session/${key}/${path}`, { headers });
+      expect([path, status]).toEqual([path, 400]);
+    }
+    expect((await server.ask(`/api/session/${key}/entry/99`, { headers })).status).toBe(404);
+    expect((await server.ask("/api/search?q=(&regex=1", { headers })).text).toContain("ERR_");
+  });
+
+  it("if it changes a session of a server that only reads, or does not come from the page", async () => {
+    const directory = sessions("pi-linear.jsonl");
+    const reading = await testServer([directory]);
+    const { key } = await itemOf(reading, "pi-linear.jsonl");
+    const body = JSON.stringify({ kind: "name", name: "New" });
+    const path = `/api/session/${key}/change`;
+    const own = { "x-branchlog": "1", "content-type": "application/json" };
+    const from = ({ host, cookie }: TestServer): Readonly<Record<string, string>> => ({
+      ...own,
+      cookie,
+      origin: `http://${host}`,
+    });
+    const refused = await reading.ask(path, { method: "POST", headers: from(reading), body });
+    expect(refused.status).toBe(403);
+    const writing = await testServer([directory], { write: true });
+    await itemOf(writing, "pi-linear.jsonl");
+    const { origin: _origin, ...withoutOrigin } = from(writing);
+    const { "x-branchlog": _header, ...withoutHeader } = from(writing);
+    for (const headers of [withoutOrigin, withoutHeader]) {
+      expect((await writing.ask(path, { method: "POST", headers, body })).status).toBe(403);
+    }
+    for (const wrong of ["", "{}", "[]", '{"kind":"label"}', '{"kind":"rm"}']) {
+      const answer = await writing.ask(path, {
+        method: "POST",
+        headers: from(writing),
+        body: wrong,
+      });
+      expect([wrong, answer.status]).toEqual([wrong, 400]);
+    }
+    const done = await writing.ask(path, { method: "POST", headers: from(writing), body });
+    expect(done.status).toBe(200);
+    const session = await openSession(join(directory, "pi-linear.jsonl"), { access: "read" });
+    expect(session.name).toBe("New");
+  });
+});
+
+const assets = fileURLToPath(new URL("../../packages/web/assets/", import.meta.url));
+
+describe("every answer", () => {
+  it("runs nothing but the page's own files, and is kept nowhere", async () => {
+    const server = await testServer([sessions("pi-linear.jsonl")]);
+    for (const path of [
+      "/",
+      "/api/sessions",
+      "/api/nothing",
+      "/assets/page.js",
+      "/api/session/x",
+    ]) {
+      for (const headers of [{ cookie: server.cookie }, { cookie: "" }]) {
+        const answer = await server.ask(path, { headers });
+        const policy = answer.headers["content-security-policy"] ?? "";
+        expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+        expect(policy).toContain("require-trusted-types-for 'script'");
+        expect(policy).not.toContain("unsafe");
+        expect(answer.headers["x-content-type-options"]).toBe("nosniff");
+        expect(answer.headers["referrer-policy"]).toBe("no-referrer");
+      }
+    }
+    const html = await server.ask("/s/anything", { headers: { cookie: server.cookie } });
+    expect(html.text).not.toMatch(/<script(?![^>]*src=)|<style|style=|\son\w+=|https?:/i);
+  });
+
+  it("has hostile text only as JSON", async () => {
+    const evil = "</script><img src=x onerror=alert(1)>\u2028\u0000<!--";
+    const directory = temporaryDirectory();
+    const header = { type: "session", version: 3, id: "evil", timestamp: "t", cwd: evil };
+    const content = [{ type: "text", text: evil }];
+    const message = { role: "user", content, timestamp: 1 };
+    const entry = { type: "message", id: evil, parentId: null, timestamp: evil, message };
+    const name = { type: "session_info", id: "n", parentId: evil, timestamp: "t", name: evil };
+    const label = {
+      type: "label",
+      id: "l",
+      parentId: "n",
+      timestamp: "t",
+      targetId: evil,
+      label: evil,
+    };
+    const lines = [header, entry, name, label].map((one) => `${JSON.stringify(one)}\n`);
+    writeFileSync(join(directory, "evil.jsonl"), lines.join(""));
+    const server = await testServer([directory]);
+    const { key } = await itemOf(server, "evil.jsonl");
+    for (const path of ["", "/rows", "/entry/0", "/context"]) {
+      const headers = { cookie: server.cookie };
+      const answer = await server.ask(`/api/session/${key}${path}`, { headers });
+      expect([path, answer.status]).toEqual([path, 200]);
+      expect(answer.headers["content-type"]).toMatch(/^application\/json/);
+      expect(() => JSON.parse(answer.text) as unknown).not.toThrow();
+    }
+  });
+});
+
+describe("the server", () => {
+  it("listens on no address of the network without a token of its user", async () => {
+    for (const host of ["0.0.0.0", "::", "192.0.2.1"]) {
+      await expect(serve({ place: [], host })).rejects.toMatchObject({
+        code: "ERR_INVALID_ARGUMENT",
+        message: expect.stringContaining("BRANCHLOG_TOKEN") as unknown,
+      });
+    }
+    const short = serve({ place: [], token: "short" });
+    await expect(short).rejects.toMatchObject({ code: "ERR_INVALID_ARGUMENT" });
+  });
+
+  it("says that its port is taken", async () => {
+    const { port } = await testServer([sessions("pi-linear.jsonl")]);
+    await expect(serve({ place: [], port })).rejects.toMatchObject({ code: "ERR_SERVE_FAILED" });
+  });
+
+  it("serves 50 pages at once, and holds nothing once they are gone", async () => {
+    const directory = sessions("pi-linear.jsonl");
+    const server = await testServer([directory]);
+    const { key, path } = await itemOf(server, "pi-linear.jsonl");
+    const pages = await Promise.all(
+      Array.from({ length: 50 }, () => events(server, `?key=${key}`)),
+    );
+    for (const page of pages) await page.until((text) => text.includes('"kind":"session"'));
+    const session = await openSession(path);
+    const { revision } = await session.append({ type: "custom", customType: "x:y" });
+    await session.close();
+    for (const page of pages) {
+      await page.until((text) => text.includes(`"rowCount":${revision}`));
+      page.end();
+    }
+    await vi.waitFor(() => expect(server.counts()).toMatchObject({ listeners: 0 }));
+  });
+
+  it("joins what a slow page does not read", async () => {
+    const directory = sessions("pi-linear.jsonl");
+    const server = await testServer([directory]);
+    const { key, path } = await itemOf(server, "pi-linear.jsonl");
+    const slow = await events(server, `?key=${key}`, true);
+    const fast = await events(server, `?key=${key}`);
+    const before = process.memoryUsage().arrayBuffers;
+    const session = await openSession(path);
+    const text = "x".repeat(10_000);
+    for (let n = 0; n < 300; n += 1)
+      await session.append({ type: "custom", customType: "x:y", data: text });
+    const { revision } = session;
+    await session.close();
+    await fast.until((all) => all.includes(`"rowCount":${revision}`));
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50_000_000);
+    expect(fast.text().length).toBeLessThan(1_000_000);
+    slow.end();
+    fast.end();
+    await vi.waitFor(() => expect(server.counts()).toMatchObject({ listeners: 0 }));
+  });
+});
