@@ -33,7 +33,10 @@ export interface SessionItem {
   readonly isSubagent: boolean;
 }
 
-/** `GET /api/session/KEY`: the facts above its rows. */
+/**
+ * `GET /api/session/KEY`: the facts above its rows. With `~` behind the key, here and elsewhere,
+ * the session has only the rows from the root to the leaf, numbered by their place there.
+ */
 export interface SessionFacts {
   readonly item: SessionItem;
   /** Changes when the file was replaced by another: all rows are other ones then. */

@@ -85,9 +85,12 @@ export function routes(options: RouteOptions): Hono {
     return context.json(list);
   });
   app.get("/api/session/:key", async (context) => {
-    const item = directory.item(context.req.param("key"));
-    const facts = await directory.using(item.key, async (shown) => shown.facts());
-    const all: SessionFacts = { ...facts, item, canWrite, resume: resumeCommand(item) };
+    const { key } = context.req.param();
+    const item = directory.item(key);
+    const facts = await directory.using(key, async (shown) => shown.facts());
+    const resume = resumeCommand(item);
+    // Under the key that was asked for: all places of the view have it.
+    const all: SessionFacts = { ...facts, item: { ...item, key }, canWrite, resume };
     return context.json(all);
   });
   app.get("/api/session/:key/rows", async (context) => {

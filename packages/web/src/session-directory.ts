@@ -9,6 +9,7 @@ import { sessions$ } from "@branchlog/core/live";
 import type { LiveSessions } from "@branchlog/core/live";
 import type { ListedAgent, ListingStore } from "@branchlog/core/types";
 import type { SessionItem } from "./api.ts";
+import { BranchView } from "./branch-view.ts";
 import { ShownSession } from "./shown-session.ts";
 
 /** Where sessions are: directories with all below, or a store. */
@@ -140,18 +141,23 @@ export class SessionDirectory {
    * Runs work on an open session, which is opened first if need be, and closed once many others
    * were opened since. Throws `ERR_SESSION_NOT_FOUND`, and as `openSession`.
    */
-  async using<T>(key: string, work: (session: ShownSession) => Promise<T>): Promise<T> {
+  async using<T>(
+    key: string,
+    work: (session: ShownSession | BranchView) => Promise<T>,
+  ): Promise<T> {
     const release = this.hold(key);
     try {
-      return await work(await release.session);
+      const shown = await release.session;
+      return await work(key.endsWith(branchMark) ? new BranchView(shown) : shown);
     } finally {
       release.end();
     }
   }
 
   /** As {@link SessionDirectory.using}, until it is ended. */
-  hold(key: string): { readonly session: Promise<ShownSession>; readonly end: () => void } {
-    const { item } = this.#need(key);
+  hold(given: string): { readonly session: Promise<ShownSession>; readonly end: () => void } {
+    const { item } = this.#need(given);
+    const { key } = item;
     const open = this.#open.get(key) ?? this.#openAt(item);
     // The last used one is the last in the map.
     this.#open.delete(key);
@@ -201,7 +207,8 @@ export class SessionDirectory {
     );
   }
 
-  #need(key: string): Known {
+  #need(given: string): Known {
+    const key = given.replace(branchMark, "");
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const message = "There is no such session any more: it was deleted or moved. Go to the list.";
@@ -225,6 +232,9 @@ export class SessionDirectory {
     this.#tell({ changed: items, removed: gone, isComplete: this.#isComplete });
   }
 }
+
+/** Behind the key of a session: with its side branches collapsed. */
+export const branchMark = "~";
 
 /** Of the machine's paths nothing is in it. */
 export function keyOfPath(path: string): string {

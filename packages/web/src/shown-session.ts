@@ -43,12 +43,15 @@ import {
 import type { CallPlaces } from "./blocks.ts";
 import { Lanes } from "./lanes.ts";
 
-const rowsMax = 500;
+/** Of one answer. */
+export const rowsMax = 500;
 const branchRowsMax = 1000;
 /** How far a call and its result are looked for from each other. */
 const answerRowsMax = 200;
 /** Messages of a context that the page gets; the first ones are counted only. */
 const contextMessagesMax = 2000;
+
+export type ShownFacts = Omit<SessionFacts, "item" | "canWrite" | "resume">;
 
 export class ShownSession {
   readonly session: Session;
@@ -57,6 +60,8 @@ export class ShownSession {
   /** 1 for each row from the root to the leaf. */
   #onPath = new Uint8Array(0);
   #pathLeaf = -1;
+  /** Of the last call of {@link ShownSession.path}. */
+  #path = { leaf: -1, rowCount: -1, rows: new Int32Array(0) };
   /** What takes a pass over the bodies, once it is known; see {@link ShownSession.facts}. */
   #sums: Pick<SessionFacts, "usage" | "findings"> = { usage: null, findings: [] };
   #sumsRow = -1;
@@ -171,7 +176,7 @@ export class ShownSession {
   }
 
   /** From the index. Sums and findings are those of before until they are known, which is told. */
-  facts(): Omit<SessionFacts, "item" | "canWrite" | "resume"> {
+  facts(): ShownFacts {
     const lanes = this.#update();
     if (this.#sumsRow !== lanes.rowCount) void this.sumUp();
     const { session } = this;
@@ -206,6 +211,26 @@ export class ShownSession {
       return;
     }
     for (const tell of this.#tellers) tell();
+  }
+
+  /** The rows from the root to the leaf. */
+  path(): Int32Array {
+    const { rowCount } = this.#update();
+    if (this.#path.leaf === this.#pathLeaf && this.#path.rowCount === rowCount) {
+      return this.#path.rows;
+    }
+    const all = this.#onPath.subarray(0, rowCount);
+    const rows = new Int32Array(all.reduce((count, one) => count + one, 0));
+    let at = 0;
+    for (let row = 0; row < rowCount; row += 1) if (all[row] === 1) rows[at++] = row;
+    this.#path = { leaf: this.#pathLeaf, rowCount, rows };
+    return rows;
+  }
+
+  async row(row: number): Promise<Row> {
+    const index = this.#index;
+    const id = index.idOf(row);
+    return this.#row(row, index.rowOfId(id) === row ? await this.session.entry(id) : undefined);
   }
 
   /** At most 500. */

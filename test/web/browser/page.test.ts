@@ -54,6 +54,14 @@ describe.skipIf(!hasBrowser)("the page", () => {
       .locator('[role="treeitem"]')
       .evaluateAll((rows) => rows.map((row) => row.getAttribute("aria-level")));
     expect(lanes).toEqual(["1", "1", "1", "1", "1", "1", "2", "2", "2", "1"]);
+    await page.keyboard.press("b");
+    await page.waitForURL(/~$/);
+    await page.getByText("Plan the cache.").nth(1).waitFor({ state: "detached" });
+    expect(await page.locator('[role="treeitem"]').allInnerTexts()).toEqual([
+      expect.stringContaining("A second root."),
+    ]);
+    await page.getByRole("button", { name: "Only this branch" }).click();
+    await page.getByText("Try LRU.").waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -293,7 +301,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await page.getByText("Try LRU.").first().click();
     await page.waitForURL(/#.*row=2/);
     await page.locator("#row-10").click();
-    await page.getByText("Context here").click();
+    await page.locator('a[href$="/context?row=10"]').click();
     await page.getByText("A second root.").first().waitFor();
     expect(await page.evaluate(() => Reflect.get(window, "hacked") as unknown)).toBeUndefined();
     expect(await page.getByText("Search", { exact: true }).count()).toBe(0);

@@ -17,6 +17,7 @@ const keys: readonly (readonly [string, string])[] = [
   ["g G", "first, last entry"],
   ["l", "leaf"],
   ["[ ]", "previous, next branch point"],
+  ["b", "only this branch, or all of them"],
   ["c", "context at the entry"],
   ["x", "mark the entry, to compare another with it"],
   ["Esc", "close, back"],

@@ -3,10 +3,12 @@ import type { VNode } from "preact";
 import type { SessionFacts } from "../api.ts";
 import { changeName, deleteSession } from "./changes.ts";
 import { fetchPlace } from "./client.ts";
+import { isExported } from "./exported.ts";
 import { Failure } from "./loading.tsx";
 import { nextBranch, previousBranch } from "./model/branch-jumps.ts";
 import { formatBytes, formatCost, formatCount, plural, shortPath } from "./model/formatting.ts";
-import { Link } from "./navigation.tsx";
+import { isCollapsed, sessionPlace, toggledKey } from "./model/route.ts";
+import { Link, go } from "./navigation.tsx";
 import { attempt, copy } from "./notice.tsx";
 import { isFresh, titleOf } from "./session-catalog.ts";
 
@@ -89,6 +91,15 @@ function Jumps({ facts, active, show }: Omit<HeaderProps, "failure">): VNode {
       <button type="button" disabled={next === undefined} onClick={() => jump(next)}>
         ↓ Branch <kbd>]</kbd>
       </button>
+      {isExported ? null : (
+        <button
+          type="button"
+          aria-pressed={isCollapsed(facts.item.key)}
+          onClick={() => toggleBranches(facts)}
+        >
+          Only this branch <kbd>b</kbd>
+        </button>
+      )}
       {facts.labels.length === 0 ? null : <LabelMenu facts={facts} jump={jump} />}
       <input
         class="entry-id"
@@ -102,6 +113,12 @@ function Jumps({ facts, active, show }: Omit<HeaderProps, "failure">): VNode {
       />
     </>
   );
+}
+
+/** The leaf is on both sides; other places would be others there. */
+export function toggleBranches({ item }: SessionFacts): void {
+  if (isExported) return;
+  go(sessionPlace(toggledKey(item.key)));
 }
 
 interface LabelMenuProps {

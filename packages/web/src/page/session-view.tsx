@@ -17,7 +17,7 @@ import { markedRowOf, openSession, toggleMark } from "./open-session.ts";
 import { RowList } from "./row-list.tsx";
 import { RowScroller } from "./row-scroller.ts";
 import { RowStore } from "./row-store.ts";
-import { SessionHeader } from "./session-header.tsx";
+import { SessionHeader, toggleBranches } from "./session-header.tsx";
 
 interface SessionViewProps {
   readonly sessionKey: string;
@@ -143,6 +143,7 @@ function useTreeKeys({ facts, active, isOpen, show, open }: TreeKeys): void {
     "]": () => showIfAny(nextBranch(facts.branchRows, active)),
     "[": () => showIfAny(previousBranch(facts.branchRows, active)),
     Enter: () => (isOpen ? document.getElementById("entry")?.focus() : open(active)),
+    b: () => toggleBranches(facts),
     c: () => go({ kind: "context", key, row: active }),
     x: () => toggleMark(key, active),
     Escape: () => {

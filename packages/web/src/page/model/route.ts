@@ -25,6 +25,17 @@ export function sessionPlace(key: string, row: number | null = null): Route {
   return { kind: "session", key, row, entryId: null };
 }
 
+const branchMark = "~";
+
+export function isCollapsed(key: string): boolean {
+  return key.endsWith(branchMark);
+}
+
+/** The same session with its side branches collapsed, or with all of them again. */
+export function toggledKey(key: string): string {
+  return isCollapsed(key) ? key.slice(0, -branchMark.length) : `${key}${branchMark}`;
+}
+
 export const costDimensions: readonly CostDimension[] = ["project", "day", "model", "agent"];
 
 /** The place that an address names; `absent` for an unknown address. */
