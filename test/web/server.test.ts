@@ -1,5 +1,15 @@
 /** What the server answers, to whom, and what it holds for them. */
-import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createHmac } from "node:crypto";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
@@ -128,6 +138,35 @@ describe("the page's data", () => {
     page.end();
   });
 
+  it("follows a file that was replaced by one with other branches", async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, "replaced.jsonl");
+    const text = (parents: readonly (string | null)[]): string => {
+      const lines = parents.map((parentId, at) => ({
+        type: "message",
+        id: `entry-${at}`,
+        parentId,
+        timestamp: "2026-01-01T00:00:00.000Z",
+        message: { role: "user", content: `text ${at}`, timestamp: 1 },
+      }));
+      const header = { type: "session", version: 3, id: "one", timestamp: "t", cwd: "/" };
+      return [header, ...lines].map((line) => `${JSON.stringify(line)}\n`).join("");
+    };
+    writeFileSync(path, text([null, "entry-0", "entry-1", "entry-2"]));
+    const server = await testServer([directory]);
+    const { key } = await itemOf(server, "replaced.jsonl");
+    const shown = async (): Promise<readonly string[]> => {
+      const { rows } = await server.get<RowPage>(`/api/session/${key}~/rows`);
+      return rows.map((row) => row.text);
+    };
+    expect(await shown()).toEqual(["text 0", "text 1", "text 2", "text 3"]);
+    const page = await events(server, `?key=${key}~`);
+    writeFileSync(`${path}.next`, text([null, "entry-0", "entry-1", "entry-0"]));
+    renameSync(`${path}.next`, path);
+    await vi.waitFor(async () => expect(await shown()).toEqual(["text 0", "text 3"]), 10_000);
+    page.end();
+  });
+
   it("opens with the session that was asked for", async () => {
     const directory = sessions("pi-linear.jsonl");
     const session = join(directory, "pi-linear.jsonl");
@@ -210,6 +249,27 @@ describe("a request is refused", () => {
     // The page itself may be loaded again with its old address.
     const own = await server.ask(`/${search}`, { headers: { cookie: server.cookie } });
     expect([own.status, own.headers.location]).toEqual([303, "/"]);
+  });
+
+  it("with nothing that could be made of the address, or of another user's token", async () => {
+    const token = "a token of the user";
+    const server = await testServer([sessions("pi-linear.jsonl")], { token });
+    const { searchParams } = new URL(server.url);
+    expect(searchParams.get("token")).not.toContain(token);
+    const given = searchParams.get("token") ?? "";
+    const made = createHmac("sha256", given).update("cookie").digest("base64url");
+    const name = server.cookie.split("=")[0] ?? "";
+    const answer = await server.ask("/api/sessions", { headers: { cookie: `${name}=${made}` } });
+    expect(answer.status).toBe(401);
+  });
+
+  it("as HEAD, which would leave a stream behind", async () => {
+    const server = await testServer([sessions("pi-linear.jsonl")]);
+    for (const path of ["/", "/api/events", "/api/search?q=w", "/api/sessions"]) {
+      const headers = { cookie: server.cookie };
+      expect((await server.ask(path, { method: "HEAD", headers })).status).toBe(405);
+    }
+    expect(server.counts().listeners).toBe(0);
   });
 
   it("for another host, from another origin, and from another site", async () => {
@@ -333,6 +393,7 @@ describe("every answer", () => {
         expect(policy).not.toContain("unsafe");
         expect(answer.headers["x-content-type-options"]).toBe("nosniff");
         expect(answer.headers["referrer-policy"]).toBe("no-referrer");
+        expect(answer.headers["cache-control"]).toBe("no-store");
       }
     }
     const html = await server.ask("/s/anything", { headers: { cookie: server.cookie } });
@@ -380,6 +441,35 @@ describe("the server", () => {
     const short = serve({ place: [], token: "short" });
     await expect(short).rejects.toMatchObject({ code: "ERR_INVALID_ARGUMENT" });
   });
+
+  it.skipIf(!existsSync("/proc/self/fd"))(
+    "closes files of searches that are given up",
+    async () => {
+      const directory = temporaryDirectory();
+      for (let at = 0; at < 5; at += 1) {
+        cpSync(fixture("pi-linear.jsonl"), join(directory, `${at}.jsonl`));
+        const entry = (id: number): string =>
+          `{"type":"message","id":"m${id}","parentId":null,"timestamp":"t",` +
+          `"message":{"role":"user","content":"needle ${"x".repeat(2000)}","timestamp":1}}\n`;
+        const lines = Array.from({ length: 400 }, (_, id) => entry(id));
+        appendFileSync(join(directory, `${at}.jsonl`), lines.join(""));
+      }
+      const server = await testServer([directory]);
+      await itemOf(server, "4.jsonl");
+      const openFiles = (): number => readdirSync("/proc/self/fd").length;
+      const before = openFiles();
+      for (let at = 0; at < 20; at += 1) {
+        const ending = new AbortController();
+        const { host, cookie } = server;
+        const headers = { cookie };
+        const url = `http://${host}/api/search?q=needle`;
+        const { body } = await fetch(url, { headers, signal: ending.signal });
+        await body?.getReader().read();
+        ending.abort();
+      }
+      await vi.waitFor(() => expect(openFiles()).toBeLessThan(before + 10), 5_000);
+    },
+  );
 
   it("says that its port is taken", async () => {
     const { port } = await testServer([sessions("pi-linear.jsonl")]);

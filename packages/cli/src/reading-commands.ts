@@ -326,6 +326,8 @@ export const readingCommands: readonly Declared[] = [
   command({
     usage: "serve [places..]",
     about: "Show sessions in the browser, live",
+    // It closes what it has open when it is interrupted.
+    isWriting: true,
     positionals: {
       places: {
         ...positional(

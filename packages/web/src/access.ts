@@ -88,6 +88,7 @@ export const answerHeaders: Readonly<Record<string, string>> = {
     "require-trusted-types-for 'script'",
     "trusted-types branchlog dompurify",
   ].join("; "),
+  "Cache-Control": "no-store",
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Resource-Policy": "same-origin",
   "Referrer-Policy": "no-referrer",

@@ -74,15 +74,18 @@ export class BranchView {
     return { ...view, row: place };
   }
 
-  compare(from: number, to: number): Promise<ContextComparison> {
+  async compare(from: number, to: number): Promise<ContextComparison> {
     const path = this.#shown.path();
     return this.#shown.compare(rowAt(path, from), rowAt(path, to));
   }
 }
 
-/** -1, which no session has, for a place that the path does not have. */
+/** Throws `ERR_ENTRY_NOT_FOUND`. */
 function rowAt(path: Int32Array, place: number): number {
-  return path[place] ?? -1;
+  const row = path[place];
+  if (row !== undefined) return row;
+  const message = `The branch has ${path.length} entries, and none at row ${place}.`;
+  throw new BranchlogError("ERR_ENTRY_NOT_FOUND", message);
 }
 
 /** Rows of a path ascend. Null: it does not have the row. */

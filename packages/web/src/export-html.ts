@@ -134,7 +134,7 @@ async function copyForExport(
       item: {
         key,
         path: clean(basename(session.path)),
-        id: session.header.id,
+        id: clean(session.header.id),
         name: session.name === undefined ? null : clean(session.name),
         firstMessage: summary.firstMessage === undefined ? null : clean(summary.firstMessage),
         agent: session.transcriptOf ?? session.dialect,

@@ -40,8 +40,8 @@ export interface RouteOptions {
   readonly assets: string;
   /** The rules once the port is known. */
   readonly rules: () => AccessRules;
-  /** Good for one page; later ones need its cookie. */
-  readonly token: string;
+  /** One of them lets one page in; later ones need its cookie. */
+  readonly tokens: readonly string[];
   /** The place that a page with the token is sent to. */
   readonly start: string;
   /** Called with errors that no page is told. */
@@ -50,7 +50,9 @@ export interface RouteOptions {
 
 const streamsMax = 200;
 const hitsMax = 500;
-const changeUnitsMax = 64 * 1024;
+const changeBytesMax = 64 * 1024;
+/** Sessions of others are theirs to change. */
+const changedAgents: readonly string[] = ["pi", "omp"];
 const groupings = ["project", "day", "model", "agent"] as const;
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -67,6 +69,10 @@ export function routes(options: RouteOptions): Hono {
 
   app.use("*", async (context: Context, next) => {
     for (const [name, value] of Object.entries(answerHeaders)) context.header(name, value);
+    // The streams below would never be read, and never end.
+    if (context.req.method === "HEAD") {
+      return failure(context, 405, "ERR_INVALID_ARGUMENT", "This server answers GET and POST.");
+    }
     const token = context.req.query("token");
     if (token !== undefined && context.req.path === "/") {
       return enter(token, context, options, state);
@@ -90,7 +96,12 @@ export function routes(options: RouteOptions): Hono {
     const facts = await directory.using(key, async (shown) => shown.facts());
     const resume = resumeCommand(item);
     // Under the key that was asked for: all places of the view have it.
-    const all: SessionFacts = { ...facts, item: { ...item, key }, canWrite, resume };
+    const all: SessionFacts = {
+      ...facts,
+      item: { ...item, key },
+      canWrite: canWrite && changedAgents.includes(item.agent),
+      resume,
+    };
     return context.json(all);
   });
   app.get("/api/session/:key/rows", async (context) => {
@@ -132,8 +143,9 @@ export function routes(options: RouteOptions): Hono {
     if (context.req.header("x-branchlog") === undefined) {
       return failure(context, 403, "ERR_ACCESS", "A change needs the header of the page.");
     }
-    const text = await context.req.text();
-    const change = text.length > changeUnitsMax ? undefined : changeIn(text);
+    // A body whose size is not told before is none of the page's.
+    const size = Number(context.req.header("content-length") ?? Infinity);
+    const change = size > changeBytesMax ? undefined : changeIn(await context.req.text());
     if (change === undefined) throw invalid("The body is no change.");
     const item = directory.item(context.req.param("key"));
     return context.json(await changed(item, change, directory));
@@ -153,10 +165,7 @@ export function routes(options: RouteOptions): Hono {
     });
     context.req.raw.signal.addEventListener("abort", () => events.end(), { once: true });
     const stream = events.stream();
-    return context.body(stream, 200, {
-      "Content-Type": "text/event-stream",
-      "Cache-Control": "no-store",
-    });
+    return context.body(stream, 200, { "Content-Type": "text/event-stream" });
   });
   app.all("/api/*", (context) => failure(context, 404, "ERR_NOT_FOUND", "There is no such thing."));
   app.get("*", (context) => asset(context, options.assets));
@@ -169,7 +178,7 @@ export function routes(options: RouteOptions): Hono {
       return failure(context, 500, "ERR_UNKNOWN", message);
     }
     const isMissing = /NOT_FOUND|MISSING|GONE/.test(error.code);
-    const isInvalid = error.code === "ERR_INVALID_ARGUMENT";
+    const isInvalid = /INVALID_ARGUMENT|READ_ONLY|NOT_A_SESSION/.test(error.code);
     return failure(context, isMissing ? 404 : isInvalid ? 400 : 500, error.code, error.message);
   });
   return app;
@@ -198,7 +207,8 @@ function enter(
   const place = placeVerdict({ ...asked, site: undefined }, rules);
   if (place.kind === "refused") return failure(context, place.status, "ERR_ACCESS", place.reason);
   const isKnown = verdictOf({ ...asked, site: undefined }, rules).kind === "allowed";
-  if (!isKnown && (state.isTokenUsed || !isSameSecret(token, options.token))) {
+  const isToken = options.tokens.map((one) => isSameSecret(token, one)).includes(true);
+  if (!isKnown && (state.isTokenUsed || !isToken)) {
     const reason = "This token was used, or is another one. Start branchlog serve again.";
     return failure(context, 401, "ERR_ACCESS", reason);
   }
@@ -210,7 +220,7 @@ function enter(
 
 function failure(
   context: Context,
-  status: 400 | 401 | 403 | 404 | 500 | 503,
+  status: 400 | 401 | 403 | 404 | 405 | 500 | 503,
   code: string,
   message: string,
 ): Response {
@@ -248,10 +258,7 @@ function asset(context: Context, assets: string): Response {
     return failure(context, 404, "ERR_NOT_FOUND", "There is no such file.");
   }
   const type = mediaTypes[extname(name)] ?? "application/octet-stream";
-  return context.body(new Uint8Array(bytes), 200, {
-    "Content-Type": type,
-    "Cache-Control": "no-store",
-  });
+  return context.body(new Uint8Array(bytes), 200, { "Content-Type": type });
 }
 
 function resumeCommand({ agent, id, path }: SessionItem): string | null {
@@ -304,7 +311,10 @@ async function changed(
     }
     case "fork": {
       const fork = await forkSession(source, { at: change.id });
-      return { message: `Forked to ${fork.path}`, key: directory.keyOf(fork.path) ?? null };
+      return {
+        message: `Forked to ${fork.path}`,
+        key: (await directory.listedKey(fork.path)) ?? null,
+      };
     }
     case "delete": {
       if (typeof source !== "string") {
@@ -328,7 +338,11 @@ function searchAnswer(context: Context, options: RouteOptions): Response {
       if (next.done === true) controller.close();
       else controller.enqueue(encoder.encode(`${JSON.stringify(next.value)}\n`));
     },
-    cancel: () => ending.abort(),
+    cancel: async () => {
+      ending.abort();
+      // Stopped between two hits it has files open.
+      await hits.return(undefined);
+    },
   });
   return context.body(stream, 200, { "Content-Type": "application/x-ndjson" });
 }

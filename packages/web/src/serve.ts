@@ -1,5 +1,6 @@
 /** Starts the server of the page, on this machine only unless it is told otherwise. */
 import { createHmac, randomBytes } from "node:crypto";
+import { hostname, networkInterfaces } from "node:os";
 import { createAdaptorServer } from "@hono/node-server";
 import type { AddressInfo } from "node:net";
 import { BranchlogError } from "@branchlog/core";
@@ -15,7 +16,10 @@ export interface ServeOptions {
   readonly port?: number | undefined;
   /** Default `127.0.0.1`. Any other address needs a `token`. */
   readonly host?: string | undefined;
-  /** What the address has to have once; default: a random one. At least 16 characters. */
+  /**
+   * What an address may have in place of the random token, once for each start. Pages stay open
+   * when the server is started again with it. At least 16 characters.
+   */
   readonly token?: string | undefined;
   /** The path of the session that the page opens with. Default: the list. */
   readonly session?: string | undefined;
@@ -51,12 +55,13 @@ export async function serve(options: ServeOptions): Promise<Served> {
       "text that nobody guesses. Nothing was started.";
     throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
   }
-  const token = options.token ?? randomBytes(24).toString("base64url");
-  if (token.length < tokenUnitsMin) {
+  const token = randomBytes(24).toString("base64url");
+  if (options.token !== undefined && options.token.length < tokenUnitsMin) {
     throw new BranchlogError("ERR_INVALID_ARGUMENT", "The token has less than 16 characters.");
   }
   const directory = new SessionDirectory(place);
-  // With a token of the user's, pages stay open when the server is started again.
+  // With a token of the user's, pages stay open when the server is started again. It is not in the
+  // address, where whoever finds it later could make the cookie of it.
   const secret = createHmac("sha256", options.token ?? randomBytes(32))
     .update("cookie")
     .digest("base64url");
@@ -67,7 +72,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     canWrite: write,
     assets: assetsDirectory(),
     rules: () => rules,
-    token,
+    tokens: options.token === undefined ? [token] : [token, options.token],
     start: options.session === undefined ? "/" : `/s/${keyOfPath(options.session)}`,
     onProblem,
   });
@@ -80,16 +85,14 @@ export async function serve(options: ServeOptions): Promise<Served> {
       else reject(notStarted(host, port, new Error("it has no address")));
     });
   });
-  const names = loopback.has(host) ? ["127.0.0.1", "localhost", "[::1]"] : [host];
   rules = {
-    hosts: names.map((name) => `${name}:${listening.port}`),
+    hosts: namesOf(host).map((name) => `${name}:${listening.port}`),
     secret,
     cookie: `branchlog-${listening.port}`,
   };
   directory.start().catch(onProblem);
-  const shownHost = host === "::1" ? "[::1]" : host;
   return {
-    url: `http://${shownHost}:${listening.port}/?token=${encodeURIComponent(token)}`,
+    url: `http://${bracketed(host)}:${listening.port}/?token=${encodeURIComponent(token)}`,
     port: listening.port,
     counts: () => ({ listeners: directory.listenerCount, openSessions: directory.openCount }),
     close: async () => {
@@ -102,9 +105,23 @@ export async function serve(options: ServeOptions): Promise<Served> {
   };
 }
 
+/** As they are in `Host`. Of a server that listens everywhere: all addresses of the machine. */
+function namesOf(host: string): readonly string[] {
+  const own = ["127.0.0.1", "localhost", "[::1]"];
+  if (loopback.has(host)) return own;
+  if (host !== "0.0.0.0" && host !== "::") return [bracketed(host)];
+  const addresses = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
+  const others = addresses.map(({ address }) => bracketed(address));
+  return [...own, bracketed(host), hostname(), ...others];
+}
+
+function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
 function notStarted(host: string, port: number, cause: Error): BranchlogError {
   const message =
-    `Nothing listens on ${host}, port ${port} (${cause.message}). ` +
-    "Choose another one with --port.";
+    `The server could not listen on ${host}, port ${port} (${cause.message}). ` +
+    "Choose another port with --port, or an address of this machine with --host.";
   return new BranchlogError("ERR_SERVE_FAILED", message, { cause });
 }

@@ -25,6 +25,8 @@ export interface ListChange {
 const openMax = 12;
 
 /** How often documents of ConnectOnion are looked for: they are no part of live lists. */
+/** So long a fork is waited for; one elsewhere is never listed. */
+const listedMs = 3_000;
 const documentsEveryMs = 10_000;
 
 interface Known {
@@ -36,6 +38,8 @@ export class SessionDirectory {
   readonly #known = new Map<string, Known>();
   readonly #listeners = new Set<(change: ListChange) => void>();
   readonly #open = new Map<string, Promise<ShownSession>>();
+  /** Open, and to be closed when its last user ends. */
+  readonly #outdated = new Set<string>();
   readonly #users = new Map<string, number>();
   #isComplete = false;
   #end: () => void = () => undefined;
@@ -83,10 +87,7 @@ export class SessionDirectory {
     });
     if (gone.length === 0 && changed.length === 0) return;
     for (const item of changed) this.#known.set(item.key, { item });
-    for (const key of [...gone, ...changed.map(({ key: one }) => one)]) {
-      const open = this.#open.get(key);
-      if (open !== undefined && (this.#users.get(key) ?? 0) === 0) this.#forget(key, open);
-    }
+    for (const key of [...gone, ...changed.map(({ key: one }) => one)]) this.#outdate(key);
     for (const key of gone) this.#known.delete(key);
     this.#tell({ changed, removed: gone, isComplete: this.#isComplete });
   }
@@ -122,6 +123,24 @@ export class SessionDirectory {
   keyOf(path: string): string | undefined {
     const key = keyOfPath(path);
     return this.#known.has(key) ? key : undefined;
+  }
+
+  /** As {@link SessionDirectory.keyOf}, for a new session: waits until it is listed. */
+  async listedKey(path: string): Promise<string | undefined> {
+    if (this.keyOf(path) === undefined) {
+      await new Promise<void>((resolve) => {
+        const end = (): void => {
+          clearTimeout(timer);
+          ignore();
+          resolve();
+        };
+        const timer = setTimeout(end, listedMs);
+        const ignore = this.onChange(() => {
+          if (this.keyOf(path) !== undefined) end();
+        });
+      });
+    }
+    return this.keyOf(path);
   }
 
   onChange(listener: (change: ListChange) => void): () => void {
@@ -168,6 +187,7 @@ export class SessionDirectory {
       if (!isHeld) return;
       isHeld = false;
       this.#users.set(key, (this.#users.get(key) ?? 1) - 1);
+      if (this.#outdated.has(key)) this.#outdate(key);
       this.#closeUnused();
     };
     return { session: open, end };
@@ -198,9 +218,18 @@ export class SessionDirectory {
     }
   }
 
+  /** What was opened is another one now: it goes once no page uses it. */
+  #outdate(key: string): void {
+    const open = this.#open.get(key);
+    if (open === undefined) return;
+    if ((this.#users.get(key) ?? 0) > 0) this.#outdated.add(key);
+    else this.#forget(key, open);
+  }
+
   #forget(key: string, open: Promise<ShownSession>): void {
     this.#open.delete(key);
     this.#users.delete(key);
+    this.#outdated.delete(key);
     void open.then(
       (session) => session.close(),
       () => undefined,
@@ -225,8 +254,7 @@ export class SessionDirectory {
     const gone = removed.map(({ path }) => keyOfPath(path));
     for (const key of gone) {
       this.#known.delete(key);
-      const open = this.#open.get(key);
-      if (open !== undefined && (this.#users.get(key) ?? 0) === 0) this.#forget(key, open);
+      this.#outdate(key);
     }
     const items = fresh.map(({ item }) => item);
     this.#tell({ changed: items, removed: gone, isComplete: this.#isComplete });

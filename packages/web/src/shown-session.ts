@@ -135,6 +135,8 @@ export class ShownSession {
       this.#lanes = new Lanes();
       this.#pathLeaf = -1;
       this.#onPath = new Uint8Array(0);
+      this.#path = { leaf: -1, rowCount: -1, rows: new Int32Array(0) };
+      this.#sumsRow = -1;
     }
     const parentOf = parentFinder(index);
     for (let row = this.#lanes.rowCount; row < index.count; row += 1) {
@@ -259,6 +261,8 @@ export class ShownSession {
     const index = this.#index;
     const { type, role } = index.kindOf(row);
     const id = index.idOf(row);
+    const isReplaced = index.isNode(row) && index.rowOfId(id) !== row;
+    const absent = isReplaced ? "(a later entry has the same id)" : "";
     return {
       row,
       id,
@@ -266,12 +270,12 @@ export class ShownSession {
       role: type === "message" ? (role ?? null) : null,
       timeMs: index.rows.time(row),
       label: this.session.label(id)?.label ?? null,
-      text: entry === undefined ? "" : gistOf(entry),
+      text: entry === undefined ? absent : gistOf(entry),
       tools: toolsOf(entry),
       isLeaf: id === this.session.leaf && index.rowOfId(id) === row,
       isOnPath: this.#onPath[row] === 1,
       isError: isErrorEntry(entry),
-      isDamaged: entry === undefined,
+      isDamaged: entry === undefined && !isReplaced,
       lanes: this.#lanes.at(row),
     };
   }
@@ -300,7 +304,7 @@ export class ShownSession {
     const entry = index.rowOfId(id) === row ? await this.session.entry(id) : undefined;
     const unitsMax = isFull ? Infinity : shownUnitsMax;
     const places = entry === undefined ? noPlaces : await this.#callPlaces(row, entry);
-    const raw = shortened(entry === undefined ? "" : (JSON.stringify(entry) ?? ""), unitsMax);
+    const raw = shortened(entry === undefined ? "" : storedLine(entry), unitsMax);
     const parentRow = lanes.parentOf(row);
     const blocks = entry === undefined ? [] : entryBlocks(entry, { unitsMax, places });
     const children = index.isNode(row) ? this.session.children(id) : [];
@@ -383,6 +387,14 @@ export class ShownSession {
 }
 
 const noPlaces: CallPlaces = { resultRow: () => null, callRow: () => null };
+
+function storedLine(entry: SessionEntry): string {
+  try {
+    return JSON.stringify(entry);
+  } catch {
+    return "(This entry is nested too deeply to be shown.)";
+  }
+}
 
 function contextMessage(message: AgentMessage): ContextMessage {
   const blocks: Block[] = messageBlocks(message, { unitsMax: shownUnitsMax, places: noPlaces });

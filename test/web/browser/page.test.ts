@@ -56,7 +56,8 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(lanes).toEqual(["1", "1", "1", "1", "1", "1", "2", "2", "2", "1"]);
     await page.keyboard.press("b");
     await page.waitForURL(/~$/);
-    await page.getByText("Plan the cache.").nth(1).waitFor({ state: "detached" });
+    await page.locator('[role="treeitem"]').nth(1).waitFor({ state: "detached" });
+    await page.locator('[role="treeitem"]', { hasText: "A second root." }).waitFor();
     expect(await page.locator('[role="treeitem"]').allInnerTexts()).toEqual([
       expect.stringContaining("A second root."),
     ]);

@@ -1,8 +1,8 @@
 /** `branchlog serve`: the page over sessions, until it is interrupted. */
 import { spawn } from "node:child_process";
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { knownPlaces } from "@branchlog/core";
+import { BranchlogError, knownPlaces } from "@branchlog/core";
 import { serve } from "@branchlog/web";
 import type { ShownPlace } from "@branchlog/web";
 import { writeJsonLine } from "../command-io.ts";
@@ -31,7 +31,10 @@ export async function serveCommand(
   const token = process.env["BRANCHLOG_TOKEN"];
   const onProblem = (error: unknown): void => {
     const message = error instanceof Error ? error.message : String(error);
-    void err.write(`${wholeLine(message)}\n`).catch(() => undefined);
+    void err
+      .write(`${wholeLine(message)}\n`)
+      .then(() => err.flush())
+      .catch(() => undefined);
   };
   const served = await serve({ place, session, port, host, token, write, onProblem });
   if (json) await writeJsonLine(out, { url: served.url });
@@ -63,6 +66,11 @@ async function placeOf(words: readonly string[], signal: AbortSignal): Promise<S
   }
   const paths: string[] = [];
   for (const word of words) paths.push(resolve(await sessionPath(word, signal)));
+  const absent = paths.find((path) => !existsSync(path));
+  if (absent !== undefined) {
+    const message = `There is no ${absent}. Give a directory with sessions, or a session.`;
+    throw new BranchlogError("ERR_LOG_MISSING", message, { path: absent });
+  }
   const isFile = (path: string): boolean =>
     statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   const place = paths.map((path) => (isFile(path) ? dirname(path) : path));

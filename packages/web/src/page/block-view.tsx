@@ -9,8 +9,8 @@ import { sessionPlace } from "./model/route.ts";
 import { Link } from "./navigation.tsx";
 import { Code, Diff, Markdown } from "./rich-text.tsx";
 
-/** Longer text is shown plain: parsing hostile text may take long. */
-const markdownMax = 200_000;
+/** Longer text is shown plain: parsing of hostile text takes time with the square of its length. */
+const markdownMax = 20_000;
 
 interface BlockViewProps {
   readonly block: Block;

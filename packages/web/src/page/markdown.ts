@@ -38,10 +38,21 @@ const marked = new Marked({
   },
 });
 
-/** Shows a text as Markdown, and returns the code in it that has a language. */
+/**
+ * Shows a text as Markdown, or as it is if it is nested too deeply. Returns the code in it that has
+ * a language.
+ */
 export function renderMarkdown(element: HTMLElement, text: string): readonly CodeElement[] {
-  const html = marked.parse(text, { async: false });
-  setHtml(element, html, textTags.split(" "), ["href", "class", "start", "align"]);
+  try {
+    setHtml(element, marked.parse(text, { async: false }), textTags.split(" "), [
+      "href",
+      "class",
+      "start",
+      "align",
+    ]);
+  } catch {
+    element.textContent = text;
+  }
   return Array.from(element.querySelectorAll("pre > code"), (code) => ({
     element: code,
     language: /language-([^ ]+)/.exec(code.className)?.[1] ?? "",

@@ -62,6 +62,7 @@ export function OverviewStrip({ facts, active, scroller }: OverviewProps): VNode
 
 /** A short line at each row; `line` is drawn from the left side of the strip. */
 function ticks(rows: readonly number[], rowCount: number, line: string): string {
+  if (rowCount === 0) return "";
   const places = rows.map((row) => Math.round(((row + 0.5) / rowCount) * unitHeight));
   return [...new Set(places)].map((y) => `M0 ${y}${line}`).join("");
 }

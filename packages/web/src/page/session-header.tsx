@@ -152,9 +152,11 @@ function SessionActions({ facts, active }: Pick<HeaderProps, "facts" | "active">
   const { resume, item, canWrite } = facts;
   return (
     <>
-      <Link class="button" to={{ kind: "context", key: item.key, row: active }}>
-        Context <kbd>c</kbd>
-      </Link>
+      {facts.rowCount === 0 ? null : (
+        <Link class="button" to={{ kind: "context", key: item.key, row: active }}>
+          Context <kbd>c</kbd>
+        </Link>
+      )}
       {resume === null ? null : (
         <button type="button" title={resume} onClick={() => copy("the command", resume)}>
           Copy resume command

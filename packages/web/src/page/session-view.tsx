@@ -35,8 +35,13 @@ export function SessionView({ sessionKey, row, entryId }: SessionViewProps): VNo
   useEffect(() => {
     if (entryId === null) return;
     attempt(async () => {
-      const place = await fetchPlace(sessionKey, entryId);
-      refine(sessionPlace(sessionKey, place.row));
+      try {
+        const place = await fetchPlace(sessionKey, entryId);
+        refine(sessionPlace(sessionKey, place.row));
+      } catch (error) {
+        refine(sessionPlace(sessionKey));
+        throw error;
+      }
     });
   }, [sessionKey, entryId]);
   const facts = store.facts.value;
