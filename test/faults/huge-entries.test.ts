@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
@@ -56,6 +56,13 @@ function worldOf(records: readonly object[], bytes: number = bodyBytesMax): Worl
   return { fs, ports: createMemoryPorts({ fs }) };
 }
 
+/** Closed at the end of its test: the log of one that is open may be read in the background. */
+async function opened(options: OpenOptions): Promise<Session> {
+  const session = await openSession(path, options);
+  onTestFinished(() => session.close());
+  return session;
+}
+
 async function idsOf(session: Session): Promise<string[]> {
   const ids: string[] = [];
   for await (const { id } of session.entries()) ids.push(id);
@@ -66,7 +73,7 @@ describe("an entry longer than a string can be", () => {
   it("is passed by, with a report, by what goes over entries (Verifies: P10, P16)", async () => {
     const { fs, ports } = worldOf([header, first, message, last]);
     const before = decodeCounter.parses;
-    const session = await openSession(path, { ports, bodyCacheBytesMax: 0 });
+    const session = await opened({ ports, bodyCacheBytesMax: 0 });
     expect([session.revision, session.leaf]).toEqual([3, "last"]);
     expect(await idsOf(session)).toEqual(["first", "last"]);
     expect((await session.branch()).map(({ id }) => id)).toEqual(["first", "last"]);
@@ -84,9 +91,10 @@ describe("an entry longer than a string can be", () => {
     expect(fs.longestRead).toBeLessThanOrEqual(mebibyte);
   });
 
+  // Without a checkpoint, which would be written behind the test: it reads all of the hole.
   it("is left out by pi's face, which hands out all others (Verifies: P10)", () => {
     const { fs, ports } = worldOf([header, first, message, last]);
-    const manager = managersWith({ ports }).open(path);
+    const manager = managersWith({ ports, checkpoint: "off" }).open(path);
     const answers = [manager.getEntries(), manager.getBranch(), manager.buildContextEntries()];
     for (const entries of answers) expect(entries).toMatchObject([first, last]);
     expect(manager.getChildren("first")).toEqual([]);
@@ -96,7 +104,7 @@ describe("an entry longer than a string can be", () => {
 
   it("that another program appends leaves pi's face a context (Verifies: P10, P16)", () => {
     const { fs, ports } = worldOf([header, first], 0);
-    const manager = managersWith({ ports }).open(path);
+    const manager = managersWith({ ports, checkpoint: "off" }).open(path);
     expect(manager.buildSessionContext().messages).toHaveLength(1);
     const [before, behind] = halves([message, last]);
     const stored = fs.readFileSync(path).toString();
@@ -134,7 +142,7 @@ describe.each(sizes)("an entry of %i bytes", (bytes, options) => {
     ]) {
       const { fs, ports } = worldOf(records, bytes);
       const before = decodeCounter.parses;
-      const session = await openSession(path, { ...options, ports });
+      const session = await opened({ ...options, ports });
       expect(session.leaf).toBe(records.at(-1) === last ? "last" : "huge");
       const report = await verifySession(session);
       expect(report).toMatchObject({ ok: true, records: records.length, pending: null });
@@ -147,7 +155,7 @@ describe.each(sizes)("an entry of %i bytes", (bytes, options) => {
 
   it("that is the last summary hides what it kept if it cannot be built, nothing else", async () => {
     const { ports } = worldOf([header, first, compaction, last], bytes);
-    const session = await openSession(path, { ...options, ports });
+    const session = await opened({ ...options, ports });
     const { messages } = await session.context();
     const roles = messages.map(({ role }) => role);
     expect(roles).toEqual(isBuildable ? ["compactionSummary", "user", "user"] : ["user"]);
