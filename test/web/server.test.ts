@@ -138,6 +138,20 @@ describe("the page's data", () => {
     page.end();
   });
 
+  it("says of an entry whose id comes again that a later one has it, not that it is damaged", async () => {
+    const directory = sessions("pi-linear.jsonl");
+    const path = join(directory, "pi-linear.jsonl");
+    const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+    appendFileSync(path, `${lines[1] ?? ""}\n`);
+    const server = await testServer([directory]);
+    const { key } = await itemOf(server, "pi-linear.jsonl");
+    const { rows } = await server.get<RowPage>(`/api/session/${key}/rows`);
+    const [first] = rows;
+    expect(rows).toHaveLength(lines.length);
+    expect(first).toMatchObject({ isDamaged: false, text: "(a later entry has the same id)" });
+    expect(rows.at(-1)).toMatchObject({ id: first?.id, isDamaged: false });
+  });
+
   it("follows a file that was replaced by one with other branches", async () => {
     const directory = temporaryDirectory();
     const path = join(directory, "replaced.jsonl");

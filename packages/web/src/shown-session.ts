@@ -257,12 +257,16 @@ export class ShownSession {
     return bodies;
   }
 
+  /** In place of an entry that cannot be asked for by its id; empty: it is damaged. */
+  #absentText(row: number): string {
+    const index = this.#index;
+    return index.rowOfId(index.idOf(row)) > row ? "(a later entry has the same id)" : "";
+  }
+
   #row(row: number, entry: SessionEntry | undefined): Row {
     const index = this.#index;
     const { type, role } = index.kindOf(row);
     const id = index.idOf(row);
-    const isReplaced = index.isNode(row) && index.rowOfId(id) !== row;
-    const absent = isReplaced ? "(a later entry has the same id)" : "";
     return {
       row,
       id,
@@ -270,12 +274,12 @@ export class ShownSession {
       role: type === "message" ? (role ?? null) : null,
       timeMs: index.rows.time(row),
       label: this.session.label(id)?.label ?? null,
-      text: entry === undefined ? absent : gistOf(entry),
+      text: entry === undefined ? this.#absentText(row) : gistOf(entry),
       tools: toolsOf(entry),
       isLeaf: id === this.session.leaf && index.rowOfId(id) === row,
       isOnPath: this.#onPath[row] === 1,
       isError: isErrorEntry(entry),
-      isDamaged: entry === undefined && !isReplaced,
+      isDamaged: entry === undefined && this.#absentText(row) === "",
       lanes: this.#lanes.at(row),
     };
   }
@@ -304,7 +308,10 @@ export class ShownSession {
     const entry = index.rowOfId(id) === row ? await this.session.entry(id) : undefined;
     const unitsMax = isFull ? Infinity : shownUnitsMax;
     const places = entry === undefined ? noPlaces : await this.#callPlaces(row, entry);
-    const raw = shortened(entry === undefined ? "" : storedLine(entry), unitsMax);
+    const raw = shortened(
+      entry === undefined ? this.#absentText(row) : storedLine(entry),
+      unitsMax,
+    );
     const parentRow = lanes.parentOf(row);
     const blocks = entry === undefined ? [] : entryBlocks(entry, { unitsMax, places });
     const children = index.isNode(row) ? this.session.children(id) : [];
