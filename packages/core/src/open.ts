@@ -161,17 +161,30 @@ export async function openOrCreateSession(
 ): Promise<Session> {
   if (isInStore<OpenOrCreateStoredOptions>(path)) return openOrCreateStored(path);
   const { signal, follow: _follow, ...creation } = requireOptions(options, openOrCreateNames);
-  const open = async (): Promise<Session> =>
-    new Session(await Engine.open(path, options, signal), options);
+  return openedOrCreated(options, {
+    open: async () => new Session(await Engine.open(path, options, signal), options),
+    create: async () => new Session(Engine.createSync(path, headerFor(creation), options), options),
+  });
+}
+
+interface OpeningWays {
+  readonly open: () => Promise<Session>;
+  readonly create: () => Promise<Session>;
+}
+
+async function openedOrCreated(
+  { access, signal }: Pick<OpenOptions, "access" | "signal">,
+  { open, create }: OpeningWays,
+): Promise<Session> {
   try {
     return await open();
   } catch (error) {
-    const isCreated = isBranchlogError(error, "ERR_LOG_MISSING") && options.access !== "read";
+    const isCreated = isBranchlogError(error, "ERR_LOG_MISSING") && access !== "read";
     if (!isCreated) throw error;
   }
   signal?.throwIfAborted();
   try {
-    return new Session(Engine.createSync(path, headerFor(creation), options), options);
+    return await create();
   } catch (error) {
     // Another process was faster.
     if (!isBranchlogError(error, "ERR_LOG_EXISTS")) throw error;
@@ -184,27 +197,17 @@ async function openOrCreateStored(options: OpenOrCreateStoredOptions): Promise<S
     ...openStoredNames,
     ...createStoredNames,
   });
-  const open = async (): Promise<Session> =>
-    openStoredSession(await store.open(id, signal), options);
-  try {
-    return await open();
-  } catch (error) {
-    const isCreated = isBranchlogError(error, "ERR_LOG_MISSING") && options.access !== "read";
-    if (!isCreated) throw error;
-  }
-  signal?.throwIfAborted();
-  try {
-    const header = headerFor({ ...creation, id });
-    const stored = await store.create(id, [encodeHeader(header)]);
-    return await openStoredSession(stored, {
-      ...creation,
-      ...(follow === undefined ? {} : { follow }),
-    });
-  } catch (error) {
-    // Another process was faster.
-    if (!isBranchlogError(error, "ERR_LOG_EXISTS")) throw error;
-    return open();
-  }
+  return openedOrCreated(options, {
+    open: async () => openStoredSession(await store.open(id, signal), options),
+    create: async () => {
+      const header = headerFor({ ...creation, id });
+      const stored = await store.create(id, [encodeHeader(header)]);
+      return openStoredSession(stored, {
+        ...creation,
+        ...(follow === undefined ? {} : { follow }),
+      });
+    },
+  });
 }
 
 /**

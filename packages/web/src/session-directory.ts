@@ -25,9 +25,10 @@ export interface ListChange {
 const openMax = 12;
 
 /** How often documents of ConnectOnion are looked for: they are no part of live lists. */
-/** So long a fork is waited for; one elsewhere is never listed. */
-const listedMs = 3_000;
 const documentsEveryMs = 10_000;
+
+/** How long a new fork is waited for. One outside of the place is never listed. */
+const listedMs = 3_000;
 
 interface Known {
   readonly item: SessionItem;
