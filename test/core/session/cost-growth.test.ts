@@ -5,10 +5,10 @@
 import { copyFileSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { decodeCounter, readCounter } from "@branchlog/streaming";
 import { createSession, openSession } from "@branchlog/core";
-import type { EntryDraft, Session } from "@branchlog/core";
+import type { EntryDraft, OpenOptions, Session } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { ManualClock, nodePorts } from "@branchlog/core/testing";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
@@ -55,9 +55,16 @@ async function logOf(entries: number, checkpointEveryBytes = Infinity): Promise<
   return { path, bytes: statSync(path).size };
 }
 
+/** Open until its test ends: the collector would close its file while another one is counted. */
+async function opened(path: string, options: Omit<OpenOptions, "ports">): Promise<Session> {
+  const session = await openSession(path, { ...options, ports });
+  onTestFinished(() => session.close());
+  return session;
+}
+
 /** A compaction near the end, so that the context does not grow with the history. */
 async function compacted(path: string): Promise<Session> {
-  const session = await openSession(path, { checkpoint: "off", ports });
+  const session = await opened(path, { checkpoint: "off" });
   const firstKeptEntryId = session.leaf ?? "";
   await session.append({ type: "compaction", summary: "All.", firstKeptEntryId, tokensBefore: 9 });
   return session;
@@ -90,9 +97,7 @@ describe("at n, 4 n and 16 n entries", () => {
   it("opening reads each byte once and parses the header only", async () => {
     const all = await atEachSize(async (entries) => {
       const { path, bytes } = await logOf(entries);
-      const counts = await counted(() =>
-        openSession(path, { access: "read", checkpoint: "off", ports }),
-      );
+      const counts = await counted(() => opened(path, { access: "read", checkpoint: "off" }));
       expect(counts.bytesRead).toBeGreaterThanOrEqual(bytes);
       expect(counts.bytesRead).toBeLessThanOrEqual(bytes + 65_536);
       return counts;
@@ -105,7 +110,7 @@ describe("at n, 4 n and 16 n entries", () => {
   it("opening with a checkpoint reads only the ends of the log, and parses the header", async () => {
     const all = await atEachSize(async (entries) => {
       const { path } = await logOf(entries, 1);
-      const counts = await counted(() => openSession(path, { access: "read", ports }));
+      const counts = await counted(() => opened(path, { access: "read" }));
       expect(counts.bytesRead).toBeLessThan(4_096);
       return counts;
     });
@@ -116,7 +121,7 @@ describe("at n, 4 n and 16 n entries", () => {
   it("an append reads nothing that was there before (Verifies: P17)", async () => {
     const all = await atEachSize(async (entries) => {
       const { path } = await logOf(entries);
-      const session = await openSession(path, { checkpoint: "off", ports });
+      const session = await opened(path, { checkpoint: "off" });
       await session.append(say(0));
       return counted(async () => {
         for (let n = 0; n < 20; n += 1) await appendAlone(session, n);
@@ -131,7 +136,7 @@ describe("at n, 4 n and 16 n entries", () => {
     const all = await atEachSize(async (entries) => {
       const { path } = await logOf(entries);
       await (await compacted(path)).close();
-      const session = await openSession(path, { access: "read", checkpoint: "off", ports });
+      const session = await opened(path, { access: "read", checkpoint: "off" });
       return counted(() => session.context());
     });
     expectConstant(all, 64);
@@ -141,7 +146,7 @@ describe("at n, 4 n and 16 n entries", () => {
   it("the next context parses no entry again (Verifies: P17)", async () => {
     const all = await atEachSize(async (entries) => {
       const { path } = await logOf(entries);
-      const session = await openSession(path, { checkpoint: "off", ports });
+      const session = await opened(path, { checkpoint: "off" });
       await session.context();
       return counted(async () => {
         for (let n = 0; n < 20; n += 1) {
