@@ -57,6 +57,8 @@ export interface ServerOptions {
 
 export class DatabaseServer {
   readonly port: number;
+  /** Of the owner, as addresses write it. */
+  readonly password: string = encodeURIComponent(password);
   readonly #folder: string;
   readonly #stores: PostgresStore[] = [];
   #schemas = 0;
@@ -82,7 +84,16 @@ export class DatabaseServer {
   async standby(settings: readonly string[] = []): Promise<DatabaseServer> {
     const server = new DatabaseServer(newFolder(), await freePort());
     const source = `host=127.0.0.1 port=${this.port} user=${owner} password='${password}'`;
-    await command("pg_basebackup", ["-D", server.data, "-R", "-X", "stream", "-d", source]);
+    await command("pg_basebackup", [
+      "-D",
+      server.data,
+      "-R",
+      "-X",
+      "stream",
+      "--checkpoint=fast",
+      "-d",
+      source,
+    ]);
     server.#configure(settings);
     await server.restart();
     return server;

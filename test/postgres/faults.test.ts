@@ -3,14 +3,18 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createSession, isBranchlogError, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
+import { SessionManager } from "@branchlog/core/pi";
 import { userDraft } from "@branchlog/core/testing";
 import { postgresStore } from "@branchlog/postgres";
+import "@branchlog/postgres/blocking";
 import type { PostgresStore } from "@branchlog/postgres";
 import { filter, firstValueFrom } from "rxjs";
 import { DatabaseServer, hasPostgres } from "./database-server.ts";
 import { Forwarder } from "./forwarder.ts";
 
 const servers: DatabaseServer[] = [];
+
+const said = (text: string) => ({ role: "user", content: text, timestamp: 1 }) as const;
 
 async function start(
   options?: Parameters<typeof DatabaseServer.start>[0],
@@ -113,6 +117,108 @@ describe.skipIf(!hasPostgres())("sessions of a server", () => {
     await primary.stop("immediate");
     await standby.promote();
     expect(await idsIn(standby.open({ schema }), session.header.id)).toEqual(acknowledged);
+  });
+
+  /** A primary with a synchronous standby, and a session in it. */
+  async function replicated(id: string): Promise<{
+    readonly primary: DatabaseServer;
+    readonly standby: DatabaseServer;
+    readonly schema: string;
+    readonly open: () => Promise<Session>;
+  }> {
+    const primary = await start({ settings: ["max_wal_senders = 4"] });
+    const schema = primary.newSchema();
+    await primary.open({ schema }).migrate();
+    const standby = await primary.standby();
+    servers.push(standby);
+    await primary.reload(["synchronous_standby_names = '*'"]);
+    const store = primary.open({ schema, answerWaitMs: 400 });
+    await createSession({ store, id, cwd: "/w" });
+    const open = async (): Promise<Session> => openSession({ store, id, lockWaitMs: 500 });
+    return { primary, standby, schema, open };
+  }
+
+  const waitsForStandby = "query LIKE '%.append(%' AND wait_event = 'SyncRep'";
+
+  /** Ends the wait of a commit for a standby that is down: then it is done here, and there not. */
+  async function endWait(primary: DatabaseServer, how: "cancel" | "terminate"): Promise<void> {
+    const one = `FROM pg_stat_activity WHERE ${waitsForStandby}`;
+    await primary.until(`SELECT count(*) ${one}`, ({ count }) => Number(count) > 0);
+    await primary.query(`SELECT pg_${how}_backend(pid) ${one}`);
+  }
+
+  const visible = (schema: string, id: string): string =>
+    `SELECT ends FROM "${schema}".log_end('${id}')`;
+
+  it.each(["cancel", "terminate"] as const)(
+    "are not acknowledged by a primary without its standby when waits end by %s",
+    async (how) => {
+      const { primary, standby, schema, open } = await replicated("s");
+      const session = await open();
+      const kept = await session.append(userDraft("kept"));
+      await standby.stop("immediate");
+      const appended = session.append(userDraft("doubtful"), { id: "doubtful" });
+      const outcome = appended.then(
+        () => "acknowledged",
+        (error: unknown) => (isBranchlogError(error) ? error.code : error),
+      );
+      await endWait(primary, how);
+      // The same lines are there, and sent again.
+      expect(await outcome).toBe("ERR_APPEND_UNCERTAIN");
+      const other = await open();
+      await other.refresh();
+      expect(other.tail).toBe("doubtful");
+      // Answered from what was read, it would be acknowledged.
+      await expect(other.append(userDraft("doubtful"), { id: "doubtful" })).rejects.toMatchObject({
+        code: "ERR_APPEND_UNCERTAIN",
+        uncertain: ["doubtful"],
+      });
+      // A crash ends the waits, too, and the lines come back from the log of the server.
+      await primary.stop("immediate");
+      await primary.restart();
+      await expect(session.append(userDraft("doubtful"), { id: "doubtful" })).rejects.toMatchObject(
+        {
+          code: "ERR_APPEND_UNCERTAIN",
+        },
+      );
+      await standby.restart();
+      const again = await session.append(userDraft("doubtful"), { id: "doubtful" });
+      expect(again.parentId).toBe(kept.id);
+      await primary.stop("immediate");
+      await standby.promote();
+      expect(await idsIn(standby.open({ schema }), "s")).toEqual([kept.id, "doubtful"]);
+    },
+  );
+
+  it("are not acknowledged to a session manager by a primary without its standby", async () => {
+    const { primary, standby, schema } = await replicated("s");
+    const address = (name: string): string =>
+      `${primary.url(schema)}&answer_wait=400&lock_wait=500ms#${name}`;
+    const manager = SessionManager.open(address("s"));
+    const kept = manager.appendMessage(said("kept"));
+    const fresh = SessionManager.open(address("fresh"), undefined, "/w");
+    await standby.stop("immediate");
+    for (const one of [manager, fresh]) {
+      expect(() => one.appendMessage(said("doubtful"))).toThrow(
+        expect.objectContaining({ code: "ERR_APPEND_UNCERTAIN" }) as Error,
+      );
+    }
+    await primary.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`,
+    );
+    await primary.until(visible(schema, "fresh"), ({ ends }) => Number(ends) > 0);
+    for (const one of [manager, fresh]) {
+      expect(() => one.appendMessage(said("doubtful"))).toThrow(
+        expect.objectContaining({ code: "ERR_APPEND_UNCERTAIN" }) as Error,
+      );
+    }
+    await standby.restart();
+    const ids = [manager, fresh].map((one) => one.appendMessage(said("doubtful")));
+    await primary.stop("immediate");
+    await standby.promote();
+    const there = standby.open({ schema });
+    expect(await idsIn(there, "s")).toEqual([kept, ids[0]]);
+    expect(await idsIn(there, "fresh")).toEqual([ids[1]]);
   });
 
   it("that an asynchronous standby replaces report what is lost, and go on", async () => {

@@ -44,6 +44,7 @@ export class Forwarder {
     return late.length;
   }
 
+  /** Ends its connections, and takes no more. */
   close(): void {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();

@@ -1,6 +1,11 @@
 /** Connections that are lost at the worst moments: nothing is lost, and nothing is stored twice. */
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
+import type { BranchlogError } from "@branchlog/core";
 import { userDraft } from "@branchlog/core/testing";
 import { postgresStore } from "@branchlog/postgres";
 import type { PostgresStore } from "@branchlog/postgres";
@@ -109,23 +114,127 @@ describe.skipIf(!hasPostgres())("a store behind a network", () => {
     for (const ids of acknowledged) expect(stored.filter((one) => ids.includes(one))).toEqual(ids);
   });
 
-  it("says that an append is uncertain where nobody answers, and takes it once when repeated", async () => {
+  /** What becomes of the next appends; then all pass. Resolves at the last of them. */
+  function fatesOf(forwarder: Forwarder, ...next: readonly Fate[]): Promise<void> {
+    const left = [...next];
+    return new Promise((resolve) => {
+      forwarder.fateOf = (bytes) => {
+        if (!isAppend(bytes)) return "pass";
+        const fate = left.shift() ?? "pass";
+        if (left.length === 0) resolve();
+        return fate;
+      };
+    });
+  }
+
+  it("says which appends are uncertain where nobody answers, and takes them once when repeated", async () => {
     const { forwarder, far } = await network();
     const id = "uncertain";
     await createSession({ store, id, cwd: "/" });
     const session = await openSession({ store: far, id, lockWaitMs: 600 });
-    let isFirst = true;
-    forwarder.fateOf = (bytes) => {
-      if (!isAppend(bytes)) return "pass";
-      if (!isFirst) return "hang";
-      isFirst = false;
-      return "cut after";
-    };
-    const append = (): Promise<unknown> => session.append(userDraft("once"), { id: "once" });
-    await expect(append()).rejects.toMatchObject({ code: "ERR_APPEND_UNCERTAIN" });
+    const drafts = ["one", "two"].map((text) => userDraft(text));
+    void fatesOf(forwarder, "cut after", "hang", "hang", "hang", "hang");
+    const failed = session.appendAll(drafts).catch((error: unknown) => error);
+    const alone = session.append(userDraft("three")).catch((error: unknown) => error);
+    const errors = [await failed, await alone] as readonly BranchlogError[];
+    expect(errors).toMatchObject(errors.map(() => ({ code: "ERR_APPEND_UNCERTAIN" })));
+    expect(errors.map(({ uncertain }) => uncertain.length)).toEqual([2, 1]);
     forwarder.fateOf = () => "pass";
-    await append();
-    expect(await idsIn(id)).toEqual(["once"]);
+    const [pair, [third = ""] = []] = errors.map(({ uncertain }) => uncertain);
+    const again = await session.appendAll(drafts, pair === undefined ? {} : { ids: pair });
+    await session.append(userDraft("three"), { id: third });
+    expect(again.map((one) => one.id)).toEqual(pair);
+    expect(again[1]?.parentId).toBe(again[0]?.id);
+    expect(await idsIn(id)).toEqual([...(pair ?? []), third]);
+  });
+
+  it("is unavailable, not uncertain, where no append reached the server", async () => {
+    const { forwarder, far } = await network();
+    const id = "unreached";
+    await createSession({ store, id, cwd: "/" });
+    const session = await openSession({ store: far, id, lockWaitMs: 300 });
+    forwarder.close();
+    // Until then an idle connection seems to be there.
+    await expect(session.refresh()).rejects.toMatchObject({ code: "ERR_STORE_UNAVAILABLE" });
+    await expect(session.append(userDraft("one"))).rejects.toMatchObject({
+      code: "ERR_STORE_UNAVAILABLE",
+      uncertain: [],
+    });
+    expect(await idsIn(id)).toEqual([]);
+  });
+
+  /** The drop-in in a process of its own: its appends block. */
+  async function retrying(id: string, options: string): Promise<RetryingProcess> {
+    const { forwarder, far } = await network();
+    const address = `${far.address.replace("owner@", `owner:${server.password}@`)}&${options}#${id}`;
+    const script = fileURLToPath(new URL("retrying-process.mjs", import.meta.url));
+    const child = spawn(process.execPath, [script, address], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const next = async (): Promise<unknown> => {
+      const { value } = (await lines.next()) as { value?: string };
+      return value === undefined ? undefined : JSON.parse(value);
+    };
+    const ended = new Promise<string | number | null>((resolve) => {
+      child.on("exit", (code, signal) => resolve(signal ?? code));
+    });
+    expect(await next()).toBe("open");
+    return { forwarder, child, next, ended, say: (text) => void child.stdin.write(`${text}\n`) };
+  }
+
+  interface RetryingProcess {
+    readonly forwarder: Forwarder;
+    readonly child: ChildProcess;
+    readonly say: (text: string) => void;
+    /** What it printed next. */
+    readonly next: () => Promise<unknown>;
+    readonly ended: Promise<string | number | null>;
+  }
+
+  it("has the message of a manager once that arrives late, and is appended again", async () => {
+    const id = "late-message";
+    await createSession({ store, id, cwd: "/" });
+    const { forwarder, say, next } = await retrying(id, "answer_wait=300&lock_wait=100");
+    void fatesOf(forwarder, "late", "hang", "hang", "hang", "hang", "hang", "hang");
+    say("hello");
+    const { code, uncertain } = (await next()) as { code: string; uncertain: string[] };
+    expect([code, uncertain.length]).toEqual(["ERR_APPEND_UNCERTAIN", 1]);
+    forwarder.fateOf = () => "pass";
+    // It is stored after the call has failed.
+    await forwarder.deliverLate();
+    say("hello");
+    expect(await next()).toEqual({ id: uncertain[0] });
+    // Said once more, it is another message: the one before was acknowledged.
+    say("hello");
+    const { id: second } = (await next()) as { id: string };
+    expect(await idsIn(id)).toEqual([uncertain[0], second]);
+    // A message that follows one in doubt is not taken for it.
+    void fatesOf(forwarder, "cut before", "hang", "hang", "hang", "hang", "hang", "hang");
+    say("lost");
+    expect(await next()).toMatchObject({ code: "ERR_APPEND_UNCERTAIN" });
+    forwarder.fateOf = () => "pass";
+    say("other");
+    const { id: third } = (await next()) as { id: string };
+    expect(await idsIn(id)).toEqual([uncertain[0], second, third]);
+  });
+
+  it.each([
+    ["SIGINT", 9],
+    ["SIGTERM", "SIGTERM"],
+  ] as const)("lets %s end a program while a session manager waits", async (signal, end) => {
+    const id = `waits-${signal}`;
+    await createSession({ store, id, cwd: "/" });
+    const { forwarder, child, say, ended } = await retrying(id, "answer_wait=5min&lock_wait=5min");
+    const isHanging = fatesOf(forwarder, "hang");
+    say("hello");
+    await isHanging;
+    // Until the wait has begun in which signals are let through; earlier ones are not.
+    const again = setInterval(() => child.kill(signal), 50);
+    onTestFinished(() => clearInterval(again));
+    expect(await ended).toBe(end);
+    expect(await idsIn(id)).toEqual([]);
   });
 
   it("5 ms away takes one round trip for an append, and many in flight together", async () => {

@@ -24,6 +24,8 @@ export interface Failure {
   readonly tail?: string | null | undefined;
   /** Entries of the failed append that are in the log nevertheless. */
   readonly written?: readonly string[] | undefined;
+  /** Entries of the failed append that may be in the log: append them again with these ids. */
+  readonly uncertain?: readonly string[] | undefined;
   readonly candidates?: readonly string[] | undefined;
 }
 
@@ -34,8 +36,9 @@ export function describeFailure(error: unknown): Failure {
   const { code, offset, line, column, id, tail } = error;
   const path = error.path === undefined ? undefined : withoutPasswords(error.path);
   const written = error.written.length === 0 ? undefined : error.written;
+  const uncertain = error.uncertain.length === 0 ? undefined : error.uncertain;
   const candidates = error.candidates.length === 0 ? undefined : error.candidates;
-  return { code, message, path, offset, line, column, id, tail, written, candidates };
+  return { code, message, path, offset, line, column, id, tail, written, uncertain, candidates };
 }
 
 /** The next step, where the command knows more than the engine. */

@@ -24,6 +24,7 @@ export const errorCodes = [
   "ERR_ENTRY_NOT_FOUND",
   "ERR_ENTRY_TOO_LARGE",
   "ERR_HEADER_DAMAGED",
+  "ERR_INTERRUPTED",
   "ERR_INVALID_ARGUMENT",
   "ERR_INVALID_SESSION_ID",
   "ERR_LOCK_TIMEOUT",
@@ -46,6 +47,7 @@ export const errorCodes = [
   "ERR_SESSION_BUSY",
   "ERR_SESSION_NOT_FOUND",
   "ERR_STORE_DENIED",
+  "ERR_STORE_REFUSED",
   "ERR_STORE_SCHEMA",
   "ERR_STORE_UNAVAILABLE",
   "ERR_UNDO_REFUSED",
@@ -96,6 +98,8 @@ export interface ErrorFacts {
   readonly tail?: string | null;
   /** Ids of entries of a failed append that are in the log all the same. */
   readonly written?: readonly string[];
+  /** Ids of entries of a failed append that may be in the log: append them again with these ids. */
+  readonly uncertain?: readonly string[];
   /** Paths of the sessions that could have been meant. */
   readonly candidates?: readonly string[];
   /** Of a wait for a lock: how long it was, and the holder of the lock. */
@@ -115,6 +119,7 @@ export class BranchlogError extends Error {
   readonly id: string | undefined;
   readonly tail: string | null | undefined;
   readonly written: readonly string[];
+  readonly uncertain: readonly string[];
   readonly candidates: readonly string[];
   readonly lock: LockFacts | undefined;
 
@@ -129,6 +134,7 @@ export class BranchlogError extends Error {
     this.id = facts.id;
     this.tail = facts.tail;
     this.written = facts.written ?? [];
+    this.uncertain = facts.uncertain ?? [];
     this.candidates = facts.candidates ?? [];
     this.lock = facts.lock;
   }

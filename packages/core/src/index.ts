@@ -14,7 +14,7 @@ export type {
 } from "./open.ts";
 export type { StoredSession } from "./store/log-store.ts";
 export type { Session } from "./session/session.ts";
-export type { AppendOptions } from "./append/request.ts";
+export type { AppendOptions } from "./append/append-options.ts";
 export type { AppendResult } from "./append/append-result.ts";
 export type { Durability } from "./log/engine-options.ts";
 export type { EntryDraft } from "./entries/entry-draft.ts";

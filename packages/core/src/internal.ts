@@ -179,6 +179,14 @@ export {
 
 export { readAgent } from "./directories/agent-file.ts";
 export { renamedSessionDirectory } from "./adapters/omp/agent-directory.ts";
+export { waitBlocking } from "./store/blocking-wait.ts";
+export {
+  readAddress,
+  schemeOf,
+  shownAddress,
+  withoutPasswords,
+  withoutSecrets,
+} from "./store/address.ts";
 export { resolvePath } from "./store/user-paths.ts";
 export { sessionPath } from "./copies/session-header.ts";
 export type { AddedEntry } from "./copies/copied-entries.ts";

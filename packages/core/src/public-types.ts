@@ -5,9 +5,10 @@
 export type { SessionView } from "./session/session-view.ts";
 export type {
   BlockingLog,
-  HeldLog,
   ListingStore,
+  LogLease,
   LogStore,
+  LostLine,
   NamedLog,
   OpenedLog,
   StoredAppend,
@@ -18,7 +19,7 @@ export type {
 export type { EngineOptions } from "./log/engine-options.ts";
 export type { ChangeHints, Clock, FileLock, FileSystem, IdSource, Ports } from "./store/ports.ts";
 export type { RedactionReport } from "./redaction/redactor.ts";
-export type { AnyTypeOptions, OnDiverged } from "./append/request.ts";
+export type { AnyTypeOptions, AppendAllOptions, OnDiverged } from "./append/append-options.ts";
 export type { Position } from "./append/append-result.ts";
 export type { DivergedListener } from "./adapters/pi/manager-position.ts";
 export type { Divergence } from "./entries/divergence.ts";

@@ -1,6 +1,12 @@
 /** Stores for callers that cannot wait. All of a process share one worker, which waits for them. */
-import type { BlockingLog, StoredAppend, StoredFacts, StoredPosition } from "@branchlog/core/types";
-import { requireStoredName } from "@branchlog/core/internal";
+import type {
+  BlockingLog,
+  LostLine,
+  StoredAppend,
+  StoredFacts,
+  StoredPosition,
+} from "@branchlog/core/types";
+import { readAddress, requireStoredName } from "@branchlog/core/internal";
 import type { BlockingStore, StorePlace } from "@branchlog/core/internal";
 import { storeAddress } from "./store-address.ts";
 import { WorkerCalls } from "./worker-calls.ts";
@@ -21,15 +27,15 @@ const stores = new Map<string, BlockingPostgresStore>();
 
 /** Throws `ERR_INVALID_ARGUMENT`. Does not connect. */
 export function postgresPlace(text: string): StorePlace {
-  const { shown, name } = storeAddress(text);
+  const { shown, name, lockWaitMs } = storeAddress(text);
   const address = name === undefined ? shown : `${shown}#${encodeURIComponent(name)}`;
   const known = stores.get(shown);
-  const { password, hash } = new URL(text);
-  const given = text.slice(0, text.length - hash.length);
+  const { url } = readAddress(text);
+  const given = url.href;
   const store =
-    known !== undefined && (password === "" || known.given === given)
+    known !== undefined && (given === shown || known.given === given)
       ? known
-      : new BlockingPostgresStore(shown, given);
+      : new BlockingPostgresStore(shown, given, lockWaitMs);
   stores.set(shown, store);
   return { store, address, name };
 }
@@ -38,23 +44,25 @@ class BlockingPostgresStore implements BlockingStore {
   readonly address: string;
   /** With its password. */
   readonly given: string;
+  readonly #lockWaitMs: number | undefined;
 
-  constructor(address: string, given: string) {
+  constructor(address: string, given: string, lockWaitMs: number | undefined) {
     this.address = address;
     this.given = given;
+    this.#lockWaitMs = lockWaitMs;
   }
 
   openSync(name: string): BlockingLog {
     const own = workerCalls();
     const opened = own.call("open", { store: this.given, name: requireStoredName(name) });
-    return new BlockingPostgresLog(own, name, opened);
+    return new BlockingPostgresLog(own, name, opened, this.#lockWaitMs);
   }
 
   createSync(name: string, pieces: Iterable<Buffer>): BlockingLog {
     const own = workerCalls();
     const bytes = bytesToGive(Buffer.concat([...pieces]));
     const asked = { store: this.given, name: requireStoredName(name), bytes };
-    return new BlockingPostgresLog(own, name, own.call("create", asked));
+    return new BlockingPostgresLog(own, name, own.call("create", asked), this.#lockWaitMs);
   }
 
   listSync(): readonly StoredFacts[] {
@@ -71,12 +79,19 @@ const unused = new FinalizationRegistry<{ readonly calls: WorkerCalls; readonly 
 class BlockingPostgresLog implements BlockingLog {
   readonly name: string;
   readonly address: string;
+  readonly lockWaitMs: number | undefined;
   readonly #calls: WorkerCalls;
   readonly #log: number;
 
-  constructor(own: WorkerCalls, name: string, { log, address }: OpenedLog) {
+  constructor(
+    own: WorkerCalls,
+    name: string,
+    { log, address }: OpenedLog,
+    lockWaitMs: number | undefined,
+  ) {
     this.name = name;
     this.address = address;
+    this.lockWaitMs = lockWaitMs;
     this.#calls = own;
     this.#log = log;
     unused.register(this, { calls: own, log });
@@ -100,8 +115,16 @@ class BlockingPostgresLog implements BlockingLog {
     const asked = { log: this.#log, expected, bytes: bytesToGive(bytes) };
     const answer = this.#calls.call("append", asked);
     // A buffer that was posted is an array of bytes.
-    if (answer.kind !== "overtaken" || answer.since === undefined) return answer;
+    if (answer.kind !== "conflict" || answer.since === undefined) return answer;
     return { ...answer, since: Buffer.from(answer.since) };
+  }
+
+  flushSync(until: StoredPosition): boolean {
+    return this.#calls.call("flush", { log: this.#log, until });
+  }
+
+  reportLostSync(lines: readonly LostLine[]): void {
+    this.#calls.call("reportLost", { log: this.#log, lines });
   }
 
   watch(onHint: () => void): () => void {

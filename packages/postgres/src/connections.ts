@@ -1,6 +1,7 @@
 /** The one door to PostgreSQL's library: statements on a pool of connections, and one listener. */
+import { createHash } from "node:crypto";
 import pg from "pg";
-import { storeError } from "./store-errors.ts";
+import { isAnswered, isStatementLost, noAnswer, storeError } from "./store-errors.ts";
 
 /** A pool of `pg`, of the program's own. */
 export type PostgresPool = pg.Pool;
@@ -9,18 +10,29 @@ export type PostgresPool = pg.Pool;
 export interface ConnectionOptions {
   /** How long a statement may take on a pool of its own. */
   readonly answerWaitMs: number;
-  /** Whether a connection stays with its client, so that statements can be prepared. */
+  /** False: a pooler shares connections between clients, so that no statement can be prepared. */
   readonly areOwn: boolean;
+}
+
+export interface QueryOptions {
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Whether the caller must know that the statement is done, and on the standbys that its commit
+   * waits for: without an answer that says so, it rejects with `ERR_APPEND_UNCERTAIN`.
+   */
+  readonly isCommit?: boolean;
 }
 
 export interface Connections {
   /** Without secrets. */
   readonly shown: string;
+  /** Whether connections stay with their clients; no longer true once a pooler was noticed. */
+  readonly areOwn: boolean;
   /** One statement. Rejects with what `storeError` makes, and the signal's reason. */
   query<Row extends object>(
     text: string,
     values: readonly unknown[],
-    signal?: AbortSignal,
+    options?: QueryOptions,
   ): Promise<readonly Row[]>;
   /**
    * On a connection of its own. Rejects as `query`.
@@ -39,6 +51,7 @@ export interface Transaction {
     text: string,
     values: readonly unknown[],
   ) => Promise<readonly Row[]>;
+  /** As a statement with `isCommit`. */
   commit(): Promise<void>;
   /** Does nothing once it was committed. */
   rollback(): Promise<void>;
@@ -60,78 +73,170 @@ export function connectionsOf(
   shown: string,
   { answerWaitMs, areOwn }: ConnectionOptions,
 ): Connections {
-  const isOwn = typeof target === "string";
-  const pool = isOwn ? ownPool(target, answerWaitMs) : target;
-  const fails = (error: unknown): never => {
-    throw storeError(error, shown);
-  };
-  const statementOf = (text: string, values: readonly unknown[]): pg.QueryConfig => {
-    // Without parameters, a text may hold several statements.
-    const isPrepared = areOwn && values.length > 0;
-    return { text, values: [...values], ...(isPrepared && { name: nameOf(text) }) };
-  };
-  return {
-    shown,
-    query<Row extends object>(
-      text: string,
-      values: readonly unknown[],
-      signal?: AbortSignal,
-    ): Promise<readonly Row[]> {
-      const answer = pool.query<Row>(statementOf(text, values)).then(({ rows }) => rows, fails);
-      return signal === undefined ? answer : unlessAborted(answer, signal);
-    },
-    async begin(idleMsMax = 0) {
-      const client = await pool.connect().catch(fails);
-      let isOver = false;
-      const end = async (text: string): Promise<void> => {
-        if (isOver) return;
-        isOver = true;
-        let lost: Error | undefined;
-        try {
-          await client.query(text);
-        } catch (error) {
-          lost = new Error("its transaction did not end", { cause: error });
-          fails(error);
-        } finally {
-          client.off("error", ignore);
-          client.release(lost);
-        }
-      };
-      // The next statement reports it.
-      client.on("error", ignore);
-      const transaction: Transaction = {
-        query: async <Row extends object>(text: string, values: readonly unknown[]) => {
-          const { rows } = await client.query<Row>(statementOf(text, values)).catch(fails);
-          return rows;
-        },
-        commit: () => end("COMMIT"),
-        // Of a lost connection the server rolls back by itself.
-        rollback: () => end("ROLLBACK").catch(ignore),
-      };
-      try {
-        await client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${idleMsMax}`);
-      } catch (error) {
-        await transaction.rollback();
-        throw storeError(error, shown);
-      }
-      return transaction;
-    },
-    listen: (listener) => listening(pool.options, listener).catch(fails),
-    close: async () => {
-      if (isOwn && !pool.ending) await pool.end();
-    },
-  };
+  return new PooledConnections(target, shown, { answerWaitMs, areOwn });
 }
+
+class PooledConnections implements Connections {
+  readonly shown: string;
+  readonly #pool: pg.Pool;
+  readonly #isOwnPool: boolean;
+  #areOwn: boolean;
+
+  constructor(target: pg.Pool | string, shown: string, options: ConnectionOptions) {
+    this.shown = shown;
+    this.#isOwnPool = typeof target === "string";
+    this.#pool = typeof target === "string" ? ownPool(target, options.answerWaitMs) : target;
+    this.#areOwn = options.areOwn;
+  }
+
+  get areOwn(): boolean {
+    return this.#areOwn;
+  }
+
+  query<Row extends object>(
+    text: string,
+    values: readonly unknown[],
+    { signal, isCommit = false }: QueryOptions = {},
+  ): Promise<readonly Row[]> {
+    const answer = this.#query<Row>(text, values, isCommit);
+    return signal === undefined ? answer : unlessAborted(answer, signal);
+  }
+
+  async #query<Row extends object>(
+    text: string,
+    values: readonly unknown[],
+    isCommit: boolean,
+  ): Promise<readonly Row[]> {
+    const client = await this.#client();
+    const isPrepared = this.#areOwn && values.length > 0;
+    let lost: Error | undefined;
+    try {
+      return await this.#answer<Row>(client, statementOf(text, values, isPrepared), isCommit);
+    } catch (error) {
+      if (isPrepared && isStatementLost(error)) {
+        // Not carried out: another client's connection, or one that lost its statements.
+        this.#areOwn = false;
+        return await this.#answer<Row>(client, statementOf(text, values, false), isCommit);
+      }
+      if (!isAnswered(error)) lost = new Error("its statement has no answer", { cause: error });
+      throw error;
+    } finally {
+      giveBack(client, lost);
+    }
+  }
+
+  async #client(): Promise<pg.PoolClient> {
+    try {
+      const client = await this.#pool.connect();
+      // Its statement reports it.
+      client.on("error", ignore);
+      return client;
+    } catch (error) {
+      throw storeError(error, this.shown);
+    }
+  }
+
+  async #answer<Row extends object>(
+    client: pg.PoolClient,
+    statement: pg.QueryConfig,
+    isCommit: boolean,
+  ): Promise<readonly Row[]> {
+    const warnings: string[] = [];
+    const note = ({ code, message }: { code?: string | undefined; message?: string | undefined }) =>
+      code === generalWarning && warnings.push(message ?? "");
+    if (isCommit) client.on("notice", note);
+    let rows: readonly Row[];
+    try {
+      ({ rows } = await client.query<Row>(statement));
+    } catch (error) {
+      throw isCommit && !isAnswered(error)
+        ? noAnswer(this.shown, error)
+        : storeError(error, this.shown);
+    } finally {
+      client.off("notice", note);
+    }
+    const [warning] = warnings;
+    if (warning !== undefined) throw noAnswer(this.shown, new Error(warning));
+    return rows;
+  }
+
+  async begin(idleMsMax = 0): Promise<Transaction> {
+    const client = await this.#client();
+    let isOver = false;
+    const end = async (text: string, isCommit: boolean): Promise<void> => {
+      if (isOver) return;
+      isOver = true;
+      let lost: Error | undefined;
+      try {
+        await this.#answer(client, { text }, isCommit);
+      } catch (error) {
+        lost = new Error("its transaction did not end", { cause: error });
+        throw error;
+      } finally {
+        giveBack(client, lost);
+      }
+    };
+    const transaction: Transaction = {
+      query: (text, values) => this.#answer(client, statementOf(text, values, false), false),
+      commit: () => end("COMMIT", true),
+      // Of a lost connection the server rolls back by itself.
+      rollback: () => end("ROLLBACK", false).catch(ignore),
+    };
+    try {
+      const text = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${idleMsMax}`;
+      await this.#answer(client, { text }, false);
+    } catch (error) {
+      await transaction.rollback();
+      throw error;
+    }
+    return transaction;
+  }
+
+  async listen(listener: Listener): Promise<ListeningConnection> {
+    try {
+      return await listening(this.#pool.options, listener);
+    } catch (error) {
+      throw storeError(error, this.shown);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isOwnPool && !this.#pool.ending) await this.#pool.end();
+  }
+}
+
+/**
+ * The server gives it to a commit that stopped waiting for its standbys: it is done here, and may
+ * be nowhere else.
+ */
+const generalWarning = "01000";
 
 const ignore = (): void => undefined;
 
-/** Names of prepared statements, which a server parses once for each connection. */
+/** @param lost Why the connection is of no use any more. */
+function giveBack(client: pg.PoolClient, lost: Error | undefined): void {
+  client.off("error", ignore);
+  client.release(lost);
+}
+
+/**
+ * Statements that are prepared are parsed once for each connection. Their names depend on their
+ * texts: a pooler may give a connection to a client with other statements.
+ */
 const statementNames = new Map<string, string>();
 
-function nameOf(text: string): string {
-  const name = statementNames.get(text) ?? `branchlog_${statementNames.size}`;
+function statementOf(
+  text: string,
+  values: readonly unknown[],
+  isPrepared: boolean,
+): pg.QueryConfig {
+  // Without parameters, a text may hold several statements.
+  if (!isPrepared) return { text, values: [...values] };
+  const name =
+    statementNames.get(text) ??
+    `branchlog_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`;
   statementNames.set(text, name);
-  return name;
+  return { text, values: [...values], name };
 }
 
 function ownPool(connectionString: string, answerWaitMs: number): pg.Pool {

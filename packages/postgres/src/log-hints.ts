@@ -21,8 +21,6 @@ interface WatchedLog {
 export interface HintOptions {
   readonly schema: string;
   readonly pollMs: number;
-  /** Whether the server may be listened to. */
-  readonly listens: boolean;
 }
 
 export class LogHints {
@@ -91,7 +89,8 @@ export class LogHints {
   }
 
   #listen(): void {
-    if (!this.#options.listens || this.#listener === "opening") return;
+    // Of a connection that others use, too, the server would tell them.
+    if (!this.#connections.areOwn || this.#listener === "opening") return;
     if (this.#listener === undefined) {
       this.#listener = "opening";
       void this.#open();

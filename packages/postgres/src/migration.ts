@@ -1,6 +1,6 @@
 /** Brings the schema of a store to the version of this release, and checks that it has it. */
 import type { Connections, Transaction } from "./connections.ts";
-import { migrations, quotedName, versionFunction } from "./schema.ts";
+import { functionsOf, migrations, quotedName, versionFunction } from "./schema.ts";
 import { schemaNewer, schemaOlder } from "./store-errors.ts";
 
 const wanted = migrations.length;
@@ -40,7 +40,9 @@ async function migrate({ query }: Transaction, shown: string, schema: string): P
   const [row] = await query<{ readonly number: number }>(`SELECT number FROM ${name}.version`, []);
   const from = row?.number ?? 0;
   if (from > wanted) throw schemaNewer(shown, from, wanted);
+  if (from === wanted) return from;
   for (const migration of migrations.slice(from)) await query(migration(schema), []);
+  await query(functionsOf(schema), []);
   await query(`UPDATE ${name}.version SET number = $1`, [wanted]);
   return from;
 }

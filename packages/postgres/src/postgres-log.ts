@@ -6,7 +6,8 @@
 import { isUtf8 } from "node:buffer";
 import { BranchlogError } from "@branchlog/core";
 import type {
-  HeldLog,
+  LogLease,
+  LostLine,
   OpenedLog,
   StoredAppend,
   StoredLog,
@@ -20,8 +21,8 @@ import { sqlStateOf } from "./store-errors.ts";
 /** What is asked for at once. */
 export const readBytes: number = 4 * 1024 * 1024;
 
-/** A writer that holds a log and is silent for longer loses it, and appends as any other. */
-const heldMsMax = 1_000;
+/** A writer that has a lease and is silent for longer loses it, and appends as any other. */
+const leaseMsMax = 1_000;
 
 /** PostgreSQL's limit for a value is 1 GiB; the library needs room to quote it. */
 const lineBytesMax: number = 256 * 1024 * 1024;
@@ -35,6 +36,7 @@ export interface LogSetting {
   readonly synced: boolean;
   readonly onAppended: (id: string) => void;
   readonly watch: (id: string, onHint: () => void) => () => void;
+  readonly lockWaitMs: number | undefined;
 }
 
 /** bigint comes as text. */
@@ -68,6 +70,10 @@ export class PostgresLog implements StoredLog {
   #last: { readonly at: number; readonly mark: string } | undefined;
 
   #opened: readonly OpenRow[];
+
+  get lockWaitMs(): number | undefined {
+    return this.#setting.lockWaitMs;
+  }
 
   constructor(name: string, id: string, opened: readonly OpenRow[], setting: LogSetting) {
     this.name = name;
@@ -123,18 +129,39 @@ export class PostgresLog implements StoredLog {
     bytes: Buffer,
     signal?: AbortSignal,
   ): Promise<StoredAppend> {
-    const answer = await this.#append(expected, bytes, this.#queryUnless(signal));
+    const answer = await this.#append(expected, bytes, this.#queryUnless(signal, true));
     if (answer.kind === "appended") this.#setting.onAppended(expected.generation);
     return answer;
   }
 
-  async hold({ generation, at }: StoredPosition): Promise<HeldLog | undefined> {
+  async flush({ generation, at }: StoredPosition, signal?: AbortSignal): Promise<boolean> {
+    const [row] = await this.#queryUnless(signal, true)<{ readonly done: boolean }>(
+      "SELECT SCHEMA.flush_log($1, $2, $3, $4) AS done",
+      [generation, at, this.#markAt(at), this.#setting.synced],
+    );
+    return row?.done === true;
+  }
+
+  async reportLost(lines: readonly LostLine[]): Promise<void> {
+    await this.#queryUnless()("SELECT SCHEMA.report_lost($1, $2, $3)", [
+      this.#id,
+      lines.map(({ id }) => id),
+      lines.map(({ line }) => line),
+    ]);
+  }
+
+  lostLines(): Promise<readonly LostLine[]> {
+    const text = "SELECT id, line FROM SCHEMA.lost_lines($1)";
+    return this.#queryUnless()<LostLine>(text, [this.#id]);
+  }
+
+  async lease({ generation, at }: StoredPosition): Promise<LogLease | undefined> {
     const { connections, schema } = this.#setting;
-    const transaction = await connections.begin(heldMsMax);
+    const transaction = await connections.begin(leaseMsMax);
     const query: RowQuery = (text, values) => transaction.query(inSchema(text, schema), values);
     try {
       const [row] = await query<{ readonly ends: string | null }>(
-        "SELECT SCHEMA.hold_log($1, $2, $3) AS ends",
+        "SELECT SCHEMA.lease_log($1, $2, $3) AS ends",
         [generation, at, this.#markAt(at)],
       );
       if (row === undefined || row.ends === null) {
@@ -173,10 +200,10 @@ export class PostgresLog implements StoredLog {
     );
     if (row === undefined || row.answer === "gone") return { kind: "gone" };
     const end = { generation, at: Number(row.ends) };
-    if (row.answer === "overtaken") {
-      if (row.since === null) return { kind: "overtaken", end };
+    if (row.answer === "conflict") {
+      if (row.since === null) return { kind: "conflict", end };
       this.#last = { at: end.at, mark: row.new_mark ?? "" };
-      return { kind: "overtaken", end, since: Buffer.from(row.since) };
+      return { kind: "conflict", end, since: Buffer.from(row.since) };
     }
     this.#last = { at: at + bytes.length, mark: row.new_mark ?? "" };
     return { kind: row.answer, end };
@@ -213,9 +240,10 @@ export class PostgresLog implements StoredLog {
     return this.#last?.at === at ? this.#last.mark : null;
   }
 
-  #queryUnless(signal: AbortSignal | undefined): RowQuery {
+  #queryUnless(signal?: AbortSignal, isCommit = false): RowQuery {
     const { connections, schema } = this.#setting;
-    return (text, values) => connections.query(inSchema(text, schema), values, signal);
+    return (text, values) =>
+      connections.query(inSchema(text, schema), values, { signal, isCommit });
   }
 }
 

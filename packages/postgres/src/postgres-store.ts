@@ -5,6 +5,7 @@ import type { ListingStore, StoredLog, StoredSearchOptions } from "@branchlog/co
 import {
   createStreamedLog,
   engineSettings,
+  readAddress,
   requireOneOf,
   requireOptions,
   requireStoredName,
@@ -14,13 +15,14 @@ import {
 } from "@branchlog/core/internal";
 import type { OptionNames } from "@branchlog/streaming";
 import { connectionsOf } from "./connections.ts";
-import type { Connections, PostgresPool } from "./connections.ts";
+import type { Connections, PostgresPool, QueryOptions } from "./connections.ts";
 import { LogHints } from "./log-hints.ts";
 import { applyMigrations, requireVersion } from "./migration.ts";
 import { PostgresLog, columnsOf, readBytes } from "./postgres-log.ts";
 import type { OpenRow } from "./postgres-log.ts";
 import { inSchema } from "./schema.ts";
-import { defaultSchema, shownAddress, storeAddress } from "./store-address.ts";
+import { defaultSchema, shownStore, storeAddress } from "./store-address.ts";
+import type { StoreAddress } from "./store-address.ts";
 import { isTaken } from "./store-errors.ts";
 import { batchesOf } from "./stored-batches.ts";
 import { storedSession } from "./stored-session.ts";
@@ -40,11 +42,19 @@ export interface PostgresStoreOptions {
   readonly pollMs?: number;
   /**
    * Whether to `LISTEN` and to prepare statements, for which connections that are shared, as by
-   * PgBouncer, are no use. Default true.
+   * PgBouncer, are no use. Default: `listen` of the URL, else true.
    */
   readonly listen?: boolean;
-  /** How long the server may take to answer, if the store was given as a URL. Default 15,000. */
+  /**
+   * How long the server may take to answer, if the store was given as a URL. Default:
+   * `answer_wait` of the URL, else 15,000.
+   */
   readonly answerWaitMs?: number;
+  /**
+   * How long appends try again while the server does not answer, unless a session says otherwise.
+   * Default: `lock_wait` of the URL, else that of sessions.
+   */
+  readonly lockWaitMs?: number;
 }
 
 /** Options of {@link PostgresStore.pull}. */
@@ -66,12 +76,14 @@ const optionNames: OptionNames<PostgresStoreOptions> = {
   pollMs: true,
   listen: true,
   answerWaitMs: true,
+  lockWaitMs: true,
 };
 
 /**
  * The store of a database, which is connected to at the first call.
  * @param target `postgres://user@host:port/database`, with `?schema=` for another schema than
- * `branchlog`; or a pool of `pg` that the program ends itself.
+ * `branchlog` and other options behind it, see docs/postgres.md; or a pool of `pg` that the program
+ * ends itself.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
  * @example
  * const store = postgresStore("postgres://agent@db.example/team");
@@ -87,6 +99,8 @@ export function postgresStore(
 const defaultPollMs = 1_000;
 const defaultAnswerWaitMs = 15_000;
 const listedAtOnce = 200;
+/** Few enough that the first hits come soon, and that no statement takes long. */
+const searchedAtOnce = 500;
 const expiredAtOnce = 100;
 
 /** Made by {@link postgresStore}. Its methods reject with `ERR_STORE_*`. */
@@ -97,29 +111,23 @@ export class PostgresStore implements ListingStore {
   readonly #connections: Connections;
   readonly #hints: LogHints;
   readonly #synced: boolean;
+  readonly #lockWaitMs: number | undefined;
   #checked: Promise<void> | undefined;
 
   /** @internal */
   constructor(target: string | PostgresPool, options: PostgresStoreOptions) {
-    const { durability = "disk", pollMs = defaultPollMs, listen = true } = options;
-    const address =
-      typeof target === "string"
-        ? storeAddress(target)
-        : { schema: defaultSchema, connection: target };
-    this.#schema = options.schema ?? address.schema;
+    const { durability = "disk", pollMs = defaultPollMs } = options;
+    const address: Partial<StoreAddress> = typeof target === "string" ? storeAddress(target) : {};
+    const listen = options.listen ?? address.listen ?? true;
+    const answerWaitMs = options.answerWaitMs ?? address.answerWaitMs ?? defaultAnswerWaitMs;
+    this.#schema = options.schema ?? address.schema ?? defaultSchema;
+    this.#lockWaitMs = options.lockWaitMs ?? address.lockWaitMs;
     this.#synced = requireOneOf("durability", durability, ["disk", "os"]) === "disk";
-    this.address =
-      typeof target === "string"
-        ? shownAddress(new URL(target), this.#schema)
-        : shownAddress(urlOf(target), this.#schema);
-    const answerWaitMs = options.answerWaitMs ?? defaultAnswerWaitMs;
-    const connection = { answerWaitMs, areOwn: listen };
-    this.#connections = connectionsOf(address.connection, this.address, connection);
-    this.#hints = new LogHints(this.#connections, {
-      schema: this.#schema,
-      pollMs,
-      listens: listen,
-    });
+    const url = typeof target === "string" ? readAddress(target).url : urlOf(target);
+    this.address = shownStore(url, this.#schema);
+    const given = typeof target === "string" ? (address.connection ?? "") : target;
+    this.#connections = connectionsOf(given, this.address, { answerWaitMs, areOwn: listen });
+    this.#hints = new LogHints(this.#connections, { schema: this.#schema, pollMs });
   }
 
   /**
@@ -134,7 +142,7 @@ export class PostgresStore implements ListingStore {
     const rows = await this.#query<OpenRow>(
       "SELECT * FROM SCHEMA.open_log($1, $2)",
       [requireStoredName(name), readBytes],
-      signal,
+      { signal },
     );
     const [row] = rows;
     if (row === undefined) throw storedLogMissing(name);
@@ -177,9 +185,31 @@ export class PostgresStore implements ListingStore {
   }
 
   /** The sessions by name, as their first lines and the database tell. */
-  async *list(signal?: AbortSignal): AsyncGenerator<StoredSessionFacts, void, undefined> {
-    const rows = this.#paged<ListedRow>("SELECT * FROM SCHEMA.list_logs($1, $2)", [], signal);
-    for await (const row of rows) yield storedSession(row, this.#addressOf(row.name));
+  list(signal?: AbortSignal): AsyncGenerator<StoredSessionFacts, void, undefined> {
+    return this.#listed(false, signal);
+  }
+
+  /** As {@link PostgresStore.list}, in the order of their last changes, the latest first. */
+  latest(signal?: AbortSignal): AsyncGenerator<StoredSessionFacts, void, undefined> {
+    return this.#listed(true, signal);
+  }
+
+  /** Some at a time, behind the last one before. */
+  async *#listed(
+    isLatest: boolean,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<StoredSessionFacts, void, undefined> {
+    let last: ListedRow | undefined;
+    for (;;) {
+      const rows: readonly ListedRow[] = await this.#query<ListedRow>(
+        "SELECT * FROM SCHEMA.list_logs($1, $2, $3, $4)",
+        [last?.name ?? "", last?.changed ?? null, isLatest, listedAtOnce],
+        { signal },
+      );
+      for (const row of rows) yield storedSession(row, this.#addressOf(row.name));
+      last = rows.at(-1);
+      if (rows.length < listedAtOnce) return;
+    }
   }
 
   /**
@@ -211,25 +241,17 @@ export class PostgresStore implements ListingStore {
     texts: readonly string[] | undefined,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<StoredLog, void, undefined> {
-    const text = "SELECT search_logs AS name FROM SCHEMA.search_logs($1, $2, $3)";
-    for await (const { name } of this.#paged<NamedRow>(text, [texts ?? null], signal)) {
-      const log = await this.open(name, signal).catch(unlessRemoved);
-      if (log !== undefined) yield log;
-    }
-  }
-
-  /** Rows by name, some at a time; the last two parameters are the name before and their number. */
-  async *#paged<Row extends NamedRow>(
-    text: string,
-    values: readonly unknown[],
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<Row, void, undefined> {
-    for (let after = ""; ;) {
-      const rows = await this.#query<Row>(text, [...values, after, listedAtOnce], signal);
-      yield* rows;
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < listedAtOnce) return;
-      after = last.name;
+    for (let after: string | undefined = ""; after !== undefined;) {
+      const rows: readonly SearchedRow[] = await this.#query<SearchedRow>(
+        "SELECT name, is_hit FROM SCHEMA.search_logs($1, $2, $3)",
+        [texts ?? null, after, searchedAtOnce],
+        { signal },
+      );
+      for (const { name } of rows.filter(({ is_hit: isHit }) => isHit)) {
+        const log = await this.open(name, signal).catch(unlessRemoved);
+        if (log !== undefined) yield log;
+      }
+      after = rows.at(-1)?.name;
     }
   }
 
@@ -276,7 +298,7 @@ export class PostgresStore implements ListingStore {
       const rows = await this.#query<NamedRow>(
         "SELECT expire AS name FROM SCHEMA.expire($1)",
         [expiredAtOnce],
-        signal,
+        { signal },
       );
       removed.push(...rows.map(({ name }) => name));
       if (rows.length < expiredAtOnce) return removed;
@@ -300,6 +322,7 @@ export class PostgresStore implements ListingStore {
       synced: this.#synced,
       onAppended: (appended) => this.#hints.appended(appended),
       watch: (watched, onHint) => this.#hints.watch(watched, onHint),
+      lockWaitMs: this.#lockWaitMs,
     });
   }
 
@@ -310,10 +333,10 @@ export class PostgresStore implements ListingStore {
   async #query<Row extends object>(
     text: string,
     values: readonly unknown[],
-    signal?: AbortSignal,
+    options?: QueryOptions,
   ): Promise<readonly Row[]> {
     await this.#check();
-    return this.#connections.query<Row>(inSchema(text, this.#schema), values, signal);
+    return this.#connections.query<Row>(inSchema(text, this.#schema), values, options);
   }
 
   /** Once, unless it fails. */
@@ -328,6 +351,10 @@ export class PostgresStore implements ListingStore {
 
 interface NamedRow {
   readonly name: string;
+}
+
+interface SearchedRow extends NamedRow {
+  readonly is_hit: boolean;
 }
 
 function unlessRemoved(error: unknown): undefined {

@@ -1,36 +1,46 @@
 /**
  * Addresses of stores, and of logs in them: `postgres://user@host:port/database?schema=S#NAME`, as
- * PostgreSQL's own, where the schema and the name behind `#` are ours. Pure.
+ * PostgreSQL's own, where the name behind `#` and some options are ours. Pure.
  */
 import { BranchlogError } from "@branchlog/core";
+import { readAddress, schemeOf, withoutSecrets } from "@branchlog/core/internal";
 
-export interface StoreAddress {
+export interface StoreAddress extends AddressOptions {
   /** For PostgreSQL's library; may hold a password. */
   readonly connection: string;
-  readonly schema: string;
   /** Without password and name, for messages; it opens the same store. */
   readonly shown: string;
   /** The name of a log, if the address has one. */
   readonly name: string | undefined;
 }
 
+/** Options of the store behind `?`; others are for PostgreSQL's library. */
+export interface AddressOptions {
+  readonly schema: string;
+  readonly listen: boolean | undefined;
+  readonly answerWaitMs: number | undefined;
+  readonly lockWaitMs: number | undefined;
+}
+
 /** Where a store is if nothing else is said. */
 export const defaultSchema = "branchlog";
 
+/** Also if it is malformed. */
 export function isStoreAddress(word: string): boolean {
-  return /^postgres(?:ql)?:\/\//.test(word);
+  const scheme = schemeOf(word);
+  return scheme === "postgres" || scheme === "postgresql";
 }
 
-/** Throws `ERR_INVALID_ARGUMENT`. Its message does not repeat a password. */
+/** Throws `ERR_INVALID_ARGUMENT`. Its message does not repeat the address. */
 export function storeAddress(text: string): StoreAddress {
-  if (!isStoreAddress(text) || !URL.canParse(text)) throw malformed(text);
-  const url = new URL(text);
-  const name = url.hash === "" ? undefined : decoded(url.hash.slice(1), text);
-  url.hash = "";
-  const schema = url.searchParams.get("schema") ?? defaultSchema;
-  url.searchParams.delete("schema");
-  const connection = url.href;
-  return { connection, schema, shown: shownAddress(url, schema), name };
+  const { url, name } = readAddress(text);
+  if (!isStoreAddress(text)) {
+    const message = `Sessions are kept in PostgreSQL (postgres://…), not in ${url.protocol}//….`;
+    throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
+  }
+  const options = optionsIn(url);
+  for (const option of ownOptions) url.searchParams.delete(option);
+  return { ...options, connection: url.href, shown: shownStore(url, options.schema), name };
 }
 
 /** As {@link storeAddress}, with a name. */
@@ -44,27 +54,39 @@ export function logAddress(text: string): StoreAddress & { readonly name: string
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }
 
-export function shownAddress(connection: URL, schema: string): string {
-  const url = new URL(connection);
-  url.password = "";
-  url.hash = "";
-  // Others may hold secrets, as paths of keys.
-  url.search = schema === defaultSchema ? "" : `?schema=${encodeURIComponent(schema)}`;
-  return url.href;
+/** The address of a store without password, name and other options than its schema. */
+export function shownStore(connection: URL, schema: string): string {
+  const query = schema === defaultSchema ? "" : `?schema=${encodeURIComponent(schema)}`;
+  return withoutSecrets(connection, query);
 }
 
-function decoded(name: string, text: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    throw malformed(text);
+const ownOptions = ["schema", "listen", "answer_wait", "lock_wait"] as const;
+
+function optionsIn({ searchParams }: URL): AddressOptions {
+  const listen = searchParams.get("listen");
+  if (listen !== null && listen !== "true" && listen !== "false") {
+    throw wrongOption("listen", "true or false");
   }
+  return {
+    schema: searchParams.get("schema") ?? defaultSchema,
+    listen: listen === null ? undefined : listen === "true",
+    answerWaitMs: milliseconds(searchParams, "answer_wait"),
+    lockWaitMs: milliseconds(searchParams, "lock_wait"),
+  };
 }
 
-function malformed(text: string): BranchlogError {
-  const shown = text.replace(/^([^:]*:\/\/[^:@/]*):[^@/]*@/, "$1@");
-  const message =
-    `${JSON.stringify(shown.slice(0, 200))} is not the address of a store. It has the form ` +
-    "postgres://user@host:port/database, with #NAME for a session in it.";
+function milliseconds(options: URLSearchParams, name: string): number | undefined {
+  const text = options.get(name);
+  if (text === null) return undefined;
+  const [, digits = "", unit = "ms"] = /^(\d{1,9})(ms|s|min)?$/.exec(text) ?? [];
+  const factor = { ms: 1, s: 1000, min: 60_000 }[unit];
+  if (digits === "" || factor === undefined) {
+    throw wrongOption(name, "a time, as 500ms, 20s or 1min; without a unit, in ms");
+  }
+  return Number(digits) * factor;
+}
+
+function wrongOption(name: string, takes: string): BranchlogError {
+  const message = `The option ${name} of an address takes ${takes}.`;
   return new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }

@@ -3,8 +3,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import { isBranchlogError } from "@branchlog/core";
 import type { StoredFacts, StoredLog, StoredPosition } from "@branchlog/core/types";
 import type { PostgresStore } from "./postgres-store.ts";
-import { answeredAt, beatAt, beatMs } from "./worker-calls.ts";
+import { answersAt, beatAt, beatMs } from "./worker-calls.ts";
 import type {
+  NumberedAnswer,
   OpenedLog,
   ReadPiece,
   StoreAnswer,
@@ -27,9 +28,10 @@ port.on("message", (call: StoreCall) => {
   const beat = setInterval(() => Atomics.add(state, beatAt, 1), beatMs);
   void answer(call).then((answered) => {
     clearInterval(beat);
-    port.postMessage(answered);
-    Atomics.store(state, answeredAt, 1);
-    Atomics.notify(state, answeredAt);
+    const numbered: NumberedAnswer = { number: call.number, answer: answered };
+    port.postMessage(numbered);
+    Atomics.add(state, answersAt, 1);
+    Atomics.notify(state, answersAt);
   });
 });
 
@@ -56,6 +58,11 @@ async function carriedOut(call: StoreCall): Promise<StoreCalls[keyof StoreCalls]
       return readPiece(logAt(call.log), call.from);
     case "append":
       return logAt(call.log).append(call.expected, asBuffer(call.bytes));
+    case "flush":
+      return (await logAt(call.log).flush?.(call.until)) ?? true;
+    case "reportLost":
+      await logAt(call.log).reportLost?.(call.lines);
+      return undefined;
     case "watch":
       watched.set(
         call.log,

@@ -16,6 +16,8 @@ export interface ListedRow {
   readonly bytes: string;
   readonly created_at: Date;
   readonly changed_at: Date;
+  /** The same, exact. */
+  readonly changed: string;
   readonly expires_at: Date | null;
   readonly head: string | null;
 }

@@ -3,7 +3,8 @@ import { MessageChannel, Worker, receiveMessageOnPort } from "node:worker_thread
 import type { MessagePort } from "node:worker_threads";
 import { BranchlogError } from "@branchlog/core";
 import type { ErrorCode } from "@branchlog/core";
-import type { StoredAppend, StoredFacts, StoredPosition } from "@branchlog/core/types";
+import { waitBlocking } from "@branchlog/core/internal";
+import type { LostLine, StoredAppend, StoredFacts, StoredPosition } from "@branchlog/core/types";
 
 /** A log that the worker has open, by number. */
 export interface OpenedLog {
@@ -34,6 +35,14 @@ export interface StoreCalls {
     };
     answers: StoredAppend;
   };
+  flush: {
+    asks: { readonly log: number; readonly until: StoredPosition };
+    answers: boolean;
+  };
+  reportLost: {
+    asks: { readonly log: number; readonly lines: readonly LostLine[] };
+    answers: undefined;
+  };
   watch: { asks: { readonly log: number }; answers: undefined };
   unwatch: { asks: { readonly log: number }; answers: undefined };
   forget: { asks: { readonly log: number }; answers: undefined };
@@ -45,7 +54,7 @@ export interface ReadPiece {
   readonly isLast: boolean;
 }
 
-export type StoreCall = {
+export type StoreCall = { readonly number: number } & {
   [Kind in keyof StoreCalls]: { readonly kind: Kind } & StoreCalls[Kind]["asks"];
 }[keyof StoreCalls];
 
@@ -53,14 +62,20 @@ export type StoreAnswer =
   | { readonly value: StoreCalls[keyof StoreCalls]["answers"] }
   | { readonly error: { readonly code?: ErrorCode; readonly message: string } };
 
+/** To the call with that number: that of an interrupted call may come during the next one. */
+export interface NumberedAnswer {
+  readonly number: number;
+  readonly answer: StoreAnswer;
+}
+
 /** What the worker starts with. */
 export interface WorkerSetting {
   readonly port: MessagePort;
-  /** Shared: whether the call was answered, and a count that goes on while it is worked on. */
-  readonly state: Int32Array;
+  /** Shared: how many calls were answered, and a count that goes on while one is worked on. */
+  readonly state: Int32Array<SharedArrayBuffer>;
 }
 
-export const answeredAt = 0;
+export const answersAt = 0;
 export const beatAt = 1;
 export const beatMs = 1_000;
 
@@ -75,6 +90,7 @@ export class WorkerCalls {
   readonly #port: MessagePort;
   readonly #state = new Int32Array(new SharedArrayBuffer(8));
   readonly #watchers = new Map<number, () => void>();
+  #number = 0;
   #isSilent = false;
 
   constructor() {
@@ -95,18 +111,21 @@ export class WorkerCalls {
     return this.#isSilent;
   }
 
-  /** Throws what the store rejects with, and `ERR_STORE_UNAVAILABLE` without a worker. */
+  /**
+   * Throws what the store rejects with, and `ERR_INTERRUPTED`: then the call goes on, and is
+   * answered to nobody. Without a worker, `ERR_APPEND_UNCERTAIN` of a call that may have stored
+   * something, else `ERR_STORE_UNAVAILABLE`.
+   */
   call<Kind extends keyof StoreCalls>(
     kind: Kind,
     asks: StoreCalls[Kind]["asks"],
   ): StoreCalls[Kind]["answers"] {
-    Atomics.store(this.#state, answeredAt, 0);
-    this.#port.postMessage({ kind, ...asks }, "bytes" in asks ? [asks.bytes.buffer] : []);
-    this.#wait();
-    // Of the type that the worker gives to an answer to this kind of call.
-    const answer = receiveMessageOnPort(this.#port)?.message as StoreAnswer | undefined;
-    if (answer === undefined) throw new Error("an answer that was told of and not given");
+    this.#number += 1;
+    const call = { kind, number: this.#number, ...asks };
+    this.#port.postMessage(call, "bytes" in asks ? [asks.bytes.buffer] : []);
+    const answer = this.#answer(this.#number, storingKinds.has(kind));
     if ("error" in answer) throw thrown(answer.error);
+    // Of the type that the worker gives to an answer to this kind of call.
     return answer.value;
   }
 
@@ -122,20 +141,36 @@ export class WorkerCalls {
     };
   }
 
-  #wait(): void {
+  #answer(number: number, mayStore: boolean): StoreAnswer {
+    for (;;) {
+      const answers = Atomics.load(this.#state, answersAt);
+      const received = receiveMessageOnPort(this.#port)?.message as NumberedAnswer | undefined;
+      if (received?.number === number) return received.answer;
+      if (received === undefined && !this.#wait(answers)) throw silent(mayStore);
+    }
+  }
+
+  /** Until there are more answers. False: the worker ended, or is silent. */
+  #wait(answers: number): boolean {
+    const wait = { state: this.#state, at: answersAt, value: answers, ms: silenceMsMax };
     for (let beat = -1; !this.#isSilent;) {
-      const outcome = Atomics.wait(this.#state, answeredAt, 0, silenceMsMax);
-      if (outcome !== "timed-out") return;
+      if (waitBlocking(wait)) return true;
       const now = Atomics.load(this.#state, beatAt);
       this.#isSilent = now === beat;
       beat = now;
     }
     void this.#worker.terminate();
-    const message =
-      "The worker that talks to the store ended, or does not answer any more; whether the last " +
-      "call was carried out is not known. Open the session again.";
-    throw new BranchlogError("ERR_STORE_UNAVAILABLE", message);
+    return false;
   }
+}
+
+const storingKinds: ReadonlySet<keyof StoreCalls> = new Set(["append", "create", "flush"]);
+
+function silent(mayStore: boolean): BranchlogError {
+  const message =
+    "The worker that talks to the store ended, or does not answer any more; whether the last " +
+    "call was carried out is not known. Open the session again.";
+  return new BranchlogError(mayStore ? "ERR_APPEND_UNCERTAIN" : "ERR_STORE_UNAVAILABLE", message);
 }
 
 function thrown({ code, message }: { code?: ErrorCode; message: string }): Error {

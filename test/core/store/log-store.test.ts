@@ -119,7 +119,7 @@ describe("a session in a store", () => {
 
   it("gives up once it was overtaken often enough, and has stored nothing", async () => {
     const { store, log, calls } = await withAnswers(async () => ({
-      kind: "overtaken",
+      kind: "conflict",
       end: (await (await store.open("s")).end()) ?? { generation: "", at: 0 },
     }));
     const session = await openStoredSession(log);

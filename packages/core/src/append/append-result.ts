@@ -7,7 +7,7 @@ import { BranchlogError } from "../errors.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import type { AppendFailure, AppendVerification } from "../log/commit.ts";
-import type { AppendPlan, PlannedEntry } from "./plan.ts";
+import type { AppendPlan, PlannedCall, PlannedEntry } from "./plan.ts";
 import type { AppendRequest } from "./request.ts";
 
 export interface WrittenLog {
@@ -68,8 +68,7 @@ export function outcomeOf(
   const { displaced, failure, missing } = verification;
   if (failure !== undefined && entries.some(({ id }) => unreachable.has(id))) {
     const written = entries.filter(({ id, line }) => line !== null && !missing.has(id));
-    const ids = written.map(({ id }) => id);
-    const error = appendError(log.path, failure, ids, entries.length);
+    const error = appendError(log.path, failure, idsOf(written), idsOf(entries));
     return { outcome: failedCall(error), leafId: written.at(-1)?.leafId, isWhole: false };
   }
   const results = entries.map((entry) => resultOf(log, entry, displaced.has(entry.id)));
@@ -92,8 +91,21 @@ export function unreachableIds(
   return unreachable;
 }
 
-export function idsOf(results: readonly AppendResult[]): readonly string[] {
-  return results.map(({ id }) => id);
+export function idsOf(entries: readonly { readonly id: string }[]): readonly string[] {
+  return entries.map(({ id }) => id);
+}
+
+/** Of a commit that ended without an answer: each error has the ids that the entries were given. */
+export function uncertainCalls(
+  path: string,
+  planned: readonly PlannedCall[],
+  { code, message, id, cause }: BranchlogError,
+): readonly AppendOutcome[] {
+  return planned.map(({ plan, ...call }) => {
+    if (plan === undefined) return failedCall(notAppended(path, "error" in call && call.error));
+    const facts = { path, uncertain: idsOf(plan.entries), cause, ...(id !== undefined && { id }) };
+    return failedCall(new BranchlogError(code, message, facts));
+  });
 }
 
 export function notAppended(path: string, cause: unknown): BranchlogError {
@@ -143,9 +155,10 @@ function appendError(
   path: string,
   { kind, cause }: AppendFailure,
   written: readonly string[],
-  count: number,
+  ids: readonly string[],
 ): BranchlogError {
-  const found = `${written.length} of ${count} entries were written`;
+  const found = `${written.length} of ${ids.length} entries were written`;
+  const uncertain = ids.filter((id) => !written.includes(id));
   const reason = cause instanceof Error ? cause.message : String(cause);
   switch (kind) {
     case "refused":
@@ -159,15 +172,16 @@ function appendError(
       return new BranchlogError(
         "ERR_APPEND_UNCERTAIN",
         `${path} could not be read after writing to it (${reason}), so it is not known what ` +
-          "was written. Fix the cause, check the log, and append again what is missing.",
-        { path, written, cause },
+          "was written. Fix the cause, then append the entries again with the ids that this " +
+          "error names: what is there is not written twice.",
+        { path, written, uncertain, cause },
       );
     case "torn":
       return new BranchlogError(
         "ERR_APPEND_UNCERTAIN",
         `What was appended to ${path} was torn or cut short each time it was written; ${found}. ` +
-          "Append the others again.",
-        { path, written },
+          "Append the others again with the ids that this error names.",
+        { path, written, uncertain },
       );
   }
 }

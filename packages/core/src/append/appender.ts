@@ -11,7 +11,7 @@ import type { SourceKind } from "../dialects/foreign-record.ts";
 import { divergenceText } from "../entries/divergence.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { danglingText } from "../entries/references.ts";
-import { BranchlogError } from "../errors.ts";
+import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { entryPlace } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { tailRow } from "../index-table/tree-walk.ts";
@@ -22,7 +22,8 @@ import type { LogDurability } from "../log/log-durability.ts";
 import { migrate, needsMigration } from "../log/migration.ts";
 import type { TrackedLog } from "../log/tracked-log.ts";
 import type { ReleasePolicy } from "../store/lock.ts";
-import { failedCall, idsOf, notAppended, outcomeOf, unreachableIds } from "./append-result.ts";
+import { failedCall, idsOf, notAppended, outcomeOf } from "./append-result.ts";
+import { uncertainCalls, unreachableIds } from "./append-result.ts";
 import type { AppendOutcome, AppendResult, WrittenLog } from "./append-result.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
 import { movesLeaf, planGroup } from "./plan.ts";
@@ -166,7 +167,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return { outcomes, durable };
   }
 
-  /** Throws only before anything is written. `take` is called under the lock. */
+  /** Throws only if nothing was written. `take` is called under the lock. */
   *#appendCalls(
     take: () => readonly AppendCall[],
     retained: Exclude<ReleasePolicy, "immediate">,
@@ -176,17 +177,28 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     // A sync takes so long that no other appender should wait for its end.
     const releasePolicy: ReleasePolicy = durability.mode === "disk" ? "immediate" : retained;
     let done: CommitOutcome<GroupPlan>;
+    let last: GroupPlan | undefined;
     try {
       if (needsMigration(log)) yield* migrate(log, ports, lockWaitMs);
-      const work = { ports, lockWaitMs, releasePolicy, take: () => this.#taskOf(take()) };
+      const work = {
+        ports,
+        lockWaitMs,
+        releasePolicy,
+        take: () => this.#taskOf(take(), (plan) => (last = plan)),
+      };
       done = yield* log.commit(work);
     } catch (cause) {
-      throw notAppended(path, cause);
+      const isUncertain = isBranchlogError(cause, "ERR_APPEND_UNCERTAIN");
+      if (last === undefined || !isUncertain) throw notAppended(path, cause);
+      return { outcomes: uncertainCalls(path, last.planned, cause), ids: [], hasWritten: false };
     }
     return this.#groupOf(done.plan, done.verification);
   }
 
-  #taskOf(calls: readonly AppendCall[]): CommitTask<GroupPlan> {
+  #taskOf(
+    calls: readonly AppendCall[],
+    note: (plan: GroupPlan) => GroupPlan,
+  ): CommitTask<GroupPlan> {
     return {
       requiresCatchUp: calls.some(({ request }) => dependsOnOthers(request)),
       plan: () => {
@@ -197,7 +209,9 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
         const lines = entries.flatMap(({ id, line, entry }) =>
           line === null ? [] : [{ id, line, entry }],
         );
-        return { planned, entries, lines, needsSeparator: this.durability.needsSeparator };
+        const hasRetries = lines.length < entries.length;
+        const { needsSeparator } = this.durability;
+        return note({ planned, entries, lines, hasRetries, needsSeparator });
       },
     };
   }

@@ -15,7 +15,7 @@ import { divergenceAt } from "./diverged-leaf.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
 import { PlannedLog } from "./planned-log.ts";
 import type { AppendCall, AppendItem, AppendRequest, ParentChoice } from "./request.ts";
-import { planRetry } from "./retry.ts";
+import { parentAfter, planRetry } from "./retry.ts";
 
 export interface AppendTarget {
   readonly path: string;
@@ -132,7 +132,11 @@ export function planAppend(
     leaf.diverged = divergenceAt(log, leaf.id, unreadRow);
   }
   const othersAppended = log.index.count > ownRow;
-  const entries = request.items.map((item) => planEntry(log, item, othersAppended, leaf));
+  const entries: PlannedEntry[] = [];
+  for (const [at, item] of request.items.entries()) {
+    const parent = parentAfter(entries.at(-1), request.items[at - 1], leaf) ?? item.parent;
+    entries.push(planEntry(log, { ...item, parent }, othersAppended, leaf));
+  }
   return { entries, leafId: leaf.id };
 }
 

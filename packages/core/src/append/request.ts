@@ -1,5 +1,4 @@
 /** What a caller asks to append: drafts as bytes, where they go, on what conditions; its leaf. */
-import type { OptionNames } from "@branchlog/streaming";
 import {
   invalidArgument,
   requireBoolean,
@@ -16,6 +15,7 @@ import type { AnyDraft } from "../entries/entry-draft.ts";
 import { requireNamedType } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Ports } from "../store/ports.ts";
+import type { AppendAllOptions, AppendOptions, OnDiverged } from "./append-options.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
 
 export type ParentChoice =
@@ -23,9 +23,6 @@ export type ParentChoice =
   | { readonly kind: "tail" }
   | { readonly kind: "entry"; readonly id: string }
   | { readonly kind: "root" };
-
-/** What `parent: "leaf"` does when others appended after this session last looked. */
-export type OnDiverged = "branch" | "follow" | "reject";
 
 export interface AppendItem {
   readonly encoded: EncodedDraft;
@@ -65,36 +62,6 @@ export interface RequestedLog {
   readonly dialect: DialectName;
 }
 
-/** Where and on what conditions entries are appended. */
-export interface AppendOptions {
-  /** `leaf` (default): under this session's leaf. `tail`: under the last entry of the log. */
-  readonly parent?: "leaf" | "tail" | { readonly id: string | null };
-  /** What `leaf` does if others appended since this session last looked. Default `branch`. */
-  readonly onDiverged?: OnDiverged;
-  /** Append only if this is the last entry of the log (null: only if it has none). */
-  readonly expectedTail?: string | null;
-  /** The id to give the entry; appending it again writes nothing and says where it is. */
-  readonly id?: string;
-  /** Allows types and roles that neither pi nor omp has, and types without a namespace. */
-  readonly allowUnknownType?: boolean;
-  /** Gives up waiting for the lock; nothing is written then. */
-  readonly signal?: AbortSignal;
-}
-
-export const appendAllNames: OptionNames<Omit<AppendOptions, "id">> = {
-  parent: true,
-  onDiverged: true,
-  expectedTail: true,
-  allowUnknownType: true,
-  signal: true,
-};
-
-export const appendNames: OptionNames<AppendOptions> = { ...appendAllNames, id: true };
-
-/** Options that say by themselves whether types are checked: their drafts may have any. */
-export type AnyTypeOptions<O extends Partial<AppendOptions> = AppendOptions> = O &
-  Required<Pick<AppendOptions, "allowUnknownType">>;
-
 /** What is refused: nothing; missing fields of known types; also types without a namespace. */
 type DraftChecks = "none" | "fields" | "types and fields";
 
@@ -127,9 +94,9 @@ export function prepare(draft: AnyDraft, form: DraftForm): EncodedDraft {
 export function requestOf(
   log: RequestedLog,
   drafts: readonly AnyDraft[],
-  options: AppendOptions,
+  options: AppendAllOptions,
 ): AppendRequest {
-  const { onDiverged = "branch", expectedTail, id, allowUnknownType = false } = options;
+  const { onDiverged = "branch", expectedTail, ids, allowUnknownType = false } = options;
   const isAnyType = requireBoolean("allowUnknownType", allowUnknownType);
   requireOneOf("onDiverged", onDiverged, ["branch", "follow", "reject"]);
   if (typeof (expectedTail ?? "") !== "string") {
@@ -141,8 +108,12 @@ export function requestOf(
     dialect: log.dialect,
     checks: isAnyType ? "fields" : "types and fields",
   };
-  const items = requireList("The drafts", drafts).map((draft, i) => {
-    const item = appendItem(prepare(draft, form), i === 0 ? parent : { kind: "leaf" }, id);
+  const list = requireList("The drafts", drafts);
+  if (ids !== undefined && requireList("The ids", ids).length !== list.length) {
+    throw invalidArgument(`There are ${ids.length} ids for ${list.length} entries`);
+  }
+  const items = list.map((draft, i) => {
+    const item = appendItem(prepare(draft, form), i === 0 ? parent : { kind: "leaf" }, ids?.[i]);
     return { ...item, checksReferences: true };
   });
   return { items, onDiverged, expectedTail };

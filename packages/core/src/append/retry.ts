@@ -9,7 +9,7 @@ import { BranchlogError } from "../errors.ts";
 import { countOfOthers } from "./diverged-leaf.ts";
 import type { PlannedEntry, PlannedLeaf } from "./plan.ts";
 import type { PlannedLog } from "./planned-log.ts";
-import type { AppendItem } from "./request.ts";
+import type { AppendItem, ParentChoice } from "./request.ts";
 
 /** Whether the entry with that id, in the log or planned, says the same as this draft. */
 function isSame(log: PlannedLog, id: string, encoded: EncodedDraft): boolean {
@@ -41,6 +41,16 @@ export function planRetry(
   return { id, parentId, leafId: leaf.id, diverged, ...usual };
 }
 
+/** A retry may leave the leaf where it is; the entry after it is its child all the same. */
+export function parentAfter(
+  before: PlannedEntry | undefined,
+  item: AppendItem | undefined,
+  leaf: PlannedLeaf,
+): ParentChoice | undefined {
+  const isCut = before?.line === null && before.id !== leaf.id && item?.isMetadata === false;
+  return isCut ? { kind: "entry", id: before.id } : undefined;
+}
+
 /** The session of a stored divergent entry knew nothing below its parent. */
 function storedFacts(
   { index, target }: PlannedLog,
@@ -61,7 +71,8 @@ function sameContent(entry: SessionEntry, encoded: EncodedDraft): boolean {
   return offered !== undefined && isDeepStrictEqual(stored, offered);
 }
 
-function sameDraft(one: EncodedDraft, other: EncodedDraft, id: string): boolean {
+/** Whether both are the same entry but for its time and parent. */
+export function sameDraft(one: EncodedDraft, other: EncodedDraft, id: string): boolean {
   const first = contentOf(one, id);
   return first !== undefined && isDeepStrictEqual(first, contentOf(other, id));
 }

@@ -27,6 +27,7 @@ import {
 } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
+import { requireNoAddress } from "../store/address.ts";
 import { isInStore } from "../store/log-store.ts";
 import type { ListingStore } from "../store/log-store.ts";
 import { foreignPlaceCheck, foreignPlaces } from "../store/foreign-places.ts";
@@ -352,6 +353,7 @@ async function placesIn(
 }
 
 async function realDirectory(path: string): Promise<string> {
+  requireNoAddress(path);
   try {
     return await realpath(path);
   } catch (error) {

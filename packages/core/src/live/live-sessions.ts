@@ -30,6 +30,7 @@ import {
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
 import { filesIn, sessionDirectories, storedCatalog } from "../directories/find-sessions.ts";
 import type { SearchedStore } from "../directories/find-sessions.ts";
+import { requireNoAddress } from "../store/address.ts";
 import { foreignPlaceCheck } from "../store/foreign-places.ts";
 import { BranchlogError } from "../errors.ts";
 import { engineSettings } from "../log/engine-options.ts";
@@ -119,13 +120,12 @@ type ListedPlace =
 
 function placeOf(places: string | readonly string[], subdirectories: boolean): ListedPlace {
   if (typeof places === "string") {
+    requireNoAddress(places);
     return { kind: subdirectories ? "subdirectories" : "directory", directory: resolve(places) };
   }
   const directories = requireList("What holds the directories", places);
-  return {
-    kind: "below",
-    directories: directories.map((one) => resolve(requireText("A directory", one))),
-  };
+  for (const one of directories) requireNoAddress(requireText("A directory", one));
+  return { kind: "below", directories: directories.map((one) => resolve(one)) };
 }
 
 /** What is listed, whether in directories or in a store. */

@@ -45,6 +45,8 @@ export interface LogInFile {
 
 export interface LinePlan {
   readonly lines: readonly PlannedLine[];
+  /** Whether entries are acknowledged that the log was found to hold. */
+  readonly hasRetries?: boolean;
   /** The write begins with a newline even after a terminated line. */
   readonly needsSeparator: boolean;
 }

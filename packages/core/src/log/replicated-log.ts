@@ -6,13 +6,15 @@
 import { io, portStep } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
+import type { IndexTable } from "../index-table/index-table.ts";
 import { commitConflictsMax } from "../limits.ts";
 import { AtomicFile } from "../store/atomic-file.ts";
 import type { LogFile } from "../store/log-file.ts";
 import { isBlocking } from "../store/log-store.ts";
 import type {
   BlockingLog,
-  HeldLog,
+  LogLease,
+  LostLine,
   StoredAppend,
   StoredLog,
   StoredPosition,
@@ -96,47 +98,83 @@ export class ReplicatedLog extends TrackedLog {
   }
 
   *#catchUp(): Steps<void> {
+    let before: BytesBefore | undefined;
     try {
       yield* fetched(this.stored, this.#position, (bytes) => this.#keep(bytes));
     } catch (error) {
       if (!isBranchlogError(error, "ERR_LOG_GONE")) throw error;
+      before = { index: this.state.index, bytes: Buffer.concat([...this.file.openBytes()]) };
       yield* this.#fetchAnew(error);
     }
     yield* super.catchUp();
+    if (before !== undefined) yield* this.#reportLost(linesOnlyIn(before, this.state.index));
+  }
+
+  /**
+   * Waits until what the log was found to hold is durable. False: it was set back meanwhile, and
+   * was caught up with. Throws what the store rejects with.
+   */
+  flush(): Steps<boolean> {
+    return this.#alone(() => this.#flush());
+  }
+
+  *#flush(): Steps<boolean> {
+    const until = this.#position;
+    const isThere = yield* asked<boolean>(this.stored, {
+      later: async (log, signal) => (await log.flush?.(until, signal)) ?? true,
+      now: (log) => log.flushSync(until),
+    });
+    if (!isThere) yield* this.#catchUp();
+    return isThere;
   }
 
   *#commit<Plan extends LinePlan>(work: CommitWork<Plan>): Steps<CommitOutcome<Plan>> {
     let task: CommitTask<Plan> | undefined;
     let isCaughtUp = true;
     for (let attempt = 0; attempt < commitConflictsMax; attempt += 1) {
-      const isBusy = this.#isBusy || attempt >= holdAfter;
-      const held = isBusy ? yield* this.#hold(work) : undefined;
-      if (held !== undefined) isCaughtUp = true;
+      const isBusy = this.#isBusy || attempt >= leaseAfter;
+      const lease = isBusy ? yield* this.#lease(work) : undefined;
+      if (lease !== undefined) isCaughtUp = true;
       try {
         if (!isCaughtUp) yield* patiently(work, () => this.#catchUp());
         if (task === undefined) {
           task = work.take();
           // What holds it has caught up, on the one connection that it may wait for.
-          const isBehind = task.requiresCatchUp && held === undefined;
+          const isBehind = task.requiresCatchUp && lease === undefined;
           if (isBehind) yield* patiently(work, () => this.#catchUp());
         }
         const plan = task.plan();
-        if (plan.lines.length === 0) return { plan, verification: asPlanned };
+        if (plan.lines.length === 0) {
+          lease?.release();
+          if (plan.hasRetries !== true || (yield* this.#flushed(work))) {
+            return { plan, verification: asPlanned };
+          }
+          continue;
+        }
         const bytes = joined(plan.lines, plan.needsSeparator || !this.isTerminated);
-        const answer = yield* this.#append(bytes, work, held);
-        if (answer.kind === "appended" || answer.kind === "landed") {
+        const answer = yield* this.#append(bytes, work, lease);
+        if (answer.kind === "appended" || answer.kind === "alreadyStored") {
           yield portStep("write");
           this.#adopt(bytes, plan.lines);
           return { plan, verification: asPlanned };
         }
         // Else catching up finds out in which way the log is another one.
-        isCaughtUp = answer.kind === "overtaken" && answer.since !== undefined;
-        if (answer.kind === "overtaken") yield* this.#take(answer.since);
+        isCaughtUp = answer.kind === "conflict" && answer.since !== undefined;
+        if (answer.kind === "conflict") yield* this.#take(answer.since);
       } finally {
-        held?.release();
+        lease?.release();
       }
     }
-    throw this.#overtaken();
+    throw this.#conflict();
+  }
+
+  /** An entry that was read may be on no standby yet. */
+  #flushed(work: CommitWork<LinePlan>): Steps<boolean> {
+    return patiently(
+      work,
+      () => this.#flush(),
+      (cause) => this.#uncertain(cause),
+    );
   }
 
   /** What others stored. */
@@ -147,20 +185,20 @@ export class ReplicatedLog extends TrackedLog {
   }
 
   /** Undefined: the store does not do that, or the log is gone. */
-  *#hold(work: CommitWork<LinePlan>): Steps<HeldLog | undefined> {
+  *#lease(work: CommitWork<LinePlan>): Steps<LogLease | undefined> {
     const { stored } = this;
     if (isBlocking(stored)) return undefined;
-    let held: HeldLog | undefined;
-    const hold = async (): Promise<void> => {
-      held = await stored.hold?.(this.#position);
+    let lease: LogLease | undefined;
+    const ask = async (): Promise<void> => {
+      lease = await stored.lease?.(this.#position);
     };
     try {
-      yield* patiently(work, () => io(hold));
-      this.#isBusy = held !== undefined && held.since.length > 0;
-      yield* this.#take(held?.since);
-      return held;
+      yield* patiently(work, () => io(ask));
+      this.#isBusy = lease !== undefined && lease.since.length > 0;
+      yield* this.#take(lease?.since);
+      return lease;
     } catch (error) {
-      held?.release();
+      lease?.release();
       throw error;
     }
   }
@@ -169,26 +207,33 @@ export class ReplicatedLog extends TrackedLog {
   *#append(
     bytes: Buffer,
     work: CommitWork<LinePlan>,
-    held: HeldLog | undefined,
+    lease: LogLease | undefined,
   ): Steps<StoredAppend> {
-    if (held !== undefined) {
+    // Whether an attempt before may have stored the bytes.
+    let mayBeStored = false;
+    const position = this.#position;
+    const failed = (cause: unknown): unknown => (mayBeStored ? this.#uncertain(cause) : cause);
+    function* attempt(ask: () => Steps<StoredAppend>): Steps<StoredAppend> {
       try {
-        return yield* io(() => held.append(bytes));
+        return yield* ask();
       } catch (error) {
-        held.release();
+        mayBeStored ||= isUnsettled(error);
+        throw error;
+      }
+    }
+    if (lease !== undefined) {
+      try {
+        return yield* attempt(() => io(() => lease.append(bytes)));
+      } catch (error) {
+        lease.release();
         if (isRefused(error)) throw error;
       }
     }
-    const position = this.#position;
     const ask: Question<StoredAppend> = {
       later: (log, signal) => log.append(position, bytes, signal),
       now: (log) => log.appendSync(position, bytes),
     };
-    return yield* patiently(
-      work,
-      () => asked(this.stored, ask),
-      (cause) => this.#uncertain(cause),
-    );
+    return yield* patiently(work, () => attempt(() => asked(this.stored, ask)), failed);
   }
 
   /** Of a log that was set back, as by a failover that lost its last commits. */
@@ -196,6 +241,20 @@ export class ReplicatedLog extends TrackedLog {
     const end = yield* endOf(this.stored);
     if (end?.generation !== this.#position.generation) throw error;
     this.#position = (yield* replicate(this.stored, this.#ports)).position;
+  }
+
+  /** So that the entries can be brought back; without it, this session's diagnostics name them. */
+  *#reportLost(lines: readonly LostLine[]): Steps<void> {
+    if (lines.length === 0) return;
+    try {
+      yield* asked<void>(this.stored, {
+        later: async (log) => log.reportLost?.(lines),
+        now: (log) => log.reportLostSync(lines),
+      });
+    } catch (error) {
+      // A role that only reads cannot.
+      if (!isBranchlogError(error)) throw error;
+    }
   }
 
   #keep(bytes: Buffer): void {
@@ -214,12 +273,12 @@ export class ReplicatedLog extends TrackedLog {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const message =
       `The store did not answer in time whether it has what was appended to ${address} ` +
-      `(${reason}). Append again with the same ids once it answers: what is there is not stored ` +
-      "twice.";
+      `(${reason}). Append again once it answers, with the ids that this error names: what is ` +
+      "there is not stored twice.";
     return new BranchlogError("ERR_APPEND_UNCERTAIN", message, { id: name, cause });
   }
 
-  #overtaken(): BranchlogError {
+  #conflict(): BranchlogError {
     const { name, address } = this.stored;
     const message =
       `Others appended to ${address} first, ${commitConflictsMax} times; nothing of this was ` +
@@ -228,14 +287,40 @@ export class ReplicatedLog extends TrackedLog {
   }
 }
 
-/** A writer that was overtaken so often lets the others wait: to try again is work for all. */
-const holdAfter = 2;
+/** See {@link ReplicatedLog.flush}; a file holds what it was found to hold. */
+export function* flushed(log: TrackedLog): Steps<boolean> {
+  return log instanceof ReplicatedLog ? yield* log.flush() : true;
+}
+
+/** After so many conflicts a writer lets the others wait: to try again is work for all. */
+const leaseAfter = 2;
+
+/** Of a log before it was set back: once its file was replaced, nothing is read from it. */
+interface BytesBefore {
+  readonly index: IndexTable;
+  readonly bytes: Buffer;
+}
+
+/** In the order of the file. */
+function linesOnlyIn({ index, bytes }: BytesBefore, now: IndexTable): readonly LostLine[] {
+  const lines: LostLine[] = [];
+  for (let row = 0; row < index.count; row += 1) {
+    const id = index.idOf(row);
+    if (now.rowOfId(id) >= 0 || !index.isNode(row)) continue;
+    const at = index.rows.offset(row);
+    lines.push({ id, line: bytes.toString("utf8", at, at + index.rows.length(row)) });
+  }
+  return lines;
+}
 
 /** Long enough for a connection to be opened again. */
 const firstRetryMs = 50;
 const retryMsMax = 1_000;
 
-/** Again while the store does not answer, for `lockWaitMs`; then throws what `failed` makes. */
+/**
+ * Again while the store is unavailable, for `lockWaitMs`; then, and when it refuses, throws what
+ * `failed` makes.
+ */
 function* patiently<T>(
   { ports: { clock }, lockWaitMs }: CommitWork<LinePlan>,
   ask: () => Steps<T>,
@@ -246,17 +331,27 @@ function* patiently<T>(
     try {
       return yield* ask();
     } catch (cause) {
-      if (isRefused(cause)) throw cause;
-      if (clock.monotonicMs() + ms > endMs) throw failed(cause);
+      if (isRefused(cause) || clock.monotonicMs() + ms > endMs) throw failed(cause);
     }
-    // Throws the reason of an abort.
-    yield { kind: "wait", clock, ms };
+    try {
+      // Throws the reason of an abort.
+      yield { kind: "wait", clock, ms };
+    } catch (cause) {
+      throw isBranchlogError(cause, "ERR_INTERRUPTED") ? failed(cause) : cause;
+    }
   }
 }
 
-/** The store has answered: it holds nothing of it. */
+/** What was asked for may have been done. */
+function isUnsettled(error: unknown): boolean {
+  if (!isBranchlogError(error)) return true;
+  return error.code === "ERR_APPEND_UNCERTAIN" || error.code === "ERR_INTERRUPTED";
+}
+
+/** To ask again is of no use, or not wanted. */
 function isRefused(error: unknown): boolean {
-  return isBranchlogError(error) && error.code !== "ERR_STORE_UNAVAILABLE";
+  if (!isBranchlogError(error)) return false;
+  return error.code !== "ERR_STORE_UNAVAILABLE" && error.code !== "ERR_APPEND_UNCERTAIN";
 }
 
 interface Question<T> {

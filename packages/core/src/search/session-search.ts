@@ -12,6 +12,7 @@ import type { SessionFile } from "../catalog/session-files.ts";
 import { isAgentFileName, readAgent } from "../directories/agent-file.ts";
 import { filesIn, sessionDirectories } from "../directories/find-sessions.ts";
 import { readableKind } from "../log/foreign-transcript.ts";
+import { requireNoAddress } from "../store/address.ts";
 import { searchedKinds } from "./entry-texts.ts";
 import { Candidates, SessionMatches, TranscriptMatches } from "./file-matches.ts";
 import type { Matches } from "./file-matches.ts";
@@ -83,6 +84,7 @@ async function filesAt(
   places: readonly string[],
   { onUnlisted, documents, sinceMs = Number.NEGATIVE_INFINITY, signal }: SearchOptions,
 ): Promise<SessionFile[]> {
+  for (const place of places) requireNoAddress(place);
   const named = places.map((place) => lookAtFile(resolve(place)));
   const directories = places.filter((_place, at) => named[at]?.isReadable !== true);
   const below = await sessionDirectories(directories, signal);

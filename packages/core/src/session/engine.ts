@@ -26,10 +26,12 @@ import { TrackedLog } from "../log/tracked-log.ts";
 import { buildWithSettings } from "../projections/context.ts";
 import type { BuiltContext, PathContext } from "../projections/context.ts";
 import type { PathView } from "../projections/projection.ts";
+import { requireNoAddress } from "../store/address.ts";
 import { createLog } from "../store/atomic-file.ts";
 import { LogFile } from "../store/log-file.ts";
 import { isInStore } from "../store/log-store.ts";
 import type { BlockingLog, StoredLog, StoredSession } from "../store/log-store.ts";
+import { nodeFileSystem } from "../store/node-file-system.ts";
 import { createPrivatePorts } from "../store/private-ports.ts";
 import { rowPathView } from "./context-load.ts";
 
@@ -69,7 +71,9 @@ export class Engine {
   }
 
   static *#opening(path: string, options: EngineOptions): Steps<Engine> {
-    const engine = new Engine(path, engineSettings(options));
+    const settings = engineSettings(options);
+    requireFilePath(settings, path);
+    const engine = new Engine(path, settings);
     try {
       yield* engine.log.open(engine.checkpoints);
     } catch (error) {
@@ -108,7 +112,9 @@ export class Engine {
   static *#openingStored(stored: StoredLog | BlockingLog, options: EngineOptions): Steps<Engine> {
     const { clock, ids } = engineSettings(options).ports;
     const ports = createPrivatePorts({ clock, ids });
-    const settings = engineSettings({ ...options, ports, checkpoint: "off" });
+    const { lockWaitMs = stored.lockWaitMs } = options;
+    const wait = lockWaitMs === undefined ? undefined : { lockWaitMs };
+    const settings = engineSettings({ ...options, ...wait, ports, checkpoint: "off" });
     const replica = yield* replicate(stored, ports);
     const makeLog: MakeLog = (...parts) => new ReplicatedLog(replica, ...parts);
     const engine = new Engine(stored.address, settings, makeLog);
@@ -124,8 +130,10 @@ export class Engine {
     options: EngineOptions = {},
     lines: Iterable<Buffer> = [],
   ): Engine {
-    const { ports } = engineSettings(options);
+    const settings = engineSettings(options);
+    const { ports } = settings;
     requireNonEmpty(pathOfLog, path);
+    requireFilePath(settings, path);
     createLog(ports, path, headerAndLines(encodeHeader(header), lines));
     return Engine.openSync(path, options);
   }
@@ -192,6 +200,11 @@ export class Engine {
     const view = this.pathView(id, options);
     return buildWithSettings(view, (problem) => findings.addMalformed(problem));
   }
+}
+
+/** In a file system of its own, a log may be called by its address. */
+function requireFilePath({ ports }: EngineSettings, path: string): void {
+  if (ports.fs === nodeFileSystem) requireNoAddress(path);
 }
 
 type MakeLog = (file: LogFile, settings: EngineSettings, onChange: () => void) => TrackedLog;

@@ -1,6 +1,7 @@
 /**
  * A deleted log is written back from the file that is still open here, including entries of others;
- * entries that a failed sync left unsynced are appended again, with the same ids.
+ * entries that a failed sync left unsynced, or that a store lost, are appended again, with the same
+ * ids.
  */
 import { decodeLine } from "@branchlog/streaming";
 import { runAsync } from "@branchlog/streaming";
@@ -8,6 +9,8 @@ import { notAppended } from "../append/append-result.ts";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import type { CommitWork, LinePlan, PlannedLine } from "../log/commit.ts";
 import { createLog } from "../store/atomic-file.ts";
+import { isBlocking } from "../store/log-store.ts";
+import type { LostLine } from "../store/log-store.ts";
 import type { Engine } from "./engine.ts";
 
 /** The result of a recovery. */
@@ -26,8 +29,28 @@ export async function recoverLog(engine: Engine): Promise<Recovery> {
   engine.appender.requireWritable();
   const isRestored = restore(engine);
   await engine.refresh();
-  const appendedAgain = engine.durability.isInDoubt ? await appendAgain(engine) : [];
+  const { stored } = engine.log;
+  if (stored !== undefined) {
+    const lost = isBlocking(stored) ? [] : ((await stored.lostLines?.()) ?? []);
+    const appendedAgain =
+      lost.length === 0 ? [] : await appendAgain(engine, () => gone(engine, lost));
+    return { isRestored, appendedAgain };
+  }
+  if (!engine.durability.isInDoubt) return { isRestored, appendedAgain: [] };
+  const appendedAgain = await appendAgain(engine, () => linesInDoubt(engine));
+  try {
+    await engine.durability.settleDoubt();
+  } catch (error) {
+    throw engine.durability.unknown(appendedAgain, error);
+  }
   return { isRestored, appendedAgain };
+}
+
+/** The reported lines that the log does not have again. */
+function gone({ index }: Engine, lost: readonly LostLine[]): readonly PlannedLine[] {
+  return lost
+    .filter(({ id }) => index.rowOfId(id) < 0)
+    .map(({ id, line }) => ({ id, line: Buffer.from(`${line}\n`) }));
 }
 
 function restore({ log, path, settings }: Engine): boolean {
@@ -42,8 +65,11 @@ function restore({ log, path, settings }: Engine): boolean {
   }
 }
 
-async function appendAgain(engine: Engine): Promise<readonly string[]> {
-  const { log, durability, settings } = engine;
+async function appendAgain(
+  engine: Engine,
+  linesNow: () => readonly PlannedLine[],
+): Promise<readonly string[]> {
+  const { log, settings } = engine;
   const { ports, lockWaitMs } = settings;
   const work: CommitWork<LinePlan> = {
     ports,
@@ -51,7 +77,7 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
     releasePolicy: "immediate",
     take: () => ({
       requiresCatchUp: true,
-      plan: () => ({ lines: linesInDoubt(engine), needsSeparator: true }),
+      plan: () => ({ lines: linesNow(), needsSeparator: true }),
     }),
   };
   const steps = log.commit(work);
@@ -59,13 +85,8 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
     throw notAppended(engine.path, error);
   });
   const ids = done.lines.map(({ id }) => id);
-  if (!verification.isAsPlanned) throw disturbed(engine.path, verification.failure?.cause);
+  if (!verification.isAsPlanned) throw disturbed(engine.path, ids, verification.failure?.cause);
   engine.appender.marks.setOwn();
-  try {
-    await durability.settleDoubt();
-  } catch (error) {
-    throw durability.unknown(ids, error);
-  }
   return ids;
 }
 
@@ -84,9 +105,9 @@ function lineOf({ bodies, index, path }: Engine, id: string): Buffer {
   throw new BranchlogError("ERR_LOG_GONE", message, { path, id });
 }
 
-function disturbed(path: string, cause: unknown): BranchlogError {
+function disturbed(path: string, uncertain: readonly string[], cause: unknown): BranchlogError {
   const message =
     `Other programs wrote to ${path}, or the disk failed, while entries were appended again. ` +
     "Call recover() again.";
-  return new BranchlogError("ERR_APPEND_UNCERTAIN", message, { path, cause });
+  return new BranchlogError("ERR_APPEND_UNCERTAIN", message, { path, uncertain, cause });
 }

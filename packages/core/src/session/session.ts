@@ -3,8 +3,9 @@ import { runAsync } from "@branchlog/streaming";
 import type { AppendResult } from "../append/append-result.ts";
 import { LeafCursor } from "../append/leaf-cursor.ts";
 import { AppendQueue } from "../append/queue.ts";
-import { appendAllNames, appendNames, requestOf } from "../append/request.ts";
-import type { AnyTypeOptions, AppendOptions } from "../append/request.ts";
+import { appendAllNames, appendNames } from "../append/append-options.ts";
+import { requestOf } from "../append/request.ts";
+import type { AnyTypeOptions, AppendAllOptions, AppendOptions } from "../append/append-options.ts";
 import { requireOptions, requireText } from "../argument-checks.ts";
 import type { AnyDraft, EntryDraft } from "../entries/entry-draft.ts";
 import { normalizeName } from "../entries/identifiers.ts";
@@ -57,7 +58,8 @@ export class Session extends SessionView {
   append(draft: EntryDraft, options?: AppendOptions): Promise<AppendResult>;
   append(draft: AnyDraft, options: AnyTypeOptions): Promise<AppendResult>;
   async append(draft: AnyDraft, options: AppendOptions = {}): Promise<AppendResult> {
-    const [result] = await this.#append([draft], requireOptions(options, appendNames));
+    const { id, ...rest } = requireOptions(options, appendNames);
+    const [result] = await this.#append([draft], { ...rest, ids: id === undefined ? id : [id] });
     if (result === undefined) throw new Error("an append without a result");
     return result;
   }
@@ -65,15 +67,15 @@ export class Session extends SessionView {
   /** Appends entries as one write, each the parent of the next, as {@link Session.append}. */
   appendAll(
     drafts: readonly EntryDraft[],
-    options?: Omit<AppendOptions, "id">,
+    options?: AppendAllOptions,
   ): Promise<readonly AppendResult[]>;
   appendAll(
     drafts: readonly AnyDraft[],
-    options: AnyTypeOptions<Omit<AppendOptions, "id">>,
+    options: AnyTypeOptions<AppendAllOptions>,
   ): Promise<readonly AppendResult[]>;
   async appendAll(
     drafts: readonly AnyDraft[],
-    options: Omit<AppendOptions, "id"> = {},
+    options: AppendAllOptions = {},
   ): Promise<readonly AppendResult[]> {
     return this.#append(drafts, requireOptions(options, appendAllNames));
   }
@@ -165,7 +167,10 @@ export class Session extends SessionView {
     await this.close();
   }
 
-  #append(drafts: readonly AnyDraft[], options: AppendOptions): Promise<readonly AppendResult[]> {
+  #append(
+    drafts: readonly AnyDraft[],
+    options: AppendAllOptions,
+  ): Promise<readonly AppendResult[]> {
     const request = requestOf(this.#access.open().appender, drafts, options);
     return this.#queue.append(request, options.signal);
   }

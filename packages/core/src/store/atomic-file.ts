@@ -6,6 +6,7 @@
 import { dirname } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
+import { requireNoAddress } from "./address.ts";
 import { requireOwnPlace } from "./foreign-places.ts";
 import { errorCodeOf, isSameFile, quietly } from "./ports.ts";
 import type { FileSystem, Ports } from "./ports.ts";
@@ -199,6 +200,7 @@ export async function createStreamedLog(
 }
 
 export function requireFree({ fs }: Ports, path: string): void {
+  requireNoAddress(path);
   if (creating(path, () => fs.statSync(path)) !== null) throw logExists(path, undefined);
 }
 

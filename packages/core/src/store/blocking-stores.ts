@@ -3,6 +3,7 @@
  * it opens, so that a manager takes an address wherever it takes a path.
  */
 import { BranchlogError } from "../errors.ts";
+import { requireNoAddress, schemeOf } from "./address.ts";
 import type { BlockingLog, StoredFacts } from "./log-store.ts";
 
 /** A store whose methods block until it has answered. They throw as those of `LogStore`. */
@@ -43,12 +44,14 @@ export function registerBlockingStores(scheme: string, find: FindPlace): void {
 
 /** Undefined: it is a path. Throws `ERR_INVALID_ARGUMENT`. */
 export function storePlace(pathOrAddress: string): StorePlace | undefined {
-  const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//.exec(pathOrAddress) ?? [];
-  if (scheme === undefined) return undefined;
+  const scheme = schemeOf(pathOrAddress) ?? "";
   const find = registered.get(scheme);
   if (find !== undefined) return find(pathOrAddress);
   const missing = packages.get(scheme);
-  if (missing === undefined) return undefined;
+  if (missing === undefined) {
+    requireNoAddress(pathOrAddress);
+    return undefined;
+  }
   const message =
     `A session manager was given an address of ${scheme}, which this program does not open yet. ` +
     `Install the package, and import "${missing}" before (node --import ${missing}).`;

@@ -113,7 +113,7 @@ class FileStoredLog implements StoredLog {
       if (found === undefined || found.size < at) return { kind: "gone" };
       const { file, size } = found;
       if (size > at) {
-        const kind = holds(file, at, bytes) ? "landed" : "overtaken";
+        const kind = holds(file, at, bytes) ? "alreadyStored" : "conflict";
         return { kind, end: { generation, at: size } };
       }
       const count = file.appendSync(bytes);

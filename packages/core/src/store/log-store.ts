@@ -18,9 +18,9 @@ export type StoredAppend =
   /** The bytes are stored, and the log ends at `end`. */
   | { readonly kind: "appended"; readonly end: StoredPosition }
   /** The log already holds them there: an earlier call stored them, and its answer was lost. */
-  | { readonly kind: "landed"; readonly end: StoredPosition }
-  /** Nothing was stored: others appended. `since`: all of that, if the store gives it at once. */
-  | { readonly kind: "overtaken"; readonly end: StoredPosition; readonly since?: Buffer }
+  | { readonly kind: "alreadyStored"; readonly end: StoredPosition }
+  /** Nothing was stored: others appended. `since`: all of that, if the store has it at hand. */
+  | { readonly kind: "conflict"; readonly end: StoredPosition; readonly since?: Buffer }
   /** Nothing was stored: the log has another generation, or there is none. */
   | { readonly kind: "gone" };
 
@@ -29,6 +29,8 @@ export interface NamedLog {
   readonly name: string;
   /** What messages call it, and the path of a session in it. Without secrets. */
   readonly address: string;
+  /** How long appends wait for the store, where the session does not say. */
+  readonly lockWaitMs?: number | undefined;
   /**
    * Hints that bytes may have been added. They may be doubled, and late by some seconds, and must
    * not be lost. Never throws. Keeps the process alive until the returned function is called.
@@ -43,14 +45,21 @@ export interface OpenedLog {
   readonly pieces: readonly Buffer[];
 }
 
-/** A log to which nobody else can append. */
-export interface HeldLog {
+/** For some seconds at most, nobody else can append to the log. */
+export interface LogLease {
   /** All that was stored since the position at which it was asked for. */
   readonly since: Buffer;
-  /** As that of {@link StoredLog}, behind `since`; then it is held no more. */
+  /** As that of {@link StoredLog}, behind `since`; it ends the lease. */
   append(bytes: Buffer): Promise<StoredAppend>;
-  /** Does nothing if it is held no more. */
+  /** Does nothing if the lease has ended. */
   release(): void;
+}
+
+/** The line of an entry that a store lost, as by a failover to a standby that lagged behind. */
+export interface LostLine {
+  readonly id: string;
+  /** Without its newline. */
+  readonly line: string;
 }
 
 /** One log in a store. */
@@ -65,15 +74,26 @@ export interface StoredLog extends NamedLog {
   /** Undefined: there is no such log. */
   end(signal?: AbortSignal): Promise<StoredPosition | undefined>;
   /**
-   * All of the bytes, in one piece, if the log ends at `expected`; else none. If it rejects, they
-   * may be stored: the same call again tells.
+   * All of the bytes, in one piece, if the log ends at `expected`; else none. Rejects with
+   * `ERR_STORE_UNAVAILABLE` if nothing was stored for now, with another `ERR_STORE_*` if the store
+   * refuses them. With `ERR_APPEND_UNCERTAIN`, or anything else, they may be stored: the same call
+   * again tells.
    */
   append(expected: StoredPosition, bytes: Buffer, signal?: AbortSignal): Promise<StoredAppend>;
   /**
-   * Lets the appends of others wait for some seconds at most, for a writer whom others overtook.
-   * Undefined: the log is gone. Stores without it let a writer try again.
+   * Waits until all bytes before `until` are as durable as those of an append that has resolved.
+   * False: the log is gone, or was set back. Stores in which what can be read is durable lack it.
    */
-  hold?(from: StoredPosition): Promise<HeldLog | undefined>;
+  flush?(until: StoredPosition, signal?: AbortSignal): Promise<boolean>;
+  /**
+   * For a writer that met conflicts. Undefined: the log is gone. Stores without it let a writer try
+   * again.
+   */
+  lease?(from: StoredPosition): Promise<LogLease | undefined>;
+  /** Keeps lines that a session read and that the log has no more. Those it has are ignored. */
+  reportLost?(lines: readonly LostLine[]): Promise<void>;
+  /** What was reported, in that order; the log may have some of it again. */
+  lostLines?(): Promise<readonly LostLine[]>;
 }
 
 /** As {@link StoredLog}, for callers that cannot wait: each method blocks until it is answered. */
@@ -81,6 +101,8 @@ export interface BlockingLog extends NamedLog {
   readSync(from: StoredPosition): Iterable<Buffer>;
   endSync(): StoredPosition | undefined;
   appendSync(expected: StoredPosition, bytes: Buffer): StoredAppend;
+  flushSync(until: StoredPosition): boolean;
+  reportLostSync(lines: readonly LostLine[]): void;
 }
 
 export function isBlocking(log: StoredLog | BlockingLog): log is BlockingLog {

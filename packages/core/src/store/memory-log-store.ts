@@ -76,7 +76,7 @@ export class MemoryLogStore implements LogStore {
     if (log.bytes.length !== expected.at) {
       const count = log.bytes.copyTo(there, 0, there.length, expected.at);
       const isSame = count === bytes.length && there.equals(bytes);
-      return { kind: isSame ? "landed" : "overtaken", end: positionIn(log) };
+      return { kind: isSame ? "alreadyStored" : "conflict", end: positionIn(log) };
     }
     log.bytes.append(bytes, 0, bytes.length);
     for (const hint of this.#watchers.get(name) ?? []) queueMicrotask(hint);

@@ -4,6 +4,7 @@
  */
 import { setTimeout as timeout } from "node:timers/promises";
 import type { LockHolder } from "../errors.ts";
+import { waitBlocking } from "./blocking-wait.ts";
 
 /** A file or directory. Times are epoch milliseconds. */
 export interface FileStat {
@@ -214,12 +215,12 @@ async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   }
 }
 
-/** Real time: `Date`, `performance`, `Atomics.wait` and timers. */
+/** Real time. Its `sleepSync` throws as `waitBlocking`. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
   sleepSync(ms) {
-    if (ms > 0) Atomics.wait(never, 0, 0, ms);
+    if (ms > 0) waitBlocking({ state: never, at: 0, value: 0, ms });
   },
   sleep,
 };

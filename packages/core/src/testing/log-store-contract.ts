@@ -114,8 +114,8 @@ const ofAppends: readonly Check[] = [
       await other.append(start, line("other"));
       const end = await endOf(other);
       for (const mine of ["mine!", "a longer one"]) {
-        const { kind, end: told, since } = requireOvertaken(await one.append(start, line(mine)));
-        deepStrictEqual({ kind, end: told }, { kind: "overtaken", end });
+        const { kind, end: told, since } = requireConflict(await one.append(start, line(mine)));
+        deepStrictEqual({ kind, end: told }, { kind: "conflict", end });
         deepStrictEqual(since ?? line("other"), line("other"));
       }
       deepStrictEqual(await allOf(one), Buffer.concat([header, line("other")]));
@@ -127,10 +127,10 @@ const ofAppends: readonly Check[] = [
       const log = await store.create("log", [header]);
       const start = await endOf(log);
       await log.append(start, line("one"));
-      strictEqual((await log.append(start, line("one"))).kind, "landed");
+      strictEqual((await log.append(start, line("one"))).kind, "alreadyStored");
       await log.append(await endOf(log), line("two"));
       const again = await log.append(start, line("one"));
-      deepStrictEqual(again, { kind: "landed", end: await endOf(log) });
+      deepStrictEqual(again, { kind: "alreadyStored", end: await endOf(log) });
       deepStrictEqual(await allOf(log), Buffer.concat([header, line("one"), line("two")]));
     },
   ],
@@ -146,7 +146,7 @@ const ofAppends: readonly Check[] = [
           for (;;) {
             const answer = await log.append(end, bytes);
             if (answer.kind === "appended") break;
-            ({ end } = requireOvertaken(answer));
+            ({ end } = requireConflict(answer));
           }
         }
       });
@@ -355,7 +355,7 @@ const ofSessions: readonly Check[] = [
   ],
 ];
 
-function requireOvertaken(answer: StoredAppend): StoredAppend & { readonly kind: "overtaken" } {
-  ok(answer.kind === "overtaken", answer.kind);
+function requireConflict(answer: StoredAppend): StoredAppend & { readonly kind: "conflict" } {
+  ok(answer.kind === "conflict", answer.kind);
   return answer;
 }

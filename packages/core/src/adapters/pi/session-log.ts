@@ -7,13 +7,16 @@ import type { AppendResult } from "../../append/append-result.ts";
 import { LeafCursor } from "../../append/leaf-cursor.ts";
 import { appendItem, isoText, prepare } from "../../append/request.ts";
 import type { AppendItem, ParentChoice } from "../../append/request.ts";
+import { sameDraft } from "../../append/retry.ts";
 import { isConversation } from "../../copies/branched-session.ts";
 import type { TitleSource } from "../../dialects/title-slot.ts";
+import type { EncodedDraft } from "../../entries/encode-entry.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
 import { normalizeName } from "../../entries/identifiers.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
 import { engineSettings } from "../../log/engine-options.ts";
 import type { EngineOptions } from "../../log/engine-options.ts";
+import { flushed } from "../../log/replicated-log.ts";
 import { Engine } from "../../session/engine.ts";
 import { ContextMemo } from "../../session/path-fold.ts";
 import { writeTitle } from "../../session/title-write.ts";
@@ -30,6 +33,35 @@ export interface SessionLog {
   readonly draftOf: string | null;
   /** For the file that a draft becomes. */
   readonly options: EngineOptions;
+  readonly unanswered: UnansweredAppend;
+}
+
+/**
+ * The last append, if it is not known whether it is in the log: the same append again, as a program
+ * that caught the error makes it, has the same id, so that the entry is there once.
+ */
+class UnansweredAppend {
+  #last: { readonly encoded: EncodedDraft; readonly id: string } | undefined;
+
+  idOf({ encoded }: AppendItem): string | undefined {
+    const last = this.#last;
+    return last !== undefined && sameDraft(last.encoded, encoded, last.id) ? last.id : undefined;
+  }
+
+  /** The result of `append`, to which it gives that id. */
+  during<T>(item: AppendItem, append: (item: AppendItem) => T): T {
+    const id = this.idOf(item);
+    try {
+      const result = append(id === undefined ? item : { ...item, id });
+      this.#last = undefined;
+      return result;
+    } catch (error) {
+      const [given] = isBranchlogError(error, "ERR_APPEND_UNCERTAIN") ? error.uncertain : [];
+      const again = given ?? id;
+      this.#last = again === undefined ? undefined : { encoded: item.encoded, id: again };
+      throw error;
+    }
+  }
 }
 
 export interface Appended {
@@ -76,9 +108,12 @@ export function appendToLog(
   const { dialect } = log.engine;
   const form = { timestamp: isoText(timeMs), dialect, checks: "none" } as const;
   const item = appendItem(prepare(draft, form), parent);
-  return log.draftOf !== null && isConversation(item.encoded.type, item.encoded.role)
-    ? publish(log, log.draftOf, item)
-    : { log, result: appendNow(log, item) };
+  const { draftOf, unanswered } = log;
+  return unanswered.during(item, (given) =>
+    draftOf !== null && isConversation(item.encoded.type, item.encoded.role)
+      ? publish(log, draftOf, given)
+      : { log, result: appendNow(log, given) },
+  );
 }
 
 /**
@@ -106,7 +141,8 @@ function standingAtTail(
   options: EngineOptions,
 ): SessionLog {
   const leaf = new LeafCursor(false, engine.tailId, engine.changes.notify);
-  return { engine, leaf, memo: new ContextMemo(), draftOf, options };
+  const unanswered = new UnansweredAppend();
+  return { engine, leaf, memo: new ContextMemo(), draftOf, options, unanswered };
 }
 
 function memoryEngine(path: string, chunks: Iterable<Buffer>, options: EngineOptions): Engine {
@@ -133,10 +169,12 @@ function publish(draft: SessionLog, path: string, item: AppendItem): Appended {
     createSessionLog(path, bytesOf(copy.engine), options);
     return { log: standingAt(fileLog(path, options), copy.leaf), result };
   } catch (error) {
-    const file = ownFile(draft, path, error);
-    if (file === undefined) throw error;
-    const isWhole = file.engine.tailId === result.id;
-    if (isWhole) return { log: standingAt(file, copy.leaf), result };
+    const file = ownFile(draft, path, result.id, error);
+    if (file === undefined) {
+      const isUncertain = isBranchlogError(error, "ERR_APPEND_UNCERTAIN");
+      throw isUncertain ? uncertain(path, result.id, error) : error;
+    }
+    if (isWhole(file, path, result.id)) return { log: standingAt(file, copy.leaf), result };
     const log = standingAt(file, draft.leaf);
     return { log, result: appendNow(log, item) };
   }
@@ -153,7 +191,12 @@ function standingAt(log: SessionLog, { id }: LeafCursor): SessionLog {
  *
  * @throws BranchlogError `ERR_APPEND_UNCERTAIN` if it cannot be read.
  */
-function ownFile(draft: SessionLog, path: string, failure: unknown): SessionLog | undefined {
+function ownFile(
+  draft: SessionLog,
+  path: string,
+  id: string,
+  failure: unknown,
+): SessionLog | undefined {
   try {
     const file = fileLog(path, draft.options);
     const wanted = Buffer.concat([...bytesOf(draft.engine)]);
@@ -166,15 +209,25 @@ function ownFile(draft: SessionLog, path: string, failure: unknown): SessionLog 
       isBranchlogError(error, "ERR_LOG_UNREADABLE") ||
       isBranchlogError(error, "ERR_STORE_UNAVAILABLE");
     if (!isUnknown) return undefined;
-    throw uncertain(path, failure);
+    throw uncertain(path, id, failure);
   }
 }
 
-function uncertain(path: string, cause: unknown): BranchlogError {
+/** What a store was found to hold is not durable before it says so. */
+function isWhole({ engine }: SessionLog, path: string, id: string): boolean {
+  if (engine.index.rowOfId(id) < 0) return false;
+  try {
+    return runSync(flushed(engine.log));
+  } catch (error) {
+    throw uncertain(path, id, error);
+  }
+}
+
+function uncertain(path: string, id: string, cause: unknown): BranchlogError {
   const message =
     `${path} could not be created or read (${String(cause)}), so it is not known whether ` +
-    "the session is in it. Fix the cause, check the file, and append again what is missing.";
-  return new BranchlogError("ERR_APPEND_UNCERTAIN", message, { path, cause });
+    "the session is in it. Fix the cause, then append the same again: it is not written twice.";
+  return new BranchlogError("ERR_APPEND_UNCERTAIN", message, { path, uncertain: [id], cause });
 }
 
 /** As of the last stat. */
