@@ -192,10 +192,7 @@ export class DatabaseServer {
 }
 
 async function command(name: string, words: readonly string[]): Promise<void> {
-  const program = join(binaries() ?? "", name);
-  // The server refuses to run as root.
-  const [file, before] = isRoot() ? ["setpriv", asPostgres()] : [program, []];
-  const all = file === program ? words : [...before, program, ...words];
+  const [file, all] = asPostgres(join(binaries() ?? "", name), words);
   await run(file, [...all], { cwd: tmpdir() });
 }
 
@@ -203,13 +200,20 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-function asPostgres(): readonly string[] {
+/** A program with its words, as another user if this one is root, which servers refuse. */
+export function asPostgres(
+  program: string,
+  words: readonly string[],
+): readonly [program: string, words: readonly string[]] {
+  if (!isRoot()) return [program, words];
   const id = (flag: string): string =>
     execFileSync("id", [flag, "postgres"], { encoding: "utf8" }).trim();
-  return [`--reuid=${id("-u")}`, `--regid=${id("-g")}`, "--clear-groups"];
+  const user = [`--reuid=${id("-u")}`, `--regid=${id("-g")}`, "--clear-groups"];
+  return ["setpriv", [...user, program, ...words]];
 }
 
-function newFolder(): string {
+/** That servers may write to. */
+export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "branchlog-postgres-"));
   give(folder);
   return folder;
@@ -223,7 +227,7 @@ function give(path: string): void {
   chownSync(path, uid ?? 0, gid ?? 0);
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);

@@ -9,6 +9,7 @@ import { postgresStore } from "@branchlog/postgres";
 import "@branchlog/postgres/blocking";
 import type { PostgresStore } from "@branchlog/postgres";
 import { filter, firstValueFrom } from "rxjs";
+import { branchlog, jsonLines } from "../cli/command-run.ts";
 import { DatabaseServer, hasPostgres } from "./database-server.ts";
 import { Forwarder } from "./forwarder.ts";
 
@@ -244,21 +245,48 @@ describe.skipIf(!hasPostgres())("sessions of a server", () => {
     await standby.until("SELECT count(*) FROM pg_stat_wal_receiver", ({ count }) => count === "0");
     const lost = [await writer.append(userDraft("lost")), await writer.append(userDraft("gone"))];
     await other.refresh();
+    const stuck = await openSession({ store, id });
+    lost.push(await stuck.append(userDraft("stuck")));
     await primary.stop("immediate");
     await standby.promote();
     address.target = standby.port;
     // Others went on there first: as many bytes as were lost, and more.
     const there = await openSession({ store: standby.open({ schema }), id });
     for (let n = 0; n < 3; n += 1) await there.append(userDraft(`after ${n}`));
+    // Below its leaf, which is gone; what helps is said.
+    await expect(stuck.append(userDraft("below"))).rejects.toMatchObject({
+      code: "ERR_DIVERGED",
+      message: expect.stringContaining(`branchlog store recover ${writer.path}`) as unknown,
+    });
     const next = await writer.append(userDraft("next"), { parent: "tail" });
     expect(next.parentId).toBe(there.leaf);
     const reported = writer.diagnostics.filter(({ kind }) => kind === "lost-entries");
-    expect(reported.map((one) => one.id)).toEqual(lost.map((one) => one.id));
+    expect(reported.map((one) => one.id)).toEqual(lost.slice(0, 2).map((one) => one.id));
     await other.refresh();
     expect(other.tail).toBe(next.id);
     const all = await idsIn(standby.open({ schema }), id);
     expect(all).toHaveLength(5);
     expect([all[0], all[4]]).toEqual([kept.id, next.id]);
+    // From any machine, with what the sessions here still had.
+    const elsewhere = `${standby.url(schema)}#${id}`;
+    const verified = await branchlog(["verify", elsewhere, "--json"]);
+    const lostIds = lost.map((one) => one.id);
+    expect(verified.code).toBe(1);
+    expect(jsonLines(verified.out)).toMatchObject([{ lostEntryCount: 3, lostEntries: lostIds }]);
+    const shown = await branchlog(["verify", elsewhere]);
+    expect(shown.out).toContain(`3 lost entries of the store: branchlog store recover '`);
+    const recovered = await branchlog(["store", "recover", elsewhere]);
+    expect([recovered.code, recovered.out]).toEqual([
+      0,
+      expect.stringMatching(/^stored again 3 entries of .*#s\n/),
+    ]);
+    expect((await idsIn(standby.open({ schema }), id)).slice(5)).toEqual(lostIds);
+    expect((await branchlog(["verify", elsewhere])).code).toBe(0);
+    // Its leaf is there again.
+    expect((await stuck.append(userDraft("goes on"))).parentId).toBe(lost[2]?.id);
+    expect((await branchlog(["store", "recover", elsewhere, "--json"])).out).toContain(
+      '"appendedAgain":[]',
+    );
     await store.close();
     address.close();
   });

@@ -194,8 +194,8 @@ export const changingCommands: readonly Declared[] = [
     isWriting: true,
     positionals: {
       action: {
-        ...required("init, ls, push, pull or rm"),
-        choices: ["init", "ls", "push", "pull", "rm"] as const,
+        ...required("init, ls, push, pull, recover or rm"),
+        choices: ["init", "ls", "push", "pull", "recover", "rm"] as const,
       },
       places: {
         ...required(
@@ -214,6 +214,7 @@ export const changingCommands: readonly Declared[] = [
       ["store init postgres://me@db/team", "makes the database a store; its owner does so once"],
       ["store push *.jsonl postgres://me@db/team", "files become sessions there"],
       ["store pull 'postgres://me@db/team#work' -o work.jsonl", "and back, byte for byte"],
+      ["store recover 'postgres://me@db/team#work'", "what a failover lost, if a session had it"],
     ],
     read: (args, words) => ({
       ...args,

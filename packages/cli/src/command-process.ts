@@ -6,13 +6,13 @@ import type { Command } from "./declaration.ts";
 import type { CommandIo } from "./command-io.ts";
 import { globalOptions } from "./command-words.ts";
 import { processOutputs } from "./output.ts";
-import { withoutPasswords } from "./path-form.ts";
+import { shownWord } from "./path-form.ts";
 import { endOf, exitCodes, run } from "./run.ts";
 import type { RunSetting } from "./run.ts";
 
 /** Other users of the machine see the words of a process. */
 function hideSecrets(words: readonly string[]): void {
-  const shown = words.map((word) => withoutPasswords(word));
+  const shown = words.map(shownWord);
   if (shown.some((word, at) => word !== words[at])) {
     process.title = ["branchlog", ...shown].join(" ");
   }
@@ -68,7 +68,7 @@ export async function runProcess(words: readonly string[], version: () => string
   };
   // Uncaught errors: Node would print them unescaped, with names and text of files in them.
   process.on("uncaughtException", (error) => {
-    void endOf(error, command, setting).then((code) => process.exit(code));
+    void endOf(error, command, { ...setting, words }).then((code) => process.exit(code));
   });
 
   process.exitCode = await run(rest, setting);

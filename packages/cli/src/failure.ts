@@ -3,7 +3,7 @@
  * which `BRANCHLOG_DEBUG` adds. Pure.
  */
 import { isBranchlogError } from "@branchlog/core/errors";
-import { withoutPasswords } from "./path-form.ts";
+import { withoutSecrets } from "./path-form.ts";
 import { isSteering, unicodeEscape } from "./text/clean-text.ts";
 
 /** The command line is wrong; the process exits with 2. */
@@ -29,12 +29,13 @@ export interface Failure {
   readonly candidates?: readonly string[] | undefined;
 }
 
-export function describeFailure(error: unknown): Failure {
-  const message = withoutPasswords(messageOf(error));
+/** @param words Of the command line, which a message may repeat. */
+export function describeFailure(error: unknown, words: readonly string[] = []): Failure {
+  const message = withoutSecrets(messageOf(error), words);
   if (!isBranchlogError(error)) return { code: codeOf(error), message };
   // The order of the keys in JSON, which leaves out those that are undefined.
   const { code, offset, line, column, id, tail } = error;
-  const path = error.path === undefined ? undefined : withoutPasswords(error.path);
+  const path = error.path === undefined ? undefined : withoutSecrets(error.path, words);
   const written = error.written.length === 0 ? undefined : error.written;
   const uncertain = error.uncertain.length === 0 ? undefined : error.uncertain;
   const candidates = error.candidates.length === 0 ? undefined : error.candidates;

@@ -11,7 +11,7 @@ import { completeOption } from "./completion-script.ts";
 import { completionOf } from "./completions.ts";
 import { programHelp } from "./help-text.ts";
 import { optionWords } from "./marked-words.ts";
-import { isAddress, withoutPasswords } from "./path-form.ts";
+import { isAddress, withoutSecrets } from "./path-form.ts";
 import { ClosedOutput } from "./output.ts";
 import { candidateLines, quickText } from "./quick-text.ts";
 import { oneLine, wholeLine } from "./text/clean-text.ts";
@@ -51,7 +51,7 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
     return code;
   } catch (error) {
     if (error instanceof UsageError) return endOfMisuse(error, words, setting.io);
-    return endOf(error, command, setting);
+    return endOf(error, command, { ...setting, words });
   }
 }
 
@@ -86,7 +86,7 @@ function withCommand(words: readonly string[]): readonly string[] {
 export async function endOf(
   error: unknown,
   command: Command | undefined,
-  { io, isDebugging }: RunSetting,
+  { io, isDebugging, words }: RunSetting & { readonly words: readonly string[] },
 ): Promise<number> {
   // The reader closed the output: a success.
   if (error instanceof ClosedOutput) return exitCodes.fine;
@@ -94,8 +94,8 @@ export async function endOf(
     // Results found before the failure are printed before it.
     await io.out.flush();
     if (io.signal.aborted) return exitCodes.interrupted;
-    await writeFailure(error, command, io);
-    if (isDebugging) await io.err.write(`${stackOf(error)}\n`);
+    await writeFailure(error, { command, words }, io);
+    if (isDebugging) await io.err.write(`${withoutSecrets(stackOf(error), words)}\n`);
     await io.err.flush();
   } catch {
     // The output cannot be written; the exit code still reports the failure.
@@ -110,7 +110,7 @@ async function endOfMisuse(
   words: readonly string[],
   { err }: CommandIo,
 ): Promise<number> {
-  const message = withoutPasswords(error.message);
+  const message = withoutSecrets(error.message, words);
   const { name } = commandWords(words);
   const command = commandNames.find((one) => one === name);
   const wantsJson = optionWords(words).some((word) => word === "--json" || word === "--json=true");
@@ -127,10 +127,10 @@ async function endOfMisuse(
 
 async function writeFailure(
   error: unknown,
-  command: Command | undefined,
+  { command, words }: { readonly command: Command | undefined; readonly words: readonly string[] },
   { err }: CommandIo,
 ): Promise<void> {
-  const failure = describeFailure(error);
+  const failure = describeFailure(error, words);
   if (command?.options.json === true) {
     await writeJsonLine(err, { error: failure });
     return;
@@ -142,5 +142,5 @@ async function writeFailure(
 }
 
 function stackOf(error: unknown): string {
-  return withoutPasswords(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -179,6 +179,8 @@ export {
 
 export { readAgent } from "./directories/agent-file.ts";
 export { renamedSessionDirectory } from "./adapters/omp/agent-directory.ts";
+export { latestStored } from "./directories/find-sessions.ts";
+export { isBlocking } from "./store/log-store.ts";
 export { waitBlocking } from "./store/blocking-wait.ts";
 export {
   readAddress,

@@ -364,9 +364,10 @@ BEGIN
   RETURN QUERY SELECT l.name, true FROM log l
     WHERE l.tenant = v_tenant AND l.name > p_after AND l.name <= v_last
       AND (p_texts IS NULL OR EXISTS (
-        SELECT FROM batch b WHERE b.log_id = l.id
-          AND (b.body IS NULL OR EXISTS (
-            SELECT FROM unnest(p_texts) t WHERE position(lower(t) IN lower(b.body)) > 0))))
+        -- Without OFFSET, it would be made lower for each text.
+        SELECT FROM batch b, LATERAL (SELECT lower(b.body) AS low OFFSET 0) c
+        WHERE b.log_id = l.id AND (b.body IS NULL OR EXISTS (
+          SELECT FROM unnest(p_texts) t WHERE position(lower(t) IN c.low) > 0))))
     ORDER BY l.name;
   IF v_last IS NOT NULL THEN RETURN QUERY SELECT v_last, false; END IF;
 END

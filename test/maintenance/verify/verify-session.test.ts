@@ -134,6 +134,8 @@ describe("a log with every kind of damage", () => {
       ],
       cyclicEntryCount: 4,
       pending: { kind: "fragment", offset: bytes - end.length, length: end.length },
+      lostEntryCount: 0,
+      lostEntries: [],
       unknownTypeCount: 0,
       unknownTypes: [],
       divergenceCount: 0,

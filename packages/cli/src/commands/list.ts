@@ -1,11 +1,17 @@
 /** `branchlog list`: sessions of every agent by working directory, forks under parents. */
 import { findSessions, knownPlaces, sessionGroups } from "@branchlog/core";
 import type { FoundSessions, ListedSession } from "@branchlog/core";
-import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
+import type {
+  GroupedSession,
+  ListedAgent,
+  ListingStore,
+  SessionGroup,
+} from "@branchlog/core/types";
+import { latestStored } from "@branchlog/core/internal";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { ProgressLine } from "../progress.ts";
-import { withoutPasswords } from "../path-form.ts";
+import { shownWord } from "../path-form.ts";
 import { sessionPath } from "../session-path.ts";
 import { addressedStore } from "../stored-session.ts";
 import { agentOf, sinceMs, sortedSessions } from "../session-filter.ts";
@@ -39,8 +45,11 @@ export async function listCommand(
 ): Promise<CommandResult> {
   if (options.archived) return (await import("./archived-list.ts")).archivedList(options, io);
   const { directory, json, all, noSave } = options;
-  const { out, err, signal } = io;
+  const { signal } = io;
   const stored = directory === undefined ? undefined : await addressedStore(directory);
+  if (stored !== undefined && options.sort === "modified") {
+    return listStored(stored.store, options, io);
+  }
   const path =
     directory === undefined || stored !== undefined
       ? directory
@@ -66,21 +75,83 @@ export async function listCommand(
   const groups = sessionGroups(shownOf(found, options))
     .map((group) => (only === undefined ? group : onlySession(group, only)))
     .filter(({ sessions, agents }) => sessions.length + agents.length > 0);
+  await writeGroups(groups, found.knownIds, options, io);
+  if (only === undefined) await writeUnlisted(found.unlisted, json, io);
+  if (groups.length === 0) await writeNone(options, io);
+  return 0;
+}
+
+/** Shown together, as what is known of one another. */
+const pageSessions = 50;
+
+/** Page by page, as the store has them: it may hold more than memory does. */
+async function listStored(
+  store: ListingStore,
+  options: ListCommandOptions,
+  io: CommandIo,
+): Promise<CommandResult> {
+  const { agents, changedSince, all: artifacts, limit = Infinity } = options;
+  const { out, signal } = io;
+  const progress = new ProgressLine(io, "reading", "sessions");
+  const found = latestStored(store, {
+    artifacts,
+    agents,
+    sinceMs: sinceMs(changedSince, io.now()),
+    onProgress: ({ searched, total }) => progress.show(searched, total),
+    signal,
+  });
+  let [page, count]: [ListedSession[], number] = [[], 0];
+  const show = async (): Promise<void> => {
+    await progress.hide();
+    const groups = sessionGroups({ sessions: page, agents: [] });
+    const isNext = count > page.length && out.isTerminal && !options.json;
+    if (isNext) await out.write("\n");
+    await writeGroups(
+      groups,
+      page.map(({ header }) => header.id),
+      options,
+      io,
+    );
+    await out.flush();
+    page = [];
+  };
+  if (limit > 0) {
+    for await (const session of found) {
+      page.push(session);
+      count += 1;
+      if (page.length === pageSessions || count === limit) await show();
+      if (count === limit) break;
+    }
+  }
+  if (page.length > 0) await show();
+  await progress.hide();
+  if (count === 0) await writeNone(options, io);
+  return 0;
+}
+
+async function writeGroups(
+  groups: readonly SessionGroup[],
+  knownIds: readonly string[],
+  { json }: ListCommandOptions,
+  io: CommandIo,
+): Promise<void> {
+  const { out } = io;
   if (json) await writeJson(groups, io);
   else if (!out.isTerminal) await out.write(listRecords(groups));
   else {
     const { columns, style } = out;
-    const prefixes = uniquePrefixes(found.knownIds);
+    const prefixes = uniquePrefixes(knownIds);
     await out.write(listText(groups, { nowMs: io.now(), columns, style, prefixes }));
   }
-  if (only === undefined) await writeUnlisted(found.unlisted, json, io);
-  if (groups.length === 0 && !json) {
-    const place = withoutPasswords(directory ?? "the places where agents keep them");
-    const isFiltered = options.agents !== undefined || options.changedSince !== undefined;
-    const which = isFiltered ? "such sessions" : "sessions";
-    await err.write(`no ${which} in ${oneLine(place, 400)}\n`);
-  }
-  return 0;
+}
+
+async function writeNone(options: ListCommandOptions, { err }: CommandIo): Promise<void> {
+  const { directory, agents, changedSince, json } = options;
+  if (json) return;
+  const place = shownWord(directory ?? "the places where agents keep them");
+  const isFiltered = agents !== undefined || changedSince !== undefined;
+  const which = isFiltered ? "such sessions" : "sessions";
+  await err.write(`no ${which} in ${oneLine(place, 400)}\n`);
 }
 
 async function writeJson(groups: readonly SessionGroup[], io: CommandIo): Promise<void> {

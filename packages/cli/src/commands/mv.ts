@@ -3,6 +3,7 @@ import { moveSessions } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";
+import { requireNoAddress } from "../session-path.ts";
 import { oneLine, wholeLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 import { undoText } from "../text/undo-text.ts";
@@ -20,6 +21,7 @@ export async function mvCommand(
   { from, to, dryRun, force, json }: MvOptions,
   { out, err, signal }: CommandIo,
 ): Promise<CommandResult> {
+  for (const word of [from, to]) requireNoAddress(word);
   const { operation, moved, failures } = await moveSessions(from, to, { dryRun, force, signal });
   if (json) {
     const failed = failures.map((failure) => describeFailure(failure));

@@ -5,7 +5,7 @@ import type { SearchedDocument, SearchedKind } from "@branchlog/core/types";
 import { shownNowMs, writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../session-path.ts";
-import { isAddress } from "../path-form.ts";
+import { isAddress, shownWord } from "../path-form.ts";
 import { storedHits } from "../stored-session.ts";
 import { ProgressLine } from "../progress.ts";
 import { sinceMs } from "../session-filter.ts";
@@ -90,7 +90,7 @@ export async function searchCommand(
   for (const { message } of unread) await err.write(`not searched: ${oneLine(message, 800)}\n`);
   if (count > 0) return 0;
   const agents = options.archived ? "the archive" : "the places where agents keep sessions";
-  const where = place ?? agents;
+  const where = shownWord(place ?? agents);
   if (!json) await err.write(`nothing found in ${oneLine(where, 400)}\n`);
   return 1;
 }

@@ -14,7 +14,7 @@ import { oneLine } from "../text/clean-text.ts";
 import { sizeText, countText } from "../text/quantities.ts";
 
 export interface StoreCommandOptions {
-  readonly action: "init" | "ls" | "pull" | "push" | "rm";
+  readonly action: "init" | "ls" | "pull" | "push" | "recover" | "rm";
   /** An address; for `push`, files before it. */
   readonly places: readonly string[];
   /** Of the log that a file becomes. Default: that of the file, without `.jsonl`. */
@@ -92,6 +92,17 @@ const actions: Readonly<Record<StoreCommandOptions["action"], Action>> = {
     );
     const address = `${store.address}#${name}`;
     await writeCopied({ path: output, address, copied }, "pulled", json, io);
+  },
+
+  recover: async (store, url, { json }, { out, signal }) => {
+    const { name } = logAddress(url);
+    const session = await openSession({ store, id: name, signal });
+    const { appendedAgain } = await session.recover();
+    const address = `${store.address}#${name}`;
+    if (json) return writeJsonLine(out, { address, appendedAgain });
+    const lines = appendedAgain.map((id) => `${oneLine(id, 60)}\n`);
+    const stored = `stored again ${countText(lines.length, "entry", "entries")}`;
+    return out.write(`${stored} of ${oneLine(address, 400)}\n${lines.join("")}`);
   },
 
   rm: async (store, url, { yes, json }, { out }) => {

@@ -9,6 +9,7 @@ import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";
 import { directoryIdentity, logFilesBelow } from "../log-files.ts";
 import type { LogPlace } from "../log-files.ts";
+import { shownWord } from "../path-form.ts";
 import { openForReading } from "../opened-session.ts";
 import { ProgressLine, withProgress } from "../progress.ts";
 import { oneLine } from "../text/clean-text.ts";
@@ -83,12 +84,13 @@ async function reportOf(file: string, options: EachOptions, io: CommandIo): Prom
 }
 
 async function writeUnread(
-  path: string,
+  word: string,
   error: unknown,
   json: boolean,
   { out }: CommandIo,
 ): Promise<void> {
-  const failure = describeFailure(error);
+  const path = shownWord(word);
+  const failure = describeFailure(error, [word]);
   if (json) await writeJsonLine(out, { path, error: failure });
   else {
     const { style } = out;

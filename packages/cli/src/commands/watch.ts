@@ -6,7 +6,7 @@ import type { LiveSessions, SessionListDifference } from "@branchlog/core/live";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";
-import { withoutPasswords } from "../path-form.ts";
+import { shownWord } from "../path-form.ts";
 import { addressedStore } from "../stored-session.ts";
 import { oneLine, wholeLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
@@ -114,7 +114,7 @@ class Shown {
       return writeJsonLine(out, { kind: status.kind, ...error, sessions: sessions.length });
     }
     const { directory = "the places where agents keep them" } = this.#options;
-    const place = withoutPasswords(directory);
+    const place = shownWord(directory);
     if (status.kind === "stalled") {
       await err.write(`${wholeLine(describeFailure(status.error).message)}\n`);
     } else {

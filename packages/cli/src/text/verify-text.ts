@@ -1,6 +1,7 @@
 /** The report of `verify`, as text. Pure. */
 import type { EntryPlace } from "@branchlog/core/types";
 import type { VerifyReport } from "@branchlog/maintenance";
+import { quoted } from "../failure.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { divergenceText, findingsText } from "./findings.ts";
@@ -94,6 +95,13 @@ function damageOf(report: VerifyReport): readonly Listed[] {
         const what = size === 1 ? "its own parent" : `${numberText(size)} entries`;
         return `${placeText(entry)}: ${what}`;
       }),
+    },
+    {
+      count: report.lostEntryCount,
+      one: "lost entry",
+      many: "lost entries",
+      detail: ` of the store: branchlog store recover ${quoted(report.path)}`,
+      lines: report.lostEntries.map((id) => idText(id)),
     },
   ];
 }

@@ -200,7 +200,11 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     note: (plan: GroupPlan) => GroupPlan,
   ): CommitTask<GroupPlan> {
     return {
-      requiresCatchUp: calls.some(({ request }) => dependsOnOthers(request)),
+      // A leaf that is gone may be back.
+      requiresCatchUp: calls.some(
+        ({ request, leaf: { id } }) =>
+          dependsOnOthers(request) || (id !== null && this.index.rowOfId(id) < 0),
+      ),
       plan: () => {
         this.#requireWritableForm();
         this.durability.requireKnown();

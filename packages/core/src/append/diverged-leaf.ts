@@ -1,4 +1,5 @@
 /** Whether others continued from a leaf, unknown to its session. Pure. */
+import { schemeOf } from "../store/address.ts";
 import type { Divergence } from "../entries/divergence.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { rootHandle } from "../index-table/row-table.ts";
@@ -37,4 +38,13 @@ export function countOfOthers(
 ): number {
   const rows = rowsBelow(index, ancestor, from, to);
   return rows.filter((row) => !isMetadataType(index.kindOf(row).type)).length;
+}
+
+/** Why a leaf is gone, and what helps. */
+export function goneText(path: string): string {
+  if (schemeOf(path) === undefined) return "another program rewrote it. Nothing was written.";
+  return (
+    `the store lost it, as by a failover. Nothing was written. branchlog store recover ${path} ` +
+    "brings back what sessions still had, and this append then succeeds."
+  );
 }

@@ -11,7 +11,7 @@ import { danglingText } from "../entries/references.ts";
 import type { Reference } from "../entries/references.ts";
 import { BranchlogError } from "../errors.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
-import { divergenceAt } from "./diverged-leaf.ts";
+import { divergenceAt, goneText } from "./diverged-leaf.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
 import { PlannedLog } from "./planned-log.ts";
 import type { AppendCall, AppendItem, AppendRequest, ParentChoice } from "./request.ts";
@@ -243,8 +243,8 @@ function requireLeaf(log: PlannedLog, { id }: PlannedLeaf): string | null {
   const { path, tailId } = log;
   throw new BranchlogError(
     "ERR_DIVERGED",
-    `Entry ${id}, the leaf of this session, is gone from ${path}: another program rewrote ` +
-      "it. Nothing was written. Move or follow, then append again.",
+    `Entry ${id}, the leaf of this session, is gone from ${path}: ${goneText(path)} ` +
+      "Otherwise move or follow, then append again.",
     { path, id, tail: tailId },
   );
 }

@@ -73,27 +73,11 @@ export class StoredCatalog {
     await mapConcurrently(all, { atOnceMax: readAtOnceMax, signal }, async (stored, index) => {
       const known = this.#known.get(stored.address);
       const isSame = known !== undefined && isUnchanged(known.stored, stored);
-      const session = isSame ? known.session : await this.#read(stored, signal);
+      const session = isSame ? known.session : await readStored(this.#reading, stored, signal);
       this.#known.set(stored.address, { stored, session });
       this.#rank(known?.session, session, onChange);
       onLooked?.({ session, index, total: all.length });
     });
-  }
-
-  async #read(
-    stored: StoredFacts,
-    signal: AbortSignal | undefined,
-  ): Promise<ListedSession | undefined> {
-    try {
-      const { file, size } = await this.#reading.open(stored, signal);
-      const facts = await new FactsReader().readOn(file, size, { signal });
-      const { address: path, changedAt } = stored;
-      return facts && listedSession({ path, size, mtimeMs: changedAt.getTime() }, facts);
-    } catch (error) {
-      // Not a session, or removed meanwhile.
-      if (isBranchlogError(error) && !error.code.startsWith("ERR_STORE_")) return undefined;
-      throw error;
-    }
   }
 
   #rank(
@@ -105,6 +89,23 @@ export class StoredCatalog {
     if (before !== undefined) this.#ranking.remove(before);
     if (now !== undefined) this.#ranking.add(now);
     onChange?.({ before, now });
+  }
+}
+
+/** Undefined: it is not a session, or was removed meanwhile. Throws what the store throws. */
+export async function readStored(
+  reading: Pick<StoreReading, "open">,
+  stored: StoredFacts,
+  signal: AbortSignal | undefined,
+): Promise<ListedSession | undefined> {
+  try {
+    const { file, size } = await reading.open(stored, signal);
+    const facts = await new FactsReader().readOn(file, size, { signal });
+    const { address: path, changedAt } = stored;
+    return facts && listedSession({ path, size, mtimeMs: changedAt.getTime() }, facts);
+  } catch (error) {
+    if (isBranchlogError(error) && !error.code.startsWith("ERR_STORE_")) return undefined;
+    throw error;
   }
 }
 

@@ -17,8 +17,9 @@ const storeSchemes = "postgres(?:ql)?";
 
 const scheme = /^([a-z][a-z0-9+.-]+):\/\//i;
 const storeScheme = new RegExp(`^(${storeSchemes}):`, "i");
-/** Made a path of, as by `path.resolve()`. */
-const resolvedScheme = new RegExp(`(?:^|[\\\\/])(${storeSchemes}):[\\\\/]`, "i");
+/** Of addresses that a path was made of, as by `path.resolve()`. */
+const resolvedScheme =
+  /(?:^|[\\/])((?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|https?|ssh|s3|ftp)):[\\/]/i;
 
 /** In lower case; undefined: the text is a path, a name or an id. */
 export function schemeOf(text: string): string | undefined {
@@ -31,7 +32,8 @@ export function readAddress(text: string): Address {
   // In a password, these would end it.
   const isPlain = scheme.test(text) && !/[\s\\]/.test(text) && text.split("@").length <= 2;
   const [authority = ""] = text.replace(scheme, "").split(/[/?#]/, 1);
-  const isWhole = isPlain && authority.includes("@") === text.includes("@");
+  const isWhole =
+    isPlain && authority.includes("@") === text.includes("@") && !authority.endsWith(":");
   const url = isWhole && URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.pathname.split("/").length > 2) throw malformed(text);
   const { hash, username, password, pathname } = url;

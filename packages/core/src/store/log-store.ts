@@ -139,6 +139,8 @@ export interface LogStore {
 /** A store whose sessions can be listed. */
 export interface ListingStore extends LogStore {
   list(signal?: AbortSignal): AsyncIterable<StoredFacts>;
+  /** The same in the order of their last changes, the latest first, some at a time. */
+  latest?(signal?: AbortSignal): AsyncIterable<StoredFacts>;
 }
 
 /** A session in a store. */

@@ -22,6 +22,7 @@ const kinds = {
     "duplicate-id",
     "missing-parent",
     "cycle",
+    "lost-entries",
   ],
   pending: ["unfinished-line", "unfinished-record"],
   noted: [
@@ -46,6 +47,7 @@ export type FindingWeight = keyof typeof kinds;
  * - The header: `damaged-header`, `before-header` (entries that are not read), `second-header`,
  * `byte-order-mark` (also before another line).
  * - The tree: `duplicate-id`, `repeated-line` (byte for byte), `missing-parent`, `cycle`.
+ * - A store: `lost-entries` (that a session read, and the store lost since).
  * - Links: `dangling-reference`, `diverged` (a branch that nobody chose).
  * - The end: `unfinished-line`, `unfinished-record` (only its newline is missing).
  * - `not-an-entry`, `unknown-type`: as in `session.diagnostics`.

@@ -8,6 +8,7 @@ import {
   checkpointKind,
   checkpointPath,
   diagnosticsMax,
+  isBlocking,
   isBoundTo,
   loadPages,
   readCheckpoint,
@@ -84,6 +85,9 @@ export interface VerifyReport extends TreeFindings {
   readonly danglingReferenceCount: number;
   readonly danglingReferences: readonly DanglingReference[];
   readonly pending: PendingEnd | null;
+  /** Ids of entries that a store lost, as by a failover, and that `recover()` brings back. */
+  readonly lostEntryCount: number;
+  readonly lostEntries: readonly string[];
 }
 
 export interface VerifyOptions {
@@ -115,7 +119,14 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
   const { file, end } = log.state;
   const statSync = (): FileStat | null => log.statSync();
   const mayGrow = (): boolean => mayBeWritten(log.statSync(), settings.ports.clock);
-  return verifyRange({ settings, saved, file, end, statSync, mayGrow, signal });
+  const lost = await lostIds(engine);
+  return verifyRange({ settings, saved, file, end, statSync, mayGrow, signal, lost });
+}
+
+async function lostIds({ log, index }: Engine): Promise<readonly string[]> {
+  const { stored } = log;
+  const lines = stored === undefined || isBlocking(stored) ? [] : await stored.lostLines?.();
+  return (lines ?? []).flatMap(({ id }) => (index.rowOfId(id) < 0 ? [id] : []));
 }
 
 export interface SavedFacts {
@@ -141,11 +152,13 @@ export interface VerifiedRange {
   readonly statSync: () => FileStat | null;
   readonly mayGrow: () => boolean;
   readonly signal: AbortSignal | undefined;
+  /** Ids of entries that the store of the log lost. */
+  readonly lost?: readonly string[];
 }
 
 /** The file may lack a header. */
 export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
-  const { settings, saved, file, end, statSync, mayGrow, signal } = range;
+  const { settings, saved, file, end, statSync, mayGrow, signal, lost = [] } = range;
   const { lineBytesMax } = settings;
   const found = await savedIndex(range);
   const sums = saved.sums !== undefined && file.isAt(saved.sums) ? saved.sums : undefined;
@@ -188,6 +201,7 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
     "checkpoint-difference": differences.checkpointDifferenceCount,
     "unfinished-line": pending?.kind === "fragment" ? 1 : 0,
     "unfinished-record": pending?.kind === "record" ? 1 : 0,
+    "lost-entries": lost.length,
   });
   return {
     path: file.path,
@@ -213,6 +227,8 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
     danglingReferenceCount: dangling.length,
     danglingReferences: dangling.slice(0, diagnosticsMax),
     pending,
+    lostEntryCount: lost.length,
+    lostEntries: lost.slice(0, diagnosticsMax),
   };
 }
 
