@@ -1,5 +1,7 @@
 /** Proof by a real client: pi on our session layer keeps its sessions in a database. */
-import { readdirSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
@@ -7,6 +9,7 @@ import "@branchlog/postgres/blocking";
 import type { PostgresStore } from "@branchlog/postgres";
 import { DatabaseServer, hasPostgres } from "../postgres/database-server.ts";
 import { modelFor } from "./support/model-server.ts";
+import { cache, latestPiPackage, piPackage, workspace } from "./support/install.ts";
 import { bothPis } from "./support/pi-program.ts";
 import type { PiProgram } from "./support/pi-program.ts";
 import { PiServer, runPi } from "./support/pi-run.ts";
@@ -92,5 +95,29 @@ describe.skipIf(!hasPostgres())("pi with a store for a session directory", () =>
     expect(await textsIn(forked?.id ?? "")).toMatch(/"One".*"Five"/);
     expect(await textsIn(sessionId)).not.toContain("Five");
     expect(readdirSync(place.sessions)).toEqual([]);
+  });
+
+  it("works unchanged as docs/postgres.md says, and makes no file", async () => {
+    const guide = readFileSync(join(workspace, "docs/postgres.md"), "utf8");
+    const [, program = ""] = /```js\n(\/\/ pi-on-branchlog\.mjs\n.*?)```/s.exec(guide) ?? [];
+    const module = join(cache, "pi-on-branchlog.mjs");
+    writeFileSync(module, program);
+    const place = await prepared();
+    for (const packageFolder of [piPackage(), latestPiPackage()]) {
+      const real: PiProgram = {
+        ...pis.original,
+        packageFolder,
+        imports: [pathToFileURL(module).href],
+      };
+      const model = ["--provider", "here", "--model", "echo", "--session-dir", url];
+      const first = PiServer.start(real, place, model);
+      await first.prompt("Seven");
+      const { sessionId } = await first.data<State>({ type: "get_state" });
+      await first.kill();
+      await runPi(real, place, [...model, "--session", sessionId, "-p", "Eight"]);
+      expect(await textsIn(sessionId)).toMatch(/"Seven".*"Eight"/);
+      expect(readdirSync(place.cwd)).toEqual([]);
+      expect(readdirSync(place.sessions)).toEqual([]);
+    }
   });
 });

@@ -1,15 +1,23 @@
 /** A store in PostgreSQL: the contract of all stores, and what this one has beside it. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createSession, forkSession, openOrCreateSession, openSession } from "@branchlog/core";
+import {
+  createSession,
+  findSessions,
+  forkSession,
+  openOrCreateSession,
+  openSession,
+} from "@branchlog/core";
 import type { BranchlogError } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
 import { jsonLines, logStoreContract, sampleHeader, userDraft } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/maintenance";
 import { postgresStore } from "@branchlog/postgres";
 import type { PostgresStore } from "@branchlog/postgres";
+import type { ListingStore } from "@branchlog/core/types";
 import pg from "pg";
 import { firstValueFrom, filter } from "rxjs";
+import { branchlog, jsonLines as cliJsonLines } from "../cli/command-run.ts";
 import { DatabaseServer, hasPostgres, owner } from "./database-server.ts";
 
 const header = Buffer.from(jsonLines(sampleHeader()));
@@ -262,12 +270,99 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     expect(await log.end()).toEqual(end);
   });
 
+  it("is listed and searched by pages, and reads only the sessions that are shown", async () => {
+    const schema = server.newSchema();
+    const store = await server.store({ schema });
+    const count = 1_100;
+    // Names in another order than their changes.
+    const line = (text: string): string => jsonLines(sampleHeader({ id: text }));
+    await server.query(
+      `WITH made AS (INSERT INTO "${schema}".log (tenant, name, until, mark, changed_at)
+         SELECT '', 's' || (n * 7) % ${count}, octet_length($1), 1,
+           '2026-01-01'::timestamptz + n / 2 * interval '1 second'
+         FROM generate_series(1, ${count}) n RETURNING id)
+       INSERT INTO "${schema}".batch SELECT id, 0, octet_length($1), 1, $1, NULL FROM made`,
+      [line("s")],
+    );
+    const needle = await store.open("s999");
+    await needle.append(required(await needle.end()), Buffer.from(jsonLines(noteOf("needle"))));
+    const listed = await all(store.latest());
+    expect(new Set(listed.map(({ name }) => name)).size).toBe(count);
+    const times = listed.map(({ changedAt }) => changedAt.getTime());
+    expect(times).toEqual(times.toSorted((one, other) => other - one));
+    const opened: string[] = [];
+    const counting: ListingStore = {
+      open: (name, signal) => {
+        opened.push(name);
+        return store.open(name, signal);
+      },
+      create: (...given) => store.create(...given),
+      names: (signal) => store.names(signal),
+      remove: (name) => store.remove(name),
+      list: (signal) => store.list(signal),
+      latest: (signal) => store.latest(signal),
+    };
+    const { sessions } = await findSessions({ store: counting }, { limit: 3 });
+    const first = listed.slice(0, 3).map(({ name }) => name);
+    expect(sessions.map(({ path }) => path)).toEqual(
+      first.map((name) => `${store.address}#${name}`),
+    );
+    expect([opened, first[0]]).toEqual([first, "s999"]);
+    const hits = await all(store.search("needle"));
+    expect(hits.map(({ path }) => path)).toEqual([`${store.address}#s999`]);
+    const url = server.url(schema);
+    const shown = cliJsonLines((await branchlog(["list", url, "-n", "60", "--json"])).out);
+    expect(shown).toMatchObject(listed.slice(0, 60).map(({ address }) => ({ path: address })));
+    expect(cliJsonLines((await branchlog(["list", url, "--json"])).out)).toHaveLength(count);
+  });
+
+  it("says what the server refuses, which is not uncertain: a read-only server, a full disk", async () => {
+    const schema = server.newSchema();
+    const store = await server.store({ schema });
+    const { header } = await createSession({ store, cwd: "/w" });
+    const { id } = header;
+    const options = encodeURIComponent("-c default_transaction_read_only=on");
+    const standby = postgresStore(`${server.url(schema)}&options=${options}`);
+    const reader = await openSession({ store: standby, id });
+    await expect(reader.append(userDraft("no"))).rejects.toMatchObject({
+      code: "ERR_STORE_REFUSED",
+      message: expect.stringContaining("address of the primary") as unknown,
+      uncertain: [],
+    });
+    await expect(createSession({ store: standby, cwd: "/w" })).rejects.toMatchObject({
+      code: "ERR_STORE_REFUSED",
+    });
+    await standby.close();
+    const session = await openSession({ store, id });
+    await server.query(
+      `CREATE FUNCTION "${schema}".disk_is_full() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+       CREATE TRIGGER disk_is_full BEFORE INSERT ON "${schema}".batch EXECUTE FUNCTION "${schema}".disk_is_full()`,
+    );
+    await expect(session.append(userDraft("no"))).rejects.toMatchObject({
+      code: "ERR_STORE_REFUSED",
+      message: expect.stringMatching(/could not extend file.*53100.*Free space/) as unknown,
+      uncertain: [],
+    });
+    await server.query(`DROP TRIGGER disk_is_full ON "${schema}".batch`);
+    await session.append(userDraft("yes"));
+    expect(session.revision).toBe(1);
+  });
+
   it("is migrated once when several programs do so at once", async () => {
     const schema = server.newSchema();
     const stores = Array.from({ length: 4 }, () => server.open({ schema }));
     const done = await Promise.all(stores.map((store) => store.migrate()));
     expect(done.map(({ from }) => String(from)).toSorted()).toEqual(["0", "2", "2", "2"]);
   });
+});
+
+const noteOf = (data: string): object => ({
+  type: "message",
+  id: data,
+  parentId: null,
+  timestamp: "2026-01-01T00:00:00.000Z",
+  message: { role: "user", content: data, timestamp: 1 },
 });
 
 function schemaOf(store: PostgresStore): string {

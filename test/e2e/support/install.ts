@@ -70,6 +70,12 @@ export function piPackage(): string {
   return join(piInstallation(), "node_modules/@earendil-works/pi-coding-agent");
 }
 
+/** The package folder of the newest pi that is run whole. */
+export function latestPiPackage(): string {
+  const folder = installed("pi-1.6.0", "@earendil-works/pi-coding-agent@1.6.0");
+  return join(folder, "node_modules/@earendil-works/pi-coding-agent");
+}
+
 /** The package folder of the last pi that runs on Node 20. */
 export function oldPiPackage(): string {
   const folder = installed(`pi-${oldPiVersion}`, oldPiSpec);

@@ -19,7 +19,7 @@ const scheme = /^([a-z][a-z0-9+.-]+):\/\//i;
 const storeScheme = new RegExp(`^(${storeSchemes}):`, "i");
 /** Of addresses that a path was made of, as by `path.resolve()`. */
 const resolvedScheme =
-  /(?:^|[\\/])((?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|https?|ssh|s3|ftp)):[\\/]/i;
+  /(?:^|[\\/])(postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|https?|ssh|s3|ftp):[\\/]/i;
 
 /** In lower case; undefined: the text is a path, a name or an id. */
 export function schemeOf(text: string): string | undefined {
