@@ -1,11 +1,14 @@
 /**
- * Finds secrets in a text: keys with a known form, and values that a name, a header, a command or a
- * URL calls secret. Pure; every pattern is linear or bounded. What it does not find:
+ * Finds secrets in a text and in what it encodes: keys with a known form, and values that a name, a
+ * header, a command or a URL calls secret. Pure; every pattern is linear or bounded. What it does not find:
  * docs/decisions/0046-redaction.md.
  */
+import { base64Views, hasBase64 } from "./base64-views.ts";
+import { decodedViews, hasEncoding, notWithin } from "./decoded-views.ts";
+import type { DecodedView } from "./decoded-views.ts";
 import { keyRules, publicKeys } from "./key-forms.ts";
 import type { SecretRule } from "./key-forms.ts";
-import { namedRules } from "./named-values.ts";
+import { namedKind, namedRules } from "./named-values.ts";
 import { NeedleIndex } from "./needle-index.ts";
 import { privateKeys } from "./private-keys.ts";
 import { isPlaceholder } from "./secret-values.ts";
@@ -15,6 +18,8 @@ export interface FoundSecret {
   readonly kind: string;
   readonly start: number;
   readonly end: number;
+  /** Decoded, if the text has it in an encoding. */
+  readonly secret?: string;
 }
 
 const rules: readonly SecretRule[] = [...keyRules, ...namedRules];
@@ -26,12 +31,52 @@ const needleIndex = new NeedleIndex(
 /** The shortest text with a secret: `KEY=` and four characters. */
 const textUnitsMin = 8;
 
-/** By their start. They may overlap. */
-export function findSecrets(text: string): FoundSecret[] {
+/** How often what was decoded is decoded again. */
+const decodingsMax = 2;
+
+/** What is decoded at once, and how far the next part overlaps: more than the largest keys. */
+const windowUnits = 1024 * 1024;
+const overlapUnits = 128 * 1024;
+
+/** By their start. They may overlap. @param decodings 0 for a search of the text as it is. */
+export function findSecrets(text: string, decodings: number = decodingsMax): FoundSecret[] {
   if (text.length < textUnitsMin) return [];
   const found = findsIn(text);
-  if (!colours.test(text)) return found;
-  return [...found, ...uncoloured(text)].toSorted((one, other) => one.start - other.start);
+  if (decodings === 0) return found;
+  if (!hasEncoding(text) && !hasBase64(text)) return found;
+  // The value behind a name may have a secret in it.
+  const whole = found.filter(({ kind }) => kind !== namedKind);
+  const encoded = [...findsInViews(text, whole, decodings)];
+  if (encoded.length === 0) return found;
+  encoded.sort((one, other) => one.start - other.start);
+  const beyond = encoded.filter(notWithin(whole));
+  return [...found, ...beyond].toSorted((one, other) => one.start - other.start);
+}
+
+function* findsInViews(
+  text: string,
+  found: readonly FoundSecret[],
+  decodings: number,
+): Generator<FoundSecret, void, undefined> {
+  for (let from = 0; from === 0 || from + overlapUnits < text.length;) {
+    const part = text.slice(from, from + windowUnits);
+    for (const view of viewsIn(part, from === 0 ? found : [])) {
+      for (const find of findSecrets(view.text, decodings - 1)) {
+        const [start, end] = view.rangeOf(find.start, find.end);
+        const secret = find.secret ?? view.text.slice(find.start, find.end);
+        yield { kind: find.kind, start: from + start, end: from + end, secret };
+      }
+    }
+    from += windowUnits - overlapUnits;
+  }
+}
+
+function* viewsIn(
+  text: string,
+  found: readonly FoundSecret[],
+): Generator<DecodedView, void, undefined> {
+  if (hasEncoding(text)) yield* decodedViews(text);
+  if (hasBase64(text)) yield* base64Views(text, notWithin(found));
 }
 
 function findsIn(text: string): FoundSecret[] {
@@ -66,40 +111,4 @@ function withoutPublic(
     while ((keys[place]?.[1] ?? Infinity) <= start) place += 1;
     return start < (keys[place]?.[0] ?? Infinity);
   });
-}
-
-const escapeCharacter = String.raw`(?:\x1b|\\u001[bB]|\\x1b|\\033|\\e)`;
-
-const colour = String.raw`${escapeCharacter}\[[\d;]{0,20}m`;
-
-const colours = new RegExp(colour);
-
-/** What is found without sequences for colours, at its place with them. */
-function uncoloured(text: string): FoundSecret[] {
-  const parts: string[] = [];
-  /** Where parts begin, without and with sequences. */
-  const starts: (readonly [plain: number, start: number])[] = [];
-  let [plain, at] = [0, 0];
-  for (const { index, 0: sequence } of text.matchAll(new RegExp(colour, "g"))) {
-    starts.push([plain, at]);
-    parts.push(text.slice(at, index));
-    plain += index - at;
-    at = index + sequence.length;
-  }
-  starts.push([plain, at]);
-  parts.push(text.slice(at));
-  return findsIn(parts.join("")).map(({ kind, start, end }) => {
-    return { kind, start: placeIn(starts, start), end: placeIn(starts, end - 1) + 1 };
-  });
-}
-
-function placeIn(starts: readonly (readonly [plain: number, start: number])[], at: number): number {
-  let [low, high] = [0, starts.length];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if ((starts[middle]?.[0] ?? 0) <= at) low = middle;
-    else high = middle;
-  }
-  const [plain, start] = starts[low] ?? [0, 0];
-  return start + at - plain;
 }
