@@ -24,6 +24,8 @@ export function notWithin(others: readonly TextRange[]): (range: TextRange) => b
 /** A part of a text, decoded. */
 export interface DecodedView {
   readonly text: string;
+  /** A kind of secrets that is found without the view, and that its text would prolong. */
+  readonly except?: string | undefined;
   /** The range of the text whose decoding has a range of the view. */
   rangeOf(start: number, end: number): readonly [start: number, end: number];
 }
@@ -34,6 +36,9 @@ interface Encoding {
   /** Global. What it matches is longer than what that decodes to. */
   readonly pattern: RegExp;
   readonly decoded: (encoded: string) => string;
+  /** How much of the lines before belongs to a view: a value's name may be there. */
+  readonly unitsBefore?: number;
+  readonly except?: string;
 }
 
 const controls: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
@@ -74,7 +79,7 @@ const lineEndInWord =
   String.raw`\r?\n(?=\S)(?<=^(?:[^\r\n]{63}|[^\r\n]{75})\S\r?\n)|` +
   String.raw`=\r?\n(?=\S)(?<=^[^\r\n]{61,76}\r?\n)`;
 
-const hunk = /^@@ -\d/m;
+const hunk = "@@ -";
 
 const encodings: readonly Encoding[] = [
   {
@@ -106,11 +111,18 @@ const encodings: readonly Encoding[] = [
     ),
     decoded: nothing,
   },
-  { sign: "\n", pattern: new RegExp(lineEndInWord, "gm"), decoded: nothing },
+  { sign: "\\\n", pattern: /\\\n/g, decoded: nothing, unitsBefore: 128 },
+  {
+    sign: "\n",
+    pattern: new RegExp(lineEndInWord, "gm"),
+    decoded: nothing,
+    unitsBefore: 128,
+    except: "private-key",
+  },
   { sign: hunk, pattern: /^(?:[+ ]|-[^\n]*\n)/gm, decoded: nothing },
   { sign: hunk, pattern: /^(?:[- ]|\+[^\n]*\n)/gm, decoded: nothing },
-  { sign: /^\+[^\n]*\n\+/m, pattern: /^\+/gm, decoded: nothing },
-  { sign: /^-[^\n]*\n-/m, pattern: /^-/gm, decoded: nothing },
+  { sign: "\n+", pattern: /^\+/gm, decoded: nothing },
+  { sign: "\n-", pattern: /^-/gm, decoded: nothing },
 ];
 
 /** Of what every encoding has, which few short texts do. */
@@ -130,10 +142,8 @@ export function* decodedViews(text: string): Generator<DecodedView, void, undefi
   }
 }
 
-function* viewsOf(
-  text: string,
-  { pattern, decoded }: Encoding,
-): Generator<DecodedView, void, undefined> {
+function* viewsOf(text: string, encoding: Encoding): Generator<DecodedView, void, undefined> {
+  const { pattern, decoded } = encoding;
   let view: LinesView | undefined;
   let at = 0;
   for (;;) {
@@ -147,7 +157,7 @@ function* viewsOf(
     if (match === null) return;
     const [encoded] = match;
     at = match.index + encoded.length;
-    view ??= new LinesView(text, match.index);
+    view ??= new LinesView(text, match.index, encoding);
     view.add(match.index, at, decoded(encoded));
   }
 }
@@ -163,14 +173,17 @@ class LinesView implements DecodedView {
   #lineEnd: number;
   /** Of the line behind: the view continues with it, if it has the encoding. */
   nextLineEnd: number;
+  readonly except: string | undefined;
   text = "";
 
-  constructor(source: string, index: number) {
+  constructor(source: string, index: number, { unitsBefore = 0, except }: Encoding) {
+    this.except = except;
     this.#source = source;
     this.#lineEnd = index;
     this.nextLineEnd = index;
-    this.#at = index;
-    while (this.#at > 0 && source[this.#at - 1] !== "\n") this.#at -= 1;
+    let start = index;
+    while (start > 0 && source[start - 1] !== "\n") start -= 1;
+    this.#at = start <= unitsBefore ? 0 : source.indexOf("\n", start - unitsBefore - 1) + 1;
     this.#places.push(0, 0, this.#at, this.#at);
   }
 

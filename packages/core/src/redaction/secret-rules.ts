@@ -62,6 +62,7 @@ function* findsInViews(
     const part = text.slice(from, from + windowUnits);
     for (const view of viewsIn(part, from === 0 ? found : [])) {
       for (const find of findSecrets(view.text, decodings - 1)) {
+        if (find.kind === view.except && find.secret === undefined) continue;
         const [start, end] = view.rangeOf(find.start, find.end);
         const secret = find.secret ?? view.text.slice(find.start, find.end);
         yield { kind: find.kind, start: from + start, end: from + end, secret };
@@ -81,9 +82,10 @@ function* viewsIn(
 
 function findsIn(text: string): FoundSecret[] {
   const found = privateKeys(text);
-  const due = needleIndex.in(text);
-  for (const [place, { kind, pattern, isSecret }] of rules.entries()) {
-    if (due[place] === 0) continue;
+  for (const place of needleIndex.in(text)) {
+    const rule = rules[place];
+    if (rule === undefined) continue;
+    const { kind, pattern, isSecret } = rule;
     // `matchAll` compiles a copy of the pattern for each text.
     pattern.lastIndex = 0;
     for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
