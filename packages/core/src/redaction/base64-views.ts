@@ -13,8 +13,8 @@ const asciiGroup = "[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][
 /** Twelve, which few words and ids are. A repetition in the pattern is slower. */
 const asciiGroups = new RegExp(asciiGroup.repeat(4));
 
-/** The rest of a line, and lines of nothing else. */
-const restOfToken = /[\w+/-]*(?:\r?\n[ \t]{0,16}[\w+/-]{4,}(?=\r?\n|=|[ \t]|$))*={0,2}/y;
+/** The rest of a line, and the starts of the next ones, which may be words of their own. */
+const restOfToken = /[\w+/-]*(?:\r?\n[ \t]{0,16}[\w+/-]+)*={0,2}/y;
 
 /** Bytes as characters: ASCII, and what may be UTF-8. */
 const texts = /(?:[\t\n\r -~]|[\xc2-\xf4][\x80-\xbf]{1,3}){12,}/g;
@@ -57,15 +57,51 @@ function nextToken(text: string, from: number): TextRange | undefined {
   return undefined;
 }
 
-/** The groups of four may begin at any of its first four characters. */
+interface TokenLine extends TextRange {
+  /** Where it begins in the token without line ends. */
+  readonly at: number;
+}
+
+/** Each line, which may be one of a list, and all lines as one. */
 function* viewsOfToken(
   text: string,
   { start, end }: TextRange,
 ): Generator<DecodedView, void, undefined> {
-  const token = text.slice(start, end).replaceAll(/\s+/g, "");
-  const rangeOf = (): readonly [number, number] => [start, end];
+  const lines: TokenLine[] = [];
+  let token = "";
+  for (const { index, 0: line } of text.slice(start, end).matchAll(/\S+/g)) {
+    const range = { start: start + index, end: start + index + line.length };
+    if (line.length >= tokenUnitsMin) yield* decodedTexts(line, [{ ...range, at: 0 }]);
+    lines.push({ ...range, at: token.length });
+    token += line;
+  }
+  if (lines.length > 1) yield* decodedTexts(token, lines);
+}
+
+/** The groups of four may begin at any of the first four characters. */
+function* decodedTexts(
+  token: string,
+  lines: readonly TokenLine[],
+): Generator<DecodedView, void, undefined> {
   for (let lead = 0; lead < 4; lead += 1) {
     const bytes = Buffer.from(token.slice(lead), "base64").toString("latin1");
-    for (const found of bytes.match(texts) ?? []) yield { text: found, rangeOf };
+    for (const { index, 0: text } of bytes.matchAll(texts)) {
+      const rangeOf = (start: number, end: number): readonly [number, number] => {
+        const first = Math.floor(((index + start) * 4) / 3);
+        const last = Math.ceil(((index + end) * 4) / 3) - 1;
+        return [lineAt(lines, lead + first)?.start ?? 0, lineAt(lines, lead + last)?.end ?? 0];
+      };
+      yield { text, rangeOf };
+    }
   }
+}
+
+function lineAt(lines: readonly TokenLine[], at: number): TokenLine | undefined {
+  let [low, high] = [0, lines.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((lines[middle]?.at ?? 0) <= at) low = middle;
+    else high = middle;
+  }
+  return lines[low];
 }

@@ -72,7 +72,9 @@ const nothing = (): string => "";
 const escapeCharacter = String.raw`(?:\x1b|\\u001[bB]|\\x1b|\\033|\\e)`;
 
 /** Between parts of a word: of one word of a shell, or of one text of a program. */
-const betweenQuotes = String.raw`(?:[ \t]{0,8}[+.&][ \t]{0,8})?(?:\\?\r?\n[ \t]{0,40}(?:[+.&][ \t]{0,8})?)?`;
+const betweenQuotes =
+  String.raw`(?:[ \t]{0,8}[+.&][ \t]{0,8})?` +
+  String.raw`(?:\\?\r?\n[ \t]{0,40}(?:[+.&][ \t]{0,8})?)?`;
 
 /** Widths at which programs break lines: of PEM, and of MIME with its soft line ends. */
 const lineEndInWord =
@@ -133,12 +135,13 @@ export function hasEncoding(text: string): boolean {
   return anySign.test(text);
 }
 
-/** Of each encoding, the lines that have it. */
+/** Of each encoding, the lines that have it; all lines of a text with a private key. */
 export function* decodedViews(text: string): Generator<DecodedView, void, undefined> {
+  const isKey = text.includes("PRIVATE");
   for (const encoding of encodings) {
     const { sign } = encoding;
     const isPossible = typeof sign === "string" ? text.includes(sign) : sign.test(text);
-    if (isPossible) yield* viewsOf(text, encoding);
+    if (isPossible) yield* viewsOf(text, isKey ? { ...encoding, unitsBefore: Infinity } : encoding);
   }
 }
 
@@ -146,18 +149,20 @@ function* viewsOf(text: string, encoding: Encoding): Generator<DecodedView, void
   const { pattern, decoded } = encoding;
   let view: LinesView | undefined;
   let at = 0;
+  let viewsEnd = 0;
   for (;;) {
     // Others use the pattern while the view is searched.
     pattern.lastIndex = at;
     const match = pattern.exec(text);
     if (view !== undefined && (match === null || match.index > view.nextLineEnd)) {
+      viewsEnd = view.lineEnd;
       yield view.ended();
       view = undefined;
     }
     if (match === null) return;
     const [encoded] = match;
     at = match.index + encoded.length;
-    view ??= new LinesView(text, match.index, encoding);
+    view ??= new LinesView(text, match.index, viewsEnd, encoding);
     view.add(match.index, at, decoded(encoded));
   }
 }
@@ -170,20 +175,23 @@ class LinesView implements DecodedView {
   readonly #places: number[] = [];
   #at: number;
   #length = 0;
-  #lineEnd: number;
+  lineEnd: number;
   /** Of the line behind: the view continues with it, if it has the encoding. */
   nextLineEnd: number;
   readonly except: string | undefined;
   text = "";
 
-  constructor(source: string, index: number, { unitsBefore = 0, except }: Encoding) {
+  /** @param from The end of the view before. */
+  constructor(source: string, index: number, from: number, encoding: Encoding) {
+    const { unitsBefore = 0, except } = encoding;
     this.except = except;
     this.#source = source;
-    this.#lineEnd = index;
-    this.nextLineEnd = index;
+    this.lineEnd = unitsBefore === Infinity ? source.length : index;
+    this.nextLineEnd = this.lineEnd;
     let start = index;
     while (start > 0 && source[start - 1] !== "\n") start -= 1;
-    this.#at = start <= unitsBefore ? 0 : source.indexOf("\n", start - unitsBefore - 1) + 1;
+    const first = Math.max(from, start - unitsBefore);
+    this.#at = first === 0 ? 0 : source.indexOf("\n", first - 1) + 1;
     this.#places.push(0, 0, this.#at, this.#at);
   }
 
@@ -193,13 +201,13 @@ class LinesView implements DecodedView {
     this.#places.push(this.#length, this.#length + decoded.length, start, end);
     this.#length += decoded.length;
     this.#at = end;
-    if (end <= this.#lineEnd) return;
-    this.#lineEnd = lineEndFrom(this.#source, end);
-    this.nextLineEnd = lineEndFrom(this.#source, this.#lineEnd + 1);
+    if (end <= this.lineEnd) return;
+    this.lineEnd = lineEndFrom(this.#source, end);
+    this.nextLineEnd = lineEndFrom(this.#source, this.lineEnd + 1);
   }
 
   ended(): DecodedView {
-    this.text = this.#parts.join("") + this.#source.slice(this.#at, this.#lineEnd);
+    this.text = this.#parts.join("") + this.#source.slice(this.#at, this.lineEnd);
     return this;
   }
 

@@ -1,7 +1,7 @@
 /**
  * Finds secrets in a text and in what it encodes: keys with a known form, and values that a name, a
- * header, a command or a URL calls secret. Pure; every pattern is linear or bounded. What it does not find:
- * docs/decisions/0046-redaction.md.
+ * header, a command or a URL calls secret. Pure; every pattern is linear or bounded. What it does
+ * not find: docs/redaction.md, docs/decisions/0046-redaction.md.
  */
 import { base64Views, hasBase64 } from "./base64-views.ts";
 import { decodedViews, hasEncoding, notWithin } from "./decoded-views.ts";
