@@ -76,8 +76,8 @@ function* viewsIn(
   text: string,
   found: readonly FoundSecret[],
 ): Generator<DecodedView, void, undefined> {
-  if (hasEncoding(text)) yield* decodedViews(text);
-  if (hasBase64(text)) yield* base64Views(text, notWithin(found));
+  yield* decodedViews(text);
+  yield* base64Views(text, notWithin(found));
 }
 
 function findsIn(text: string): FoundSecret[] {
@@ -98,6 +98,7 @@ function findsIn(text: string): FoundSecret[] {
       found.push({ kind, start, end: start + secret.length });
     }
   }
+  if (found.length === 0) return found;
   found.sort((one, other) => one.start - other.start);
   return withoutPublic(found, publicKeys(text));
 }
