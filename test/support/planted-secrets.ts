@@ -9,7 +9,7 @@ export interface PlantedSecret {
 }
 
 /** Letters and digits that look random, always the same for a number. */
-function characters(number: number, length: number): string {
+export function characters(number: number, length: number): string {
   let text = "";
   for (let part = 0; text.length < length; part += 1) {
     const digest = createHash("sha256").update(`${number}.${part}`).digest("base64");

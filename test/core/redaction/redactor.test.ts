@@ -118,6 +118,18 @@ describe("a redactor", () => {
     expect(first).toContain("[redacted: secret-value 1]");
   });
 
+  it("gives a secret that only an encoding shows the same marker in plain", () => {
+    const settings = Buffer.from(`{"user":"me","password":"${secret}"}`).toString("base64");
+    const url = `postgres%3A%2F%2Fme%3A${secret}%40db%2Fshop`;
+    const texts = [`it was ${secret}`, `send ${settings} now`, url];
+    const lines = redacted(...texts.map((text) => JSON.stringify({ text })));
+    expect(lines.map((line) => line.replaceAll("[redacted: secret-value 1]", "#"))).toEqual([
+      '{"text":"it was #"}',
+      '{"text":"send # now"}',
+      '{"text":"postgres%3A%2F%2Fme%3A#%40db%2Fshop"}',
+    ]);
+  });
+
   it("replaces the start of a known secret before an ellipsis, but no start of all keys", () => {
     const github = `ghp_${"06A7b9Xq".repeat(5)}`;
     const text = "(a='ghp_06A7b9Xq...') ghp_06A7b9… ghp_06A7 ghp_06A7b9Xq";

@@ -111,6 +111,7 @@ const keyForms: readonly KeyForm[] = [
     /(?<![\w+/=-])(?:EAAA[\w-]{56,66}(?![\w+/=-])|sq0[a-z]{3}-[\w-]{20,})/g,
   ],
   ["notion-token", ["secret_"], /\bsecret_[A-Za-z0-9]{43}(?!\w)/g],
+  ["postman-key", ["PMAK-"], /\bPMAK-[0-9a-fA-F]{24}-[0-9a-fA-F]{34}(?!\w)/g],
   ["airtable-token", ["pat"], /\bpat[A-Za-z0-9]{14}\.[0-9a-f]{40,}/g],
   ["grafana-token", ["glsa_", "glc_"], /\bgl(?:sa|c)_[\w+/=-]{20,}/g],
   ["pulumi-token", ["pul-"], /\bpul-[0-9a-f]{40}/g],

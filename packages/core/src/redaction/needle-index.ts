@@ -42,10 +42,11 @@ export class NeedleIndex {
     this.#starts[hashOf(start)] = 1;
   }
 
-  /** A flag for each list, 1 if one of its needles is in the text; until the next call. */
-  in(text: string): Uint8Array {
-    const found = this.#found.fill(0);
-    for (const place of this.#always) found[place] = 1;
+  /** The places of the lists of which a needle is in the text, in order. */
+  in(text: string): readonly number[] {
+    const found = this.#found;
+    const places = [...this.#always];
+    for (const place of places) found[place] = 1;
     let start = 0;
     for (let at = 0; at < text.length; at += 1) {
       start = startBehind(start, text, at);
@@ -53,10 +54,12 @@ export class NeedleIndex {
       for (const needle of this.#byStart.get(start) ?? []) {
         if (found[needle.place] === 0 && isAt(needle, text, at + 1 - startUnits)) {
           found[needle.place] = 1;
+          places.push(needle.place);
         }
       }
     }
-    return found;
+    for (const place of places) found[place] = 0;
+    return places.sort((one, other) => one - other);
   }
 }
 

@@ -59,7 +59,7 @@ const onlyMarker = /^(?:(?:basic|bearer|token) )?\[redacted: [^\]]+\]$/i;
 
 export class Redactor {
   readonly #path: string;
-  readonly #find: (text: string) => FoundSecret[];
+  readonly #find: typeof findSecrets;
   /** By secret. */
   readonly #markers = new Map<string, string>();
   readonly #numbers = new Map<string, number>();
@@ -68,7 +68,7 @@ export class Redactor {
   #replaced: Record<string, number> = {};
   #entries = 0;
 
-  constructor(path: string, find: (text: string) => FoundSecret[] = findSecrets) {
+  constructor(path: string, find: typeof findSecrets = findSecrets) {
     this.#path = path;
     this.#find = find;
   }
@@ -135,8 +135,10 @@ export class Redactor {
   #clean(text: string): string {
     const parts: string[] = [];
     let at = 0;
-    for (const { kind, start, end } of unitedFinds(this.#found(text))) {
-      parts.push(text.slice(at, start), this.#mark(kind, text.slice(start, end)));
+    const finds = this.#found(text);
+    for (const { kind, secret } of finds) if (secret !== undefined) this.#markerOf(kind, secret);
+    for (const { kind, start, end, secret } of unitedFinds(finds)) {
+      parts.push(text.slice(at, start), this.#mark(kind, secret ?? text.slice(start, end)));
       at = end;
     }
     const clean = at === 0 ? text : `${parts.join("")}${text.slice(at)}`;
@@ -145,8 +147,8 @@ export class Redactor {
     });
   }
 
-  #found(text: string): FoundSecret[] {
-    if (text.length <= redactedUnitsMax) return this.#find(text);
+  #found(text: string, decodings?: number): FoundSecret[] {
+    if (text.length <= redactedUnitsMax) return this.#find(text, decodings);
     throw new Unsearchable(`it has a text of ${text.length} characters, over ${redactedUnitsMax}`);
   }
 
@@ -160,14 +162,18 @@ export class Redactor {
       this.#count(mediaMarker);
       return mediaMarker;
     }
-    const known = this.#markers.get(secret);
-    const number = (this.#numbers.get(kind) ?? 0) + 1;
-    const marker = known ?? `[redacted: ${kind} ${number}]`;
-    if (known === undefined) {
-      this.#markers.set(secret, marker);
-      this.#numbers.set(kind, number);
-    }
+    const marker = this.#markerOf(kind, secret);
     this.#count(marker);
+    return marker;
+  }
+
+  #markerOf(kind: string, secret: string): string {
+    const known = this.#markers.get(secret);
+    if (known !== undefined) return known;
+    const number = (this.#numbers.get(kind) ?? 0) + 1;
+    const marker = `[redacted: ${kind} ${number}]`;
+    this.#markers.set(secret, marker);
+    this.#numbers.set(kind, number);
     return marker;
   }
 
@@ -233,9 +239,12 @@ export class Redactor {
     );
   }
 
-  /** What a search of the strings left, of which nothing is known: the whole strings go. */
+  /**
+   * What a search of the strings left, of which nothing is known: the whole strings go. Only as it
+   * is: what the strings encode was searched.
+   */
   #searchedAgain(line: string): string {
-    const finds = unitedFinds(this.#found(line));
+    const finds = unitedFinds(this.#found(line, 0));
     if (finds.length === 0) return line;
     const out: string[] = [];
     let key = "";
@@ -290,13 +299,13 @@ function beyond(finds: readonly FoundSecret[], token: JsonToken): FoundSecret | 
   return find === undefined || (find.start >= token.start && find.end <= end) ? undefined : find;
 }
 
-/** Joins those that overlap, under the kind of the first. */
+/** Joins those that overlap, under the kind and with the decoded secret of the first. */
 function unitedFinds(finds: readonly FoundSecret[]): FoundSecret[] {
   const united: FoundSecret[] = [];
   for (const find of finds) {
     const last = united.at(-1);
     if (last === undefined || find.start >= last.end) united.push(find);
-    else united[united.length - 1] = { ...last, end: Math.max(last.end, find.end) };
+    else if (find.end > last.end) united[united.length - 1] = { ...last, end: find.end };
   }
   return united;
 }

@@ -1,11 +1,14 @@
 /**
- * Finds secrets in a text: keys with a known form, and values that a name, a header, a command or a
- * URL calls secret. Pure; every pattern is linear or bounded. What it does not find:
- * docs/decisions/0046-redaction.md.
+ * Finds secrets in a text and in what it encodes: keys with a known form, and values that a name, a
+ * header, a command or a URL calls secret. Pure; every pattern is linear or bounded. What it does
+ * not find: docs/redaction.md, docs/decisions/0046-redaction.md.
  */
+import { base64Views, hasBase64 } from "./base64-views.ts";
+import { decodedViews, hasEncoding, notWithin } from "./decoded-views.ts";
+import type { DecodedView } from "./decoded-views.ts";
 import { keyRules, publicKeys } from "./key-forms.ts";
 import type { SecretRule } from "./key-forms.ts";
-import { namedRules } from "./named-values.ts";
+import { namedKind, namedRules } from "./named-values.ts";
 import { NeedleIndex } from "./needle-index.ts";
 import { privateKeys } from "./private-keys.ts";
 import { isPlaceholder } from "./secret-values.ts";
@@ -15,6 +18,8 @@ export interface FoundSecret {
   readonly kind: string;
   readonly start: number;
   readonly end: number;
+  /** Decoded, if the text has it in an encoding. */
+  readonly secret?: string;
 }
 
 const rules: readonly SecretRule[] = [...keyRules, ...namedRules];
@@ -26,19 +31,61 @@ const needleIndex = new NeedleIndex(
 /** The shortest text with a secret: `KEY=` and four characters. */
 const textUnitsMin = 8;
 
-/** By their start. They may overlap. */
-export function findSecrets(text: string): FoundSecret[] {
+/** How often what was decoded is decoded again. */
+const decodingsMax = 2;
+
+/** What is decoded at once, and how far the next part overlaps: more than the largest keys. */
+const windowUnits = 1024 * 1024;
+const overlapUnits = 128 * 1024;
+
+/** By their start. They may overlap. @param decodings 0 for a search of the text as it is. */
+export function findSecrets(text: string, decodings: number = decodingsMax): FoundSecret[] {
   if (text.length < textUnitsMin) return [];
   const found = findsIn(text);
-  if (!colours.test(text)) return found;
-  return [...found, ...uncoloured(text)].toSorted((one, other) => one.start - other.start);
+  if (decodings === 0) return found;
+  if (!hasEncoding(text) && !hasBase64(text)) return found;
+  // The value behind a name may have a secret in it.
+  const whole = found.filter(({ kind }) => kind !== namedKind);
+  const encoded = [...findsInViews(text, whole, decodings)];
+  if (encoded.length === 0) return found;
+  encoded.sort((one, other) => one.start - other.start);
+  const beyond = encoded.filter(notWithin(whole));
+  return [...found, ...beyond].toSorted((one, other) => one.start - other.start);
+}
+
+function* findsInViews(
+  text: string,
+  found: readonly FoundSecret[],
+  decodings: number,
+): Generator<FoundSecret, void, undefined> {
+  for (let from = 0; from === 0 || from + overlapUnits < text.length;) {
+    const part = text.slice(from, from + windowUnits);
+    for (const view of viewsIn(part, from === 0 ? found : [])) {
+      for (const find of findSecrets(view.text, decodings - 1)) {
+        if (find.kind === view.except && find.secret === undefined) continue;
+        const [start, end] = view.rangeOf(find.start, find.end);
+        const secret = find.secret ?? view.text.slice(find.start, find.end);
+        yield { kind: find.kind, start: from + start, end: from + end, secret };
+      }
+    }
+    from += windowUnits - overlapUnits;
+  }
+}
+
+function* viewsIn(
+  text: string,
+  found: readonly FoundSecret[],
+): Generator<DecodedView, void, undefined> {
+  yield* decodedViews(text);
+  yield* base64Views(text, notWithin(found));
 }
 
 function findsIn(text: string): FoundSecret[] {
   const found = privateKeys(text);
-  const due = needleIndex.in(text);
-  for (const [place, { kind, pattern, isSecret }] of rules.entries()) {
-    if (due[place] === 0) continue;
+  for (const place of needleIndex.in(text)) {
+    const rule = rules[place];
+    if (rule === undefined) continue;
+    const { kind, pattern, isSecret } = rule;
     // `matchAll` compiles a copy of the pattern for each text.
     pattern.lastIndex = 0;
     for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
@@ -51,6 +98,7 @@ function findsIn(text: string): FoundSecret[] {
       found.push({ kind, start, end: start + secret.length });
     }
   }
+  if (found.length === 0) return found;
   found.sort((one, other) => one.start - other.start);
   return withoutPublic(found, publicKeys(text));
 }
@@ -66,40 +114,4 @@ function withoutPublic(
     while ((keys[place]?.[1] ?? Infinity) <= start) place += 1;
     return start < (keys[place]?.[0] ?? Infinity);
   });
-}
-
-const escapeCharacter = String.raw`(?:\x1b|\\u001[bB]|\\x1b|\\033|\\e)`;
-
-const colour = String.raw`${escapeCharacter}\[[\d;]{0,20}m`;
-
-const colours = new RegExp(colour);
-
-/** What is found without sequences for colours, at its place with them. */
-function uncoloured(text: string): FoundSecret[] {
-  const parts: string[] = [];
-  /** Where parts begin, without and with sequences. */
-  const starts: (readonly [plain: number, start: number])[] = [];
-  let [plain, at] = [0, 0];
-  for (const { index, 0: sequence } of text.matchAll(new RegExp(colour, "g"))) {
-    starts.push([plain, at]);
-    parts.push(text.slice(at, index));
-    plain += index - at;
-    at = index + sequence.length;
-  }
-  starts.push([plain, at]);
-  parts.push(text.slice(at));
-  return findsIn(parts.join("")).map(({ kind, start, end }) => {
-    return { kind, start: placeIn(starts, start), end: placeIn(starts, end - 1) + 1 };
-  });
-}
-
-function placeIn(starts: readonly (readonly [plain: number, start: number])[], at: number): number {
-  let [low, high] = [0, starts.length];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if ((starts[middle]?.[0] ?? 0) <= at) low = middle;
-    else high = middle;
-  }
-  const [plain, start] = starts[low] ?? [0, 0];
-  return start + at - plain;
 }
