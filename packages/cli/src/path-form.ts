@@ -1,5 +1,5 @@
 /** What kind of place a word on the command line names, and how it is shown. Pure. */
-import { schemeOf, shownAddress, withoutPasswords } from "@branchlog/core/internal";
+import { schemeOf, shownAddress, withoutPasswords } from "@branchlog/core/addresses";
 
 /** Whether a word is always a path: it has a slash, or ends as the files of sessions do. */
 export function hasPathForm(word: string): boolean {

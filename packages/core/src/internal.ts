@@ -182,13 +182,6 @@ export { renamedSessionDirectory } from "./adapters/omp/agent-directory.ts";
 export { latestStored } from "./directories/find-sessions.ts";
 export { isBlocking } from "./store/log-store.ts";
 export { waitBlocking } from "./store/blocking-wait.ts";
-export {
-  readAddress,
-  schemeOf,
-  shownAddress,
-  withoutPasswords,
-  withoutSecrets,
-} from "./store/address.ts";
 export { resolvePath } from "./store/user-paths.ts";
 export { sessionPath } from "./copies/session-header.ts";
 export type { AddedEntry } from "./copies/copied-entries.ts";

@@ -1,4 +1,5 @@
 /** Stores for callers that cannot wait. All of a process share one worker, which waits for them. */
+import { readAddress } from "@branchlog/core/addresses";
 import type {
   BlockingLog,
   LostLine,
@@ -6,7 +7,7 @@ import type {
   StoredFacts,
   StoredPosition,
 } from "@branchlog/core/types";
-import { readAddress, requireStoredName } from "@branchlog/core/internal";
+import { requireStoredName } from "@branchlog/core/internal";
 import type { BlockingStore, StorePlace } from "@branchlog/core/internal";
 import { storeAddress } from "./store-address.ts";
 import { WorkerCalls } from "./worker-calls.ts";

@@ -1,11 +1,11 @@
 /** Logs in a database of PostgreSQL. */
+import { readAddress } from "@branchlog/core/addresses";
 import { BranchlogError } from "@branchlog/core";
 import type { SearchHit } from "@branchlog/core";
 import type { ListingStore, StoredLog, StoredSearchOptions } from "@branchlog/core/types";
 import {
   createStreamedLog,
   engineSettings,
-  readAddress,
   requireOneOf,
   requireOptions,
   requireStoredName,

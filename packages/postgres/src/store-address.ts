@@ -3,7 +3,7 @@
  * PostgreSQL's own, where the name behind `#` and some options are ours. Pure.
  */
 import { BranchlogError } from "@branchlog/core";
-import { readAddress, schemeOf, withoutSecrets } from "@branchlog/core/internal";
+import { readAddress, schemeOf, withoutSecrets } from "@branchlog/core/addresses";
 
 export interface StoreAddress extends AddressOptions {
   /** For PostgreSQL's library; may hold a password. */

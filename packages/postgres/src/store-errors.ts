@@ -1,6 +1,6 @@
 /** What PostgreSQL and its library report, as errors that say what to do. Pure. */
 import { BranchlogError } from "@branchlog/core";
-import { withoutPasswords } from "@branchlog/core/internal";
+import { withoutPasswords } from "@branchlog/core/addresses";
 
 /** Undefined: not an error of a database, or one of another kind. */
 export function sqlStateOf(error: unknown): string | undefined {

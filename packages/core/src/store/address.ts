@@ -1,10 +1,12 @@
 /**
  * Addresses of stores, and of sessions in them: `scheme://user@host:port/database?option=…#NAME`.
  * Nothing else reads an address that was given, and nothing else prints one: it may hold a
- * password, also where it is malformed. Pure.
+ * password, also where it is malformed. Pure. As `@branchlog/core/addresses` it is there for
+ * programs that show an address without loading the engine.
  */
 import { BranchlogError } from "../errors.ts";
 
+/** What an address says. */
 export interface Address {
   /** Without its fragment; may hold a password. */
   readonly url: URL;
