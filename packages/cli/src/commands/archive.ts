@@ -48,12 +48,13 @@ async function writeRemoval(
   json: boolean,
   { out, err }: CommandIo,
 ): Promise<CommandResult> {
-  const { operation, removed, failures, sizeBytes, packedBytes } = removal;
+  const { operation, removed, recreated, failures, sizeBytes, packedBytes } = removal;
   if (json) {
     const failed = failures.map((failure) => describeFailure(failure));
     await writeJsonLine(out, { ...removal, failures: failed });
   } else {
     for (const { message } of failures) await err.write(`${wholeLine(message)}\n`);
+    for (const path of recreated) await err.write(recreatedLine(path));
     const sizes = `${sizeText(sizeBytes)} in ${sizeText(packedBytes)}`;
     if (removed.length > 0) {
       await out.write(`${what} ${countText(removed.length, "session")}, ${sizes}\n`);
@@ -62,6 +63,12 @@ async function writeRemoval(
     if (removed.length === 0 && failures.length === 0) await err.write("no sessions there\n");
   }
   return failures.length === 0 ? 0 : 1;
+}
+
+/** It stays, so that the archived one can only be restored as a copy. */
+function recreatedLine(path: string): string {
+  const shown = oneLine(path, 400);
+  return `${shown}: another program made a new file there meanwhile; branchlog restore ${shown} -o FILE copies what was archived\n`;
 }
 
 export interface RestoreOptions {
@@ -134,6 +141,7 @@ export async function pruneCommand(options: PruneOptions, io: CommandIo): Promis
 const nothingRemoved: Removal = {
   operation: null,
   removed: [],
+  recreated: [],
   failures: [],
   sizeBytes: 0,
   packedBytes: 0,

@@ -15,6 +15,7 @@ import { statOf } from "./file-state.ts";
 import { KeptFiles, keepingNames } from "./kept-files.ts";
 import type { KeepingOptions } from "./kept-files.ts";
 import type { FileChange, KeptFacts, PackedFile } from "./operation.ts";
+import { recoverAside } from "./recover-aside.ts";
 import { filesBelow, removeSessions } from "./remove-sessions.ts";
 import type { Removal, RemovableSession } from "./remove-sessions.ts";
 import { readPacked } from "./pack.ts";
@@ -75,6 +76,10 @@ export async function archiveSessions(
     ...place
   } = requireOptions(options, archiveNames);
   const kept = new KeptFiles(place);
+  await recoverAside(
+    kept,
+    places.map((one) => (typeof one === "string" ? resolve(one) : one.path)),
+  );
   const sessions = await removableSessions(places, signal);
   const keptUntilMs = trash ? kept.ports.clock.now() + trashMs : undefined;
   await expireTrash(kept);
@@ -373,6 +378,7 @@ export async function restoreSession(
   const restoreNames = { ...keepingNames, output: true, signal: true } as const;
   const { output, signal, ...place } = requireOptions<RestoreOptions>(options, restoreNames);
   const kept = new KeptFiles(place);
+  await recoverAside(kept);
   const { session, files } = chosen(word, await allArchived(kept));
   const changes = files.flatMap((change) =>
     "file" in change ? [{ ...change, kind: "restored" } as const] : [],

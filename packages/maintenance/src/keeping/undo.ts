@@ -1,20 +1,22 @@
 /** Takes an operation back, if every file is as the operation left it. */
-import { renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { runAsync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import { acquireLock, nodeFileSystem, requireOptions } from "@branchlog/core/internal";
 import { trashMs } from "../limits.ts";
-import { statOf } from "./file-state.ts";
+import { filesOpenElsewhere, statOf } from "./file-state.ts";
 import { KeptFiles, keepingNames } from "./kept-files.ts";
 import type { KeepingOptions } from "./kept-files.ts";
 import { moveFile, placeOfMoved } from "./move-file.ts";
 import { inverted, isVoid, undoneBy } from "./operation.ts";
 import type { FileChange, Operation, PackedFile } from "./operation.ts";
 import { readPacked } from "./pack.ts";
+import { recoverAside } from "./recover-aside.ts";
+import { removalFailed } from "./removal-errors.ts";
 import { removeAgain } from "./remove-sessions.ts";
 import { hashOfFile, restoreFiles } from "./restore-file.ts";
+import { FilesAside, giveName } from "./set-aside.ts";
 
 export interface UndoOptions extends KeepingOptions {
   readonly signal?: AbortSignal | undefined;
@@ -75,6 +77,7 @@ function recorded(kept: KeptFiles, all: readonly Operation[]): RecordedOperation
 export async function undoOperation(id?: string, options: UndoOptions = {}): Promise<UndoResult> {
   const { signal, ...place } = requireOptions(options, undoNames);
   const kept = new KeptFiles(place);
+  await recoverAside(kept);
   const undone = chosen(recorded(kept, await kept.operations()), id);
   const inverse = inverted(undone.changes);
   const steps: FileChange[] = [];
@@ -105,15 +108,17 @@ export async function undoOperation(id?: string, options: UndoOptions = {}): Pro
   if (removing.length > 0) await kept.record({ ...undo, changes: removing });
   const restored = packed.filter(({ kind }) => kind === "restored").map(({ file }) => file);
   await restoreFiles(kept, restored);
-  await removeAgain(removed, kept.ports).catch(async (error: unknown) => {
-    const left = removing.flatMap((change) =>
-      "file" in change && statOf(change.file.path) !== undefined
+  const gone = await removeAgain(removed, kept.ports);
+  const [failure] = [...gone.values()].flatMap(({ error }) => error ?? []);
+  if (failure !== undefined) {
+    const left = removed.flatMap((change) =>
+      gone.get(change.file.path)?.removed.length === 0
         ? [{ ...change, kind: "restored" } as const]
         : [],
     );
     await kept.record({ ...undo, changes: left });
-    throw error;
-  });
+    throw failure;
+  }
   for (const change of steps) await carryOut(change, undone, kept);
   // All of it, also what an earlier call had done before it was interrupted.
   const others = inverse.filter(({ kind }) => kind !== "removed");
@@ -204,7 +209,7 @@ async function carryOut(change: FileChange, of: Operation, kept: KeptFiles): Pro
     case "removed":
       return;
     case "moved":
-      await moveFile(change, kept.ports);
+      await moveFile(change, kept.ports, false);
       return;
     case "replaced": {
       const original = originalOf(change, of);
@@ -230,7 +235,14 @@ async function putBack(
   });
   try {
     if ((await hashOfFile(path)) !== before) throw refused(of, path, "it changed since");
-    renameSync(original, path);
+    const file = new FilesAside(ports, [{ path, sha256: before }]);
+    try {
+      await file.requireKnown(filesOpenElsewhere());
+      giveName(ports.fs, original, path);
+      file.remove();
+    } catch (error) {
+      throw file.putBack(error instanceof BranchlogError ? error : removalFailed(path, error));
+    }
     nodeFileSystem.syncDirectorySync(dirname(path));
   } finally {
     held.releaseSync();
