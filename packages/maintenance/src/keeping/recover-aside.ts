@@ -14,8 +14,8 @@ import { FilesAside, asideEnding, giveName } from "./set-aside.ts";
 export interface AsideFacts {
   /** What has the name of the file: nothing, the file itself, or another file. */
   readonly name: "free" | "its own" | "taken";
-  /** Whether all its bytes are elsewhere: in a pack, or where it was moved to. */
-  readonly bytes: "moved" | "packed" | "only here";
+  /** Whether they are elsewhere: where it was moved to, in a pack, or made again from an original. */
+  readonly bytes: "moved" | "kept" | "only here";
 }
 
 /** A file whose bytes are nowhere else is never removed. Pure. */
@@ -23,7 +23,7 @@ export function planAside({ name, bytes }: AsideFacts): "put back" | "remove" | 
   if (name === "its own") return "put back";
   if (bytes === "moved") return "remove";
   if (name === "free") return "put back";
-  return bytes === "packed" ? "remove" : "leave";
+  return bytes === "kept" ? "remove" : "leave";
 }
 
 /**
@@ -110,12 +110,16 @@ async function placeOfBytes(
     switch (change.kind) {
       case "removed":
       case "restored":
-        if (change.file.sha256 === sha256 && kept.hasPack(change.file.pack)) return "packed";
+        if (change.file.sha256 === sha256 && kept.hasPack(change.file.pack)) return "kept";
         break;
       case "moved":
         if (await isCopied(aside, change)) return "moved";
         break;
-      case "replaced":
+      case "replaced": {
+        // An undo puts the original in its place.
+        const { path, before, after } = change;
+        if (after === sha256 && (await hashOfFile(path)) === before) return "kept";
+      }
     }
   }
   return "only here";
