@@ -264,7 +264,7 @@ describe(`a process that appends without a pause for removals, BRANCHLOG_SEED=${
     let told = "";
     writer.stdout.on("data", (bytes: Buffer) => void (told += bytes.toString()));
     await once(writer.stdout, "data");
-    for (let run = 0; run < runs(12, 5_000); run += 1) {
+    for (let run = 0; run < runs(12, 2_000); run += 1) {
       await ended(act({}));
       beginAgain(path, `${path}-${run}`);
     }
@@ -305,6 +305,7 @@ describe("a program of another process", () => {
       });
       const text = readFileSync(path, "utf8");
       await ended(act({ ports: { fs } }));
+      expect(pid).toBeGreaterThan(0);
       process.kill(pid);
       expect(readFileSync(path, "utf8")).toBe(text);
       expect(asideIn(root)).toEqual([]);
