@@ -13,6 +13,6 @@ for (let n = 0; ; n += 1) {
   writeSync(fd, `${line}\n`);
   closeSync(fd);
   writeSync(1, `${line}\n`);
-  // In bursts: between them a removal may find the file unchanged.
-  if ((state >>> 16) % 4 === 0) Atomics.wait(never, 0, 0, (state >>> 20) % 16);
+  // Pauses as long as a removal takes: some removals find the file unchanged, others do not.
+  if ((state >>> 16) % 4 === 0) Atomics.wait(never, 0, 0, (state >>> 20) % 64);
 }

@@ -11,20 +11,19 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { runAsync } from "@branchlog/streaming";
-import { BranchlogError } from "@branchlog/core";
+import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/types";
 import {
   AtomicFile,
   acquireLock,
   descriptorPoolOf,
-  logExists,
   makeDurableDirectory,
   nodeFileSystem,
 } from "@branchlog/core/internal";
 import { copyBytes } from "../limits.ts";
 import { filesOpenElsewhere, statOf } from "./file-state.ts";
 import type { FileChange } from "./operation.ts";
-import { changedMeanwhile, removalFailed } from "./removal-errors.ts";
+import { changedMeanwhile, placeTaken, removalFailed } from "./removal-errors.ts";
 import { FilesAside } from "./set-aside.ts";
 import type { KnownFile } from "./set-aside.ts";
 
@@ -63,7 +62,7 @@ export async function moveFile(move: Move, ports: Ports, force: boolean): Promis
 }
 
 function moveWhole({ from, to, inode }: Move, ports: Ports): void {
-  if (statOf(to) !== undefined) throw logExists(to, undefined);
+  if (statOf(to) !== undefined) throw taken(from, to);
   const stats = statOf(from);
   if (stats?.isDirectory() === true) {
     renameSync(from, to);
@@ -75,7 +74,7 @@ function moveWhole({ from, to, inode }: Move, ports: Ports): void {
   try {
     file.moveTo(to);
   } catch (error) {
-    throw file.putBack(error instanceof BranchlogError ? error : removalFailed(from, error));
+    throw file.putBack(toMoveError({ from, to }, error));
   }
 }
 
@@ -125,9 +124,13 @@ async function replaceBy(
     copy.publish();
     file.remove();
   } catch (error) {
-    const { path } = original;
-    throw file.putBack(error instanceof BranchlogError ? error : removalFailed(path, error));
+    throw file.putBack(toMoveError({ from: original.path, to: copy.path }, error));
   }
+}
+
+function toMoveError({ from, to }: Pick<Move, "from" | "to">, error: unknown): BranchlogError {
+  if (isBranchlogError(error, "ERR_LOG_EXISTS")) return taken(from, to, error);
+  return error instanceof BranchlogError ? error : removalFailed(from, error);
 }
 
 /** False for what cannot be read. */
@@ -145,6 +148,15 @@ function beginsWith(path: string, text: string): boolean {
 }
 
 function changed(path: string): BranchlogError {
-  const message = `${path} has another header than before; it was left where it is. Try again.`;
+  const message =
+    `${path} has another header than before; it was left where it is. Repeat the command, ` +
+    "branchlog mv or branchlog undo.";
   return new BranchlogError("ERR_LOG_CHANGED", message, { path });
+}
+
+function taken(from: string, to: string, cause?: unknown): BranchlogError {
+  const advice =
+    `${from} was left where it is. Move one of them away, and repeat branchlog mv or branchlog ` +
+    "undo.";
+  return placeTaken(to, advice, cause);
 }

@@ -163,10 +163,10 @@ function busyReason(
 function requireDirectory(from: string, to: string): void {
   const problem =
     from === to
-      ? "it is the same one"
+      ? "it is the same one; branchlog mv OLD NEW takes two"
       : statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
         ? undefined
-        : "there is no such directory; rename or move the project first";
+        : "there is no such directory; rename or move the project first, then branchlog mv";
   if (problem === undefined) return;
   const message = `Sessions cannot follow ${from} to ${to}: ${problem}. Nothing was moved.`;
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message, { path: to });

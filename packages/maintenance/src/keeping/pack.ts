@@ -223,7 +223,8 @@ function archiveFailed(paths: readonly string[], cause: unknown): BranchlogError
   const reason = cause instanceof Error ? cause.message : String(cause);
   const message =
     `${what} could not be put into the archive (${reason}); nothing was removed. Check the space ` +
-    "and the permissions of the data directory of Branchlog, or set BRANCHLOG_DATA_DIR.";
+    "and the permissions of the data directory of Branchlog, or set " +
+    "BRANCHLOG_DATA_DIR; then repeat the command: branchlog ops lists what was done.";
   return new BranchlogError("ERR_ARCHIVE_FAILED", message, { path: first, cause });
 }
 
@@ -231,6 +232,6 @@ function archiveDamaged(pack: string, { path }: PackedFile, cause: unknown): Bra
   const reason = cause instanceof Error ? ` (${cause.message})` : "";
   const message =
     `What is kept of ${path} is damaged or missing${reason}; nothing was restored of it. Bring ` +
-    `${pack} back from a backup.`;
+    `${pack} back from a backup, and repeat the command; branchlog ops lists what was done.`;
   return new BranchlogError("ERR_ARCHIVE_DAMAGED", message, { path, cause });
 }

@@ -14,7 +14,7 @@ import { FilesAside, asideEnding, giveName } from "./set-aside.ts";
 export interface AsideFacts {
   /** What has the name of the file: nothing, the file itself, or another file. */
   readonly name: "free" | "its own" | "taken";
-  /** Whether they are elsewhere: where it was moved to, in a pack, or made again from an original. */
+  /** Elsewhere: where it was moved to; in a pack, or derived from an original. */
   readonly bytes: "moved" | "kept" | "only here";
 }
 

@@ -1,41 +1,49 @@
-/** Why a file was left, or where it is: every message says what to do next. */
+/** Why a file was left, or where it is. Every message names the command that helps. */
 import { BranchlogError } from "@branchlog/core";
 
 export function busySession(path: string, why: string, cause?: unknown): BranchlogError {
-  const message = `${path} was left alone: ${why}. Close that program, or use --force.`;
+  const message =
+    `${path} was left alone: ${why}. Close that program and repeat the command; branchlog ` +
+    "archive, delete, prune and mv also take --force.";
   return new BranchlogError("ERR_SESSION_BUSY", message, { path, cause });
 }
 
 export function removalFailed(path: string, cause: unknown): BranchlogError {
   const message =
-    `${path} could not be removed (${reasonOf(cause)}); it was left where it is. Check the ` +
-    "permissions of its directory.";
+    `${path} could not be removed or moved (${reasonOf(cause)}); it was left where it is. Check ` +
+    "the permissions of its directory, and repeat the command; branchlog ops lists what was done.";
   return new BranchlogError("ERR_DELETE_FAILED", message, { path, cause });
 }
 
 export function changedMeanwhile(path: string, cause?: unknown): BranchlogError {
   const message =
-    `${path} changed while it was about to be removed: another program writes to it. It was left ` +
-    "where it is. Close that program, and try again.";
+    `${path} changed while it was about to be removed or moved: another program writes to it. It ` +
+    "was left where it is. Close that program, and repeat the command; branchlog ops lists what " +
+    "was done.";
   return new BranchlogError("ERR_LOG_CHANGED", message, { path, cause });
 }
 
-/** A file that could not get its name back, since another program made a file of that name. */
-export function leftAside(path: string, aside: string, cause: BranchlogError): BranchlogError {
+/** A file whose name another program gave to a new one meanwhile. */
+export function leftAside(path: string, aside: string, cause: unknown): BranchlogError {
   const message =
-    `${path} changed while it was about to be removed, and another program made a new file of ` +
-    `that name. Nothing is lost: what was there is ${aside}, and ${path} is the new file. Close ` +
-    "that program, and compare both with branchlog diff.";
+    `${path} changed while it was about to be removed or moved, and has a new file in its place ` +
+    `now, which was left as it is. What was there is ${aside}: branchlog entries shows it. Close ` +
+    "the program that writes there, and rename one of the two.";
   return new BranchlogError("ERR_LOG_CHANGED", message, { path, cause });
 }
 
-/** A file that could not get its name back, since the system refused that. */
+/** A file that the system did not let have its name back. */
 export function notPutBack(path: string, aside: string, cause: unknown): BranchlogError {
   const message =
-    `${path} could not be removed, and not be put back (${reasonOf(cause)}): it is ${aside}. ` +
-    "Check the disk and the permissions; the next branchlog undo, restore, archive or delete " +
-    "puts it back.";
+    `${path} could neither be removed or moved, nor be put back (${reasonOf(cause)}): it is ` +
+    `${aside}. Check the disk and the permissions; branchlog restore, undo, archive and delete ` +
+    "put it back.";
   return new BranchlogError("ERR_DELETE_FAILED", message, { path, cause });
+}
+
+export function placeTaken(path: string, advice: string, cause?: unknown): BranchlogError {
+  const message = `There is something at ${path} already; it was left as it is. ${advice}`;
+  return new BranchlogError("ERR_LOG_EXISTS", message, { path, cause });
 }
 
 function reasonOf(cause: unknown): string {

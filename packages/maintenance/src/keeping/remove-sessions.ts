@@ -135,6 +135,8 @@ function leavingOf(session: RemovableSession, sources: ReadonlyMap<string, Packe
   return { path, isOwn, derived, files: filesOf(session).map((of) => sourceOf(sources, of)) };
 }
 
+export const keptThere = "Branchlog keeps there what was removed";
+
 /** Those that can be removed, so many that a pack is not too long. */
 function* groupsOf(
   sessions: readonly RemovableSession[],
@@ -149,7 +151,7 @@ function* groupsOf(
     let size = 0;
     try {
       for (const path of filesOf(session)) {
-        if (kept.holds(path)) throw removalFailed(path, "Branchlog keeps there what was removed");
+        if (kept.holds(path)) throw removalFailed(path, keptThere);
         if (isOpenIn(openElsewhere, path)) throw busySession(path, "another process has it open");
         size += requireRemovable(path, options, nowMs);
       }

@@ -3,17 +3,13 @@ import { createHash } from "node:crypto";
 import { createReadStream, utimesSync } from "node:fs";
 import { dirname } from "node:path";
 import { BranchlogError } from "@branchlog/core";
-import {
-  AtomicFile,
-  creationFailed,
-  logExists,
-  makeDurableDirectory,
-} from "@branchlog/core/internal";
+import { AtomicFile, creationFailed, makeDurableDirectory } from "@branchlog/core/internal";
 import { statOf } from "./file-state.ts";
 import type { KeptFiles } from "./kept-files.ts";
 import type { PackedFile } from "./operation.ts";
 import { readPacked } from "./pack.ts";
 import type { PackTarget } from "./pack.ts";
+import { placeTaken } from "./removal-errors.ts";
 
 /**
  * With their bytes, permissions and times of change. Throws `ERR_LOG_EXISTS`,
@@ -42,8 +38,12 @@ export async function restoreFiles(
   }
 }
 
+export function copyAdvice(path: string): string {
+  return `Move it away; or branchlog restore ${path} -o FILE writes a copy, if it is archived.`;
+}
+
 function beginAt(path: string, { ports }: KeptFiles): AtomicFile {
-  if (ports.fs.statSync(path) !== null) throw logExists(path, undefined);
+  if (ports.fs.statSync(path) !== null) throw placeTaken(path, copyAdvice(path));
   makeDurableDirectory(ports.fs, dirname(path));
   return new AtomicFile(ports, path);
 }

@@ -69,7 +69,7 @@ export class FilesAside {
 
   /**
    * Compares all files with what is known of them.
-   * @param openElsewhere Found after the files were renamed, so that no process can open them since.
+   * @param openElsewhere Found after they were renamed: no process can open them since.
    * Throws `ERR_SESSION_BUSY`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`.
    */
   async requireKnown(openElsewhere: ReadonlySet<string>): Promise<void> {

@@ -51,7 +51,8 @@ export async function operations(
   return recorded(kept, await kept.operations());
 }
 
-function recorded(kept: KeptFiles, all: readonly Operation[]): RecordedOperation[] {
+/** With what is known of them now; without those that did nothing. */
+export function recorded(kept: KeptFiles, all: readonly Operation[]): RecordedOperation[] {
   const undone = undoneBy(all);
   const done = all.filter((operation) => !isVoid(operation));
   return done.map((operation) => ({
@@ -154,7 +155,12 @@ function chosen(all: readonly RecordedOperation[], id: string | undefined): Reco
     const again = `branchlog undo ${operation.undoneBy} does it again`;
     throw refused(operation, "", `it was undone already; ${again}`);
   }
-  if (operation.isExpired) throw refused(operation, "", "what it removed was kept for 30 days");
+  if (operation.isExpired)
+    throw refused(
+      operation,
+      "",
+      "what it removed was kept for 30 days, which are over; branchlog ops lists what is kept",
+    );
   return operation;
 }
 
@@ -167,18 +173,33 @@ async function isToDo(change: FileChange, of: Operation): Promise<boolean> {
       if (stats === undefined) return true;
       // What was appended since is not lost: the file is there.
       if (stats.isFile() && (await hashOfFile(path, sizeBytes)) === sha256) return false;
-      throw refused(of, path, "there is another file in its place; move that away");
+      throw refused(
+        of,
+        path,
+        `there is another file in its place; move that away, then ${againBy(of)}`,
+      );
     }
     case "removed": {
       const { path, sha256 } = change.file;
       const there = await hashOfFile(path);
       if (there === undefined) return false;
-      if (there !== sha256) throw refused(of, path, "it changed since");
+      if (there !== sha256) {
+        throw refused(
+          of,
+          path,
+          "it changed since; branchlog archive or delete removes it as it is",
+        );
+      }
       return true;
     }
     case "moved": {
       const place = placeOfMoved(change);
-      if (place === "none") throw refused(of, change.from, "it is gone, or another file");
+      if (place === "none")
+        throw refused(
+          of,
+          change.from,
+          `it is gone, or another file; bring it back, then ${againBy(of)}`,
+        );
       // What was never moved, or is back, is as before.
       return place === "from";
     }
@@ -186,9 +207,13 @@ async function isToDo(change: FileChange, of: Operation): Promise<boolean> {
       const { path, before, after } = change;
       const there = await hashOfFile(path);
       if (there === after) return false;
-      if (there !== before) throw refused(of, path, "it changed since");
+      if (there !== before) throw refused(of, path, changedSince(change, of));
       if (originalOf(change, of) === null) {
-        throw refused(of, path, "nothing keeps it; repair or migrate the session again");
+        throw refused(
+          of,
+          path,
+          "nothing keeps it; branchlog repair or branchlog migrate the session again",
+        );
       }
       return true;
     }
@@ -227,14 +252,14 @@ async function putBack(
   { ports }: KeptFiles,
 ): Promise<void> {
   if ((await hashOfFile(original)) !== after) {
-    throw refused(of, original, "it is not what was kept");
+    throw refused(of, original, "it is not what was kept; bring it back from a backup");
   }
   const held = await runAsync(acquireLock(path, ports, 0)).catch((error: unknown) => {
     if (!isBranchlogError(error, "ERR_LOCK_TIMEOUT")) throw error;
-    throw refused(of, path, "another process is appending to it");
+    throw refused(of, path, `another process is appending to it; close that, then ${againBy(of)}`);
   });
   try {
-    if ((await hashOfFile(path)) !== before) throw refused(of, path, "it changed since");
+    if ((await hashOfFile(path)) !== before) throw refused(of, path, changedSince({ path }, of));
     const file = new FilesAside(ports, [{ path, sha256: before }]);
     try {
       await file.requireKnown(filesOpenElsewhere());
@@ -247,6 +272,17 @@ async function putBack(
   } finally {
     held.releaseSync();
   }
+}
+
+function againBy({ id }: Operation): string {
+  return `branchlog undo ${id}`;
+}
+
+function changedSince(change: { readonly path: string }, of: Operation): string {
+  const original = originalOf(change, of);
+  const where =
+    original === null ? "" : `; branchlog entries ${original} shows it as it was before`;
+  return `it changed since${where}`;
 }
 
 function refused({ id, kind }: Operation, path: string, why: string): BranchlogError {

@@ -21,7 +21,7 @@ import { KeptFiles, keepingNames } from "../keeping/kept-files.ts";
 import type { KeepingOptions } from "../keeping/kept-files.ts";
 import { recoverAside } from "../keeping/recover-aside.ts";
 import { removalFailed } from "../keeping/removal-errors.ts";
-import { removeSessions, removeTogether } from "../keeping/remove-sessions.ts";
+import { keptThere, removeSessions, removeTogether } from "../keeping/remove-sessions.ts";
 import { hashOfFile } from "../keeping/restore-file.ts";
 import { trashMs } from "../limits.ts";
 import { sidecarsOf } from "./sidecars.ts";
@@ -78,7 +78,7 @@ export async function deleteSession(
   const file = deletableFile(path);
   const { removed, kept } = sidecarsOf(file.path, checkpointDir);
   if (files.holds(file.path)) {
-    throw removalFailed(file.path, "Branchlog keeps there what was removed");
+    throw removalFailed(file.path, keptThere);
   }
   const { path: canonical, header } = file;
   const shared = (): Pick<DeleteResult, "path" | "id" | "kept"> => ({
@@ -126,20 +126,24 @@ function deletableFile(path: string): DeletableFile {
   const named = resolve(path);
   const stats = readable(named, () => lstatSync(named));
   if (stats.isSymbolicLink()) {
-    const message = `${named} is a symbolic link to ${readlinkSync(named)}.`;
-    const advice = "Delete that by its own path, or remove the link yourself.";
+    const target = readlinkSync(named);
+    const message = `${named} is a symbolic link to ${target}.`;
+    const advice = `branchlog delete ${target} deletes that; or remove the link yourself.`;
     throw refused("ERR_NOT_A_SESSION", named, `${message} ${advice}`);
   }
   if (!stats.isFile()) {
     const what = stats.isDirectory() ? "a directory" : "not a regular file";
-    throw refused("ERR_LOG_UNREADABLE", named, `${named} is ${what}, not a session file.`);
+    const advice = "branchlog archive takes directories, branchlog list shows the sessions.";
+    throw refused("ERR_LOG_UNREADABLE", named, `${named} is ${what}, no session file. ${advice}`);
   }
   const canonical = join(realpathSync(dirname(named)), basename(named));
   const header = readable(canonical, () => readSessionHeaderSync(canonical));
   if (header !== undefined) return { path: canonical, header };
   const foreign = transcriptErrorAt(canonical);
   if (foreign !== undefined) throw foreign;
-  const message = `${named} has no readable session header, so it may be anything.`;
+  const message =
+    `${named} has no readable session header, so it may be anything. branchlog repair shows ` +
+    "whether it can be a session.";
   throw refused("ERR_NOT_A_SESSION", named, message);
 }
 
@@ -148,10 +152,14 @@ function readable<T>(path: string, read: () => T): T {
     return read();
   } catch (cause) {
     if (errorCodeOf(cause) === "ENOENT") {
-      const message = `There is no session file at ${path}.`;
+      const message =
+        `There is no session file at ${path}. branchlog list shows those that there are, ` +
+        "branchlog ops what was deleted.";
       throw new BranchlogError("ERR_LOG_MISSING", message, { path, cause });
     }
-    const message = `${path} cannot be read (${String(cause)}). Check its permissions.`;
+    const message =
+      `${path} cannot be read (${String(cause)}). Check its permissions, and ` +
+      "repeat branchlog delete.";
     throw new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
   }
 }
