@@ -232,7 +232,10 @@ export async function removeTogether(
         }
       }
       const open = force ? new Set<string>() : filesOpenElsewhere();
-      for (const leave of leaves) left.set(leave.leaving.path, await finishLeave(leave, open));
+      const catalog = new CatalogStore("auto");
+      for (const leave of leaves) {
+        left.set(leave.leaving.path, await finishLeave(leave, open, catalog));
+      }
     } finally {
       for (const { leaving, files, held } of leaves) {
         files.putBack(changedMeanwhile(leaving.path));
@@ -267,7 +270,11 @@ function beginLeave(
   }
 }
 
-async function finishLeave({ leaving, files }: Leave, open: ReadonlySet<string>): Promise<Left> {
+async function finishLeave(
+  { leaving, files }: Leave,
+  open: ReadonlySet<string>,
+  catalog: CatalogStore,
+): Promise<Left> {
   const { path, isOwn, derived } = leaving;
   const { removed } = files;
   let error: BranchlogError | undefined;
@@ -278,7 +285,7 @@ async function finishLeave({ leaving, files }: Leave, open: ReadonlySet<string>)
     error = files.putBack(asRemovalError(path, cause));
   }
   if (removed.includes(path)) {
-    if (isOwn) await new CatalogStore("auto").forget(path);
+    if (isOwn) await catalog.forget(path);
     if (isOwn) removeAbandonedTickets(path);
     removeFiles(derived);
     removeEmptyDirectories(path.replace(/\.jsonl$/, ""), removed);

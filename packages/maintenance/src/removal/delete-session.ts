@@ -50,6 +50,7 @@ export interface DeleteResult {
   readonly operation: string | null;
   /** Derived files that were removed with it. */
   readonly removed: readonly string[];
+  /** Files that stay; also the path itself, if another program made a new file there meanwhile. */
   readonly kept: readonly string[];
 }
 
