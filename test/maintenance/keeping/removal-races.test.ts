@@ -48,7 +48,7 @@ afterEach(() => {
 const appending = fileURLToPath(new URL("appending-process.mjs", import.meta.url));
 
 /** Of the calls of an operation, how many are from one tried one to the next: all in a soak. */
-const step = runs(6, 1);
+const step = runs(16, 1);
 
 type Given = { readonly ports?: Partial<Ports> };
 
@@ -264,7 +264,7 @@ describe(`a process that appends without a pause for removals, BRANCHLOG_SEED=${
     let told = "";
     writer.stdout.on("data", (bytes: Buffer) => void (told += bytes.toString()));
     await once(writer.stdout, "data");
-    for (let run = 0; run < runs(12, 2_000); run += 1) {
+    for (let run = 0; run < runs(8, 2_000); run += 1) {
       await ended(act({}));
       beginAgain(path, `${path}-${run}`);
     }
