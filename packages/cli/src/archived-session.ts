@@ -4,14 +4,13 @@
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { basename, join } from "node:path";
 import { isBranchlogError, searchSessions } from "@branchlog/core";
 import type { SearchHit, SearchOptions } from "@branchlog/core";
 import { archivedCopies, findArchived, restoreSession } from "@branchlog/maintenance";
 import type { ArchivedSession } from "@branchlog/maintenance";
 import type { CommandIo } from "./command-io.ts";
 import { problemsTo } from "./keeping-problems.ts";
-import { hasPathForm } from "./path-form.ts";
 import { oneLine } from "./text/clean-text.ts";
 
 /** Undefined: no archived session is named so. */
@@ -30,7 +29,7 @@ export async function archivedCopy(
 
 async function archivedAs(word: string): Promise<ArchivedSession | undefined> {
   try {
-    return await findArchived(hasPathForm(word) ? resolve(word) : word);
+    return await findArchived(word);
   } catch (error) {
     if (isBranchlogError(error, "ERR_SESSION_NOT_FOUND")) return undefined;
     throw error;

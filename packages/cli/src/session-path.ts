@@ -25,7 +25,7 @@ export async function sessionPath(word: string, signal: AbortSignal): Promise<st
       archived !== undefined
         ? `${archived} is archived. branchlog restore ${word} brings it back.`
         : `There is no file ${word} here, and no session that agents keep has this name, or an ` +
-          "id that begins so. branchlog list shows them.";
+          "id that begins so. branchlog list shows them, branchlog ops what was deleted.";
     throw new BranchlogError(error.code, message, { id: word, cause: error });
   }
 }

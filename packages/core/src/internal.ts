@@ -112,7 +112,7 @@ export { removeAbandonedTickets } from "./store/lock-queue.ts";
 export { isLiveProcess } from "./store/process-name.ts";
 export { nodeFileSystem } from "./store/node-file-system.ts";
 export type { FileStat, HeldLock } from "./store/ports.ts";
-export { hashedName, keptPaths } from "./store/sidecar.ts";
+export { hashedName, keptPaths, sidecarPath } from "./store/sidecar.ts";
 export { findCycles, orphanRows, parentFinder, pathToRow } from "./index-table/tree-walk.ts";
 export type { Kind } from "./index-table/row-table.ts";
 export { LineMap, rowFlags } from "./index-table/row-table.ts";

@@ -27,3 +27,6 @@ export const quietMsMin: number = 60_000;
 
 /** Bytes up to the end of a header that can be changed: that of Codex has all instructions. */
 export const headerBytesMax: number = 1024 * 1024;
+
+/** Sessions renamed aside at once: which files are open is asked once for all of them. */
+export const asideSessionsMax: number = 64;

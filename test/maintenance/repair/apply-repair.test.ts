@@ -253,6 +253,25 @@ describe("a repair of a log that is not as it was planned for", () => {
     expect(filesIn(path).filter((name) => /tmp|salvage|before/.test(name))).toEqual([]);
   });
 
+  it("is refused if an editor replaces it while its directory is synced", async () => {
+    const path = damagedLog();
+    const plan = await planRepair(path);
+    const fs: Ports["fs"] = {
+      ...nodePorts.fs,
+      syncDirectorySync: (directory) => {
+        nodePorts.fs.syncDirectorySync(directory);
+        if (!existsSync(`${path}.before-repair`) || readFileSync(path, "utf8") === "edited") return;
+        writeFileSync(`${path}.swap`, "edited");
+        renameSync(`${path}.swap`, path);
+      },
+    };
+    await expect(applyRepair(plan, { ports: { fs } })).rejects.toMatchObject({
+      code: "ERR_LOG_CHANGED",
+    });
+    expect(readFileSync(path, "utf8")).toBe("edited");
+    expect(readFileSync(`${path}.before-repair`, "utf8")).toBe(damaged);
+  });
+
   it("is refused while another process keeps the lock", async () => {
     const path = damagedLog();
     mkdirSync(`${path}.branchlog-lock`);

@@ -1,6 +1,6 @@
 /** `branchlog archive`, `restore` and `prune`: sessions go into the archive, and come back. */
 import { resolve } from "node:path";
-import { findSessions, isBranchlogError, knownPlaces } from "@branchlog/core";
+import { findSessions, knownPlaces } from "@branchlog/core";
 import type { ListedSession } from "@branchlog/core";
 import { archiveSessions, planPrune, restoreSession } from "@branchlog/maintenance";
 import type { Removal } from "@branchlog/maintenance";
@@ -48,20 +48,29 @@ async function writeRemoval(
   json: boolean,
   { out, err }: CommandIo,
 ): Promise<CommandResult> {
-  const { operation, removed, failures, sizeBytes, packedBytes } = removal;
+  const { operation, removed, recreated, failures, sizeBytes, packedBytes } = removal;
   if (json) {
     const failed = failures.map((failure) => describeFailure(failure));
     await writeJsonLine(out, { ...removal, failures: failed });
   } else {
     for (const { message } of failures) await err.write(`${wholeLine(message)}\n`);
+    for (const path of recreated) await err.write(recreatedLine(path));
     const sizes = `${sizeText(sizeBytes)} in ${sizeText(packedBytes)}`;
     if (removed.length > 0) {
       await out.write(`${what} ${countText(removed.length, "session")}, ${sizes}\n`);
     }
     await out.write(undoText(operation));
-    if (removed.length === 0 && failures.length === 0) await err.write("no sessions there\n");
+    if (removed.length === 0 && failures.length === 0)
+      await err.write("no sessions there; branchlog list shows them\n");
   }
   return failures.length === 0 ? 0 : 1;
+}
+
+/** It stays, so that the archived one can only be restored as a copy. */
+function recreatedLine(path: string): string {
+  const shown = oneLine(path, 400);
+  const copy = `branchlog restore ${shown} -o FILE`;
+  return `${shown}: another program made a new file there; ${copy} copies what was archived\n`;
 }
 
 export interface RestoreOptions {
@@ -77,11 +86,7 @@ export async function restoreCommand(
   const { out } = io;
   const target = output === undefined ? undefined : resolve(output);
   const options = { output: target, onProblem: problemsTo(io), signal: io.signal };
-  const result = await restoreSession(session, options).catch((error: unknown) => {
-    // A name may have a slash in it, and a path may be relative.
-    if (!isBranchlogError(error, "ERR_SESSION_NOT_FOUND")) throw error;
-    return restoreSession(resolve(session), options);
-  });
+  const result = await restoreSession(session, options);
   if (json) await writeJsonLine(out, result);
   else await out.write(`restored  ${oneLine(result.path, 400)}\n`);
   return 0;
@@ -134,6 +139,7 @@ export async function pruneCommand(options: PruneOptions, io: CommandIo): Promis
 const nothingRemoved: Removal = {
   operation: null,
   removed: [],
+  recreated: [],
   failures: [],
   sizeBytes: 0,
   packedBytes: 0,
@@ -158,7 +164,10 @@ async function writePlan(
   }
   if (json) return 0;
   const what = `${countText(pruned.length, "session")}, ${sizeText(bytes)}`;
-  const next = pruned.length === 0 ? "nothing to prune" : `${what}; --yes archives them`;
+  const next =
+    pruned.length === 0
+      ? "nothing to prune; branchlog list shows all"
+      : `${what}; --yes archives them`;
   await err.write(`${next}\n`);
   return 0;
 }

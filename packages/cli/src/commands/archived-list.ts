@@ -29,7 +29,8 @@ export async function archivedList(
     else if (out.isTerminal) await out.write(archivedText(session, io));
     else await out.write(archivedRecord(session));
   }
-  if (shown.length === 0 && !json) await err.write("no such sessions are archived\n");
+  if (shown.length === 0 && !json)
+    await err.write("no such sessions are archived; branchlog ops lists what was removed\n");
   return 0;
 }
 

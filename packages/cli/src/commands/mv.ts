@@ -35,7 +35,9 @@ export async function mvCommand(
   for (const { message } of failures) await err.write(`${wholeLine(message)}\n`);
   const done = dryRun ? "would be moved" : "moved";
   await err.write(
-    moved.length === 0 ? "no sessions there\n" : `${done}: ${countText(moved.length, "session")}\n`,
+    moved.length === 0
+      ? "no sessions there; branchlog list shows them\n"
+      : `${done}: ${countText(moved.length, "session")}\n`,
   );
   await out.write(undoText(operation));
   return failures.length === 0 ? 0 : 1;

@@ -8,17 +8,20 @@ import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError, findSessions, isBranchlogError, openSession } from "@branchlog/core";
 import type { ListedSession } from "@branchlog/core";
 import type { ListedAgent } from "@branchlog/core/types";
-import { logExists, readAgent, requireOptions } from "@branchlog/core/internal";
+import { readAgent, requireOptions } from "@branchlog/core/internal";
 import { trashMs } from "../limits.ts";
 import { sidecarsOf } from "../removal/sidecars.ts";
 import { statOf } from "./file-state.ts";
 import { KeptFiles, keepingNames } from "./kept-files.ts";
 import type { KeepingOptions } from "./kept-files.ts";
 import type { FileChange, KeptFacts, PackedFile } from "./operation.ts";
+import { recoverAside } from "./recover-aside.ts";
 import { filesBelow, removeSessions } from "./remove-sessions.ts";
 import type { Removal, RemovableSession } from "./remove-sessions.ts";
 import { readPacked } from "./pack.ts";
-import { restoreFiles } from "./restore-file.ts";
+import { placeTaken } from "./removal-errors.ts";
+import { copyAdvice, restoreFiles } from "./restore-file.ts";
+import { recorded } from "./undo.ts";
 
 export interface ArchiveOptions extends KeepingOptions {
   /** Also sessions that changed within the last minute, or whose lock is held. Default false. */
@@ -75,6 +78,10 @@ export async function archiveSessions(
     ...place
   } = requireOptions(options, archiveNames);
   const kept = new KeptFiles(place);
+  await recoverAside(
+    kept,
+    places.map((one) => (typeof one === "string" ? resolve(one) : one.path)),
+  );
   const sessions = await removableSessions(places, signal);
   const keptUntilMs = trash ? kept.ports.clock.now() + trashMs : undefined;
   await expireTrash(kept);
@@ -127,7 +134,9 @@ function isDirectory(path: string): boolean {
 /** Throws as `openSession`, and `ERR_NOT_A_SESSION`. */
 async function sessionAt(path: string, signal: AbortSignal | undefined): Promise<RemovableSession> {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
-    const message = `${path} is a symbolic link; nothing was archived. Give the path it leads to.`;
+    const message =
+      `${path} is a symbolic link; nothing was archived. Give ` +
+      "branchlog archive the path it leads to.";
     throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
   }
   const agent = /\.ya?ml$/.test(path) ? await readAgent(path, signal) : undefined;
@@ -313,12 +322,20 @@ export async function findArchived(
   options: KeepingOptions = {},
 ): Promise<ArchivedSession> {
   const kept = new KeptFiles(requireOptions(options, keepingNames));
-  return chosen(word, await allArchived(kept)).session;
+  return (await requireArchived(word, kept)).session;
 }
 
-function chosen(word: string, all: readonly Archived[]): Archived {
+async function requireArchived(word: string, kept: KeptFiles): Promise<Archived> {
+  const found = chosen(word, await allArchived(kept));
+  if (found === undefined) throw await notArchived(word, kept);
+  return found;
+}
+
+/** Throws `ERR_SESSION_AMBIGUOUS`. */
+function chosen(word: string, all: readonly Archived[]): Archived | undefined {
   const ways: readonly ((session: ArchivedSession) => boolean)[] = [
-    ({ path, id }) => path === word || basename(path) === word || (id !== "" && id === word),
+    ({ path, id }) =>
+      path === resolve(word) || basename(path) === word || (id !== "" && id === word),
     ({ name }) => name?.toLowerCase() === word.toLowerCase(),
     ({ id }) => word.length > 0 && id.startsWith(word),
   ];
@@ -334,12 +351,47 @@ function chosen(word: string, all: readonly Archived[]): Archived {
     if (found !== undefined && other === undefined) return found;
     if (found === undefined) continue;
     const candidates = [...byPath.keys()];
-    const message = `${word} may be any of ${candidates.length} archived sessions. Give its path.`;
+    const message =
+      `${word} may be any of ${candidates.length} archived sessions. branchlog list --archived ` +
+      "shows their paths: give one of them.";
     throw new BranchlogError("ERR_SESSION_AMBIGUOUS", message, { id: word, candidates });
   }
-  const message = `No archived session is ${word}. branchlog list --archived shows them.`;
-  throw new BranchlogError("ERR_SESSION_NOT_FOUND", message, { id: word });
+  return undefined;
 }
+
+/** Says what was done to a session that has such a name, if that is known. */
+async function notArchived(word: string, kept: KeptFiles): Promise<BranchlogError> {
+  const message = `No archived session is ${word}. ${await adviceFor(word, kept)}`;
+  return new BranchlogError("ERR_SESSION_NOT_FOUND", message, { id: word });
+}
+
+async function adviceFor(word: string, kept: KeptFiles): Promise<string> {
+  if (statOf(resolve(word)) !== undefined) return "There is such a file: branchlog info shows it.";
+  const all = recorded(kept, await kept.operations());
+  for (const { id, changes, undoneBy, isExpired } of all.toReversed()) {
+    const change = changes.find((one) => one.kind === "removed" && isNamed(one, word));
+    if (change === undefined || undoneBy !== undefined) continue;
+    if (!isExpired) return `It was deleted: branchlog undo ${id} brings it back.`;
+    return "It was deleted, and its 30 days are over: branchlog ops lists what is kept.";
+  }
+  return "branchlog list --archived shows them, branchlog ops what branchlog undo brings back.";
+}
+
+/** The names of agents' files end in the id of their session. */
+function isNamed(change: FileChange, word: string): boolean {
+  if (!("file" in change)) return false;
+  const { session, file } = change;
+  const name = basename(file.path);
+  const id = name.replace(/\.jsonl$/, "").replace(/^[^_]*_/, "");
+  return (
+    [file.path, name, session?.id, session?.name].includes(word) ||
+    file.path === resolve(word) ||
+    (word.length >= idUnitsMin && id.startsWith(word))
+  );
+}
+
+/** Fewer units of an id may be those of any other. */
+const idUnitsMin = 4;
 
 export interface RestoreOptions extends KeepingOptions {
   /**
@@ -373,7 +425,8 @@ export async function restoreSession(
   const restoreNames = { ...keepingNames, output: true, signal: true } as const;
   const { output, signal, ...place } = requireOptions<RestoreOptions>(options, restoreNames);
   const kept = new KeptFiles(place);
-  const { session, files } = chosen(word, await allArchived(kept));
+  await recoverAside(kept);
+  const { session, files } = await requireArchived(word, kept);
   const changes = files.flatMap((change) =>
     "file" in change ? [{ ...change, kind: "restored" } as const] : [],
   );
@@ -386,7 +439,7 @@ export async function restoreSession(
     const path = output ?? file.path;
     return statOf(path) !== undefined && (isCopy || !isRestored(file));
   });
-  if (taken !== undefined) throw logExists(output ?? taken.path, undefined);
+  if (taken !== undefined) throw placeTaken(output ?? taken.path, copyAdvice(taken.path));
   await readPacked(kept, wanted, undefined, signal);
   if (isCopy) {
     await restoreFiles(kept, [first.file], () => output, signal);

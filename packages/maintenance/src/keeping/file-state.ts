@@ -1,5 +1,5 @@
 /** What is at a path, and who has it open. Throws nothing: what cannot be seen is not there. */
-import { lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { lstatSync, readdirSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { join } from "node:path";
 
@@ -14,9 +14,15 @@ export function statOf(path: string): Stats | undefined {
 
 const processes = "/proc";
 
+/** Equal for all names of a file. */
+export function identityOf({ dev, ino }: Pick<Stats, "dev" | "ino">): string {
+  return `${dev}:${ino}`;
+}
+
 /**
- * The files that other processes of this user have open, as far as the system tells (Linux): an
- * agent that waits for its user may keep its session open, and would write to what is removed.
+ * The identities of the files that other processes of this user have open, as far as the system
+ * tells (Linux): an agent that waits for its user may keep its session open, and would write to
+ * what is removed.
  */
 export function filesOpenElsewhere(): ReadonlySet<string> {
   const open = new Set<string>();
@@ -25,13 +31,18 @@ export function filesOpenElsewhere(): ReadonlySet<string> {
     const descriptors = join(processes, pid, "fd");
     for (const name of namesIn(descriptors)) {
       try {
-        open.add(readlinkSync(join(descriptors, name)));
+        open.add(identityOf(statSync(join(descriptors, name))));
       } catch {
         // It was closed meanwhile.
       }
     }
   }
   return open;
+}
+
+export function isOpenIn(open: ReadonlySet<string>, path: string): boolean {
+  const stats = statOf(path);
+  return stats !== undefined && open.has(identityOf(stats));
 }
 
 function namesIn(directory: string): readonly string[] {

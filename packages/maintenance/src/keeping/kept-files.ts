@@ -130,14 +130,15 @@ export class KeptFiles {
   #unreadEntry(what: string): BranchlogError {
     const message =
       `In ${this.#log}, ${what} is damaged, or of a newer version: what it kept is in no list. ` +
-      "Bring the file back from a backup, or update Branchlog.";
+      "branchlog verify shows the damage. Bring the file back from a backup, or update Branchlog.";
     return new BranchlogError("ERR_ARCHIVE_DAMAGED", message, { path: this.#log });
   }
 
   #damaged(cause: unknown): BranchlogError {
     const message =
-      `${this.#log} is damaged, so that it is not known what ${this.packs} holds. Bring the file ` +
-      "back from a backup, and delete nothing there. Nothing was changed.";
+      `${this.#log} is damaged, so that it is not known what ${this.packs} holds. Nothing ` +
+      "was changed. branchlog verify shows the damage: bring the file back from a backup, and " +
+      "delete nothing there.";
     return new BranchlogError("ERR_ARCHIVE_DAMAGED", message, { path: this.#log, cause });
   }
 
@@ -145,7 +146,8 @@ export class KeptFiles {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const message =
       `The operation could not be recorded in ${this.#log} (${reason}); nothing was removed. ` +
-      "Check the space and the permissions of that directory, or set BRANCHLOG_DATA_DIR.";
+      "Check the space and the permissions of that directory, or set BRANCHLOG_DATA_DIR; then " +
+      "repeat the command: branchlog ops lists what was done.";
     return new BranchlogError("ERR_ARCHIVE_FAILED", message, { path: this.#log, cause });
   }
 }

@@ -1,32 +1,31 @@
 /** Moves a file or directory, perhaps with another first line; never over another one. */
+import { createHash } from "node:crypto";
 import {
   createReadStream,
-  linkSync,
   lstatSync,
   openSync,
   closeSync,
   readSync,
   renameSync,
-  unlinkSync,
   utimesSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { runAsync } from "@branchlog/streaming";
-import { BranchlogError } from "@branchlog/core";
+import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/types";
 import {
   AtomicFile,
   acquireLock,
   descriptorPoolOf,
-  isLinkUnsupported,
-  logExists,
   makeDurableDirectory,
   nodeFileSystem,
 } from "@branchlog/core/internal";
 import { copyBytes } from "../limits.ts";
-import { statOf } from "./file-state.ts";
+import { filesOpenElsewhere, statOf } from "./file-state.ts";
 import type { FileChange } from "./operation.ts";
-import { busySession, removalFailed } from "./remove-sessions.ts";
+import { changedMeanwhile, placeTaken, removalFailed } from "./removal-errors.ts";
+import { FilesAside } from "./set-aside.ts";
+import type { KnownFile } from "./set-aside.ts";
 
 export type Move = Extract<FileChange, { readonly kind: "moved" }>;
 
@@ -46,34 +45,36 @@ export function placeOfMoved({ from, to, header, inode }: Move): "from" | "to" |
 
 /**
  * Throws `ERR_LOG_EXISTS`, `ERR_LOG_CHANGED`, `ERR_SESSION_BUSY`, `ERR_LOCK_TIMEOUT`,
- * `ERR_DELETE_FAILED`; it is where it was then.
+ * `ERR_DELETE_FAILED`; it is where it was then, unless the message says where it is.
+ * @param force Also a file that gets another header while another process has it open.
  */
-export async function moveFile(move: Move, ports: Ports): Promise<void> {
+export async function moveFile(move: Move, ports: Ports, force: boolean): Promise<void> {
   const { from, to, header } = move;
   try {
     makeDurableDirectory(ports.fs, dirname(to));
     descriptorPoolOf(nodeFileSystem).closePath(from);
-    if (header === undefined) moveWhole(from, to);
-    else await moveWithHeader(move, header, ports);
+    if (header === undefined) moveWhole(move, ports);
+    else await moveWithHeader(move, header, ports, force);
     for (const path of new Set([from, to])) ports.fs.syncDirectorySync(dirname(path));
   } catch (error) {
     throw error instanceof BranchlogError ? error : removalFailed(from, error);
   }
 }
 
-function moveWhole(from: string, to: string): void {
-  if (statOf(to) !== undefined) throw logExists(to, undefined);
-  if (statOf(from)?.isDirectory() === true) {
+function moveWhole({ from, to, inode }: Move, ports: Ports): void {
+  if (statOf(to) !== undefined) throw taken(from, to);
+  const stats = statOf(from);
+  if (stats?.isDirectory() === true) {
     renameSync(from, to);
     return;
   }
+  if (inode !== undefined && String(stats?.ino) !== inode) throw changedMeanwhile(from);
+  // With its inode, whatever is written to it moves along.
+  const file = new FilesAside(ports, [{ path: from, sha256: "" }]);
   try {
-    // A link, unlike a rename, never replaces a file.
-    linkSync(from, to);
-    unlinkSync(from);
+    file.moveTo(to);
   } catch (error) {
-    if (!isLinkUnsupported(error)) throw error;
-    renameSync(from, to);
+    throw file.putBack(toMoveError({ from, to }, error));
   }
 }
 
@@ -81,6 +82,7 @@ async function moveWithHeader(
   { from, to }: Move,
   [before, after]: readonly [string, string],
   ports: Ports,
+  force: boolean,
 ): Promise<void> {
   const isOwn = !after.includes('"session_meta"');
   const held = isOwn ? await runAsync(acquireLock(from, ports, 0)) : null;
@@ -89,29 +91,46 @@ async function moveWithHeader(
     if (!beginsWith(from, before)) throw changed(from);
     const stats = lstatSync(from);
     copy.add(Buffer.from(after));
+    const hash = createHash("sha256").update(before);
     const start = Buffer.byteLength(before);
     const rest = createReadStream(from, { start, highWaterMark: copyBytes });
     for await (const chunk of stats.size > start ? rest : []) {
       // Decoding boundary: a stream of bytes has no other chunks.
-      copy.add(chunk as Buffer);
+      const bytes = chunk as Buffer;
+      copy.add(bytes);
+      hash.update(bytes);
     }
     ports.fs.setModeSync(copy.fd, stats.mode & 0o7777);
     await copy.sync();
     utimesSync(copy.temporary, stats.mtimeMs / 1000, stats.mtimeMs / 1000);
     copy.close();
-    const now = lstatSync(from);
-    if (now.size !== stats.size || now.mtimeMs !== stats.mtimeMs) {
-      throw busySession(from, "it changed while it was copied");
-    }
-    if (from === to) copy.replace();
-    else {
-      copy.publish();
-      unlinkSync(from);
-    }
+    await replaceBy(copy, { path: from, sha256: hash.digest("hex") }, ports, force);
   } finally {
     copy.discard();
     held?.releaseSync();
   }
+}
+
+/** The copy gets its name once nothing else can be written to what it is a copy of. */
+async function replaceBy(
+  copy: AtomicFile,
+  original: KnownFile,
+  ports: Ports,
+  force: boolean,
+): Promise<void> {
+  const file = new FilesAside(ports, [original]);
+  try {
+    await file.requireKnown(force ? new Set() : filesOpenElsewhere());
+    copy.publish();
+    file.remove();
+  } catch (error) {
+    throw file.putBack(toMoveError({ from: original.path, to: copy.path }, error));
+  }
+}
+
+function toMoveError({ from, to }: Pick<Move, "from" | "to">, error: unknown): BranchlogError {
+  if (isBranchlogError(error, "ERR_LOG_EXISTS")) return taken(from, to, error);
+  return error instanceof BranchlogError ? error : removalFailed(from, error);
 }
 
 /** False for what cannot be read. */
@@ -129,6 +148,15 @@ function beginsWith(path: string, text: string): boolean {
 }
 
 function changed(path: string): BranchlogError {
-  const message = `${path} has another header than before; it was left where it is. Try again.`;
+  const message =
+    `${path} has another header than before; it was left where it is. Repeat the command, ` +
+    "branchlog mv or branchlog undo.";
   return new BranchlogError("ERR_LOG_CHANGED", message, { path });
+}
+
+function taken(from: string, to: string, cause?: unknown): BranchlogError {
+  const advice =
+    `${from} was left where it is. Move one of them away, and repeat branchlog mv or branchlog ` +
+    "undo.";
+  return placeTaken(to, advice, cause);
 }

@@ -21,13 +21,14 @@ import {
 } from "@branchlog/core/internal";
 import { sidecarsOf } from "../removal/sidecars.ts";
 import { headerBytesMax, quietMsMin } from "../limits.ts";
-import { filesOpenElsewhere, statOf } from "./file-state.ts";
+import { filesOpenElsewhere, isOpenIn, statOf } from "./file-state.ts";
 import { KeptFiles, keepingNames } from "./kept-files.ts";
 import type { KeepingOptions } from "./kept-files.ts";
 import { moveFile } from "./move-file.ts";
 import type { Move } from "./move-file.ts";
 import { inverted } from "./operation.ts";
-import { busySession } from "./remove-sessions.ts";
+import { recoverAside } from "./recover-aside.ts";
+import { busySession } from "./removal-errors.ts";
 
 export interface MoveOptions extends KeepingOptions {
   /** Where the sessions are; default: where the agents of this machine keep theirs. */
@@ -84,6 +85,7 @@ export async function moveSessions(
   const to = resolve(requireText("The new directory", target));
   requireDirectory(from, to);
   const kept = new KeptFiles(place);
+  if (!dryRun) await recoverAside(kept);
   const found = await findSessions(places ?? knownPlaces(), { artifacts: true, signal });
   const failures: BranchlogError[] = [];
   const plans: { readonly moved: MovedSession; readonly moves: readonly Move[] }[] = [];
@@ -118,7 +120,7 @@ export async function moveSessions(
   for (const plan of wanted) {
     signal?.throwIfAborted();
     try {
-      await moveAll(plan.moves, kept.ports);
+      await moveAll(plan.moves, kept.ports, force);
       if (plan.moves[0]?.header !== undefined) {
         await new CatalogStore("auto").forget(plan.moved.from);
       }
@@ -132,16 +134,16 @@ export async function moveSessions(
 }
 
 /** The session comes last; if it cannot be moved, what belongs to it goes back. */
-async function moveAll(moves: readonly Move[], ports: Ports): Promise<void> {
+async function moveAll(moves: readonly Move[], ports: Ports, force: boolean): Promise<void> {
   const done: Move[] = [];
   try {
     for (const move of moves.toReversed()) {
-      await moveFile(move, ports);
+      await moveFile(move, ports, force);
       done.push(move);
     }
   } catch (error) {
     for (const change of inverted(done)) {
-      if (change.kind === "moved") await moveFile(change, ports);
+      if (change.kind === "moved") await moveFile(change, ports, force);
     }
     throw error;
   }
@@ -152,7 +154,7 @@ function busyReason(
   openElsewhere: ReadonlySet<string>,
   nowMs: number,
 ): string | undefined {
-  if (openElsewhere.has(path)) return "another process has it open";
+  if (isOpenIn(openElsewhere, path)) return "another process has it open";
   const quietMs = nowMs - (statOf(path)?.mtimeMs ?? 0);
   if (Math.abs(quietMs) >= quietMsMin) return undefined;
   return `it changed ${Math.max(0, Math.round(quietMs / 1000))} s ago`;
@@ -161,10 +163,10 @@ function busyReason(
 function requireDirectory(from: string, to: string): void {
   const problem =
     from === to
-      ? "it is the same one"
+      ? "it is the same one; branchlog mv OLD NEW takes two"
       : statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
         ? undefined
-        : "there is no such directory; rename or move the project first";
+        : "there is no such directory; rename or move the project first, then branchlog mv";
   if (problem === undefined) return;
   const message = `Sessions cannot follow ${from} to ${to}: ${problem}. Nothing was moved.`;
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message, { path: to });

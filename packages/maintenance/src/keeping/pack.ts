@@ -19,15 +19,6 @@ import type { PackedFile } from "./operation.ts";
 /** Of `Date`. */
 const timeMsMax = 8.64e15;
 
-/** A file as it was when its bytes were packed. */
-export interface PackedSource {
-  readonly file: PackedFile;
-  readonly dev: bigint;
-  readonly ino: bigint;
-  readonly size: bigint;
-  readonly changedNs: bigint;
-}
-
 /**
  * Durably, and read back: each file has the hash of what was read. Throws `ERR_ARCHIVE_FAILED`,
  * and the signal's reason; there is no pack then.
@@ -36,7 +27,7 @@ export async function writePack(
   kept: KeptFiles,
   paths: readonly string[],
   signal: AbortSignal | undefined,
-): Promise<readonly PackedSource[]> {
+): Promise<readonly PackedFile[]> {
   const { fs, ids } = kept.ports;
   const pack = `${ids.sessionId()}.br`;
   let file: AtomicFile | undefined;
@@ -44,20 +35,19 @@ export async function writePack(
     makeDurableDirectory(fs, kept.packs);
     const target = new AtomicFile(kept.ports, kept.packPath(pack));
     file = target;
-    const sources: PackedSource[] = [];
+    const files: PackedFile[] = [];
     const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
       for await (const chunk of chunks) target.add(chunk);
     };
-    const content = contentOf(paths, pack, sources);
+    const content = contentOf(paths, pack, files);
     const compressor = createBrotliCompress({ params: await packParameters(paths) });
     await pipeline(content, compressor, write, signal === undefined ? {} : { signal });
     await target.sync();
-    const files = sources.map(({ file: packed }) => packed);
     await readPack(target.temporary, files, () => nothing, signal);
     target.close();
     target.publish();
     target.syncName();
-    return sources;
+    return files;
   } catch (error) {
     signal?.throwIfAborted();
     throw error instanceof BranchlogError ? error : archiveFailed(paths, error);
@@ -69,7 +59,7 @@ export async function writePack(
 async function* contentOf(
   paths: readonly string[],
   pack: string,
-  sources: PackedSource[],
+  files: PackedFile[],
 ): AsyncGenerator<Buffer> {
   let offset = 0;
   for (const path of paths) {
@@ -89,7 +79,7 @@ async function* contentOf(
       }
       const sha256 = hash.digest("hex");
       const mode = Number(stat.mode) & 0o7777;
-      const file = {
+      files.push({
         path,
         pack,
         offset,
@@ -97,13 +87,6 @@ async function* contentOf(
         sha256,
         mode,
         changedMs: changedMs(stat.mtimeNs),
-      };
-      sources.push({
-        file,
-        dev: stat.dev,
-        ino: stat.ino,
-        size: stat.size,
-        changedNs: stat.mtimeNs,
       });
       offset += sizeBytes;
     } finally {
@@ -240,7 +223,8 @@ function archiveFailed(paths: readonly string[], cause: unknown): BranchlogError
   const reason = cause instanceof Error ? cause.message : String(cause);
   const message =
     `${what} could not be put into the archive (${reason}); nothing was removed. Check the space ` +
-    "and the permissions of the data directory of Branchlog, or set BRANCHLOG_DATA_DIR.";
+    "and the permissions of the data directory of Branchlog, or set " +
+    "BRANCHLOG_DATA_DIR; then repeat the command: branchlog ops lists what was done.";
   return new BranchlogError("ERR_ARCHIVE_FAILED", message, { path: first, cause });
 }
 
@@ -248,6 +232,6 @@ function archiveDamaged(pack: string, { path }: PackedFile, cause: unknown): Bra
   const reason = cause instanceof Error ? ` (${cause.message})` : "";
   const message =
     `What is kept of ${path} is damaged or missing${reason}; nothing was restored of it. Bring ` +
-    `${pack} back from a backup.`;
+    `${pack} back from a backup, and repeat the command; branchlog ops lists what was done.`;
   return new BranchlogError("ERR_ARCHIVE_DAMAGED", message, { path, cause });
 }

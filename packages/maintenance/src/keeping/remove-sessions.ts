@@ -2,7 +2,7 @@
  * Removes sessions with the files that belong to them. Each is first in a pack that was read back,
  * and recorded; a file that changed meanwhile stays.
  */
-import { lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
+import { lstatSync, readdirSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { runSync } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
@@ -16,14 +16,15 @@ import {
   removeAbandonedTickets,
 } from "@branchlog/core/internal";
 import type { HeldLock } from "@branchlog/core/internal";
-import { packBytesMax, quietMsMin } from "../limits.ts";
+import { asideSessionsMax, packBytesMax, quietMsMin } from "../limits.ts";
 import { heldByOmp, removeFiles, sidecarsOf } from "../removal/sidecars.ts";
-import { filesOpenElsewhere, statOf } from "./file-state.ts";
+import { filesOpenElsewhere, isOpenIn, statOf } from "./file-state.ts";
 import type { KeptFiles } from "./kept-files.ts";
 import type { FileChange, KeptFacts, OperationKind, PackedFile } from "./operation.ts";
 import { writePack } from "./pack.ts";
-import type { PackedSource } from "./pack.ts";
-import { hashOfFile } from "./restore-file.ts";
+import { busySession, changedMeanwhile, removalFailed } from "./removal-errors.ts";
+import { FilesAside, asideEnding } from "./set-aside.ts";
+import type { KnownFile } from "./set-aside.ts";
 
 export interface RemovableSession {
   /** Canonical. */
@@ -55,6 +56,8 @@ export interface Removal {
   readonly operation: string | null;
   /** Paths of the sessions that are removed. */
   readonly removed: readonly string[];
+  /** Those of them where another program made a new file meanwhile, which stays. */
+  readonly recreated: readonly string[];
   /** Of the others: each was left as it is. */
   readonly failures: readonly BranchlogError[];
   /** Of what was removed. */
@@ -77,25 +80,23 @@ export async function removeSessions(
     onProgress?.(seen, sessions.length);
     seen += group.length;
     const packed = await writePack(kept, group.flatMap(filesOf), signal);
-    const sources = new Map(packed.map((source) => [source.file.path, source]));
+    const sources = new Map(packed.map((file) => [file.path, file]));
     const changes = group.flatMap((session) => changesOf(session, sources));
     await kept.record({ id, kind, timeMs, keptUntilMs, changes });
-    packedBytes += kept.packBytes(packed[0]?.file.pack ?? "");
+    packedBytes += kept.packBytes(packed[0]?.pack ?? "");
+    const leaving = group.map((session) => leavingOf(session, sources));
+    const outcomes = await removeTogether(leaving, options, kept.ports);
+    const gone = new Set<string>();
+    for (const [path, outcome] of outcomes) {
+      for (const file of outcome.removed) gone.add(file);
+      if (outcome.removed.includes(path)) removed.push(path);
+      if (outcome.error !== undefined) failures.push(outcome.error);
+    }
     const left: FileChange[] = [];
-    for (const session of group) {
-      const isRemoved = await removeSession(session, sources, options, kept.ports).catch(
-        (error: unknown) => {
-          if (!isBranchlogError(error)) throw error;
-          failures.push(error);
-          return false;
-        },
-      );
-      if (isRemoved) removed.push(session.path);
-      for (const change of changesOf(session, sources)) {
-        if (change.kind !== "removed") continue;
-        if (statOf(change.file.path) === undefined) sizeBytes += change.file.sizeBytes;
-        else left.push({ ...change, kind: "restored" });
-      }
+    for (const change of changes) {
+      if (change.kind !== "removed") continue;
+      if (gone.has(change.file.path)) sizeBytes += change.file.sizeBytes;
+      else left.push({ ...change, kind: "restored" });
     }
     // What was left where it is was not removed.
     if (left.length > 0) await kept.record({ id, kind, timeMs, keptUntilMs, changes: left });
@@ -103,7 +104,8 @@ export async function removeSessions(
   }
   onProgress?.(sessions.length, sessions.length);
   const operation = isAnyGone ? id : null;
-  return { operation, removed, failures, sizeBytes, packedBytes };
+  const recreated = removed.filter((path) => statOf(path) !== undefined);
+  return { operation, removed, recreated, failures, sizeBytes, packedBytes };
 }
 
 function filesOf({ path, belonging }: RemovableSession): readonly string[] {
@@ -112,20 +114,28 @@ function filesOf({ path, belonging }: RemovableSession): readonly string[] {
 
 function changesOf(
   { path, facts, belonging }: RemovableSession,
-  sources: ReadonlyMap<string, PackedSource>,
+  sources: ReadonlyMap<string, PackedFile>,
 ): FileChange[] {
   const [first, ...others] = [path, ...belonging].map((of) => {
-    return { kind: "removed", file: sourceOf(sources, of).file } as const;
+    return { kind: "removed", file: sourceOf(sources, of) } as const;
   });
   if (first === undefined || facts === undefined) return first === undefined ? [] : [first];
   return [{ ...first, session: facts }, ...others];
 }
 
-function sourceOf(sources: ReadonlyMap<string, PackedSource>, path: string): PackedSource {
+function sourceOf(sources: ReadonlyMap<string, PackedFile>, path: string): PackedFile {
   const source = sources.get(path);
   if (source === undefined) throw new Error(`${path} is not in the pack`);
   return source;
 }
+
+function leavingOf(session: RemovableSession, sources: ReadonlyMap<string, PackedFile>): Leaving {
+  const { path, isOwn } = session;
+  const { derived = isOwn ? [checkpointPath(path, undefined)] : [] } = session;
+  return { path, isOwn, derived, files: filesOf(session).map((of) => sourceOf(sources, of)) };
+}
+
+export const keptThere = "Branchlog keeps there what was removed";
 
 /** Those that can be removed, so many that a pack is not too long. */
 function* groupsOf(
@@ -141,8 +151,8 @@ function* groupsOf(
     let size = 0;
     try {
       for (const path of filesOf(session)) {
-        if (kept.holds(path)) throw removalFailed(path, "Branchlog keeps there what was removed");
-        if (openElsewhere.has(path)) throw busySession(path, "another process has it open");
+        if (kept.holds(path)) throw removalFailed(path, keptThere);
+        if (isOpenIn(openElsewhere, path)) throw busySession(path, "another process has it open");
         size += requireRemovable(path, options, nowMs);
       }
     } catch (error) {
@@ -177,91 +187,138 @@ function requireRemovable(path: string, { force, isQuiet }: RemovalOptions, nowM
   return stats.size;
 }
 
-/** All of it or nothing, unless a file changes in the very moment. */
-async function removeSession(
-  session: RemovableSession,
-  sources: ReadonlyMap<string, PackedSource>,
-  options: RemovalOptions,
-  ports: Ports,
-): Promise<true> {
-  const { path, isOwn, belonging } = session;
-  const { derived = isOwn ? [checkpointPath(path, undefined)] : [] } = session;
-  const held = isOwn && !options.force ? lockForRemoval(path, ports) : null;
-  try {
-    descriptorPoolOf(nodeFileSystem).closePath(path);
-    for (const file of filesOf(session)) requireUnchanged(sourceOf(sources, file));
-    removeUnchanged(sourceOf(sources, path));
-    if (isOwn) await new CatalogStore("auto").forget(path);
-    if (isOwn) removeAbandonedTickets(path);
-    removeFiles(derived);
-    for (const file of belonging) removeUnchanged(sourceOf(sources, file));
-    removeEmptyDirectories(path.replace(/\.jsonl$/, ""), belonging);
-    syncQuietly(dirname(path));
-    return true;
-  } finally {
-    held?.releaseSync();
-  }
+/** Files that are removed together, all or none. */
+interface Leaving {
+  /** Of the first of them. */
+  readonly path: string;
+  readonly files: readonly KnownFile[];
+  /** Whether its writers may use a lock of ours. */
+  readonly isOwn: boolean;
+  readonly derived: readonly string[];
 }
 
-/** Throws `ERR_LOG_CHANGED` if it is not what was packed; `ERR_DELETE_FAILED`. */
-function removeUnchanged(source: PackedSource): void {
-  requireUnchanged(source);
-  removing(source.file.path, () => {
-    unlinkSync(source.file.path);
-  });
+interface Left {
+  /** Paths of the files that are removed: all, unless the system refused one. */
+  readonly removed: readonly string[];
+  readonly error?: BranchlogError;
 }
 
-/** Throws `ERR_LOG_CHANGED`. */
-function requireUnchanged({ file: { path }, dev, ino, size, changedNs }: PackedSource): void {
-  const now = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  const isSame =
-    now?.dev === dev && now.ino === ino && now.size === size && now.mtimeNs === changedNs;
-  if (!isSame) {
-    const message =
-      `${path} changed while it was put into the archive: another program writes to it. It was ` +
-      "left where it is. Close that program, and try again.";
-    throw new BranchlogError("ERR_LOG_CHANGED", message, { path });
-  }
+interface Leave {
+  readonly leaving: Leaving;
+  readonly held: HeldLock | null;
+  readonly files: FilesAside;
 }
 
 /**
- * Removes files again that are in packs, a session's own file under its lock: only what still has
- * the hash that it had. Throws `ERR_SESSION_BUSY`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`.
+ * What became of each, by its path. All are set aside before it is asked once which files other
+ * processes have open: then none can be opened by its path any more.
+ */
+export async function removeTogether(
+  all: readonly Leaving[],
+  { force }: Pick<RemovalOptions, "force">,
+  ports: Ports,
+): Promise<ReadonlyMap<string, Left>> {
+  const left = new Map<string, Left>();
+  for (let at = 0; at < all.length; at += asideSessionsMax) {
+    const leaves: Leave[] = [];
+    try {
+      const before = force ? new Set<string>() : filesOpenElsewhere();
+      for (const leaving of all.slice(at, at + asideSessionsMax)) {
+        const { path } = leaving;
+        try {
+          leaves.push(beginLeave(leaving, before, force, ports));
+        } catch (error) {
+          left.set(path, { removed: [], error: asRemovalError(path, error) });
+        }
+      }
+      const open = force ? new Set<string>() : filesOpenElsewhere();
+      const catalog = new CatalogStore("auto");
+      for (const leave of leaves) {
+        left.set(leave.leaving.path, await finishLeave(leave, open, catalog));
+      }
+    } finally {
+      for (const { leaving, files, held } of leaves) {
+        files.putBack(changedMeanwhile(leaving.path));
+        held?.releaseSync();
+      }
+    }
+  }
+  return left;
+}
+
+/** Only to leave a file alone that is in use; what is removed is compared later. */
+function requireUnused({ path, sizeBytes }: KnownFile, open: ReadonlySet<string>): void {
+  if (isOpenIn(open, path)) throw busySession(path, "another process has it open");
+  if (sizeBytes !== undefined && statOf(path)?.size !== sizeBytes) throw changedMeanwhile(path);
+}
+
+function beginLeave(
+  leaving: Leaving,
+  open: ReadonlySet<string>,
+  force: boolean,
+  ports: Ports,
+): Leave {
+  const { path, isOwn, files } = leaving;
+  for (const file of files) requireUnused(file, open);
+  const held = isOwn && !force ? lockForRemoval(path, ports) : null;
+  try {
+    descriptorPoolOf(nodeFileSystem).closePath(path);
+    return { leaving, held, files: new FilesAside(ports, files) };
+  } catch (error) {
+    held?.releaseSync();
+    throw error;
+  }
+}
+
+async function finishLeave(
+  { leaving, files }: Leave,
+  open: ReadonlySet<string>,
+  catalog: CatalogStore,
+): Promise<Left> {
+  const { path, isOwn, derived } = leaving;
+  const { removed } = files;
+  let error: BranchlogError | undefined;
+  try {
+    await files.requireKnown(open);
+    files.remove();
+  } catch (cause) {
+    error = files.putBack(asRemovalError(path, cause));
+  }
+  if (removed.includes(path)) {
+    if (isOwn) await catalog.forget(path);
+    if (isOwn) removeAbandonedTickets(path);
+    removeFiles(derived);
+    removeEmptyDirectories(path.replace(/\.jsonl$/, ""), removed);
+    syncQuietly(dirname(path));
+  }
+  return error === undefined ? { removed } : { removed, error };
+}
+
+function asRemovalError(path: string, error: unknown): BranchlogError {
+  return error instanceof BranchlogError ? error : removalFailed(path, error);
+}
+
+/**
+ * Removes files again that are in packs, as `removeTogether`: only what still has the hash that it
+ * had.
  */
 export async function removeAgain(
   files: readonly { readonly file: PackedFile; readonly session?: KeptFacts }[],
   ports: Ports,
-): Promise<void> {
-  const openElsewhere = filesOpenElsewhere();
-  for (const { file, session } of files) {
-    const { path, sha256 } = file;
-    if (statOf(path) === undefined) continue;
-    if (openElsewhere.has(path)) throw busySession(path, "another process has it open");
-    const isOwn = session === undefined || session.agent === "pi" || session.agent === "omp";
-    const isLog = isOwn && path.endsWith(".jsonl");
-    const held = isLog ? lockForRemoval(path, ports) : null;
-    try {
-      descriptorPoolOf(nodeFileSystem).closePath(path);
-      if ((await hashOfFile(path)) !== sha256) throw changedSince(path);
-      if (isLog) removeFiles(sidecarsOf(path, undefined).removed);
-      removing(path, () => {
-        unlinkSync(path);
-      });
-      if (isLog) await new CatalogStore("auto").forget(path);
-      syncQuietly(dirname(path));
-    } finally {
-      held?.releaseSync();
-    }
-  }
-}
-
-function changedSince(path: string): BranchlogError {
-  const message = `${path} changed since; it was left where it is. Archive or delete it instead.`;
-  return new BranchlogError("ERR_LOG_CHANGED", message, { path });
+): Promise<ReadonlyMap<string, Left>> {
+  const there = files.filter(({ file: { path } }) => statOf(path) !== undefined);
+  const leaving = there.map(({ file, session }) => {
+    const { path } = file;
+    const isOfOurs = session === undefined || session.agent === "pi" || session.agent === "omp";
+    const isOwn = isOfOurs && path.endsWith(".jsonl");
+    const derived = isOwn ? sidecarsOf(path, undefined).removed : [];
+    return { path, files: [file], isOwn, derived };
+  });
+  return removeTogether(leaving, { force: false }, ports);
 }
 
 /** Throws `ERR_SESSION_BUSY`, `ERR_DELETE_FAILED`. */
-export function lockForRemoval(path: string, ports: Ports): HeldLock {
+function lockForRemoval(path: string, ports: Ports): HeldLock {
   const lock = heldByOmp(path, ports.clock.now());
   if (lock !== undefined) throw busySession(path, `${lock} says that omp is writing to it`);
   try {
@@ -289,12 +346,16 @@ function removeEmptyDirectories(root: string, files: readonly string[]): void {
 
 const temporaryForm = /\.[\da-f-]{36}\.tmp$/;
 
+function isTemporary(path: string): boolean {
+  return temporaryForm.test(path) || path.endsWith(asideEnding);
+}
+
 /**
  * Regular files below a directory, in any order; of a file, itself. Links are left alone, and what
  * a killed process left under a temporary name.
  */
 export function filesBelow(path: string): string[] {
-  if (temporaryForm.test(path)) return [];
+  if (isTemporary(path)) return [];
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory() !== true) return stats?.isFile() === true ? [path] : [];
   return readdirSync(path).flatMap((name) => filesBelow(join(path, name)));
@@ -314,15 +375,4 @@ function removing<T>(path: string, step: () => T): T {
   } catch (error) {
     throw removalFailed(path, error);
   }
-}
-
-export function busySession(path: string, why: string, cause?: unknown): BranchlogError {
-  const message = `${path} was left alone: ${why}. Close that program, or force it.`;
-  return new BranchlogError("ERR_SESSION_BUSY", message, { path, cause });
-}
-
-export function removalFailed(path: string, cause: unknown): BranchlogError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const message = `${path} could not be removed (${reason}). Check the permissions.`;
-  return new BranchlogError("ERR_DELETE_FAILED", message, { path, cause });
 }

@@ -3,17 +3,13 @@ import { createHash } from "node:crypto";
 import { createReadStream, utimesSync } from "node:fs";
 import { dirname } from "node:path";
 import { BranchlogError } from "@branchlog/core";
-import {
-  AtomicFile,
-  creationFailed,
-  logExists,
-  makeDurableDirectory,
-} from "@branchlog/core/internal";
+import { AtomicFile, creationFailed, makeDurableDirectory } from "@branchlog/core/internal";
 import { statOf } from "./file-state.ts";
 import type { KeptFiles } from "./kept-files.ts";
 import type { PackedFile } from "./operation.ts";
 import { readPacked } from "./pack.ts";
 import type { PackTarget } from "./pack.ts";
+import { placeTaken } from "./removal-errors.ts";
 
 /**
  * With their bytes, permissions and times of change. Throws `ERR_LOG_EXISTS`,
@@ -42,8 +38,12 @@ export async function restoreFiles(
   }
 }
 
+export function copyAdvice(path: string): string {
+  return `Move it away; or branchlog restore ${path} -o FILE writes a copy, if it is archived.`;
+}
+
 function beginAt(path: string, { ports }: KeptFiles): AtomicFile {
-  if (ports.fs.statSync(path) !== null) throw logExists(path, undefined);
+  if (ports.fs.statSync(path) !== null) throw placeTaken(path, copyAdvice(path));
   makeDurableDirectory(ports.fs, dirname(path));
   return new AtomicFile(ports, path);
 }
@@ -68,14 +68,17 @@ function creating<T>(path: string, step: () => T): T {
   }
 }
 
-/** Of the first bytes of a file, or of all; undefined if it is no file, or shorter. */
-export async function hashOfFile(path: string, bytes?: number): Promise<string | undefined> {
+/** Of so many bytes of a file, or of all from `start`; undefined if it is no file, or shorter. */
+export async function hashOfFile(
+  path: string,
+  bytes: number = Infinity,
+  start = 0,
+): Promise<string | undefined> {
   if (statOf(path)?.isFile() !== true) return undefined;
   const hash = createHash("sha256");
   let count = 0;
   try {
-    const end = bytes === undefined ? undefined : bytes - 1;
-    const stream = bytes === 0 ? [] : createReadStream(path, end === undefined ? {} : { end });
+    const stream = bytes === 0 ? [] : createReadStream(path, { start, end: start + bytes - 1 });
     for await (const chunk of stream) {
       // Decoding boundary: a stream of bytes has no other chunks.
       const piece = chunk as Buffer;
@@ -86,5 +89,5 @@ export async function hashOfFile(path: string, bytes?: number): Promise<string |
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;
   }
-  return bytes !== undefined && count < bytes ? undefined : hash.digest("hex");
+  return bytes !== Infinity && count < bytes ? undefined : hash.digest("hex");
 }

@@ -1,20 +1,22 @@
 /** Takes an operation back, if every file is as the operation left it. */
-import { renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { runAsync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import { acquireLock, nodeFileSystem, requireOptions } from "@branchlog/core/internal";
 import { trashMs } from "../limits.ts";
-import { statOf } from "./file-state.ts";
+import { filesOpenElsewhere, statOf } from "./file-state.ts";
 import { KeptFiles, keepingNames } from "./kept-files.ts";
 import type { KeepingOptions } from "./kept-files.ts";
 import { moveFile, placeOfMoved } from "./move-file.ts";
 import { inverted, isVoid, undoneBy } from "./operation.ts";
 import type { FileChange, Operation, PackedFile } from "./operation.ts";
 import { readPacked } from "./pack.ts";
+import { recoverAside } from "./recover-aside.ts";
+import { removalFailed } from "./removal-errors.ts";
 import { removeAgain } from "./remove-sessions.ts";
 import { hashOfFile, restoreFiles } from "./restore-file.ts";
+import { FilesAside, giveName } from "./set-aside.ts";
 
 export interface UndoOptions extends KeepingOptions {
   readonly signal?: AbortSignal | undefined;
@@ -49,7 +51,8 @@ export async function operations(
   return recorded(kept, await kept.operations());
 }
 
-function recorded(kept: KeptFiles, all: readonly Operation[]): RecordedOperation[] {
+/** With what is known of them now; without those that did nothing. */
+export function recorded(kept: KeptFiles, all: readonly Operation[]): RecordedOperation[] {
   const undone = undoneBy(all);
   const done = all.filter((operation) => !isVoid(operation));
   return done.map((operation) => ({
@@ -75,6 +78,7 @@ function recorded(kept: KeptFiles, all: readonly Operation[]): RecordedOperation
 export async function undoOperation(id?: string, options: UndoOptions = {}): Promise<UndoResult> {
   const { signal, ...place } = requireOptions(options, undoNames);
   const kept = new KeptFiles(place);
+  await recoverAside(kept);
   const undone = chosen(recorded(kept, await kept.operations()), id);
   const inverse = inverted(undone.changes);
   const steps: FileChange[] = [];
@@ -105,15 +109,17 @@ export async function undoOperation(id?: string, options: UndoOptions = {}): Pro
   if (removing.length > 0) await kept.record({ ...undo, changes: removing });
   const restored = packed.filter(({ kind }) => kind === "restored").map(({ file }) => file);
   await restoreFiles(kept, restored);
-  await removeAgain(removed, kept.ports).catch(async (error: unknown) => {
-    const left = removing.flatMap((change) =>
-      "file" in change && statOf(change.file.path) !== undefined
+  const gone = await removeAgain(removed, kept.ports);
+  const [failure] = [...gone.values()].flatMap(({ error }) => error ?? []);
+  if (failure !== undefined) {
+    const left = removed.flatMap((change) =>
+      gone.get(change.file.path)?.removed.length === 0
         ? [{ ...change, kind: "restored" } as const]
         : [],
     );
     await kept.record({ ...undo, changes: left });
-    throw error;
-  });
+    throw failure;
+  }
   for (const change of steps) await carryOut(change, undone, kept);
   // All of it, also what an earlier call had done before it was interrupted.
   const others = inverse.filter(({ kind }) => kind !== "removed");
@@ -149,7 +155,12 @@ function chosen(all: readonly RecordedOperation[], id: string | undefined): Reco
     const again = `branchlog undo ${operation.undoneBy} does it again`;
     throw refused(operation, "", `it was undone already; ${again}`);
   }
-  if (operation.isExpired) throw refused(operation, "", "what it removed was kept for 30 days");
+  if (operation.isExpired)
+    throw refused(
+      operation,
+      "",
+      "what it removed was kept for 30 days, which are over; branchlog ops lists what is kept",
+    );
   return operation;
 }
 
@@ -162,18 +173,33 @@ async function isToDo(change: FileChange, of: Operation): Promise<boolean> {
       if (stats === undefined) return true;
       // What was appended since is not lost: the file is there.
       if (stats.isFile() && (await hashOfFile(path, sizeBytes)) === sha256) return false;
-      throw refused(of, path, "there is another file in its place; move that away");
+      throw refused(
+        of,
+        path,
+        `there is another file in its place; move that away, then ${againBy(of)}`,
+      );
     }
     case "removed": {
       const { path, sha256 } = change.file;
       const there = await hashOfFile(path);
       if (there === undefined) return false;
-      if (there !== sha256) throw refused(of, path, "it changed since");
+      if (there !== sha256) {
+        throw refused(
+          of,
+          path,
+          "it changed since; branchlog archive or delete removes it as it is",
+        );
+      }
       return true;
     }
     case "moved": {
       const place = placeOfMoved(change);
-      if (place === "none") throw refused(of, change.from, "it is gone, or another file");
+      if (place === "none")
+        throw refused(
+          of,
+          change.from,
+          `it is gone, or another file; bring it back, then ${againBy(of)}`,
+        );
       // What was never moved, or is back, is as before.
       return place === "from";
     }
@@ -181,9 +207,13 @@ async function isToDo(change: FileChange, of: Operation): Promise<boolean> {
       const { path, before, after } = change;
       const there = await hashOfFile(path);
       if (there === after) return false;
-      if (there !== before) throw refused(of, path, "it changed since");
+      if (there !== before) throw refused(of, path, changedSince(change, of));
       if (originalOf(change, of) === null) {
-        throw refused(of, path, "nothing keeps it; repair or migrate the session again");
+        throw refused(
+          of,
+          path,
+          "nothing keeps it; branchlog repair or branchlog migrate the session again",
+        );
       }
       return true;
     }
@@ -204,7 +234,7 @@ async function carryOut(change: FileChange, of: Operation, kept: KeptFiles): Pro
     case "removed":
       return;
     case "moved":
-      await moveFile(change, kept.ports);
+      await moveFile(change, kept.ports, false);
       return;
     case "replaced": {
       const original = originalOf(change, of);
@@ -222,19 +252,37 @@ async function putBack(
   { ports }: KeptFiles,
 ): Promise<void> {
   if ((await hashOfFile(original)) !== after) {
-    throw refused(of, original, "it is not what was kept");
+    throw refused(of, original, "it is not what was kept; bring it back from a backup");
   }
   const held = await runAsync(acquireLock(path, ports, 0)).catch((error: unknown) => {
     if (!isBranchlogError(error, "ERR_LOCK_TIMEOUT")) throw error;
-    throw refused(of, path, "another process is appending to it");
+    throw refused(of, path, `another process is appending to it; close that, then ${againBy(of)}`);
   });
   try {
-    if ((await hashOfFile(path)) !== before) throw refused(of, path, "it changed since");
-    renameSync(original, path);
+    if ((await hashOfFile(path)) !== before) throw refused(of, path, changedSince({ path }, of));
+    const file = new FilesAside(ports, [{ path, sha256: before }]);
+    try {
+      await file.requireKnown(filesOpenElsewhere());
+      giveName(ports.fs, original, path);
+      file.remove();
+    } catch (error) {
+      throw file.putBack(error instanceof BranchlogError ? error : removalFailed(path, error));
+    }
     nodeFileSystem.syncDirectorySync(dirname(path));
   } finally {
     held.releaseSync();
   }
+}
+
+function againBy({ id }: Operation): string {
+  return `branchlog undo ${id}`;
+}
+
+function changedSince(change: { readonly path: string }, of: Operation): string {
+  const original = originalOf(change, of);
+  const where =
+    original === null ? "" : `; branchlog entries ${original} shows it as it was before`;
+  return `it changed since${where}`;
 }
 
 function refused({ id, kind }: Operation, path: string, why: string): BranchlogError {

@@ -2,30 +2,29 @@
  * Deletes a session file with its sidecars, unless a writer may have it open: it is kept for 30
  * days, or removed for good.
  */
-import { lstatSync, readlinkSync, realpathSync, unlinkSync } from "node:fs";
-import type { BigIntStats } from "node:fs";
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { SessionHeader } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
-  CatalogStore,
-  descriptorPoolOf,
   errorCodeOf,
-  nodeFileSystem,
-  removeAbandonedTickets,
   requireOptions,
   requireText,
   readSessionHeaderSync,
   transcriptErrorAt,
 } from "@branchlog/core/internal";
 import { expireTrash } from "../keeping/archive-sessions.ts";
+import { statOf } from "../keeping/file-state.ts";
 import { KeptFiles, keepingNames } from "../keeping/kept-files.ts";
 import type { KeepingOptions } from "../keeping/kept-files.ts";
-import { lockForRemoval, removalFailed, removeSessions } from "../keeping/remove-sessions.ts";
+import { recoverAside } from "../keeping/recover-aside.ts";
+import { removalFailed } from "../keeping/removal-errors.ts";
+import { keptThere, removeSessions, removeTogether } from "../keeping/remove-sessions.ts";
+import { hashOfFile } from "../keeping/restore-file.ts";
 import { trashMs } from "../limits.ts";
-import { removeFiles, sidecarsOf } from "./sidecars.ts";
+import { sidecarsOf } from "./sidecars.ts";
 
 export interface DeleteOptions extends KeepingOptions, Pick<EngineOptions, "checkpointDir"> {
   /** Also while another process holds its lock, or omp its own. Default false. */
@@ -51,6 +50,7 @@ export interface DeleteResult {
   readonly operation: string | null;
   /** Derived files that were removed with it. */
   readonly removed: readonly string[];
+  /** Files that stay; also the path itself, if another program made a new file there meanwhile. */
   readonly kept: readonly string[];
 }
 
@@ -74,16 +74,22 @@ export async function deleteSession(
     checkpointDir,
     ...place
   } = requireOptions(options, deleteNames);
-  const file = deletableFile(requireText("The path", path));
-  const { removed, kept } = sidecarsOf(file.path, checkpointDir);
-  const shared = { path: file.path, id: file.header.id, kept };
   const files = new KeptFiles(place);
+  await recoverAside(files, [resolve(requireText("The path", path))]);
+  const file = deletableFile(path);
+  const { removed, kept } = sidecarsOf(file.path, checkpointDir);
   if (files.holds(file.path)) {
-    throw removalFailed(file.path, "Branchlog keeps there what was removed");
+    throw removalFailed(file.path, keptThere);
   }
+  const { path: canonical, header } = file;
+  const shared = (): Pick<DeleteResult, "path" | "id" | "kept"> => ({
+    path: canonical,
+    id: header.id,
+    kept: statOf(canonical) === undefined ? kept : [canonical, ...kept],
+  });
   if (permanent) {
-    await unlinkSession(file, force, files);
-    return { ...shared, how: "unlinked", operation: null, removed: removeFiles(removed) };
+    await removeForGood(file.path, removed, force, files);
+    return { ...shared(), how: "unlinked", operation: null, removed };
   }
   await expireTrash(files);
   const session = { path: file.path, isOwn: true, belonging: [], derived: removed };
@@ -95,73 +101,51 @@ export async function deleteSession(
   });
   const [failure] = failures;
   if (failure !== undefined) throw failure;
-  return { ...shared, how: "trash", operation, removed };
+  return { ...shared(), how: "trash", operation, removed };
 }
 
-async function unlinkSession(
-  file: DeletableFile,
+async function removeForGood(
+  path: string,
+  derived: readonly string[],
   force: boolean,
   { ports }: KeptFiles,
 ): Promise<void> {
-  const { path } = file;
-  const held = force ? null : lockForRemoval(path, ports);
-  try {
-    descriptorPoolOf(nodeFileSystem).closePath(path);
-    if (!isStillAt(file)) throw replaced(path);
-    try {
-      unlinkSync(path);
-    } catch (error) {
-      throw removalFailed(path, error);
-    }
-    await new CatalogStore("auto").forget(path);
-    removeAbandonedTickets(path);
-    try {
-      nodeFileSystem.syncDirectorySync(dirname(path));
-    } catch {
-      // It is deleted; a loss of power may bring it back.
-    }
-  } finally {
-    held?.releaseSync();
-  }
-}
-
-function replaced(path: string): BranchlogError {
-  const message = `${path} was replaced or removed by another program meanwhile. Look at it again.`;
-  return new BranchlogError("ERR_LOG_CHANGED", message, { path });
+  const sha256 = (await hashOfFile(path)) ?? "";
+  const leaving = { path, files: [{ path, sha256 }], isOwn: true, derived };
+  const left = (await removeTogether([leaving], { force }, ports)).get(path);
+  if (left?.error !== undefined) throw left.error;
 }
 
 interface DeletableFile {
   readonly path: string;
   /** As stored: foreign files may lack any field but the id. */
   readonly header: SessionHeader;
-  readonly stats: BigIntStats;
 }
 
 /** Refuses a symbolic link: what to delete would be ambiguous. */
 function deletableFile(path: string): DeletableFile {
   const named = resolve(path);
-  const stats = readable(named, () => lstatSync(named, { bigint: true }));
+  const stats = readable(named, () => lstatSync(named));
   if (stats.isSymbolicLink()) {
-    const message = `${named} is a symbolic link to ${readlinkSync(named)}.`;
-    const advice = "Delete that by its own path, or remove the link yourself.";
+    const target = readlinkSync(named);
+    const message = `${named} is a symbolic link to ${target}.`;
+    const advice = `branchlog delete ${target} deletes that; or remove the link yourself.`;
     throw refused("ERR_NOT_A_SESSION", named, `${message} ${advice}`);
   }
   if (!stats.isFile()) {
     const what = stats.isDirectory() ? "a directory" : "not a regular file";
-    throw refused("ERR_LOG_UNREADABLE", named, `${named} is ${what}, not a session file.`);
+    const advice = "branchlog archive takes directories, branchlog list shows the sessions.";
+    throw refused("ERR_LOG_UNREADABLE", named, `${named} is ${what}, no session file. ${advice}`);
   }
   const canonical = join(realpathSync(dirname(named)), basename(named));
   const header = readable(canonical, () => readSessionHeaderSync(canonical));
-  if (header !== undefined) return { path: canonical, header, stats };
+  if (header !== undefined) return { path: canonical, header };
   const foreign = transcriptErrorAt(canonical);
   if (foreign !== undefined) throw foreign;
-  const message = `${named} has no readable session header, so it may be anything.`;
+  const message =
+    `${named} has no readable session header, so it may be anything. branchlog repair shows ` +
+    "whether it can be a session.";
   throw refused("ERR_NOT_A_SESSION", named, message);
-}
-
-function isStillAt({ path, stats }: DeletableFile): boolean {
-  const now = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return now !== undefined && now.dev === stats.dev && now.ino === stats.ino;
 }
 
 function readable<T>(path: string, read: () => T): T {
@@ -169,10 +153,14 @@ function readable<T>(path: string, read: () => T): T {
     return read();
   } catch (cause) {
     if (errorCodeOf(cause) === "ENOENT") {
-      const message = `There is no session file at ${path}.`;
+      const message =
+        `There is no session file at ${path}. branchlog list shows those that there are, ` +
+        "branchlog ops what was deleted.";
       throw new BranchlogError("ERR_LOG_MISSING", message, { path, cause });
     }
-    const message = `${path} cannot be read (${String(cause)}). Check its permissions.`;
+    const message =
+      `${path} cannot be read (${String(cause)}). Check its permissions, and ` +
+      "repeat branchlog delete.";
     throw new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
   }
 }

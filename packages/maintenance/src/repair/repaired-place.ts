@@ -51,6 +51,10 @@ export function* takePlace(copy: RepairedCopy): Steps<Replaced> {
     fs.syncDirectorySync(dirname(path));
     yield portStep("check lock");
     if (!held.isOursSync()) throw changed(path);
+    yield portStep("stat");
+    // An editor may have replaced the log while its directory was synced.
+    const there = fs.statSync(path);
+    if (there === null || !isSameFile(there, plan.source.stat)) throw changed(path);
     yield portStep("rename");
     copy.result.replace();
     copy.result.syncName();

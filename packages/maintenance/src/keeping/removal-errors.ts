@@ -1,0 +1,51 @@
+/** Why a file was left, or where it is. Every message names the command that helps. */
+import { BranchlogError } from "@branchlog/core";
+
+export function busySession(path: string, why: string, cause?: unknown): BranchlogError {
+  const message =
+    `${path} was left alone: ${why}. Close that program and repeat the command; branchlog ` +
+    "archive, delete, prune and mv also take --force.";
+  return new BranchlogError("ERR_SESSION_BUSY", message, { path, cause });
+}
+
+export function removalFailed(path: string, cause: unknown): BranchlogError {
+  const message =
+    `${path} could not be removed or moved (${reasonOf(cause)}); it was left where it is. Check ` +
+    "the permissions of its directory, and repeat the command; branchlog ops lists what was done.";
+  return new BranchlogError("ERR_DELETE_FAILED", message, { path, cause });
+}
+
+export function changedMeanwhile(path: string, cause?: unknown): BranchlogError {
+  const message =
+    `${path} changed while it was about to be removed or moved: another program writes to it. It ` +
+    "was left where it is. Close that program, and repeat the command; branchlog ops lists what " +
+    "was done.";
+  return new BranchlogError("ERR_LOG_CHANGED", message, { path, cause });
+}
+
+/** A file whose name another program gave to a new one meanwhile. */
+export function leftAside(path: string, aside: string, cause: unknown): BranchlogError {
+  const message =
+    `${path} changed while it was about to be removed or moved, and has a new file in its place ` +
+    `now, which was left as it is. What was there is ${aside}: branchlog entries shows it. Close ` +
+    "the program that writes there, and rename one of the two.";
+  return new BranchlogError("ERR_LOG_CHANGED", message, { path, cause });
+}
+
+/** A file that the system did not let have its name back. */
+export function notPutBack(path: string, aside: string, cause: unknown): BranchlogError {
+  const message =
+    `${path} could neither be removed or moved, nor be put back (${reasonOf(cause)}): it is ` +
+    `${aside}. Check the disk and the permissions; branchlog restore, undo, archive and delete ` +
+    "put it back.";
+  return new BranchlogError("ERR_DELETE_FAILED", message, { path, cause });
+}
+
+export function placeTaken(path: string, advice: string, cause?: unknown): BranchlogError {
+  const message = `There is something at ${path} already; it was left as it is. ${advice}`;
+  return new BranchlogError("ERR_LOG_EXISTS", message, { path, cause });
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,203 @@
+/**
+ * Takes files away without losing what programs append that take no lock. Each file is renamed
+ * aside in its directory and compared under that name; then it is removed, or gets its name back.
+ * A program that opens the file by its path finds none, or makes a new one, which is never
+ * replaced. One that had the file open before is seen by `filesOpenElsewhere`, or by the bytes that
+ * it wrote before the last comparison.
+ */
+import { BranchlogError } from "@branchlog/core";
+import type { FileSystem, Ports } from "@branchlog/core/types";
+import {
+  errorCodeOf,
+  isLinkUnsupported,
+  isSameFile,
+  logExists,
+  sidecarPath,
+} from "@branchlog/core/internal";
+import type { FileStat } from "@branchlog/core/internal";
+import { identityOf } from "./file-state.ts";
+import {
+  busySession,
+  changedMeanwhile,
+  leftAside,
+  notPutBack,
+  removalFailed,
+} from "./removal-errors.ts";
+import { hashOfFile } from "./restore-file.ts";
+
+/** No agent lists a file of this name, and no program opens it. */
+export const asideEnding = ".branchlog-aside";
+
+export interface KnownFile {
+  readonly path: string;
+  readonly sizeBytes?: number;
+  /** Of the bytes that may be removed, in hexadecimal. */
+  readonly sha256: string;
+  /** Where it is, if another process has set it aside already. */
+  readonly aside?: string;
+}
+
+interface AsideFile extends KnownFile {
+  readonly aside: string;
+  /** As it was when it was compared. */
+  stat?: FileStat;
+}
+
+/** Always end it: by `remove`, or by `putBack`. */
+export class FilesAside {
+  /** Paths of the files that are removed. */
+  readonly removed: string[] = [];
+  readonly #fs: FileSystem;
+  #files: AsideFile[] = [];
+
+  /** Renames all files, or none. Throws `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`. */
+  constructor({ fs, ids }: Ports, files: readonly KnownFile[]) {
+    this.#fs = fs;
+    for (const file of files) {
+      const aside = file.aside ?? sidecarPath(file.path, `.${ids.sessionId()}${asideEnding}`);
+      // Before the call: one that failed may have had its effect.
+      this.#files.push({ ...file, aside });
+      if (file.aside !== undefined) continue;
+      try {
+        fs.renameSync(file.path, aside);
+      } catch (error) {
+        const toError = errorCodeOf(error) === "ENOENT" ? changedMeanwhile : removalFailed;
+        throw this.putBack(toError(file.path, error));
+      }
+    }
+  }
+
+  /**
+   * Compares all files with what is known of them.
+   * @param openElsewhere Found after they were renamed: no process can open them since.
+   * Throws `ERR_SESSION_BUSY`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`.
+   */
+  async requireKnown(openElsewhere: ReadonlySet<string>): Promise<void> {
+    for (const file of this.#files) {
+      const { path, aside, sha256 } = file;
+      const before = this.#statOf(file);
+      if (openElsewhere.has(identityOf(before))) {
+        throw busySession(path, "another process has it open");
+      }
+      const hash = await hashOfFile(aside);
+      file.stat = this.#statOf(file);
+      if (hash !== sha256 || !isSameState(before, file.stat)) throw changedMeanwhile(path);
+    }
+  }
+
+  /**
+   * Removes what was compared, the first file first. Throws `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`;
+   * those before are removed then.
+   */
+  remove(): void {
+    for (;;) {
+      const [file] = this.#files;
+      if (file === undefined) return;
+      const now = this.#statOf(file);
+      if (file.stat === undefined || !isSameState(now, file.stat)) {
+        throw changedMeanwhile(file.path);
+      }
+      this.#unlink(file);
+      this.#files.shift();
+      this.removed.push(file.path);
+    }
+  }
+
+  /** Gives a single file another name, which must be free, with whatever was written to it. */
+  moveTo(path: string): void {
+    const [file] = this.#files;
+    if (file === undefined) return;
+    giveName(this.#fs, file.aside, path);
+    this.#files = [];
+  }
+
+  /**
+   * Gives all files that are not removed their names back.
+   * @param error Why they are not removed; the result says in addition what has no name again.
+   */
+  putBack(error: BranchlogError): BranchlogError {
+    let result = error;
+    for (const { path, aside } of this.#files) {
+      try {
+        giveName(this.#fs, aside, path);
+      } catch (cause) {
+        if (this.#isBack(path, aside)) continue;
+        const isTaken = cause instanceof BranchlogError;
+        result = isTaken ? leftAside(path, aside, error) : notPutBack(path, aside, cause);
+      }
+    }
+    this.#files = [];
+    return result;
+  }
+
+  /** By another process, or since the rename had no effect. */
+  #isBack(path: string, aside: string): boolean {
+    try {
+      return this.#fs.statSync(aside) === null && this.#fs.statSync(path) !== null;
+    } catch {
+      return false;
+    }
+  }
+
+  #statOf({ path, aside }: AsideFile): FileStat {
+    let stat: FileStat | null;
+    try {
+      stat = this.#fs.statSync(aside);
+    } catch (error) {
+      throw removalFailed(path, error);
+    }
+    if (stat === null) throw changedMeanwhile(path);
+    return stat;
+  }
+
+  #unlink({ path, aside }: AsideFile): void {
+    try {
+      this.#fs.unlinkSync(aside);
+    } catch (error) {
+      // A failed call may have had its effect.
+      if (!isGone(this.#fs, aside)) throw removalFailed(path, error);
+    }
+  }
+}
+
+function isGone(fs: FileSystem, path: string): boolean {
+  try {
+    return fs.statSync(path) === null;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Renames a file, never over another one. A name that is its own already is fine. Throws
+ * `ERR_LOG_EXISTS`, errors of the file system.
+ */
+export function giveName(fs: FileSystem, from: string, to: string): void {
+  try {
+    // A link, unlike a rename, never replaces a file.
+    fs.linkSync(from, to);
+  } catch (error) {
+    const [one, other] = [fs.statSync(from), fs.statSync(to)];
+    const isLinked = one !== null && other !== null && isSameFile(one, other);
+    if (!isLinked) {
+      if (other !== null) throw logExists(to, error);
+      if (!isLinkUnsupported(error)) throw error;
+      fs.renameSync(from, to);
+      return;
+    }
+  }
+  try {
+    fs.unlinkSync(from);
+  } catch {
+    // A second name loses nothing; the next recovery removes it.
+  }
+}
+
+function isSameState(one: FileStat, other: FileStat): boolean {
+  return (
+    isSameFile(one, other) &&
+    one.size === other.size &&
+    one.mtimeMs === other.mtimeMs &&
+    one.ctimeMs === other.ctimeMs
+  );
+}
