@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 
 // Tests run on the sources (the "@branchlog/source" condition); tests that spawn processes use
-// dist.
+// dist. What waits for browsers, servers and benchmarks is in vitest.long.config.ts.
 const conditions = ["@branchlog/source"];
-const resolve = { resolve: { conditions }, ssr: { resolve: { conditions } } };
+/** Of all tests. */
+export const resolve = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
 /** Compare the memory of the process, which other tests would have used before. */
 const memoryTests = ["test/transfer/convert/convert-memory.test.ts", "test/faults/memory.test.ts"];
@@ -14,7 +15,8 @@ const memoryTests = ["test/transfer/convert/convert-memory.test.ts", "test/fault
 /** What tests delete is not kept among what the developer deleted. */
 const env = { BRANCHLOG_DATA_DIR: mkdtempSync(join(tmpdir(), "branchlog-data-")) };
 
-const common = {
+/** Of all tests. */
+export const common = {
   env,
   setupFiles: "test/support/law-time.ts",
   pool: "forks",
@@ -32,7 +34,12 @@ export default defineConfig({
           ...common,
           name: "shared",
           include: ["test/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, "test/{e2e,e2e-omp,builds}/**", ...memoryTests],
+          exclude: [
+            ...configDefaults.exclude,
+            "test/{e2e,e2e-omp,builds}/**",
+            "test/**/*.long.test.ts",
+            ...memoryTests,
+          ],
           // Loading the modules for each file anew took a fourth of the time.
           isolate: false,
         },

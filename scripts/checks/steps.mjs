@@ -21,6 +21,7 @@ import { countTests } from "./test-count.mjs";
  * @property {readonly string[]} [after] Steps that must have ended before.
  * @property {readonly string[]} [needs] Steps that must have passed before; otherwise skipped.
  * @property {boolean} [onDemand] Runs only when it is named.
+ * @property {boolean} [isLong] Runs when it is named, and with `all`.
  * @property {number} [cores] Cores it keeps busy (default 1).
  * @property {number} [secondsMax] It is stopped, and failed, after this time (default 300).
  * @property {(ok: boolean) => Counts} [count] What it counts for (default: one check).
@@ -78,6 +79,8 @@ export function createSteps() {
       needs: ["types", "bundle"],
     },
     testStep("tests", "vitest.config.ts", scratch),
+    // What waits for browsers, servers and benchmarks.
+    { ...testStep("long tests", "vitest.long.config.ts", scratch), isLong: true },
     // Installs the agents it compares with, hundreds of megabytes, from the registry.
     { ...testStep("e2e", "vitest.e2e.config.ts", scratch), onDemand: true },
     // The same with omp and Bun, another 1.5 GB.
@@ -111,14 +114,16 @@ function testStep(name, config, scratch) {
 }
 
 /**
- * The named steps and what they wait for, in order; if no name is given, all but those on demand.
- * A name also selects its group: `publint` selects `publint core`.
+ * The named steps and what they wait for, in order; if no name is given, all but those on demand
+ * and the long ones, which `all` takes as well. A name also selects its group: `publint` selects `publint core`.
  * @param {Step[]} steps
  * @param {string[]} names
  * @returns {Step[]}
  */
 export function selectSteps(steps, names) {
-  if (names.length === 0) return steps.filter((step) => step.onDemand !== true);
+  if (names.length === 0 || names[0] === "all") {
+    return steps.filter(({ onDemand, isLong }) => !onDemand && (!isLong || names.length > 0));
+  }
   const wanted = new Set();
   const add = (step) => {
     wanted.add(step);

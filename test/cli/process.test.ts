@@ -66,7 +66,10 @@ describe("the process", () => {
   it.each([
     [["--version"], []],
     [["--help"], ["errors.js", "store/address.js"]],
-    [["info", "--help"], ["errors.js", "store/address.js"]],
+    [
+      ["info", "--help"],
+      ["errors.js", "store/address.js"],
+    ],
   ])(
     "the process prints what needs no session without loading the engine: %j",
     async (words, modules) => {

@@ -319,8 +319,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
   it("says what the server refuses, which is not uncertain: a read-only server, a full disk", async () => {
     const schema = server.newSchema();
     const store = await server.store({ schema });
-    const { header } = await createSession({ store, cwd: "/w" });
-    const { id } = header;
+    const { id } = (await createSession({ store, cwd: "/w" })).header;
     const options = encodeURIComponent("-c default_transaction_read_only=on");
     const standby = postgresStore(`${server.url(schema)}&options=${options}`);
     const reader = await openSession({ store: standby, id });

@@ -6,9 +6,7 @@ import { openSession } from "@branchlog/core";
 const [path, name, lockWaitMs] = process.argv.slice(2);
 const session = await openSession(path, { lockWaitMs: Number(lockWaitMs) });
 writeSync(1, "ready\n");
-process.stdin.resume();
-process.stdin.once("end", async () => {
-  const { id } = await session.append({ type: "custom", customType: name });
-  writeSync(1, `${id}\n`);
-  await session.close();
-});
+for await (const _ of process.stdin);
+const { id } = await session.append({ type: "custom", customType: name });
+writeSync(1, `${id}\n`);
+await session.close();
