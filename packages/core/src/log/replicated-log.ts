@@ -270,7 +270,9 @@ export class ReplicatedLog extends TrackedLog {
 
   #uncertain(cause: unknown): BranchlogError {
     const { name, address } = this.stored;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    // What the store's own error advises is said here.
+    const under = isBranchlogError(cause) ? (cause.cause ?? cause) : cause;
+    const reason = under instanceof Error ? under.message : String(under);
     const message =
       `The store did not answer in time whether it has what was appended to ${address} ` +
       `(${reason}). Append again once it answers, with the ids that this error names: what is ` +
