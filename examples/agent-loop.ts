@@ -10,9 +10,9 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSession } from "@branchlog/core";
-import type { EntryDraft } from "@branchlog/core";
-import type { AgentMessage } from "@branchlog/core/entries";
+import { createSession } from "branchlog";
+import type { EntryDraft } from "branchlog";
+import type { AgentMessage } from "branchlog/entries";
 
 const directory = mkdtempSync(join(tmpdir(), "branchlog-example-"));
 const session = await createSession(join(directory, "session.jsonl"), { cwd: directory });

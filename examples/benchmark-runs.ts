@@ -17,8 +17,8 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSession, openSession } from "@branchlog/core";
-import type { AssistantMessage } from "@branchlog/core/entries";
+import { createSession, openSession } from "branchlog";
+import type { AssistantMessage } from "branchlog/entries";
 
 /** What the agent of this example makes of each task. */
 const tasks = {

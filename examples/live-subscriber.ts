@@ -12,8 +12,8 @@ import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSession, openSession } from "@branchlog/core";
-import { live } from "@branchlog/core/live";
+import { createSession, openSession } from "branchlog";
+import { live } from "branchlog/live";
 
 const [, example = "", path] = process.argv;
 if (path === undefined) await watch();

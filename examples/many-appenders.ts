@@ -10,7 +10,7 @@ import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSession, openSession } from "@branchlog/core";
+import { createSession, openSession } from "branchlog";
 
 const [, example = "", path, name = ""] = process.argv;
 if (path === undefined) await startAll();

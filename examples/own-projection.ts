@@ -7,9 +7,9 @@
  *   {"bash":1}
  *   {"bash":1,"edit":1}
  */
-import { memorySession } from "@branchlog/core";
-import type { EntryDraft, Projection } from "@branchlog/core";
-import { live } from "@branchlog/core/live";
+import { memorySession } from "branchlog";
+import type { EntryDraft, Projection } from "branchlog";
+import { live } from "branchlog/live";
 
 /** A pure fold: a new state where something changed, else the same. */
 const failures: Projection<Readonly<Record<string, number>>> = {

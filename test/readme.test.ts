@@ -25,7 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function examplesIn(markdown: string): Example[] {
   const blocks = markdown.matchAll(/^(<!-- runs -->\n)?```[jt]s\n([^]*?)^```$/gm);
   return Array.from(blocks, ([, mark, code = ""]) => {
-    const name = /from "(@branchlog[^"]*)"/.exec(code)?.[1] ?? "an example";
+    const name = /from "(branchlog[^"]*)"/.exec(code)?.[1] ?? "an example";
     return { name, code, runs: mark !== undefined, prints: printedLines(code) };
   });
 }
@@ -54,6 +54,7 @@ const documents = [
   "README.md",
   "docs/guide.md",
   "docs/cookbook.md",
+  "docs/entry-points.md",
   ...readmes.filter((path) => existsSync(join(root, path))),
 ];
 const examples = documents

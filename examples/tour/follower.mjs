@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { openSession } from "@branchlog/core";
+import { openSession } from "branchlog";
 
 const [path, from, count] = process.argv.slice(2);
 const pauseMs = 2;

@@ -1,5 +1,5 @@
 /** Tells the tour: chapters, facts, checks, the conclusion. With colours where they can be seen. */
-import { createStyle, wantsColour } from "@branchlog/cli";
+import { createStyle, wantsColour } from "../../packages/cli/dist/index.js";
 
 export class Narrator {
   #stream;

@@ -1,8 +1,8 @@
 /** Checks what came of it: every claim of the tour, and whether it holds. */
-import { verifySession } from "@branchlog/maintenance";
+import { verifySession } from "branchlog/tools";
 
 /**
- * @param {import("@branchlog/core").Session} session The session, opened afterwards.
+ * @param {import("branchlog").Session} session The session, opened afterwards.
  * @param {Awaited<ReturnType<typeof import("./together.mjs").runTogether>>} outcome
  * @param {number} revisionBefore Entries that were there before.
  * @returns {Promise<{ claim: string, holds: boolean }[]>}

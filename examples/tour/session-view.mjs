@@ -1,5 +1,10 @@
 /** The first half of the tour: what a session holds, through the formatting of the command. */
-import { contextTexts, gatherInfo, openForReading, treeLines } from "@branchlog/cli";
+import {
+  contextTexts,
+  gatherInfo,
+  openForReading,
+  treeLines,
+} from "../../packages/cli/dist/index.js";
 
 const messagesShown = 2;
 

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { openSession } from "@branchlog/core";
+import { openSession } from "branchlog";
 
 import { Narrator } from "./narrator.mjs";
 import { checkOutcome } from "./outcome.mjs";

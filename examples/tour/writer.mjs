@@ -1,7 +1,7 @@
 /** A process that appends: opens the session, waits for "go", appends, reports what it was told. */
 import { once } from "node:events";
 
-import { openSession } from "@branchlog/core";
+import { openSession } from "branchlog";
 
 const [path, name, count] = process.argv.slice(2);
 const session = await openSession(path);

@@ -1,11 +1,11 @@
 /** A CommonJS project: its imports become `require()`, of each entry point of the packages. */
 import assert from "node:assert/strict";
-import { memorySession } from "@branchlog/core";
-import type { EntryDraft } from "@branchlog/core";
-import { createConnectonion } from "@branchlog/connectonion";
-import { SessionManager as OmpSessionManager } from "@branchlog/core/omp";
-import { SessionManager } from "@branchlog/core/pi";
-import { lines } from "@branchlog/streaming";
+import { memorySession } from "branchlog";
+import type { EntryDraft } from "branchlog";
+import { createConnectonion } from "branchlog/connectonion";
+import { SessionManager as OmpSessionManager } from "branchlog/omp";
+import { SessionManager } from "branchlog/pi";
+import { lines } from "branchlog/streaming";
 
 async function appendOnce(): Promise<void> {
   const session = await memorySession();

@@ -3,14 +3,16 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSession, isBranchlogError, memorySession } from "@branchlog/core";
-import type { EntryDraft, ErrorCode } from "@branchlog/core";
-import { isKnownEntry } from "@branchlog/core/entries";
-import { createConnectonion } from "@branchlog/connectonion";
-import { SessionManager as OmpSessionManager } from "@branchlog/core/omp";
-import { SessionManager } from "@branchlog/core/pi";
-import { live } from "@branchlog/core/live";
-import { records } from "@branchlog/streaming";
+import { createSession, isBranchlogError, memorySession } from "branchlog";
+import type { EntryDraft, ErrorCode } from "branchlog";
+import { isKnownEntry } from "branchlog/entries";
+import { createConnectonion } from "branchlog/connectonion";
+import { SessionManager as OmpSessionManager } from "branchlog/omp";
+import { SessionManager } from "branchlog/pi";
+import { live } from "branchlog/live";
+import { records } from "branchlog/streaming";
+import { ManualClock } from "branchlog/testing";
+import { exportMarkdown, verifySession } from "branchlog/tools";
 
 const folder = mkdtempSync(join(tmpdir(), "branchlog-consumer-"));
 
@@ -67,6 +69,14 @@ async function streamLines(): Promise<void> {
   for await (const record of records(path)) assert.ok(record.ok && record.value["a"] === 1);
 }
 
+async function useTools(): Promise<void> {
+  const path = join(folder, "tools.jsonl");
+  const session = await createSession(path);
+  assert.ok((await verifySession(session)).ok);
+  assert.ok((await exportMarkdown(path, join(folder, "tools.md"))).sizeBytes > 0);
+  assert.equal(typeof new ManualClock().now(), "number");
+}
+
 async function subscribe(): Promise<void> {
   const session = await memorySession();
   await session.setName("consumer");
@@ -84,6 +94,7 @@ try {
   useDropIn();
   await keepTurns();
   await streamLines();
+  await useTools();
   await subscribe();
 } finally {
   rmSync(folder, { recursive: true, force: true });

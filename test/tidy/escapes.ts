@@ -47,14 +47,14 @@ function withoutBrackets(expression: ts.Expression): ts.Expression {
   return inner;
 }
 
-/** Default exports and star exports. */
+/** Default exports, and star exports but of whole entry points, by the package that users import. */
 export function hiddenExports(file: SourceFile): Problem[] {
   const problems: Problem[] = [];
   for (const statement of file.tree.statements) {
     if (ts.isExportAssignment(statement) || hasDefaultModifier(statement)) {
       problems.push(problemAt(file, statement, "a default export"));
     }
-    if (!ts.isExportDeclaration(statement)) continue;
+    if (!ts.isExportDeclaration(statement) || isEntryPoint(file, statement)) continue;
     const clause = statement.exportClause;
     if (clause === undefined || ts.isNamespaceExport(clause)) {
       problems.push(problemAt(file, statement, "a star export"));
@@ -63,6 +63,16 @@ export function hiddenExports(file: SourceFile): Problem[] {
     }
   }
   return problems;
+}
+
+/** See docs/decisions/0053-one-package-for-users.md. */
+function isEntryPoint({ path }: SourceFile, statement: ts.ExportDeclaration): boolean {
+  const { exportClause, moduleSpecifier } = statement;
+  const isPart =
+    moduleSpecifier !== undefined &&
+    ts.isStringLiteral(moduleSpecifier) &&
+    moduleSpecifier.text.startsWith("@branchlog/");
+  return exportClause === undefined && isPart && path.startsWith("packages/branchlog/src/");
 }
 
 function hasDefaultModifier(statement: ts.Statement): boolean {
@@ -74,7 +84,9 @@ function hasDefaultModifier(statement: ts.Statement): boolean {
 /** Anything in an index.ts but lists of named exports. */
 export function busyIndexes(file: SourceFile): Problem[] {
   if (!file.path.endsWith("/index.ts")) return [];
-  const others = file.tree.statements.filter((statement) => !isExportList(statement));
+  const others = file.tree.statements.filter(
+    (one) => !isExportList(one) && !(ts.isExportDeclaration(one) && isEntryPoint(file, one)),
+  );
   return others.map((statement) => problemAt(file, statement, "not a list of named exports"));
 }
 

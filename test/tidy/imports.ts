@@ -32,7 +32,15 @@ const packagesBelow: Readonly<Record<string, readonly string[]>> = {
     "@branchlog/transfer",
   ],
   postgres: ["@branchlog/core", "@branchlog/streaming"],
-  branchlog: ["@branchlog/core"],
+  branchlog: [
+    "@branchlog/connectonion",
+    "@branchlog/core",
+    "@branchlog/maintenance",
+    "@branchlog/postgres",
+    "@branchlog/streaming",
+    "@branchlog/transfer",
+    "@branchlog/web",
+  ],
   bench: ["@branchlog/core", "@branchlog/postgres", "@branchlog/streaming"],
 };
 

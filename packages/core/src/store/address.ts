@@ -87,7 +87,7 @@ export function requireNoAddress(path: string): void {
   if (found === undefined) return;
   const message =
     `A path is needed here, not an address (${found}://…). Sessions in a database are opened ` +
-    "with a store, by session managers with @branchlog/postgres/blocking; branchlog store pull " +
+    "with a store, by session managers with branchlog/postgres/blocking; branchlog store pull " +
     "makes files of them.";
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }

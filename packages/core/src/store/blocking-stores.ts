@@ -33,8 +33,8 @@ const registered = new Map<string, FindPlace>();
 
 /** What registers a scheme, for the message. */
 const packages: ReadonlyMap<string, string> = new Map([
-  ["postgres", "@branchlog/postgres/blocking"],
-  ["postgresql", "@branchlog/postgres/blocking"],
+  ["postgres", "branchlog/postgres/blocking"],
+  ["postgresql", "branchlog/postgres/blocking"],
 ]);
 
 /** From then on, managers take addresses with this scheme. */

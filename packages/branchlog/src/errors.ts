@@ -1,0 +1,2 @@
+/** `branchlog/errors`. The error class and its codes, without the engine. */
+export * from "@branchlog/core/errors";

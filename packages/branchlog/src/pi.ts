@@ -1,0 +1,2 @@
+/** `branchlog/pi`. pi's `SessionManager` on the engine. */
+export * from "@branchlog/core/pi";

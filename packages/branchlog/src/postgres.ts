@@ -1,0 +1,2 @@
+/** `branchlog/postgres`. Sessions in PostgreSQL. */
+export * from "@branchlog/postgres";
