@@ -77,6 +77,7 @@ export function createSteps() {
       name: "consume",
       command: ["node", "scripts/checks/consume.mjs"],
       needs: ["types", "bundle"],
+      isLong: true,
     },
     testStep("tests", "vitest.config.ts", scratch),
     // What waits for browsers, servers and benchmarks.
