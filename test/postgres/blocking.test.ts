@@ -217,7 +217,7 @@ describe("an address without the package for it", () => {
     const child = spawn(process.execPath, ["--input-type=module", "-e", program]);
     const printed = await child.stdout.toArray();
     expect(Buffer.concat(printed as Buffer[]).toString()).toMatch(
-      /^ERR_INVALID_ARGUMENT .*@branchlog\/postgres\/blocking/,
+      /^ERR_INVALID_ARGUMENT .*branchlog\/postgres\/blocking/,
     );
   });
 });

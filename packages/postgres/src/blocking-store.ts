@@ -73,7 +73,7 @@ class BlockingPostgresStore implements BlockingStore {
 
 const unused = new FinalizationRegistry<{ readonly calls: WorkerCalls; readonly log: number }>(
   ({ calls: own, log }) => {
-    if (!own.isSilent) own.call("forget", { log });
+    if (!own.isSilent) own.forget(log);
   },
 );
 

@@ -93,11 +93,12 @@ class PooledConnections implements Connections {
     return this.#areOwn;
   }
 
-  query<Row extends object>(
+  async query<Row extends object>(
     text: string,
     values: readonly unknown[],
     { signal, isCommit = false }: QueryOptions = {},
   ): Promise<readonly Row[]> {
+    signal?.throwIfAborted();
     const answer = this.#query<Row>(text, values, isCommit);
     return signal === undefined ? answer : unlessAborted(answer, signal);
   }
@@ -110,14 +111,16 @@ class PooledConnections implements Connections {
     const client = await this.#client();
     const isPrepared = this.#areOwn && values.length > 0;
     let lost: Error | undefined;
+    const answer = (prepares: boolean): Promise<readonly Row[]> =>
+      this.#answer<Row>(client, statementOf(text, values, prepares), isCommit);
     try {
-      return await this.#answer<Row>(client, statementOf(text, values, isPrepared), isCommit);
-    } catch (error) {
-      if (isPrepared && isStatementLost(error)) {
+      return await answer(isPrepared).catch((error: unknown) => {
+        if (!isPrepared || !isStatementLost(error)) throw error;
         // Not carried out: another client's connection, or one that lost its statements.
         this.#areOwn = false;
-        return await this.#answer<Row>(client, statementOf(text, values, false), isCommit);
-      }
+        return answer(false);
+      });
+    } catch (error) {
       if (!isAnswered(error)) lost = new Error("its statement has no answer", { cause: error });
       throw error;
     } finally {
@@ -285,7 +288,6 @@ async function listening(
 
 /** The statement keeps running: its connection is free only after the answer. */
 async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     stop = () => reject(signal.reason as Error);

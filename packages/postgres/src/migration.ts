@@ -1,7 +1,7 @@
 /** Brings the schema of a store to the version of this release, and checks that it has it. */
 import type { Connections, Transaction } from "./connections.ts";
 import { functionsOf, migrations, quotedName, versionFunction } from "./schema.ts";
-import { schemaNewer, schemaOlder } from "./store-errors.ts";
+import { foreignSchema, schemaNewer, schemaOlder } from "./store-errors.ts";
 
 const wanted = migrations.length;
 
@@ -28,6 +28,7 @@ export async function applyMigrations(connections: Connections, schema: string):
 async function migrate({ query }: Transaction, shown: string, schema: string): Promise<number> {
   const name = quotedName(schema);
   await query("SELECT pg_advisory_xact_lock($1)", [lockKey]);
+  await requireOwn(query, shown, name);
   const [found] = await query<{ readonly table: string | null }>(
     "SELECT to_regclass($1) AS table",
     [`${name}.version`],
@@ -45,6 +46,17 @@ async function migrate({ query }: Transaction, shown: string, schema: string): P
   await query(functionsOf(schema), []);
   await query(`UPDATE ${name}.version SET number = $1`, [wanted]);
   return from;
+}
+
+/** What a migration makes belongs to the role that runs it, and so must the schema. */
+async function requireOwn(query: Transaction["query"], shown: string, name: string): Promise<void> {
+  const [found] = await query<{ readonly owner: string; readonly is_own: boolean }>(
+    `SELECT n.nspowner::regrole::text AS owner, n.nspowner = r.oid AS is_own
+     FROM pg_namespace n, pg_roles r
+     WHERE n.oid = to_regnamespace($1) AND r.rolname = current_user`,
+    [name],
+  );
+  if (found !== undefined && !found.is_own) throw foreignSchema(shown, found.owner);
 }
 
 /** Rejects with `ERR_STORE_SCHEMA` for another version, or none. */

@@ -120,7 +120,7 @@ export class PostgresStore implements ListingStore {
     const address: Partial<StoreAddress> = typeof target === "string" ? storeAddress(target) : {};
     const listen = options.listen ?? address.listen ?? true;
     const answerWaitMs = options.answerWaitMs ?? address.answerWaitMs ?? defaultAnswerWaitMs;
-    this.#schema = options.schema ?? address.schema ?? defaultSchema;
+    this.#schema = requireSchema(options.schema ?? address.schema ?? defaultSchema);
     this.#lockWaitMs = options.lockWaitMs ?? address.lockWaitMs;
     this.#synced = requireOneOf("durability", durability, ["disk", "os"]) === "disk";
     const url = typeof target === "string" ? readAddress(target).url : urlOf(target);
@@ -189,7 +189,10 @@ export class PostgresStore implements ListingStore {
     return this.#listed(false, signal);
   }
 
-  /** As {@link PostgresStore.list}, in the order of their last changes, the latest first. */
+  /**
+   * As {@link PostgresStore.list}, in the order of their last changes, the latest first. One that
+   * is appended to meanwhile may be missing.
+   */
   latest(signal?: AbortSignal): AsyncGenerator<StoredSessionFacts, void, undefined> {
     return this.#listed(true, signal);
   }
@@ -347,6 +350,13 @@ export class PostgresStore implements ListingStore {
     });
     return this.#checked;
   }
+}
+
+/** Migrations quote functions by dollars. */
+function requireSchema(schema: string): string {
+  if (schema !== "" && !schema.includes("$")) return schema;
+  const message = "The name of a schema is not empty, and has no $.";
+  throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }
 
 interface NamedRow {

@@ -44,6 +44,20 @@ const writingFunctions = [
 /** Of what others appended, an answer to an append has no more. */
 const sinceBytesMax = 256 * 1024;
 
+/** Of all versions. A schema may hold other functions, of the owner or of an extension. */
+const ownFunctions = [
+  ...readingFunctions,
+  ...writingFunctions,
+  "own_tenant",
+  "ends_so",
+  "write_own",
+  "hold_log",
+  "grant_functions",
+  "grant_access",
+  "revoke_access",
+  versionFunction,
+] as const;
+
 type Migration = (schema: string) => string;
 
 /** Of the tables: applied in order, each in the transaction that also raises the version. */
@@ -132,6 +146,7 @@ DECLARE
 BEGIN
   FOR v_function IN SELECT p.oid FROM pg_catalog.pg_proc p
     WHERE p.pronamespace = ${literal(name)}::regnamespace
+      AND p.proname IN (${names(ownFunctions)})
   LOOP
     EXECUTE format('DROP FUNCTION %s', v_function);
   END LOOP;
@@ -176,7 +191,7 @@ $$;
 
 -- Whether a batch with this mark ends there; true without a mark.
 CREATE FUNCTION ${name}.ends_so(p_log bigint, p_at bigint, p_mark bigint) RETURNS boolean
-LANGUAGE sql STABLE ${definer} AS $$
+LANGUAGE sql STABLE SET search_path = ${name}, pg_temp AS $$
   SELECT p_mark IS NULL OR coalesce((
     SELECT b.until = p_at AND b.mark = p_mark FROM batch b
     WHERE b.log_id = p_log AND b.at < p_at ORDER BY b.at DESC LIMIT 1), false)
@@ -228,7 +243,7 @@ $$;
 -- What is visible may be on no standby: the wait of the commit that stored it can have ended with
 -- its connection. The commit of a transaction that writes waits for all commits before it.
 CREATE FUNCTION ${name}.write_own(p_log bigint) RETURNS void
-LANGUAGE sql ${definer} AS $$
+LANGUAGE sql SET search_path = ${name}, pg_temp AS $$
   UPDATE log l SET changed_at = l.changed_at WHERE l.id = p_log
 $$;
 
@@ -364,10 +379,10 @@ BEGIN
   RETURN QUERY SELECT l.name, true FROM log l
     WHERE l.tenant = v_tenant AND l.name > p_after AND l.name <= v_last
       AND (p_texts IS NULL OR EXISTS (
-        -- Without OFFSET, it would be made lower for each text.
-        SELECT FROM batch b, LATERAL (SELECT lower(b.body) AS low OFFSET 0) c
+        -- The texts are ASCII. Without OFFSET, the body would be made lower for each of them.
+        SELECT FROM batch b, LATERAL (SELECT lower(b.body COLLATE "C") AS low OFFSET 0) c
         WHERE b.log_id = l.id AND (b.body IS NULL OR EXISTS (
-          SELECT FROM unnest(p_texts) t WHERE position(lower(t) IN c.low) > 0))))
+          SELECT FROM unnest(p_texts) t WHERE position(lower(t COLLATE "C") IN c.low) > 0))))
     ORDER BY l.name;
   IF v_last IS NOT NULL THEN RETURN QUERY SELECT v_last, false; END IF;
 END
@@ -442,7 +457,18 @@ BEGIN
 END
 $$;
 
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ${name} FROM PUBLIC;
+DO $do$
+DECLARE
+  v_function regprocedure;
+BEGIN
+  FOR v_function IN SELECT p.oid FROM pg_catalog.pg_proc p
+    WHERE p.pronamespace = ${literal(name)}::regnamespace
+      AND p.proname IN (${names(ownFunctions)})
+  LOOP
+    EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', v_function);
+  END LOOP;
+END
+$do$;
 GRANT EXECUTE ON FUNCTION ${name}.${versionFunction}() TO PUBLIC;
 DELETE FROM ${name}.member m
   WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = m.role);

@@ -112,6 +112,13 @@ function schemaMissing(shown: string, reason: string, cause: unknown): Branchlog
   return new BranchlogError("ERR_STORE_SCHEMA", message, { cause });
 }
 
+export function foreignSchema(shown: string, owner: string): BranchlogError {
+  const message =
+    `The schema of ${shown} belongs to ${owner}, and only that role can make it a store, or ` +
+    "update it: log in as it, or name another schema with ?schema=.";
+  return new BranchlogError("ERR_STORE_SCHEMA", message);
+}
+
 export function schemaOlder(shown: string, found: number, wanted: number): BranchlogError {
   const message =
     `The store ${shown} has schema version ${found}; this release needs ${wanted}. Its owner ` +

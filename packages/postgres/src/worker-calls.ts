@@ -129,11 +129,17 @@ export class WorkerCalls {
     return answer.value;
   }
 
+  /** Without waiting for it. */
+  forget(log: number): void {
+    this.#number += 1;
+    this.#port.postMessage({ kind: "forget", number: this.#number, log });
+  }
+
   /** Keeps the process alive until the returned function is called. */
   watch(log: number, onHint: () => void): () => void {
+    this.call("watch", { log });
     this.#watchers.set(log, onHint);
     this.#worker.ref();
-    this.call("watch", { log });
     return () => {
       if (!this.#watchers.delete(log)) return;
       if (this.#watchers.size === 0) this.#worker.unref();

@@ -225,7 +225,8 @@ class AsyncDriver {
       if (this.#signal?.aborted !== true) return steps.throw(error);
       // The work cleans up; the caller gets its own reason, not an error that wraps it.
       try {
-        steps.throw(error);
+        // It may wait once more on its way, as before another try.
+        while (steps.throw(error).done !== true);
       } catch {}
       throw error;
     }

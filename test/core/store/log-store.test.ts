@@ -130,6 +130,25 @@ describe("a session in a store", () => {
     expect(await revisionOf(store)).toBe(0);
   });
 
+  it("stores an append though another caller gives up while its answer is on the way", async () => {
+    const abort = new AbortController();
+    const { store, log } = await withAnswers(async (call, append) => {
+      if (call === 1) {
+        // Queued behind the first one, which was sent.
+        const other = session.append(userDraft("two"), { signal: abort.signal });
+        other.catch(() => undefined);
+        await Promise.resolve();
+        abort.abort(new Error("enough"));
+      }
+      return append();
+    });
+    const session = await openStoredSession(log);
+    const { id } = await session.append(userDraft("one"));
+    expect([session.leaf, await revisionOf(store)]).toEqual([id, 1]);
+    await session.append(userDraft("three"));
+    expect(await revisionOf(store)).toBe(2);
+  });
+
   it("ends a wait for the store with the reason of the caller", async () => {
     const abort = new AbortController();
     const { log } = await withAnswers(

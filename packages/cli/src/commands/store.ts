@@ -90,15 +90,15 @@ const actions: Readonly<Record<StoreCommandOptions["action"], Action>> = {
         onBytes: (bytes, sizeBytes) => copied.add(bytes, sizeBytes),
       }),
     );
-    const address = `${store.address}#${name}`;
+    const address = `${store.address}#${encodeURIComponent(name)}`;
     await writeCopied({ path: output, address, copied }, "pulled", json, io);
   },
 
   recover: async (store, url, { json }, { out, signal }) => {
     const { name } = logAddress(url);
-    const session = await openSession({ store, id: name, signal });
+    await using session = await openSession({ store, id: name, signal });
     const { appendedAgain } = await session.recover();
-    const address = `${store.address}#${name}`;
+    const address = `${store.address}#${encodeURIComponent(name)}`;
     if (json) return writeJsonLine(out, { address, appendedAgain });
     const lines = appendedAgain.map((id) => `${oneLine(id, 60)}\n`);
     const stored = `stored again ${countText(lines.length, "entry", "entries")}`;
@@ -109,7 +109,7 @@ const actions: Readonly<Record<StoreCommandOptions["action"], Action>> = {
     const { name } = logAddress(url);
     if (!yes) throw new UsageError("A session in a store is removed for good; say so with --yes.");
     await store.remove(name);
-    const address = `${store.address}#${name}`;
+    const address = `${store.address}#${encodeURIComponent(name)}`;
     if (json) await writeJsonLine(out, { address, removed: true });
     else await out.write(`removed ${oneLine(address, 400)}\n`);
   },

@@ -200,7 +200,6 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     note: (plan: GroupPlan) => GroupPlan,
   ): CommitTask<GroupPlan> {
     return {
-      // A leaf that is gone may be back.
       requiresCatchUp: calls.some(
         ({ request, leaf: { id } }) =>
           dependsOnOthers(request) || (id !== null && this.index.rowOfId(id) < 0),

@@ -133,8 +133,8 @@ export function planAppend(
   }
   const othersAppended = log.index.count > ownRow;
   const entries: PlannedEntry[] = [];
-  for (const [at, item] of request.items.entries()) {
-    const parent = parentAfter(entries.at(-1), request.items[at - 1], leaf) ?? item.parent;
+  for (const item of request.items) {
+    const parent = parentAfter(entries, request.items, leaf) ?? item.parent;
     entries.push(planEntry(log, { ...item, parent }, othersAppended, leaf));
   }
   return { entries, leafId: leaf.id };

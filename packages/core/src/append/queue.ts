@@ -40,6 +40,7 @@ export class AppendQueue {
   #waitingAppends = 0;
   #drained: Promise<void> | undefined;
   readonly #syncing = new Set<Promise<void>>();
+  #group: readonly QueuedAppend[] | undefined;
   #wait = new AbortController();
 
   constructor(appender: Appender, leaf: LeafCursor) {
@@ -159,18 +160,18 @@ export class AppendQueue {
       this.#take(waiting);
       return;
     }
-    let group: readonly QueuedAppend[] | undefined;
+    this.#group = undefined;
     // Chosen under the lock: appends queued during the wait for it are part of the group.
     const take = (): readonly QueuedAppend[] =>
-      (group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
+      (this.#group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
     if (this.#wait.signal.aborted) this.#wait = new AbortController();
     try {
       const steps = this.#appender.appendQueued(take);
       const appended = await runAsync(steps, this.#wait.signal);
-      this.#settle(group ?? [], appended);
+      this.#settle(this.#group ?? [], appended);
     } catch (error) {
       // Appends queued later keep waiting, with a full wait of their own.
-      for (const job of group ?? this.#take(waiting)) this.#answer(job, failedCall(error));
+      for (const job of this.#group ?? this.#take(waiting)) this.#answer(job, failedCall(error));
     }
   }
 
@@ -233,7 +234,7 @@ export class AppendQueue {
     job.state = "gone";
     this.#answer(job, failedCall(reason));
     this.#waitingAppends -= 1;
-    if (this.#waitingAppends === 0) this.#wait.abort(reason);
+    if (this.#waitingAppends === 0 && this.#group === undefined) this.#wait.abort(reason);
   }
 }
 

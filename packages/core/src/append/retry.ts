@@ -43,12 +43,14 @@ export function planRetry(
 
 /** A retry may leave the leaf where it is; the entry after it is its child all the same. */
 export function parentAfter(
-  before: PlannedEntry | undefined,
-  item: AppendItem | undefined,
+  entries: readonly PlannedEntry[],
+  items: readonly AppendItem[],
   leaf: PlannedLeaf,
 ): ParentChoice | undefined {
-  const isCut = before?.line === null && before.id !== leaf.id && item?.isMetadata === false;
-  return isCut ? { kind: "entry", id: before.id } : undefined;
+  const before = entries.findLast((_, at) => items[at]?.isMetadata === false);
+  return before?.line === null && before.id !== leaf.id
+    ? { kind: "entry", id: before.id }
+    : undefined;
 }
 
 /** The session of a stored divergent entry knew nothing below its parent. */

@@ -5,7 +5,7 @@
  */
 import { decodeLine } from "@branchlog/streaming";
 import { runAsync } from "@branchlog/streaming";
-import { notAppended } from "../append/append-result.ts";
+import { idsOf, notAppended } from "../append/append-result.ts";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import type { CommitWork, LinePlan, PlannedLine } from "../log/commit.ts";
 import { createLog } from "../store/atomic-file.ts";
@@ -82,7 +82,8 @@ async function appendAgain(
   };
   const steps = log.commit(work);
   const { verification, plan: done } = await runAsync(steps).catch((error: unknown) => {
-    throw notAppended(engine.path, error);
+    if (!isBranchlogError(error, "ERR_APPEND_UNCERTAIN")) throw notAppended(engine.path, error);
+    throw disturbed(engine.path, idsOf(linesNow()), error);
   });
   const ids = done.lines.map(({ id }) => id);
   if (!verification.isAsPlanned) throw disturbed(engine.path, ids, verification.failure?.cause);
@@ -107,7 +108,7 @@ function lineOf({ bodies, index, path }: Engine, id: string): Buffer {
 
 function disturbed(path: string, uncertain: readonly string[], cause: unknown): BranchlogError {
   const message =
-    `Other programs wrote to ${path}, or the disk failed, while entries were appended again. ` +
-    "Call recover() again.";
+    `Other programs wrote to ${path}, or the disk or the store failed, while entries were ` +
+    "appended again. Call recover() again.";
   return new BranchlogError("ERR_APPEND_UNCERTAIN", message, { path, uncertain, cause });
 }

@@ -169,8 +169,9 @@ function isGone(fs: FileSystem, path: string): boolean {
 }
 
 /**
- * Renames a file, never over another one. A name that is its own already is fine. Throws
- * `ERR_LOG_EXISTS`, errors of the file system.
+ * Renames a file, not over another one. A name that is its own already is fine. Throws
+ * `ERR_LOG_EXISTS`, errors of the file system. Without hard links, one that comes between the last
+ * look and the rename is replaced.
  */
 export function giveName(fs: FileSystem, from: string, to: string): void {
   try {

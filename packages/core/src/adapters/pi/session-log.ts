@@ -2,6 +2,7 @@
  * The log of a session manager: a file, a log of a store, memory, or a draft: a log in memory that
  * is published with the first user or assistant message. A failed call changes nothing.
  */
+import { isDeepStrictEqual } from "node:util";
 import { readRange, runSync } from "@branchlog/streaming";
 import type { AppendResult } from "../../append/append-result.ts";
 import { LeafCursor } from "../../append/leaf-cursor.ts";
@@ -10,7 +11,6 @@ import type { AppendItem, ParentChoice } from "../../append/request.ts";
 import { sameDraft } from "../../append/retry.ts";
 import { isConversation } from "../../copies/branched-session.ts";
 import type { TitleSource } from "../../dialects/title-slot.ts";
-import type { EncodedDraft } from "../../entries/encode-entry.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
 import { normalizeName } from "../../entries/identifiers.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
@@ -37,28 +37,27 @@ export interface SessionLog {
 }
 
 /**
- * The last append, if it is not known whether it is in the log: the same append again, as a program
- * that caught the error makes it, has the same id, so that the entry is there once.
+ * The last append of which it is not known whether it is in the log: the same append again at the
+ * same leaf, as a program that caught the error makes it, has the same id, so that the entry is
+ * there once.
  */
 class UnansweredAppend {
-  #last: { readonly encoded: EncodedDraft; readonly id: string } | undefined;
-
-  idOf({ encoded }: AppendItem): string | undefined {
-    const last = this.#last;
-    return last !== undefined && sameDraft(last.encoded, encoded, last.id) ? last.id : undefined;
-  }
+  #last: (AppendItem & { readonly id: string; readonly leafId: string | null }) | undefined;
 
   /** The result of `append`, to which it gives that id. */
-  during<T>(item: AppendItem, append: (item: AppendItem) => T): T {
-    const id = this.idOf(item);
+  during<T>(item: AppendItem, leafId: string | null, append: (item: AppendItem) => T): T {
+    const last = this.#last;
+    const isSame =
+      last?.leafId === leafId &&
+      isDeepStrictEqual(last.parent, item.parent) &&
+      sameDraft(last.encoded, item.encoded, last.id);
     try {
-      const result = append(id === undefined ? item : { ...item, id });
+      const result = append(isSame ? { ...item, id: last.id } : item);
       this.#last = undefined;
       return result;
     } catch (error) {
-      const [given] = isBranchlogError(error, "ERR_APPEND_UNCERTAIN") ? error.uncertain : [];
-      const again = given ?? id;
-      this.#last = again === undefined ? undefined : { encoded: item.encoded, id: again };
+      const [id] = isBranchlogError(error, "ERR_APPEND_UNCERTAIN") ? error.uncertain : [];
+      if (id !== undefined) this.#last = { ...item, id, leafId };
       throw error;
     }
   }
@@ -109,7 +108,7 @@ export function appendToLog(
   const form = { timestamp: isoText(timeMs), dialect, checks: "none" } as const;
   const item = appendItem(prepare(draft, form), parent);
   const { draftOf, unanswered } = log;
-  return unanswered.during(item, (given) =>
+  return unanswered.during(item, log.leaf.id, (given) =>
     draftOf !== null && isConversation(item.encoded.type, item.encoded.role)
       ? publish(log, draftOf, given)
       : { log, result: appendNow(log, given) },
@@ -171,8 +170,7 @@ function publish(draft: SessionLog, path: string, item: AppendItem): Appended {
   } catch (error) {
     const file = ownFile(draft, path, result.id, error);
     if (file === undefined) {
-      const isUncertain = isBranchlogError(error, "ERR_APPEND_UNCERTAIN");
-      throw isUncertain ? uncertain(path, result.id, error) : error;
+      throw mayBeDone(error) ? uncertain(path, result.id, error) : error;
     }
     if (isWhole(file, path, result.id)) return { log: standingAt(file, copy.leaf), result };
     const log = standingAt(file, draft.leaf);
@@ -207,10 +205,17 @@ function ownFile(
     if (isBranchlogError(failure, "ERR_LOG_EXISTS")) return undefined;
     const isUnknown =
       isBranchlogError(error, "ERR_LOG_UNREADABLE") ||
-      isBranchlogError(error, "ERR_STORE_UNAVAILABLE");
+      isBranchlogError(error, "ERR_STORE_UNAVAILABLE") ||
+      isBranchlogError(error, "ERR_INTERRUPTED");
     if (!isUnknown) return undefined;
     throw uncertain(path, id, failure);
   }
+}
+
+function mayBeDone(error: unknown): boolean {
+  return (
+    isBranchlogError(error, "ERR_APPEND_UNCERTAIN") || isBranchlogError(error, "ERR_INTERRUPTED")
+  );
 }
 
 /** What a store was found to hold is not durable before it says so. */
