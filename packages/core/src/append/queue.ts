@@ -161,8 +161,11 @@ export class AppendQueue {
     }
     let group: readonly QueuedAppend[] | undefined;
     // Chosen under the lock: appends queued during the wait for it are part of the group.
-    const take = (): readonly QueuedAppend[] =>
-      (group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
+    const take = (): readonly QueuedAppend[] => {
+      // What is written from here on is no longer ended by a caller that leaves the queue.
+      this.#wait = new AbortController();
+      return (group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
+    };
     if (this.#wait.signal.aborted) this.#wait = new AbortController();
     try {
       const steps = this.#appender.appendQueued(take);
