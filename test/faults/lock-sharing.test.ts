@@ -14,6 +14,7 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { ManualClock, MemoryLock, createMemoryPorts, managersWith } from "@branchlog/core/testing";
+import { runs } from "../support/fault-seed.ts";
 import { isLocked } from "../support/lock-file.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -135,7 +136,11 @@ describe("two copies of the package in one process", () => {
 describe("a process that keeps the lock while it appends without a pause", () => {
   it("lets others in, and leaves no lock behind when it exits (Verifies: P11)", async () => {
     const path = await newLog();
-    const blocking = run(process.execPath, [script("blocking-process"), path, "1500"]);
+    const blocking = run(process.execPath, [
+      script("blocking-process"),
+      path,
+      String(runs(300, 1500)),
+    ]);
     const session = await openSession(path);
     const waiting: string[] = [];
     while (blocking.child.exitCode === null && waiting.length < 2000) {

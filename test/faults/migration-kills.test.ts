@@ -82,7 +82,7 @@ describe("a process that is killed while it migrates", () => {
   });
 
   it(`at any moment loses nothing (seed ${seed}) (Verifies: P7, P9, P11)`, patience, async () => {
-    await inLanes(runs(6, 1000), async (at) => {
+    await inLanes(runs(3, 1000), async (at) => {
       const log = await newOldLog(longBytes);
       const victim = new Victim({ path: log.path, ...migrating });
       await victim.said("ready");

@@ -4,8 +4,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { verifySession } from "@branchlog/maintenance";
+import { runs } from "../support/fault-seed.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { startAppending } from "./appending-processes.ts";
+
+const kills = runs(3, 8);
 
 const line = (id: string): string =>
   `${JSON.stringify({ type: "custom", customType: "peer", data: "y".repeat(300), id, parentId: null, timestamp: "2026-01-01T00:00:00.000Z" })}\n`;
@@ -74,7 +77,7 @@ describe("appending from several processes", () => {
   it("loses nothing that was acknowledged when a process is killed (Verifies: P7)", async () => {
     const path = await newLog();
     const acknowledged: string[] = [];
-    for (let kill = 0; kill < 8; kill += 1) {
+    for (let kill = 0; kill < kills; kill += 1) {
       const writer = startAppending(path, `life-${kill}`, {
         count: 100_000,
         batch: 1 + (kill % 3),
@@ -86,7 +89,7 @@ describe("appending from several processes", () => {
     }
     const session = await openSession(path);
     for (const id of acknowledged) expect(await session.entry(id)).toMatchObject({ id });
-    expect(acknowledged.length).toBeGreaterThan(8);
+    expect(acknowledged.length).toBeGreaterThan(kills);
     const { id } = await session.append({ type: "custom", customType: "after" });
     expect((await openSession(path)).leaf).toBe(id);
     const { duplicateIdCount, orphans } = await verifySession(session);

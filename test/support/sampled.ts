@@ -5,20 +5,24 @@
 import { createRandom } from "@branchlog/bench/generator";
 import { runs, seed } from "./fault-seed.ts";
 
-/** `usual` of the numbers from `from` up to and without `to`, ascending; all of them in a soak. */
-export function sampled(from: number, to: number, usual: number): readonly number[] {
+/**
+ * `usual` of the numbers from `from` up to and without `to`, ascending; all of them in a soak. Other
+ * numbers for each `stream`.
+ */
+export function sampled(from: number, to: number, usual: number, stream = 0): readonly number[] {
   const count = Math.max(0, to - from);
   const parts = Math.min(count, runs(usual, count));
-  const random = createRandom(seed, count);
+  const random = createRandom(seed, stream);
+  const startOf = (part: number): number => from + Math.floor((part * count) / parts);
   return Array.from({ length: parts }, (_, part) => {
-    const [start, end] = [0, 1].map((next) => Math.floor(((part + next) * count) / parts));
     if (part === 0) return from;
     if (part === parts - 1) return to - 1;
-    return from + (start ?? 0) + random.below((end ?? 0) - (start ?? 0));
+    return startOf(part) + random.below(startOf(part + 1) - startOf(part));
   });
 }
 
 /** The same of a list. */
-export function sampleOf<T>(all: readonly T[], usual: number): readonly T[] {
-  return sampled(0, all.length, usual).flatMap((at) => all.slice(at, at + 1));
+export function sampleOf<T>(all: readonly T[], usual: number, stream = 0): readonly T[] {
+  const places = new Set(sampled(0, all.length, usual, stream));
+  return all.filter((_, at) => places.has(at));
 }
