@@ -70,7 +70,9 @@ describe.each(fixtureNames())("the fixture %s", (name) => {
   it("reads the same from a checkpoint of any of its lines (Verifies: P15, P21)", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const bytes = fixture(name);
-    for (let end = bytes.indexOf(10) + 1; end > 0; end = bytes.indexOf(10, end) + 1) {
+    const ends: number[] = [];
+    for (let end = bytes.indexOf(10) + 1; end > 0; end = bytes.indexOf(10, end) + 1) ends.push(end);
+    for (const end of sampleOf(ends, 6)) {
       writeFileSync(path, bytes.subarray(0, end));
       await leaveCheckpoint(path).catch(() => undefined);
       appendFileSync(path, bytes.subarray(end));
@@ -374,40 +376,6 @@ describe("a forged checkpoint", () => {
       at[keys.at(-1) ?? ""] = value;
     };
     expect(await isAccepted(change)).toBe(false);
-  });
-
-  it("has no effect on other objects when its members are named as theirs", async () => {
-    const hostile = JSON.parse('{"__proto__":{"forged":1}}') as Json;
-    const change = (text: Json): void => {
-      Object.defineProperty(text, "__proto__", { value: hostile, enumerable: true });
-      Object.assign(text["state"] as Json, { constructor: { prototype: hostile } });
-    };
-    expect(await isAccepted(change)).toBe(true);
-    expect(({} as Json)["forged"]).toBeUndefined();
-  });
-
-  it("says what the log says when entries are of a kind, an id or a place that is none", async () => {
-    // Offsets, lengths, ids, parents, siblings, kinds; then children.
-    for (const [column, value] of [
-      [0, 7],
-      [2, 0],
-      [3, 999],
-      [4, 999],
-      [5, 999],
-      [6, 999],
-      [12, 999],
-    ] as const) {
-      const { path, saved } = await smallLog();
-      const wanted = await openedFacts(path, { checkpoint: "off" });
-      const columns = (all: readonly Buffer[]): void => {
-        all[column]?.writeUInt32LE(value, 0);
-      };
-      writeFileSync(
-        saved,
-        rewritten(readFileSync(saved), () => undefined, columns),
-      );
-      expect([column, await openedFacts(path, { checkpoint: "read" })]).toEqual([column, wanted]);
-    }
   });
 
   const anEntry = { reason: "r", offset: 300, length: 100, line: 3, id: "0000000a" };

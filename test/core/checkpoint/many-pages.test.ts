@@ -1,6 +1,7 @@
 /** Checkpoints of logs whose columns have several pages: read in part, saved again, replaced. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
 import { readCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
@@ -66,12 +67,13 @@ async function appendInTheMiddle(session: Session, shape: Shape): Promise<void> 
 describe.each(shapes)("a checkpoint of $name", (shape) => {
   it("says what the log says, read whole, or saved again after a part was read (Verifies: P21)", async () => {
     const path = await savedLog(shape);
-    expect(await openedFacts(path, {})).toEqual(await openedFacts(path, { checkpoint: "off" }));
+    const before = await openedFacts(path, { checkpoint: "off" });
+    expect(isDeepStrictEqual(await openedFacts(path, {}), before)).toBe(true);
     const session = await openSession(path, always);
     await appendInTheMiddle(session, shape);
     await session.close();
     const facts = await openedFacts(path, { checkpoint: "off" });
-    expect(await openedFacts(path, {})).toEqual(facts);
+    expect(isDeepStrictEqual(await openedFacts(path, {}), facts)).toBe(true);
     const { checkpointDifferences } = await verifySession(await openSession(path, {}));
     expect(checkpointDifferences).toEqual([]);
   });
@@ -85,7 +87,8 @@ describe.each(shapes)("a checkpoint of $name", (shape) => {
     // The file that it began to read has no name any more, and is closed.
     descriptorPoolOf(nodeFileSystem).closeIdle();
     await kept.refresh();
-    expect(await factsOf(kept)).toMatchObject({ ...(facts as object), leaf: kept.leaf });
+    const wanted = { ...(facts as object), leaf: kept.leaf };
+    expect(isDeepStrictEqual(await factsOf(kept), wanted)).toBe(true);
     await kept.close();
   });
 
@@ -101,7 +104,7 @@ describe.each(shapes)("a checkpoint of $name", (shape) => {
       damaged[at] = (damaged[at] ?? 0) ^ 4;
       writeFileSync(`${path}.new`, damaged, { mode: 0o600 });
       renameSync(`${path}.new`, `${path}.ckpt`);
-      expect([at, await openedFacts(path, {})]).toEqual([at, facts]);
+      expect([at, isDeepStrictEqual(await openedFacts(path, {}), facts)]).toEqual([at, true]);
     }
   });
 });

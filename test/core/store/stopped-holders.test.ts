@@ -52,7 +52,9 @@ describe(`${processes} appending processes`, () => {
       const stopped = appender(path, 0, 20, pause);
       await stopped.said("paused");
       expect(isLocked(path)).toBe(true);
-      const others = Array.from({ length: processes - 1 }, (_, at) => appender(path, at + 1, 24));
+      const others = Array.from({ length: processes - 1 }, (_, at) =>
+        appender(path, at + 1, runs(8, 24)),
+      );
       // They cannot append before the lock is stale, and do not wait for its holder.
       await Promise.all(others.map((victim) => victim.said("acknowledged", 3)));
       stopped.resume();
