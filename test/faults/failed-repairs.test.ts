@@ -122,7 +122,7 @@ describe(`a repair that is interrupted (seed ${seed})`, () => {
     "by the death of its process, or a loss of power, loses nothing: into %s (Verifies: P9)",
     async (output) => {
       const random = createRandom(seed);
-      for (let calls = 0; ; calls += 1) {
+      for (let calls = 0; ; calls += 1 + random.below(runs(3, 1))) {
         const disk = new CrashFileSystem();
         disk.addDurable(path, original);
         disk.dieAfter(calls);

@@ -113,9 +113,17 @@ function copyOfCore(): string {
 }
 
 describe("two copies of the package in one process", () => {
+  const rounds = runs(8, 25);
+
   it("share the lock and lose nothing (Verifies: P11)", async () => {
     const path = await newLog();
-    const args = [script("two-copies-process"), path, join(core, "dist"), copyOfCore(), "25"];
+    const args = [
+      script("two-copies-process"),
+      path,
+      join(core, "dist"),
+      copyOfCore(),
+      String(rounds),
+    ];
     const { stdout } = await run(process.execPath, args);
     // What our own script has just printed.
     const said = JSON.parse(stdout) as {
@@ -125,10 +133,10 @@ describe("two copies of the package in one process", () => {
       readonly isOneModule: boolean;
     };
     expect(said).toMatchObject({ isShared: true, isOneModule: false });
-    expect(said.blocking).toHaveLength(25 * 20);
-    expect(said.inFlight).toHaveLength(25 * 8);
+    expect(said.blocking).toHaveLength(rounds * 20);
+    expect(said.inFlight).toHaveLength(rounds * 8);
     const ids = idsOf(path);
-    expect(ids).toHaveLength(25 * 28);
+    expect(ids).toHaveLength(rounds * 28);
     expect(new Set(ids)).toEqual(new Set([...said.blocking, ...said.inFlight]));
   });
 });
