@@ -26,7 +26,7 @@ function torn(id: string, parentId: string | null): string {
   return `${envelope.slice(0, -1)},"message":{"role":"assistant","content":[{"a":{"b":1}}`;
 }
 
-const count = runs(5_000, 20_000);
+const count = runs(3_000, 20_000);
 const each = (make: (i: number) => string): string[] =>
   Array.from({ length: count }, (_, i) => make(i));
 

@@ -154,7 +154,7 @@ describe("a process that repairs", () => {
     const whole = readFileSync(log);
     const torn = Buffer.concat([whole, Buffer.from('{"type":"mess')]);
     // Each time a little later: when so much has happened in the directory.
-    for (let events = 1, isOver = false; !isOver; events += runs(9, 3)) {
+    for (let events = 1, isOver = false; !isOver; events += runs(15, 3)) {
       const directory = temporaryDirectory();
       const target = join(directory, "s.jsonl");
       writeFileSync(target, torn);

@@ -72,7 +72,7 @@ describe.each(fixtureNames())("the fixture %s", (name) => {
     const bytes = fixture(name);
     const ends: number[] = [];
     for (let end = bytes.indexOf(10) + 1; end > 0; end = bytes.indexOf(10, end) + 1) ends.push(end);
-    for (const end of sampleOf(ends, 6)) {
+    for (const end of sampleOf(ends, 4)) {
       writeFileSync(path, bytes.subarray(0, end));
       await leaveCheckpoint(path).catch(() => undefined);
       appendFileSync(path, bytes.subarray(end));
@@ -108,7 +108,7 @@ describe("a checkpoint", () => {
     const whole = readFileSync(saved);
     const without = await openedFacts(path, { checkpoint: "off" });
     const { pagesEnd } = footerOf(whole);
-    const places = [...sampled(0, pagesEnd, 60), ...sampled(pagesEnd, whole.length, 100)];
+    const places = [...sampled(0, pagesEnd, 40), ...sampled(pagesEnd, whole.length, 60)];
     for (const [n, at] of places.entries()) {
       const flipped = Buffer.from(whole);
       flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
@@ -134,7 +134,7 @@ describe("a checkpoint", () => {
     const { size } = statSync(path);
     const places = [];
     for (let at = 16; at < pagesEnd; at += 17_919) places.push(at);
-    for (const at of sampleOf(places, 5)) {
+    for (const at of sampleOf(places, 3)) {
       const flipped = Buffer.from(whole);
       flipped[at] = (flipped[at] ?? 0) ^ 1;
       writeFileSync(`${path}.ckpt`, flipped);

@@ -121,7 +121,7 @@ describe("a line that changed after a checkpoint saw it", () => {
       fs.writeFileSync("/s.jsonl", bytes);
       await Engine.openSync("/s.jsonl", options).checkpoints.close();
       // Old headers may be replaced in place: see the migrations below.
-      for (const bit of sampled(version === 3 ? 0 : headerEnd * 8, bytes.length * 8, 300)) {
+      for (const bit of sampled(version === 3 ? 0 : headerEnd * 8, bytes.length * 8, 120)) {
         fs.writeFileSync("/s.jsonl", flipped(bytes, bit));
         const engine = attempted(() => Engine.openSync("/s.jsonl", { ...options, access: "read" }));
         // A log whose header is hit is not opened, and says so.
@@ -286,7 +286,7 @@ describe("checksums that are damaged, cut or of another version", () => {
     const whole = readFileSync(saved);
     const { pagesEnd } = footerOf(whole);
     // The first page is that of the checksums, of which there is one.
-    for (const at of [...sampled(0, 20, 10), ...sampled(pagesEnd, whole.length, 60)]) {
+    for (const at of [...sampled(0, 20, 6), ...sampled(pagesEnd, whole.length, 30)]) {
       overwrite(saved, (bytes) => bytes.writeUInt8((whole[at] ?? 0) ^ (1 << (at % 8)), at));
       const { ok, checksums } = await verified(path);
       expect([at, ok, checksums.state]).toEqual([at, true, "none"]);

