@@ -155,17 +155,11 @@ export class AppendQueue {
     const hasCaller = this.#jobs
       .slice(0, waiting)
       .some((job) => job.kind === "append" && job.state === "queued");
-    if (!hasCaller) {
-      this.#take(waiting);
-      return;
-    }
+    if (!hasCaller) return void this.#take(waiting);
     let group: readonly QueuedAppend[] | undefined;
     // Chosen under the lock: appends queued during the wait for it are part of the group.
-    const take = (): readonly QueuedAppend[] => {
-      // What is written from here on is no longer ended by a caller that leaves the queue.
-      this.#wait = new AbortController();
-      return (group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
-    };
+    const take = (): readonly QueuedAppend[] =>
+      (group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
     if (this.#wait.signal.aborted) this.#wait = new AbortController();
     try {
       const steps = this.#appender.appendQueued(take);
@@ -227,6 +221,9 @@ export class AppendQueue {
       taken.push(job);
     }
     this.#waitingAppends -= taken.length;
+    // What is written from here on is not ended when an append behind it is aborted: its own
+    // caller would get the reason of another one, of an append that may be in the log.
+    this.#wait = new AbortController();
     return taken;
   }
 
