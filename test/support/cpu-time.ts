@@ -1,4 +1,4 @@
-/** Processor time of this process, in milliseconds: other than real time, the same on a busy machine. */
+/** Processor time of this process in milliseconds: the same however busy the machine is. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

@@ -6,8 +6,8 @@ import { createRandom } from "@branchlog/bench/generator";
 import { runs, seed } from "./fault-seed.ts";
 
 /**
- * `usual` of the numbers from `from` up to and without `to`, ascending; all of them in a soak. Other
- * numbers for each `stream`.
+ * `usual` of the numbers from `from` up to and without `to`, ascending; all of them in a soak.
+ * Other numbers for each `stream`.
  */
 export function sampled(from: number, to: number, usual: number, stream = 0): readonly number[] {
   const count = Math.max(0, to - from);

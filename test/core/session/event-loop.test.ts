@@ -1,7 +1,7 @@
 /**
  * A large log is opened, and its checkpoint saved, in batches: whatever else a process does
- * continues meanwhile. A turn is measured in processor time, as the machine of a test does other things,
- * too; work that did not pause at all would take several times as long.
+ * continues meanwhile. A turn is measured in processor time, as the machine of a test does other
+ * things, too; work that did not pause at all would take several times as long.
  */
 import { closeSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -55,7 +55,7 @@ async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** The shortest of three, or the first that is short enough: a turn that is long is so each time. */
+/** The shortest of three, or the first short one: a turn that always is long is so each time. */
 async function leastMs(measure: () => Promise<number>): Promise<number> {
   const found: number[] = [];
   for (let round = 0; round < 3 && Math.min(...found) >= turnMsMax; round += 1) {
