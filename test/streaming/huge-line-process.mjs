@@ -7,12 +7,12 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import process from "node:process";
 import { peakRssBytes } from "../support/peak-memory.mjs";
 
-const [packageUrl, path, bytes] = process.argv.slice(2);
+const [packageUrl, path, payload] = process.argv.slice(2);
 const streaming = await import(packageUrl);
 const { LineFramer, openByteSource, pick, readRangeAsync, scanLines } = streaming;
 const { bodyStream, readRange, readShallow, runSync, scan, scanLongLine } = streaming;
 
-const payloadBytes = Number(bytes);
+const payloadBytes = Number(payload);
 const core = '"id":"a1b2c3d4","parentId":null,"timestamp":"2026-11-21T20:28:20.131Z"';
 writeFile();
 const found = await readFile();
