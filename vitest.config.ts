@@ -9,8 +9,20 @@ const conditions = ["@branchlog/source"];
 /** Of all tests. */
 export const resolve = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
-/** Compare the memory of the process, which other tests would have used before. */
-const memoryTests = ["test/transfer/convert/convert-memory.test.ts", "test/faults/memory.test.ts"];
+/**
+ * Compare the memory of the process, which other tests would have used before, or count the bytes
+ * that it reads: sessions that other tests left open read on when they save their checkpoints.
+ */
+const aloneTests = [
+  "test/transfer/convert/convert-memory.test.ts",
+  "test/faults/memory.test.ts",
+  "test/core/catalog/saved-catalog.test.ts",
+  "test/core/checkpoint/{checkpoints,many-pages,record-sums}.test.ts",
+  "test/core/live/{live-sessions,watching-costs}.test.ts",
+  "test/core/log/{log-sums,title-slot-reads}.test.ts",
+  "test/core/session/{cost-growth,kept-context,shape-costs}.test.ts",
+  "test/core/store/log-file.test.ts",
+];
 
 /** What tests delete is not kept among what the developer deleted. */
 const env = { BRANCHLOG_DATA_DIR: mkdtempSync(join(tmpdir(), "branchlog-data-")) };
@@ -38,13 +50,13 @@ export default defineConfig({
             ...configDefaults.exclude,
             "test/{e2e,e2e-omp,builds}/**",
             "test/**/*.long.test.ts",
-            ...memoryTests,
+            ...aloneTests,
           ],
           // Loading the modules for each file anew took a fourth of the time.
           isolate: false,
         },
       },
-      { ...resolve, test: { ...common, name: "alone", include: memoryTests } },
+      { ...resolve, test: { ...common, name: "alone", include: aloneTests } },
     ],
   },
 });

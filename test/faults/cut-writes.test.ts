@@ -11,7 +11,7 @@ import {
   sampleHeader,
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
-import { patience } from "../support/fault-seed.ts";
+import { patience, runs } from "../support/fault-seed.ts";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
 import type { RawLog } from "../support/raw-log.ts";
@@ -19,6 +19,7 @@ import { reproducible } from "../support/reproducible-ports.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
 import { BlockingSession } from "../support/blocking-session.ts";
 import type { Offer } from "../support/engine-appends.ts";
+import { sampled } from "../support/sampled.ts";
 
 const path = "/s.jsonl";
 const header = jsonLines(sampleHeader({ timestamp: "2026-01-01T00:00:00.000Z" }));
@@ -77,7 +78,7 @@ const bytes = Buffer.byteLength(
 
 describe("a batch whose write is cut off at any byte", () => {
   it("is written to its end, every line once (Verifies: P9, P12)", patience, () => {
-    for (let cut = 0; cut < bytes; cut += 1) {
+    for (const cut of sampled(0, bytes, 80)) {
       const outcome = appendWith([cut]);
       expect(outcome.error).toBeUndefined();
       expectFenced(outcome.log());
@@ -86,8 +87,8 @@ describe("a batch whose write is cut off at any byte", () => {
   });
 
   it("is cut off again without losing what was written (Verifies: P9, P12)", patience, () => {
-    for (let cut = 0; cut < bytes; cut += 11) {
-      for (let second = 0; second < bytes - cut; second += 17) {
+    for (let cut = 0; cut < bytes; cut += runs(29, 11)) {
+      for (let second = 0; second < bytes - cut; second += runs(31, 17)) {
         const outcome = appendWith([cut, second]);
         expect(outcome.error).toBeUndefined();
         expectGoesOn(outcome, ids);
@@ -96,7 +97,7 @@ describe("a batch whose write is cut off at any byte", () => {
   });
 
   it("names what was written if the disk is full then (Verifies: P9, P12)", patience, () => {
-    for (let cut = 0; cut < bytes; cut += 1) {
+    for (const cut of sampled(0, bytes, 80)) {
       const outcome = appendWith([cut, -1, -1, -1, -1]);
       const { error, log, session } = outcome;
       const written = log().entries.map(({ id }) => id);
@@ -111,7 +112,7 @@ describe("a batch whose write is cut off at any byte", () => {
   });
 
   it("is given up, and told so, if every write is cut off (Verifies: P12)", () => {
-    for (let cut = 0; cut < bytes / 3; cut += 1) {
+    for (const cut of sampled(0, Math.ceil(bytes / 3), 60)) {
       const outcome = appendWith([cut, cut, cut]);
       const { error, log, session } = outcome;
       const written = log().entries.map(({ id }) => id);

@@ -8,6 +8,7 @@ import {
   sampleHeader,
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
+import { runs } from "../support/fault-seed.ts";
 import { BlockingSession } from "../support/blocking-session.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
@@ -25,7 +26,7 @@ function torn(id: string, parentId: string | null): string {
   return `${envelope.slice(0, -1)},"message":{"role":"assistant","content":[{"a":{"b":1}}`;
 }
 
-const count = 20_000;
+const count = runs(3_000, 20_000);
 const each = (make: (i: number) => string): string[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
@@ -56,7 +57,7 @@ function logOf(lines: readonly string[]): { readonly ports: Ports; readonly read
   return { ports: createMemoryPorts({ fs }), reads: () => reads };
 }
 
-describe("a log that ends in 20,000", () => {
+describe(`a log that ends in ${count}`, () => {
   it.each(ends)("%s opens with a few reads and parses for each (Verifies: P10, P18)", (...end) => {
     const [, good, lines] = end;
     const { ports, reads } = logOf(lines);

@@ -122,13 +122,13 @@ describe(`a repair that is interrupted (seed ${seed})`, () => {
     "by the death of its process, or a loss of power, loses nothing: into %s (Verifies: P9)",
     async (output) => {
       const random = createRandom(seed);
-      for (let calls = 0; ; calls += 1) {
+      for (let calls = 0; ; calls += 1 + random.below(runs(3, 1))) {
         const disk = new CrashFileSystem();
         disk.addDurable(path, original);
         disk.dieAfter(calls);
         const [outcome] = await Promise.allSettled([repair(portsOn(disk.fs), output)]);
         const where = `after ${calls} calls`;
-        const found = Array.from({ length: runs(6, 2000) }, () =>
+        const found = Array.from({ length: runs(2, 2000) }, () =>
           disk.afterPowerLoss((of) => random.below(of)),
         );
         for (const fs of [disk.memory, ...found]) {
@@ -154,7 +154,7 @@ describe("a process that repairs", () => {
     const whole = readFileSync(log);
     const torn = Buffer.concat([whole, Buffer.from('{"type":"mess')]);
     // Each time a little later: when so much has happened in the directory.
-    for (let events = 1, isOver = false; !isOver; events += 3) {
+    for (let events = 1, isOver = false; !isOver; events += runs(15, 3)) {
       const directory = temporaryDirectory();
       const target = join(directory, "s.jsonl");
       writeFileSync(target, torn);

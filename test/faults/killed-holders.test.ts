@@ -14,7 +14,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Victim } from "../support/victims.ts";
 import { BlockingSession } from "../support/blocking-session.ts";
 
-const kills = runs(8, 200);
+const kills = runs(4, 200);
 const killMsMax = 8;
 const ways = ["batches", "blocking", "together"] as const;
 
@@ -26,11 +26,18 @@ describe.runIf(process.platform === "linux")(`${kills} killed appenders (seed ${
     for (let kill = 0; kill < kills; kill += 1) {
       const path = join(temporaryDirectory(), "s.jsonl");
       await (await createSession(path)).close();
-      const victim = new Victim({ path, name: "victim", way: ways[kill % 3] ?? "blocking" });
-      await victim.said("acknowledged", 1 + random.below(12));
-      // Not waiting for anything: the moment of the death is what is being tried.
-      await moment(random.below(killMsMax));
-      await victim.kill();
+      const options = { path, name: "victim", way: ways[kill % 3] ?? "blocking" } as const;
+      if (kill === 0) {
+        // One that has the lock when it dies, whatever the others do.
+        const pause = { call: "writeSync", after: 3, signal: "SIGKILL" } as const;
+        await new Victim({ ...options, pause }).ended;
+      } else {
+        const victim = new Victim(options);
+        await victim.said("acknowledged", 1 + random.below(12));
+        // Not waiting for anything: the moment of the death is what is being tried.
+        await moment(random.below(killMsMax));
+        await victim.kill();
+      }
       left += isLocked(path) ? 1 : 0;
       // A wait of 0 is one try.
       const session = await openSession(path, { lockWaitMs: 0 });

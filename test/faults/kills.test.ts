@@ -16,7 +16,7 @@ import { Victim } from "../support/victims.ts";
 import type { Acknowledged, VictimOptions } from "../support/victims.ts";
 
 const livesPerLog = 4;
-const logs = runs(8, 1000);
+const logs = runs(2, 1000);
 const killMsMax = 8;
 
 const kinds: readonly Omit<VictimOptions, "path" | "name">[] = [

@@ -14,6 +14,7 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { ManualClock, MemoryLock, createMemoryPorts, managersWith } from "@branchlog/core/testing";
+import { runs } from "../support/fault-seed.ts";
 import { isLocked } from "../support/lock-file.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -112,9 +113,17 @@ function copyOfCore(): string {
 }
 
 describe("two copies of the package in one process", () => {
+  const rounds = runs(8, 25);
+
   it("share the lock and lose nothing (Verifies: P11)", async () => {
     const path = await newLog();
-    const args = [script("two-copies-process"), path, join(core, "dist"), copyOfCore(), "25"];
+    const args = [
+      script("two-copies-process"),
+      path,
+      join(core, "dist"),
+      copyOfCore(),
+      String(rounds),
+    ];
     const { stdout } = await run(process.execPath, args);
     // What our own script has just printed.
     const said = JSON.parse(stdout) as {
@@ -124,10 +133,10 @@ describe("two copies of the package in one process", () => {
       readonly isOneModule: boolean;
     };
     expect(said).toMatchObject({ isShared: true, isOneModule: false });
-    expect(said.blocking).toHaveLength(25 * 20);
-    expect(said.inFlight).toHaveLength(25 * 8);
+    expect(said.blocking).toHaveLength(rounds * 20);
+    expect(said.inFlight).toHaveLength(rounds * 8);
     const ids = idsOf(path);
-    expect(ids).toHaveLength(25 * 28);
+    expect(ids).toHaveLength(rounds * 28);
     expect(new Set(ids)).toEqual(new Set([...said.blocking, ...said.inFlight]));
   });
 });
@@ -135,7 +144,11 @@ describe("two copies of the package in one process", () => {
 describe("a process that keeps the lock while it appends without a pause", () => {
   it("lets others in, and leaves no lock behind when it exits (Verifies: P11)", async () => {
     const path = await newLog();
-    const blocking = run(process.execPath, [script("blocking-process"), path, "1500"]);
+    const blocking = run(process.execPath, [
+      script("blocking-process"),
+      path,
+      String(runs(300, 1500)),
+    ]);
     const session = await openSession(path);
     const waiting: string[] = [];
     while (blocking.child.exitCode === null && waiting.length < 2000) {

@@ -16,7 +16,7 @@ const script = fileURLToPath(new URL("../support/waiting-process.mjs", import.me
 const lockWaitMs = 10_000;
 const cases =
   process.env["BRANCHLOG_SOAK"] === undefined
-    ? [{ count: 40, times: 1 }]
+    ? [{ count: 16, times: 1 }]
     : [
         { count: 200, times: 5 },
         { count: 1_000, times: 1 },

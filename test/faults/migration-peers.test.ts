@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts, sampleTime } from "@branchlog/core/testing";
+import { runs } from "../support/fault-seed.ts";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
@@ -94,7 +95,7 @@ describe("a migration during which a program without the lock appends", () => {
     "tears nothing and loses nothing: %s (Verifies: P11)",
     (_, newPeer) => {
       let n = 0;
-      while (run(n, newPeer())) n += 1;
+      while (run(n, newPeer())) n += runs(3, 1);
       expect(n).toBeGreaterThan(20);
     },
   );

@@ -40,7 +40,7 @@ function atEveryCall<T>(
   check: (fs: MemoryFileSystem, result: T | undefined, where: string) => void,
 ): void {
   const random = createRandom(seed);
-  for (let calls = 0; ; calls += 1) {
+  for (let calls = 0; ; calls += 1 + random.below(runs(4, 1))) {
     const disk = newDisk();
     disk.dieAfter(calls);
     let result: T | undefined;
@@ -50,7 +50,7 @@ function atEveryCall<T>(
       // It died, and said nothing.
     }
     check(disk.memory, result, `after ${calls} calls, as the process left it`);
-    for (let run = 0; run < runs(4, 2000); run += 1) {
+    for (let run = 0; run < runs(3, 2000); run += 1) {
       const where = `after ${calls} calls, run ${run}`;
       check(
         disk.afterPowerLoss((of) => random.below(of)),

@@ -31,7 +31,7 @@ describe.each(["seed-pi", "pi-crlf"])("the log %s, cut off at every byte", (name
   const lines = whole.toString().split("\n");
 
   it("holds its whole records, and the next append is readable (Verifies: P9, P10)", () => {
-    for (let cut = headerEnd; cut <= whole.length; cut += runs(3, 1)) {
+    for (let cut = headerEnd; cut <= whole.length; cut += runs(9, 1)) {
       const prefix = whole.subarray(0, cut);
       const { session, contents } = sessionOn(prefix);
       const wholeLines = prefix.toString().split("\n").length - 2;

@@ -1,18 +1,18 @@
 /**
  * Run by huge-line.test.ts in a process of its own, on the built package: makes a file with a
- * line of 300 MB, indexes it, picks from it and streams it, and reports what it found and its
- * peak memory.
+ * line of so many bytes, indexes it, picks from it and streams it, and reports what it found and
+ * its peak memory.
  */
 import { closeSync, openSync, writeSync } from "node:fs";
 import process from "node:process";
 import { peakRssBytes } from "../support/peak-memory.mjs";
 
-const [packageUrl, path] = process.argv.slice(2);
+const [packageUrl, path, payload] = process.argv.slice(2);
 const streaming = await import(packageUrl);
 const { LineFramer, openByteSource, pick, readRangeAsync, scanLines } = streaming;
 const { bodyStream, readRange, readShallow, runSync, scan, scanLongLine } = streaming;
 
-const payloadBytes = 300 * 1024 * 1024;
+const payloadBytes = Number(payload);
 const core = '"id":"a1b2c3d4","parentId":null,"timestamp":"2026-11-21T20:28:20.131Z"';
 writeFile();
 const found = await readFile();

@@ -2,8 +2,10 @@
  * Makes the n-th call of a file system fail, in every way in which one can: for tests that go
  * through all n until nothing is left to fail.
  */
+import { createRandom } from "@branchlog/bench/generator";
 import { fileError } from "@branchlog/core/testing";
 import type { FileErrorCode, FileSystem } from "@branchlog/core/testing";
+import { runs, seed } from "./fault-seed.ts";
 import { observedFileSystem } from "./observed-file-system.ts";
 import type { ObservedCall } from "./observed-file-system.ts";
 
@@ -90,11 +92,17 @@ export function failingFileSystem(
 }
 
 /**
- * Runs `attempt` with a new world for n = 0, 1, 2, … until no call is left to fail. The attempt
- * arms, runs and disarms; it returns what `disarm` said.
+ * Runs `attempt` with a new world for n = 0, 1, 2, … until no call is left to fail: for each in a
+ * soak, else for a third of them, with the first and the last. Returns how many calls there are.
+ * The attempt arms, runs and disarms; it returns what `disarm` said.
  */
 export async function failEveryCall(
   attempt: (n: number) => boolean | Promise<boolean>,
 ): Promise<number> {
-  for (let n = 0; ; n += 1) if (!(await attempt(n))) return n;
+  const random = createRandom(seed);
+  let n = 0;
+  while (await attempt(n)) n += 1 + random.below(runs(5, 1));
+  // Down to the last call of those that were passed over.
+  while (n > 0 && !(await attempt(n - 1))) n -= 1;
+  return n;
 }

@@ -23,8 +23,8 @@ import { RandomSchedules, Schedules } from "../../support/schedules.ts";
 import type { Schedule } from "../../support/schedules.ts";
 
 /** Orders tried per intrusion; all of them in a soak run. */
-const runsMax = Number(process.env["BRANCHLOG_SCHEDULES_MAX"] ?? runs(300, 1_000_000));
-const drawnRuns = runs(30, 20_000);
+const runsMax = Number(process.env["BRANCHLOG_SCHEDULES_MAX"] ?? runs(60, 1_000_000));
+const drawnRuns = runs(6, 20_000);
 
 /**
  * What an intruder does once, between any two steps; each is something that happens in the field.

@@ -25,6 +25,8 @@ import { createSession, openSession } from "@branchlog/core";
 import type { OpenOptions } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { verifySession } from "@branchlog/maintenance";
+import { runs } from "../../support/fault-seed.ts";
+import { sampled, sampleOf } from "../../support/sampled.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixtureNames } from "../projections/fixture-session.ts";
 import { say } from "../live/support.ts";
@@ -68,7 +70,9 @@ describe.each(fixtureNames())("the fixture %s", (name) => {
   it("reads the same from a checkpoint of any of its lines (Verifies: P15, P21)", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const bytes = fixture(name);
-    for (let end = bytes.indexOf(10) + 1; end > 0; end = bytes.indexOf(10, end) + 1) {
+    const ends: number[] = [];
+    for (let end = bytes.indexOf(10) + 1; end > 0; end = bytes.indexOf(10, end) + 1) ends.push(end);
+    for (const end of sampleOf(ends, 4)) {
       writeFileSync(path, bytes.subarray(0, end));
       await leaveCheckpoint(path).catch(() => undefined);
       appendFileSync(path, bytes.subarray(end));
@@ -81,7 +85,8 @@ describe("a checkpoint", () => {
   it("spares reading and parsing what it covers", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path, always);
-    await session.appendAll(Array.from({ length: 20_000 }, (_, n) => say(`text ${n}`)));
+    const count = runs(8_000, 20_000);
+    await session.appendAll(Array.from({ length: count }, (_, n) => say(`text ${n}`)));
     await session.close();
     appendFileSync(path, readFileSync(path).subarray(-300).toString().split("\n").at(-2) ?? "");
     appendFileSync(path, "\n");
@@ -103,14 +108,15 @@ describe("a checkpoint", () => {
     const whole = readFileSync(saved);
     const without = await openedFacts(path, { checkpoint: "off" });
     const { pagesEnd } = footerOf(whole);
-    for (let at = 0; at < whole.length; at += 1) {
+    const places = [...sampled(0, pagesEnd, 40), ...sampled(pagesEnd, whole.length, 60)];
+    for (const [n, at] of places.entries()) {
       const flipped = Buffer.from(whole);
       flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
       writeFileSync(saved, flipped);
       // Opening reads the footer; a page may be needed later, or never.
       if (at >= pagesEnd) expect(await isTakenUp(path)).toBe(false);
       else expect([at, await openedFacts(path, { checkpoint: "read" })]).toEqual([at, without]);
-      if (at % 50 > 0) continue;
+      if (n % 50 > 0) continue;
       writeFileSync(saved, whole.subarray(0, at));
       expect(await openedFacts(path, { checkpoint: "read" })).toEqual(without);
     }
@@ -126,7 +132,9 @@ describe("a checkpoint", () => {
     const whole = readFileSync(`${path}.ckpt`);
     const { pagesEnd } = footerOf(whole);
     const { size } = statSync(path);
-    for (let at = 16; at < pagesEnd; at += 17_919) {
+    const places = [];
+    for (let at = 16; at < pagesEnd; at += 17_919) places.push(at);
+    for (const at of sampleOf(places, 3)) {
       const flipped = Buffer.from(whole);
       flipped[at] = (flipped[at] ?? 0) ^ 1;
       writeFileSync(`${path}.ckpt`, flipped);
@@ -368,40 +376,6 @@ describe("a forged checkpoint", () => {
       at[keys.at(-1) ?? ""] = value;
     };
     expect(await isAccepted(change)).toBe(false);
-  });
-
-  it("has no effect on other objects when its members are named as theirs", async () => {
-    const hostile = JSON.parse('{"__proto__":{"forged":1}}') as Json;
-    const change = (text: Json): void => {
-      Object.defineProperty(text, "__proto__", { value: hostile, enumerable: true });
-      Object.assign(text["state"] as Json, { constructor: { prototype: hostile } });
-    };
-    expect(await isAccepted(change)).toBe(true);
-    expect(({} as Json)["forged"]).toBeUndefined();
-  });
-
-  it("says what the log says when entries are of a kind, an id or a place that is none", async () => {
-    // Offsets, lengths, ids, parents, siblings, kinds; then children.
-    for (const [column, value] of [
-      [0, 7],
-      [2, 0],
-      [3, 999],
-      [4, 999],
-      [5, 999],
-      [6, 999],
-      [12, 999],
-    ] as const) {
-      const { path, saved } = await smallLog();
-      const wanted = await openedFacts(path, { checkpoint: "off" });
-      const columns = (all: readonly Buffer[]): void => {
-        all[column]?.writeUInt32LE(value, 0);
-      };
-      writeFileSync(
-        saved,
-        rewritten(readFileSync(saved), () => undefined, columns),
-      );
-      expect([column, await openedFacts(path, { checkpoint: "read" })]).toEqual([column, wanted]);
-    }
   });
 
   const anEntry = { reason: "r", offset: 300, length: 100, line: 3, id: "0000000a" };

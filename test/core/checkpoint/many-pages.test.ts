@@ -1,18 +1,22 @@
 /** Checkpoints of logs whose columns have several pages: read in part, saved again, replaced. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
 import { readCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
 import { verifySession } from "@branchlog/maintenance";
 import { descriptorPoolOf, nodeFileSystem } from "@branchlog/core/internal";
+import { runs } from "../../support/fault-seed.ts";
+import { sampleOf } from "../../support/sampled.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { footerOf } from "./forged-checkpoint.ts";
 import { factsOf, openedFacts } from "./session-facts.ts";
 
 const always: OpenOptions = { checkpointEveryBytes: 1 };
-const entryCount = 34_000;
+/** Each column of theirs has two pages at least. */
+const entryCount = runs(17_500, 34_000);
 
 interface Shape {
   readonly name: string;
@@ -56,19 +60,20 @@ async function savedLog(shape: Shape): Promise<string> {
 
 /** Appends below an entry in the middle, which touches some pages, and saves. */
 async function appendInTheMiddle(session: Session, shape: Shape): Promise<void> {
-  const id = shape.idOf(20_001);
+  const id = shape.idOf(Math.floor(entryCount * 0.6));
   await session.append({ type: "custom", customType: "more" }, { id: "appended", parent: { id } });
 }
 
 describe.each(shapes)("a checkpoint of $name", (shape) => {
   it("says what the log says, read whole, or saved again after a part was read (Verifies: P21)", async () => {
     const path = await savedLog(shape);
-    expect(await openedFacts(path, {})).toEqual(await openedFacts(path, { checkpoint: "off" }));
+    const before = await openedFacts(path, { checkpoint: "off" });
+    expect(isDeepStrictEqual(await openedFacts(path, {}), before)).toBe(true);
     const session = await openSession(path, always);
     await appendInTheMiddle(session, shape);
     await session.close();
     const facts = await openedFacts(path, { checkpoint: "off" });
-    expect(await openedFacts(path, {})).toEqual(facts);
+    expect(isDeepStrictEqual(await openedFacts(path, {}), facts)).toBe(true);
     const { checkpointDifferences } = await verifySession(await openSession(path, {}));
     expect(checkpointDifferences).toEqual([]);
   });
@@ -82,7 +87,8 @@ describe.each(shapes)("a checkpoint of $name", (shape) => {
     // The file that it began to read has no name any more, and is closed.
     descriptorPoolOf(nodeFileSystem).closeIdle();
     await kept.refresh();
-    expect(await factsOf(kept)).toMatchObject({ ...(facts as object), leaf: kept.leaf });
+    const wanted = { ...(facts as object), leaf: kept.leaf };
+    expect(isDeepStrictEqual(await factsOf(kept), wanted)).toBe(true);
     await kept.close();
   });
 
@@ -91,12 +97,14 @@ describe.each(shapes)("a checkpoint of $name", (shape) => {
     const facts = await openedFacts(path, { checkpoint: "off" });
     const whole = readFileSync(`${path}.ckpt`);
     const { pagesEnd } = footerOf(whole);
-    for (let at = 1_000; at < pagesEnd; at += 490_001) {
+    const places = [];
+    for (let at = 1_000; at < pagesEnd; at += 490_001) places.push(at);
+    for (const at of sampleOf(places, 2)) {
       const damaged = Buffer.from(whole);
       damaged[at] = (damaged[at] ?? 0) ^ 4;
       writeFileSync(`${path}.new`, damaged, { mode: 0o600 });
       renameSync(`${path}.new`, `${path}.ckpt`);
-      expect([at, await openedFacts(path, {})]).toEqual([at, facts]);
+      expect([at, isDeepStrictEqual(await openedFacts(path, {}), facts)]).toEqual([at, true]);
     }
   });
 });

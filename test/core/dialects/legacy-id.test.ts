@@ -2,6 +2,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { legacyEntryId } from "../../../packages/core/src/dialects/migrate-line.ts";
+import { runs } from "../../support/fault-seed.ts";
+
+const lineCount = runs(100_000, 1_000_000);
 
 describe("legacyEntryId", () => {
   // Golden: labels, forks and migrated files refer to these. A change breaks the files of users.
@@ -19,9 +22,9 @@ describe("legacyEntryId", () => {
     expect(legacyEntryId(s, n)).toBe(id);
   });
 
-  it("gives each of a million lines of a file another id", () => {
+  it(`gives each of ${lineCount} lines of a file another id`, () => {
     const session = "01a1ffcb-0000-7000-8000-000000000000";
-    const ids = new Uint32Array(1_000_000);
+    const ids = new Uint32Array(lineCount);
     for (let line = 0; line < ids.length; line += 1) {
       ids[line] = Number.parseInt(legacyEntryId(session, line), 16);
     }

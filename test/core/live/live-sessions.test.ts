@@ -12,6 +12,7 @@ import { startAppending } from "../../faults/appending-processes.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say, turns } from "./support.ts";
 import { Watching } from "./watched-directory.ts";
+import { runs } from "../../support/fault-seed.ts";
 
 async function newSession(path: string, text = "hello"): Promise<void> {
   const session = await createSession(path, { cwd: "/w" });
@@ -174,23 +175,29 @@ describe("the sessions of a directory", () => {
     watching.end();
   });
 
-  it("of eight processes at work are all complete in the end", { timeout: 60_000 }, async () => {
-    const directory = temporaryDirectory();
-    const watching = new Watching(directory);
-    const paths = Array.from({ length: 4 }, (_, n) => join(directory, `s${n}.jsonl`));
-    for (const path of paths) await newSession(path);
-    const writers = [...paths, ...paths].map((path, n) =>
-      startAppending(path, `w${n}`, { count: 50, batch: 2 }),
-    );
-    for (const { ended } of writers) expect(await ended).toBe(0);
-    const done = await watching.until(
-      ({ sessions }) =>
-        sessions.length === 4 &&
-        sessions.every(({ path, sizeBytes }) => sizeBytes === statSync(path).size),
-    );
-    expect(new Set(watching.replayed().values())).toEqual(new Set(done.sessions));
-    watching.end();
-  });
+  const logs = runs(2, 4);
+
+  it(
+    `of ${2 * logs} processes at work are all complete in the end`,
+    { timeout: 60_000 },
+    async () => {
+      const directory = temporaryDirectory();
+      const watching = new Watching(directory);
+      const paths = Array.from({ length: logs }, (_, n) => join(directory, `s${n}.jsonl`));
+      for (const path of paths) await newSession(path);
+      const writers = [...paths, ...paths].map((path, n) =>
+        startAppending(path, `w${n}`, { count: runs(15, 50), batch: 2 }),
+      );
+      for (const { ended } of writers) expect(await ended).toBe(0);
+      const done = await watching.until(
+        ({ sessions }) =>
+          sessions.length === logs &&
+          sessions.every(({ path, sizeBytes }) => sizeBytes === statSync(path).size),
+      );
+      expect(new Set(watching.replayed().values())).toEqual(new Set(done.sessions));
+      watching.end();
+    },
+  );
 
   it("of a file with several names are one, as long as one of them is left", async () => {
     const directory = temporaryDirectory();

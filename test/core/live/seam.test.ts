@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { EntryEvent } from "@branchlog/core/live";
 import { live } from "@branchlog/core/live";
+import { sampleOf } from "../../support/sampled.ts";
 import { Schedules } from "../../support/schedules.ts";
 import type { Schedule } from "../../support/schedules.ts";
 import { acts, SeamWorld, violation } from "./seam-world.ts";
@@ -149,27 +150,30 @@ describe("each act, at each point where something waits", () => {
     "an empty log": { version: 3, runs: [], from: 1 },
   };
   const cases = Object.entries(sources).flatMap(([name, source]) =>
-    Object.entries(starts).map(([of, start]) => [name, of, source, start] as const),
+    Object.entries(starts).map(([of, start], at) => {
+      return [name, of, source, start, sampleOf(every, 3, at)] as const;
+    }),
   );
 
   it.each(cases)("leaves no gap and no duplicate: %s, %s (Verifies: P14)", async (...of) => {
-    const [, , source, start] = of;
+    const [, , source, start, names] = of;
     let runs = 0;
     for (const readTime of ["before it waits", "after it waited"] as const) {
-      const result = await firstViolation({ ...usual, source, start, readTime });
+      const result = await firstViolation({ ...usual, names, source, start, readTime });
       expect(result.found).toBeUndefined();
       runs += result.runs;
     }
-    expect(runs).toBeGreaterThan(every.length);
+    expect(runs).toBeGreaterThan(names.length);
   });
 });
 
 describe("two acts, at each two points", () => {
   it("leave no gap and no duplicate (Verifies: P14)", async () => {
-    const run = { ...usual, start: { ...log, runs: [1, 2] }, actsMax: 2 };
+    const names = sampleOf(every, 3);
+    const run = { ...usual, names, start: { ...log, runs: [1, 2] }, actsMax: 2 };
     const result = await firstViolation({ ...run, source: sources["pushed"] ?? expect.fail() });
     expect(result.found).toBeUndefined();
-    expect(result.runs).toBeGreaterThan(every.length ** 2);
+    expect(result.runs).toBeGreaterThan(names.length ** 2);
   });
 });
 
@@ -178,7 +182,8 @@ describe("each act, after each microtask", () => {
     "leaves no gap and no duplicate: %s (Verifies: P14)",
     async (of) => {
       const source = sources[of] ?? expect.fail();
-      const result = await firstViolation({ ...usual, source, start: log, pace: "hop by hop" });
+      const run = { ...usual, names: sampleOf(every, 3), source, start: log };
+      const result = await firstViolation({ ...run, pace: "hop by hop" });
       expect(result.found).toBeUndefined();
       expect(result.runs).toBeGreaterThan(pointsMax);
     },

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
 import { Redactor } from "../../../packages/core/src/redaction/redactor.ts";
 import { plantedSecrets, secretsIn } from "../../support/planted-secrets.ts";
+import { cpuMs } from "../../support/cpu-time.ts";
 
 /** Both passes. */
 function redacted(...lines: readonly string[]): string[] {
@@ -151,9 +152,9 @@ describe("a redactor", () => {
     const redactor = new Redactor("session.jsonl", () => []);
     redactor.json('{"password":"ghp_06A7ghp_06A7b9Xq"}');
     redactor.endLearning();
-    const start = performance.now();
+    const start = cpuMs();
     redactor.text(text);
-    expect(performance.now() - start).toBeLessThan(3_000);
+    expect(cpuMs() - start).toBeLessThan(3_000);
   });
 
   it("replaces each string below a member with a secret's name", () => {

@@ -5,6 +5,7 @@ import { isSecretName } from "../../../packages/core/src/redaction/named-values.
 import { findSecrets } from "../../../packages/core/src/redaction/secret-rules.ts";
 import { isPlaceholder } from "../../../packages/core/src/redaction/secret-values.ts";
 import { plantedSecrets } from "../../support/planted-secrets.ts";
+import { cpuMs } from "../../support/cpu-time.ts";
 
 /** What is found, with its kind. */
 function found(text: string): string[] {
@@ -294,9 +295,9 @@ describe("findSecrets", () => {
     '"key":{'.repeat(20_000),
     '<password>name="password"'.repeat(10_000),
   ])("takes no longer for a hostile text (case %#)", (text) => {
-    const start = performance.now();
+    const start = cpuMs();
     findSecrets(text);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(cpuMs() - start).toBeLessThan(5_000);
   });
 
   it("finds every secret that the other tests plant", () => {

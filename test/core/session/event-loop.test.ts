@@ -1,13 +1,14 @@
 /**
  * A large log is opened, and its checkpoint saved, in batches: whatever else a process does
- * continues meanwhile. The bound is generous, as the machine of a test does other things, too; work
- * that did not pause at all would take several times as long.
+ * continues meanwhile. A turn is measured in processor time, as the machine of a test does other
+ * things, too; work that did not pause at all would take several times as long.
  */
 import { closeSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { cpuMs } from "../../support/cpu-time.ts";
 
 const lines = 100_000;
 /** What one turn takes is a few milliseconds. */
@@ -34,12 +35,12 @@ function entry(at: number, text: string): string {
   return `{"type":"message",${envelope},"message":{"role":"user","content":"${text}"}}\n`;
 }
 
-/** The longest iteration of the event loop while `work` runs, in milliseconds. */
+/** The longest iteration of the event loop while `work` runs, in milliseconds of the processor. */
 async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
-  let last = performance.now();
+  let last = cpuMs();
   const look = (): void => {
-    const now = performance.now();
+    const now = cpuMs();
     longest = Math.max(longest, now - last);
     last = now;
   };
@@ -54,10 +55,12 @@ async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** The shortest of three: a turn that always is long is so each time. */
+/** The shortest of three, or the first short one: a turn that always is long is so each time. */
 async function leastMs(measure: () => Promise<number>): Promise<number> {
   const found: number[] = [];
-  for (let round = 0; round < 3; round += 1) found.push(await measure());
+  for (let round = 0; round < 3 && Math.min(...found) >= turnMsMax; round += 1) {
+    found.push(await measure());
+  }
   return Math.min(...found);
 }
 

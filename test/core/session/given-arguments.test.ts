@@ -26,8 +26,6 @@ const ofSession: Readonly<Record<string, (session: Session) => unknown>> = {
   "pick(id, text)": (session) => session.pick("a", text),
   "context(null)": (session) => session.context(nothing),
   "context(text)": (session) => session.context(text),
-  "entries(null)": async (session) => read(session.entries(nothing)),
-  "entries(text)": async (session) => read(session.entries(text)),
   "lines(null)": async (session) => read(session.lines(nothing)),
   "events(null)": async (session) => read(live(session).events(nothing)),
   "entries$(null)": async (session) => live(session).entries$(nothing),

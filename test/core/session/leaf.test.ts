@@ -6,6 +6,7 @@ import { createSession, memorySession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, userDraft } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { runs } from "../../support/fault-seed.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
 
@@ -215,7 +216,7 @@ describe("lines that only look like entries", () => {
   });
 
   it("cost a tree no more when each is below another", async () => {
-    const count = 30_000;
+    const count = runs(8_000, 30_000);
     const damaged = Array.from({ length: count }, (_, i) => `${torn(`d${i}`, `d${i - 1}`)}\n`);
     const below = Array.from({ length: count }, (_, i) => line(`c${i}`, `d${count - 1}`));
     const session = await open(line("d-1", null), ...damaged, ...below);

@@ -8,6 +8,7 @@ import { fileOperations } from "@branchlog/core/entries";
 import { userDraft } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/maintenance";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { runs } from "../../support/fault-seed.ts";
 
 async function ids(entries: AsyncIterable<SessionEntry>): Promise<string[]> {
   const found: string[] = [];
@@ -41,11 +42,13 @@ describe("reading entries", () => {
     });
   });
 
-  it("finds the latest state of an extension among 250,000 by parsing one (Verifies: P17)", async () => {
+  const count = runs(50_000, 250_000);
+
+  it(`finds the latest state of an extension among ${count} by parsing one (Verifies: P17)`, async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     await createSession(path);
     const lines: string[] = [];
-    for (let i = 0; i < 250_000; i += 1) {
+    for (let i = 0; i < count; i += 1) {
       const id = i.toString(16).padStart(8, "0");
       const parent = i === 0 ? "null" : `"${(i - 1).toString(16).padStart(8, "0")}"`;
       const type = i === 1000 ? "rare" : "common";
@@ -59,7 +62,7 @@ describe("reading entries", () => {
     // The header and the tip; every other line is indexed from its envelope.
     expect(decodeCounter.parses - opening).toBe(2);
     for (const [customType, n] of [
-      ["common", 249_999],
+      ["common", count - 1],
       ["rare", 1000],
     ] as const) {
       const before = decodeCounter.parses;

@@ -14,6 +14,7 @@ import type { GeneratorOptions } from "@branchlog/bench/generator";
 import { countNodes } from "../../../packages/bench/src/plain-session.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { runs } from "../../support/fault-seed.ts";
 
 const shapes: readonly (readonly [string, GeneratorOptions])[] = [
   ["a chain", { shape: "chain" }],
@@ -33,7 +34,7 @@ function reset(): void {
 }
 
 describe.each(shapes)("%s", (_name, options) => {
-  it.each([2_000, 32_000])(
+  it.each([1_000, runs(8_000, 32_000)])(
     "is opened, told and shown in linear cost: %i entries",
     async (entries) => {
       const path = join(temporaryDirectory(), "session.jsonl");

@@ -1,10 +1,10 @@
 /** The lock between real processes, this one among them: killed, stalled and careless holders. */
-import { writeFileSync } from "node:fs";
+import { lutimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { acquire } from "../../contracts/file-lock.ts";
 import { createLockfileLock } from "../../../packages/core/src/store/lockfile-lock.ts";
-import { isLocked } from "../../support/lock-file.ts";
+import { isLocked, lockPathOf } from "../../support/lock-file.ts";
 import type { StallCommand } from "./lock-process.ts";
 import { LockProcess } from "./lock-process.ts";
 import { runs } from "../../support/fault-seed.ts";
@@ -77,6 +77,9 @@ describe("a holder that stalled until its lock was taken over", () => {
     const [holder, thief] = [new LockProcess(path, times), new LockProcess(path, times)];
     await holder.ask("acquire");
     const stalled = holder.ask(stall, flag);
+    // As if it had stalled for a while already; where its timer runs once more, for as long again.
+    const before = new Date(Date.now() - 2 * times.staleMs);
+    lutimesSync(lockPathOf(path), before, before);
     await thief.ask("acquire");
     writeFileSync(flag, "");
     return { path, holder, thief, woken: await stalled };

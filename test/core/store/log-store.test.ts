@@ -1,4 +1,5 @@
 /** The stores of logs: each as the contract says, and a session when a store fails it. */
+import { EventEmitter, once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -130,37 +131,37 @@ describe("a session in a store", () => {
     expect(await revisionOf(store)).toBe(0);
   });
 
-  it("stores an append though another caller gives up while its answer is on the way", async () => {
+  it("asks again for an append that was taken, also when its caller aborts", async () => {
     const abort = new AbortController();
     const { store, log } = await withAnswers(async (call, append) => {
-      if (call === 1) {
-        // Queued behind the first one, which was sent.
-        const other = session.append(userDraft("two"), { signal: abort.signal });
-        other.catch(() => undefined);
-        await Promise.resolve();
-        abort.abort(new Error("enough"));
-      }
+      if (call > 1) return append();
+      abort.abort(new Error("enough"));
+      throw new Error("connection lost");
+    });
+    const session = await openStoredSession(log);
+    const append = session.append(userDraft("one"), { signal: abort.signal });
+    await expect(append).resolves.toMatchObject({ revision: 1 });
+    expect(await revisionOf(store)).toBe(1);
+  });
+
+  it("stores an append of which another one in the queue is aborted", async () => {
+    const events = new EventEmitter();
+    const [asked, answered] = [once(events, "asked"), once(events, "answered")];
+    const { store, log } = await withAnswers(async (_, append) => {
+      events.emit("asked");
+      await answered;
       return append();
     });
     const session = await openStoredSession(log);
-    const { id } = await session.append(userDraft("one"));
-    expect([session.leaf, await revisionOf(store)]).toEqual([id, 1]);
-    await session.append(userDraft("three"));
-    expect(await revisionOf(store)).toBe(2);
-  });
-
-  it("ends a wait for the store with the reason of the caller", async () => {
+    const first = session.append(userDraft("one"));
+    await asked;
     const abort = new AbortController();
-    const { log } = await withAnswers(
-      () =>
-        new Promise((_resolve, reject) => {
-          abort.abort(new Error("enough"));
-          reject(new Error("connection lost"));
-        }),
-    );
-    const session = await openStoredSession(log);
-    const append = session.append(userDraft("one"), { signal: abort.signal });
-    await expect(append).rejects.toThrow();
-    expect(session.revision).toBe(0);
+    const second = session.append(userDraft("two"), { signal: abort.signal });
+    const reason = new Error("enough");
+    abort.abort(reason);
+    await expect(second).rejects.toBe(reason);
+    events.emit("answered");
+    await expect(first).resolves.toMatchObject({ revision: 1 });
+    expect(await revisionOf(store)).toBe(1);
   });
 });

@@ -40,7 +40,9 @@ async function expectKept(path: string, victims: readonly Victim[], debrisMax = 
   expect(await brokenPromises(path, acknowledged, debrisMax)).toEqual([]);
 }
 
-describe("eight appending processes", () => {
+const processes = runs(4, 8);
+
+describe(`${processes} appending processes`, () => {
   it(
     "continue while one is stopped past staleness before its write, and after it continues (Verifies: P7, P11)",
     patience,
@@ -50,7 +52,9 @@ describe("eight appending processes", () => {
       const stopped = appender(path, 0, 20, pause);
       await stopped.said("paused");
       expect(isLocked(path)).toBe(true);
-      const others = Array.from({ length: 7 }, (_, at) => appender(path, at + 1, 24));
+      const others = Array.from({ length: processes - 1 }, (_, at) =>
+        appender(path, at + 1, runs(8, 24)),
+      );
       // They cannot append before the lock is stale, and do not wait for its holder.
       await Promise.all(others.map((victim) => victim.said("acknowledged", 3)));
       stopped.resume();
@@ -69,7 +73,7 @@ describe("eight appending processes", () => {
       const killed = appender(path, 0, 20, pause);
       expect(await killed.ended).toBeNull();
       expect(isLocked(path)).toBe(true);
-      const others = Array.from({ length: 7 }, (_, at) => appender(path, at + 1, 12));
+      const others = Array.from({ length: processes - 1 }, (_, at) => appender(path, at + 1, 12));
       expect(await Promise.all(others.map(({ ended }) => ended))).toEqual(others.map(() => 0));
       await expectKept(path, [killed, ...others]);
     },
@@ -112,9 +116,21 @@ describe("two holders of one lock", () => {
       // Robbed three times in a row, an append may give up; then it must not have happened.
       const victims = Array.from({ length: 4 }, (_, at) => {
         const way = ways[at % ways.length] ?? { way: "blocking" };
-        return new Victim({ path, name: `victim-${at}`, count: 60, mayFail: true, ...way });
+        const count = runs(20, 60);
+        const pause = at === 0 && ({ call: "writeSync", after: 3, signal: "SIGSTOP" } as const);
+        return new Victim({
+          path,
+          name: `victim-${at}`,
+          count,
+          mayFail: true,
+          ...way,
+          ...(pause && { pause }),
+        });
       });
-      let stolen = 0;
+      // One theft at least, however fast the machine is.
+      await victims[0]?.said("paused");
+      let stolen = removed(lockPathOf(path)) ? 1 : 0;
+      victims[0]?.resume();
       while (victims.some(({ isAlive }) => isAlive)) {
         stolen += removed(lockPathOf(path)) ? 1 : 0;
         await nextIteration();

@@ -40,7 +40,6 @@ export class AppendQueue {
   #waitingAppends = 0;
   #drained: Promise<void> | undefined;
   readonly #syncing = new Set<Promise<void>>();
-  #group: readonly QueuedAppend[] | undefined;
   #wait = new AbortController();
 
   constructor(appender: Appender, leaf: LeafCursor) {
@@ -156,22 +155,19 @@ export class AppendQueue {
     const hasCaller = this.#jobs
       .slice(0, waiting)
       .some((job) => job.kind === "append" && job.state === "queued");
-    if (!hasCaller) {
-      this.#take(waiting);
-      return;
-    }
-    this.#group = undefined;
+    if (!hasCaller) return void this.#take(waiting);
+    let group: readonly QueuedAppend[] | undefined;
     // Chosen under the lock: appends queued during the wait for it are part of the group.
     const take = (): readonly QueuedAppend[] =>
-      (this.#group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
+      (group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
     if (this.#wait.signal.aborted) this.#wait = new AbortController();
     try {
       const steps = this.#appender.appendQueued(take);
       const appended = await runAsync(steps, this.#wait.signal);
-      this.#settle(this.#group ?? [], appended);
+      this.#settle(group ?? [], appended);
     } catch (error) {
       // Appends queued later keep waiting, with a full wait of their own.
-      for (const job of this.#group ?? this.#take(waiting)) this.#answer(job, failedCall(error));
+      for (const job of group ?? this.#take(waiting)) this.#answer(job, failedCall(error));
     }
   }
 
@@ -225,6 +221,9 @@ export class AppendQueue {
       taken.push(job);
     }
     this.#waitingAppends -= taken.length;
+    // What is written from here on is not ended when an append behind it is aborted: its own
+    // caller would get the reason of another one, of an append that may be in the log.
+    this.#wait = new AbortController();
     return taken;
   }
 
@@ -234,7 +233,7 @@ export class AppendQueue {
     job.state = "gone";
     this.#answer(job, failedCall(reason));
     this.#waitingAppends -= 1;
-    if (this.#waitingAppends === 0 && this.#group === undefined) this.#wait.abort(reason);
+    if (this.#waitingAppends === 0) this.#wait.abort(reason);
   }
 }
 

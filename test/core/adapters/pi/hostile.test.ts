@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { SessionEntry, SessionTreeNode } from "@branchlog/core/pi";
 import { stored, textsOf, user } from "../../projections/sample-entries.ts";
 import { idsOf, inMemory, say } from "./managers.ts";
+import { runs } from "../../../support/fault-seed.ts";
 
 /** The ids of all nodes, parents first. Iterative: trees may be deep. */
 function idsOfNodes(roots: readonly SessionTreeNode[]): string[] {
@@ -124,9 +125,10 @@ describe("records that are no entries", () => {
   });
 });
 
-describe("a chain of 100,000 entries", () => {
-  it("is walked, drawn and built without recursion (Verifies: P18)", () => {
-    const count = 100_000;
+const count = runs(20_000, 100_000);
+
+describe(`a chain of ${count} entries`, () => {
+  it("is walked, drawn, built and branched off without recursion (Verifies: P18)", () => {
     const chain = Array.from({ length: count }, (_, i) =>
       user(`e${i}`, i === 0 ? null : `e${i - 1}`, `${i}`),
     );
@@ -135,6 +137,8 @@ describe("a chain of 100,000 entries", () => {
     expect(idsOfNodes(manager.getTree())).toHaveLength(count);
     expect(manager.buildSessionContext().messages).toHaveLength(count);
     expect(manager.getEntry(say(manager, "next"))?.parentId).toBe(`e${count - 1}`);
+    manager.createBranchedSession(`e${count - 2}`);
+    expect(manager.getBranch()).toHaveLength(count - 1);
   });
 });
 
