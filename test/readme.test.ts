@@ -102,8 +102,8 @@ describe("the README", () => {
   beforeAll(async () => {
     const program = join(root, "test", "support", "examples-process.mjs");
     const options = ["--import", "tsx", "--conditions=@branchlog/source"];
-    const text = await node(...options, program, ...running.map(({ file }) => file));
-    const pieces = text.matchAll(/^\f(.*)\n([^\f]*)/gm);
+    const output = await node(...options, program, ...running.map(({ file }) => file));
+    const pieces = output.matchAll(/^\f(.*)\n([^\f]*)/gm);
     printed = new Map(Array.from(pieces, ([, file = "", lines = ""]) => [file, lines]));
   });
 

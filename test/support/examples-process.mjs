@@ -7,6 +7,6 @@ const programs = process.argv.slice(2);
 process.on("beforeExit", () => {
   const program = programs.shift();
   if (program === undefined) return;
-  console.log(`\f${program}`);
-  import(pathToFileURL(program).href).catch((error) => console.log(error));
+  process.stdout.write(`\f${program}\n`);
+  import(pathToFileURL(program).href).catch((error) => process.stdout.write(`${error.stack}\n`));
 });
