@@ -244,8 +244,8 @@ describe("the process of a repair", () => {
 
   it("repairs a session and a line of any size in bounded memory (Verifies: P16)", async () => {
     const lineBytes = runs(8_000_000, 20_000_000);
-    const path = largeDamagedSession(runs(50_000_000, 100_000_000), lineBytes);
-    const nodeArguments = [`--max-old-space-size=${runs(32, 64)}`];
+    const path = largeDamagedSession(runs(60_000_000, 100_000_000), lineBytes);
+    const nodeArguments = [`--max-old-space-size=${runs(48, 64)}`];
     const { code, out, err } = await runProcess(["repair", path, "--apply"], { nodeArguments });
     expect([code, err]).toEqual([0, ""]);
     expect(out).toContain(
