@@ -100,7 +100,7 @@ const places: readonly (readonly [string, (directory: string) => string])[] = [
 /** All places in a soak run; else a session, and some of the others, by turns over the commands. */
 export function placesFor(command: string): typeof places {
   const turn = Object.keys(samples).indexOf(command) + seed;
-  return places.filter((_, n) => n === 0 || (n + turn) % runs(6, 1) === 0);
+  return places.filter((_, n) => n === 0 || (n + turn) % runs(8, 1) === 0);
 }
 
 function written(directory: string, extension: string, lines: readonly string[]): string {

@@ -66,10 +66,10 @@ function outcomeOf(command: string, words: readonly string[]): Outcome {
   return command === "name" && words.length === 1 ? "reads" : outcome;
 }
 
-/** All in a soak run; else every second one, by turns over the transcripts. */
+/** All in a soak run; else every third one, by turns over the transcripts. */
 function othersFor(name: string): readonly string[] {
   const turn = transcripts.findIndex(([, one]) => one === name);
-  return others.filter((_, n) => (n + turn) % runs(2, 1) === 0);
+  return others.filter((_, n) => (n + turn) % runs(3, 1) === 0);
 }
 
 describe.each(transcripts)("%s (%s)", (agent, name) => {
