@@ -180,7 +180,7 @@ describe("what cannot be archived is left as it is", () => {
   it.each(Object.keys(failures))("is everything when the disk fails: %s", async (name) => {
     const failure = failures[name];
     if (failure === undefined) return;
-    await sampledCalls(16, async (n) => {
+    await sampledCalls(32, async (n) => {
       const { root, dataDir, pi } = keptPlace();
       const before = ledgerOf(root);
       const failing = failingFileSystem(nodeFileSystem);
