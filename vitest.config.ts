@@ -1,6 +1,3 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 
 // Tests run on the sources (the "@branchlog/source" condition); tests that spawn processes use
@@ -24,12 +21,9 @@ const aloneTests = [
   "test/core/store/log-file.test.ts",
 ];
 
-/** What tests delete is not kept among what the developer deleted. */
-const env = { BRANCHLOG_DATA_DIR: mkdtempSync(join(tmpdir(), "branchlog-data-")) };
-
 /** Of all tests. */
 export const common = {
-  env,
+  globalSetup: "test/support/run-directory.ts",
   setupFiles: "test/support/law-time.ts",
   pool: "forks",
   testTimeout: 60_000,

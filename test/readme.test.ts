@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDocument } from "./tidy/documents.ts";
 import { root } from "./tidy/source-file.ts";
 
@@ -97,11 +97,18 @@ describe("the README", () => {
     expect(await node(tsc, "--project", folder).catch(outputOf)).toBe("");
   });
 
-  it.each(examples.filter(({ runs }) => runs))(
-    "and those of packages have examples that run: $name",
-    async ({ file, prints }) => {
-      const options = ["--import", "tsx", "--conditions=@branchlog/source"];
-      expect(await node(...options, file)).toBe(prints.map((line) => `${line}\n`).join(""));
-    },
-  );
+  // Several in one process, as starting one takes longer than an example.
+  const running = examples.filter(({ runs }) => runs);
+  let printed: ReadonlyMap<string, string>;
+  beforeAll(async () => {
+    const program = join(root, "test", "support", "examples-process.mjs");
+    const options = ["--import", "tsx", "--conditions=@branchlog/source"];
+    const output = await node(...options, program, ...running.map(({ file }) => file));
+    const pieces = output.matchAll(/^\f(.*)\n([^\f]*)/gm);
+    printed = new Map(Array.from(pieces, ([, file = "", lines = ""]) => [file, lines]));
+  });
+
+  it.each(running)("and those of packages have examples that run: $name", ({ file, prints }) => {
+    expect(printed.get(file)).toBe(prints.map((line) => `${line}\n`).join(""));
+  });
 });

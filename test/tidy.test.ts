@@ -198,8 +198,10 @@ describe("tests", () => {
 
   it("reach code past its entry points only in their own stage or an earlier one", () => {
     const tests = filesBelow("test").filter((name) => name.endsWith(".ts"));
-    const files = tests.map((name) => parse(name, readFileSync(join(root, name), "utf8")));
-    expect(files.flatMap(deepImports)).toEqual([]);
+    const texts = tests.map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+    // Others need not be parsed: no import of theirs leaves the folder of tests.
+    const far = texts.filter(({ text }) => text.includes("/packages/"));
+    expect(far.flatMap(({ path, text }) => deepImports(parse(path, text)))).toEqual([]);
   });
 });
 

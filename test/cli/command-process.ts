@@ -18,6 +18,27 @@ export interface ProcessOptions {
   readonly nodeArguments?: readonly string[];
 }
 
+/**
+ * Arguments of Node that send signals to the process itself when it first opens a file with such a
+ * name: the moment is the same on every machine.
+ */
+export function signalsAtOpening(name: RegExp, signals: readonly NodeJS.Signals[]): string[] {
+  const code = `
+    import fs from "node:fs";
+    import { syncBuiltinESMExports } from "node:module";
+    const { openSync } = fs;
+    fs.openSync = (...given) => {
+      const fd = openSync(...given);
+      if (${name}.test(given[0])) {
+        fs.openSync = openSync;
+        for (const signal of ${JSON.stringify(signals)}) process.kill(process.pid, signal);
+      }
+      return fd;
+    };
+    syncBuiltinESMExports();`;
+  return ["--import", `data:text/javascript,${encodeURIComponent(code)}`];
+}
+
 /** What came of a process. */
 export interface ProcessResult {
   readonly code: number | null;

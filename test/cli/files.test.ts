@@ -12,6 +12,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { writeSessionFile } from "@branchlog/bench/generator";
 import { openSession } from "@branchlog/core";
 import { displayWidth } from "../../packages/cli/src/text/display-width.ts";
+import { runs } from "../support/fault-seed.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { runProcess } from "./command-process.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
@@ -253,7 +254,7 @@ describe("convert", () => {
   it("convert copies a session of any size in bounded memory (Verifies: P16)", async () => {
     const root = temporaryDirectory();
     const source = join(root, "large.jsonl");
-    writeSessionFile(source, { bytes: 100_000_000 });
+    writeSessionFile(source, { bytes: runs(50_000_000, 100_000_000) });
     const words = ["convert", source, "--to", "omp", "-o", join(root, "omp.jsonl")];
     const nodeArguments = ["--max-old-space-size=32"];
     expect(await runProcess(words, { nodeArguments })).toMatchObject({ code: 0, err: "" });

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { commandNames } from "../../packages/cli/src/commands.ts";
+import { runs, seed } from "../support/fault-seed.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 import { samplesOf } from "./command-samples.ts";
-import { places, samplesOn } from "./sample-places.ts";
+import { placesFor, samplesOn } from "./sample-places.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -62,23 +63,31 @@ function jsonOnly(text: string): string {
   return text.replaceAll(/^(?!\{).*\n/gm, "");
 }
 
+const sources = [
+  "pi-missing-parents.jsonl",
+  "pi-context-edits.jsonl",
+  "omp-18.jsonl",
+  "claude/damaged.jsonl",
+  "connectonion-dumped.yaml",
+];
+
+/** All in a soak run; else one, by turns over the commands. */
+function sourcesFor(command: string): readonly string[] {
+  const turn = commandNames.indexOf(command) + seed;
+  return sources.filter((_, n) => (n + turn) % runs(sources.length, 1) === 0);
+}
+
 describe.each(commandNames)("%s --json", (name) => {
   it("is described in the schema", () => {
     expect(schema.$defs).toHaveProperty(name);
     expect(schema["anyOf"]).toContainEqual({ $ref: `#/$defs/${name}` });
   });
 
-  it.each(places)("prints what the schema says when it is given %s", async (what, at) => {
+  it.each(placesFor(name))("prints what the schema says when it is given %s", async (what, at) => {
     for (const words of samplesOn(name, what, at)) await requireDescribed(words);
   });
 
-  it.each([
-    "pi-missing-parents.jsonl",
-    "pi-context-edits.jsonl",
-    "omp-18.jsonl",
-    "claude/damaged.jsonl",
-    "connectonion-dumped.yaml",
-  ])("prints what the schema says when it is given %s", async (source) => {
+  it.each(sourcesFor(name))("prints what the schema says when it is given %s", async (source) => {
     for (let i = 0; ; i += 1) {
       const directory = temporaryDirectory();
       const file = join(directory, source.replace(/^.*\//, ""));

@@ -1,13 +1,13 @@
 /** `branchlog repair`: what it says, what it writes, how it ends. */
-import { once } from "node:events";
 import { appendFileSync, readFileSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeSessionFile } from "@branchlog/bench/generator";
 import { sampleHeader } from "@branchlog/core/testing";
+import { runs } from "../support/fault-seed.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines } from "./command-run.ts";
-import { ended, runProcess, startCommand } from "./command-process.ts";
+import { ended, runProcess, signalsAtOpening, startCommand } from "./command-process.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
 const header = `${JSON.stringify(sampleHeader({ timestamp: stamp }))}\n`;
@@ -233,33 +233,35 @@ describe("a session without a readable header", () => {
 });
 
 describe("the process of a repair", () => {
-  function largeDamagedSession(bytes: number): string {
+  function largeDamagedSession(bytes: number, lineBytes: number): string {
     const path = join(temporaryDirectory(), "large.jsonl");
     writeSessionFile(path, { bytes });
-    appendFileSync(path, `{"type":"mess${"x".repeat(20_000_000)}`);
+    appendFileSync(path, `{"type":"mess${"x".repeat(lineBytes)}`);
     // Of a file that changed just now, the end would be pending.
     utimesSync(path, new Date(0), new Date(0));
     return path;
   }
 
   it("repairs a session and a line of any size in bounded memory (Verifies: P16)", async () => {
-    const path = largeDamagedSession(100_000_000);
-    const nodeArguments = ["--max-old-space-size=64"];
+    const lineBytes = runs(8_000_000, 20_000_000);
+    const path = largeDamagedSession(runs(60_000_000, 100_000_000), lineBytes);
+    const nodeArguments = [`--max-old-space-size=${runs(48, 64)}`];
     const { code, out, err } = await runProcess(["repair", path, "--apply"], { nodeArguments });
     expect([code, err]).toEqual([0, ""]);
-    expect(out).toContain("sets 20,000,013 bytes aside, a record that was cut off\n");
+    expect(out).toContain(
+      `sets ${(lineBytes + 13).toLocaleString("en")} bytes aside, a record that was cut off\n`,
+    );
     expect((await runProcess(["repair", path], { nodeArguments })).out).toContain(
       "nothing to repair",
     );
   });
 
   it("repair exits with 130 when it is interrupted, and leaves the session unchanged", async () => {
-    const path = largeDamagedSession(60_000_000);
+    const path = largeDamagedSession(4_000_000, 1_000_000);
     const before = readFileSync(path);
-    const child = startCommand(["repair", path, "--apply"]);
-    // The plan is shown before anything is written.
-    if (child.stdout !== null) await once(child.stdout, "data");
-    child.kill("SIGINT");
+    const child = startCommand(["repair", path, "--apply"], {
+      nodeArguments: signalsAtOpening(/\.tmp$/, ["SIGINT"]),
+    });
     child.stdout?.resume();
     expect(await ended(child)).toEqual({ code: 130, signal: null });
     expect(readFileSync(path).equals(before)).toBe(true);

@@ -1,9 +1,10 @@
 /** Places for the samples of commands: hostile text wherever there can be text. */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { runs, seed } from "../support/fault-seed.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { fixture } from "./command-run.ts";
-import { type SamplePlace, samplesOf } from "./command-samples.ts";
+import { type SamplePlace, samples, samplesOf } from "./command-samples.ts";
 
 /** A colour, a title, a C1 sequence, DEL, a return, and every mark of direction. */
 export const steers: string =
@@ -80,7 +81,7 @@ const document = [
 ].join("\n");
 
 /** What is given to the commands, by what it is. Each makes it in a new directory. */
-export const places: readonly (readonly [string, (directory: string) => string])[] = [
+const places: readonly (readonly [string, (directory: string) => string])[] = [
   ["a session", (directory) => written(directory, "jsonl", sessionLines(3))],
   ["an old session", (directory) => written(directory, "jsonl", sessionLines(1))],
   ["a damaged session", (directory) => written(directory, "jsonl", damagedLines())],
@@ -95,6 +96,12 @@ export const places: readonly (readonly [string, (directory: string) => string])
   ["a directory", (directory) => withSession(directory)],
   ["an empty directory", (directory) => directory],
 ];
+
+/** All places in a soak run; else a session, and some of the others, by turns over the commands. */
+export function placesFor(command: string): typeof places {
+  const turn = Object.keys(samples).indexOf(command) + seed;
+  return places.filter((_, n) => n === 0 || (n + turn) % runs(8, 1) === 0);
+}
 
 function written(directory: string, extension: string, lines: readonly string[]): string {
   const path = join(directory, `${hostile}.${extension}`);

@@ -14,7 +14,7 @@ import { decodeCounter, readCounter } from "@branchlog/streaming";
 import { runs } from "../support/fault-seed.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { runProcess } from "./command-process.ts";
-import { fixture } from "./command-run.ts";
+import { branchlog, fixture } from "./command-run.ts";
 
 /** Larger than what is worth a checkpoint: 8 MiB. */
 let large = Buffer.alloc(0);
@@ -50,9 +50,22 @@ function largeSession(): string {
   return path;
 }
 
+/** What is said beside the result: of two equal branches, only that they are. */
+function notedBy([name]: readonly string[]): unknown {
+  return name === "diff" ? expect.stringMatching(/^\d+ entries in common/u) : "";
+}
+
+/** What a command prints that saves nothing, or before it ends. */
 async function outputOf(words: readonly string[]): Promise<string> {
+  const { code, out, err } = await branchlog(words);
+  expect([code, err]).toEqual([0, notedBy(words)]);
+  return out;
+}
+
+/** Of a process: checkpoints are saved when it exits. */
+async function processOutputOf(words: readonly string[]): Promise<string> {
   const { code, out, err } = await runProcess(words);
-  expect([code, err]).toEqual([0, ""]);
+  expect([code, err]).toEqual([0, notedBy(words)]);
   return out;
 }
 
@@ -83,7 +96,7 @@ describe("a command that reads a large session", () => {
       const path = largeSession();
       const out = await outputOf([name, path, ...words, "--no-save"]);
       expect(readdirSync(dirname(path))).toEqual(["s.jsonl"]);
-      const again = await outputOf([name, path, ...words]);
+      const again = await processOutputOf([name, path, ...words]);
       expect(readdirSync(dirname(path)).toSorted()).toEqual(["s.jsonl", "s.jsonl.ckpt"]);
       const third = await outputOf([name, path, ...words]);
       if (name !== "info" && name !== "verify") expect([again, third]).toEqual([out, out]);
@@ -103,13 +116,19 @@ describe("a command that reads a large session", () => {
 
   it("info has the usage from the checkpoint that the one before has left", async () => {
     const path = largeSession();
-    const first = JSON.parse(await outputOf(["info", path, "--json"])) as Record<string, unknown>;
-    const second = JSON.parse(await outputOf(["info", path, "--json"])) as Record<string, unknown>;
+    const first = JSON.parse(await processOutputOf(["info", path, "--json"])) as Record<
+      string,
+      unknown
+    >;
+    const second = JSON.parse(await processOutputOf(["info", path, "--json"])) as Record<
+      string,
+      unknown
+    >;
     expect(second).toMatchObject({ ...first, opening: { linesParsed: 1 } });
     const saved = readFileSync(`${path}.ckpt`);
     expect(saved.includes('"usage":{"total"')).toBe(true);
     // Nothing new was found, so that nothing is written.
-    expect(JSON.parse(await outputOf(["info", path, "--json"]))).toEqual({
+    expect(JSON.parse(await processOutputOf(["info", path, "--json"]))).toEqual({
       ...second,
       opening: expect.objectContaining({ linesParsed: 1 }) as unknown,
     });
@@ -118,7 +137,7 @@ describe("a command that reads a large session", () => {
 
   it("info --no-save continues the saved usage: of the bodies it reads only what came later", async () => {
     const path = largeSession();
-    await outputOf(["info", path]);
+    await processOutputOf(["info", path]);
     const later = { role: "assistant", content: [], usage: { input: 5, output: 1 } };
     const line = { type: "message", id: "later", parentId: "m899", timestamp: "", message: later };
     appendFileSync(path, `${JSON.stringify(line)}\n`);
@@ -141,7 +160,7 @@ describe("a command that reads a large session", () => {
       chownSync(ofFile, 12_345, 12_345);
       chownSync(dirname(ofDirectory), 12_345, 12_345);
       for (const path of [ofFile, ofDirectory]) {
-        await outputOf(["info", path]);
+        await processOutputOf(["info", path]);
         expect(existsSync(`${path}.ckpt`)).toBe(false);
       }
     },

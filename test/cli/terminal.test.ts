@@ -8,12 +8,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { commandNames } from "../../packages/cli/src/commands.ts";
 import { quoted } from "../../packages/cli/src/failure.ts";
-import { runs } from "../support/fault-seed.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { runProcess } from "./command-process.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 import { samples } from "./command-samples.ts";
-import { hostile, hostileSession, places, samplesOn, steers } from "./sample-places.ts";
+import { hostile, hostileSession, placesFor, samplesOn, steers } from "./sample-places.ts";
 
 const steering = /[^\P{Cc}\n\t]|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
 /** The colours of our own. */
@@ -67,12 +66,6 @@ const readers: ReadonlySet<string> = new Set([
   "stats",
   "list",
 ]);
-
-/** All places in a soak run; else sessions, and some of the others by turns. */
-function placesFor(name: string): typeof places {
-  const turn = commandNames.indexOf(name);
-  return places.filter((_, n) => n === 0 || (n + turn) % runs(4, 1) === 0);
-}
 
 describe.each(commandNames)("%s", (name) => {
   it.each(placesFor(name))("prints no control sequences when it is given %s", async (what, at) => {

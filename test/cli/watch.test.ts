@@ -7,7 +7,7 @@ import { createSession, openSession } from "@branchlog/core";
 import type { ListedSession } from "@branchlog/core";
 import { PendingEvents } from "../../packages/cli/src/commands/watch.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { branchlog } from "./command-run.ts";
+import { MemoryOutput, branchlog } from "./command-run.ts";
 import { ended, following } from "./command-process.ts";
 
 async function newSession(path: string, content: string): Promise<void> {
@@ -85,13 +85,11 @@ describe("watch", () => {
 
   it("watch waits when the directory does not exist yet", async () => {
     const directory = join(temporaryDirectory(), "later");
-    const { child, lines } = following(["watch", "--json", directory]);
-    expect(await lines(1)).toEqual(['{"kind":"live","sessions":0}']);
-    mkdirSync(directory);
-    await newSession(join(directory, "one.jsonl"), "first");
-    expect((await lines(2))[1]).toContain('"kind":"added"');
-    child.kill("SIGINT");
-    await ended(child);
+    const interrupt = new AbortController();
+    const out = new MemoryOutput({ onWrite: () => interrupt.abort() });
+    const words = ["watch", "--json", directory];
+    const { code } = await branchlog(words, { out, signal: interrupt.signal });
+    expect([code, out.text]).toEqual([130, '{"kind":"live","sessions":0}\n']);
   });
 
   it("watch fails when the path is no directory", async () => {

@@ -23,12 +23,13 @@ import {
   createMemoryPorts,
   nodePorts,
 } from "@branchlog/core/testing";
-import type { Ports } from "@branchlog/core/testing";
+import type { FileSystem, Ports } from "@branchlog/core/testing";
 import { createRandom } from "@branchlog/bench/generator";
 import { readDocument } from "../../packages/connectonion/src/read-document.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
-import { seed } from "../support/fault-seed.ts";
-import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
+import { runs, seed } from "../support/fault-seed.ts";
+import { failingFileSystem, failures } from "../support/failing-calls.ts";
+import { sampledCalls } from "../support/sampled-calls.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { fixtureText } from "./documents.ts";
 
@@ -189,12 +190,10 @@ describe("a session of ConnectOnion", () => {
 describe("a document that others write, too", () => {
   it("loses no turn of two processes", async () => {
     const path = idealFile();
-    const program = fileURLToPath(new URL("appending-process.ts", import.meta.url));
-    const cwd = fileURLToPath(new URL("../..", import.meta.url));
-    const words = ["--import", "tsx", "--conditions=@branchlog/source", program, path];
+    const count = runs(4, 15);
+    const program = fileURLToPath(new URL("appending-process.mjs", import.meta.url));
     const children = ["one", "other"].map((name) =>
-      spawn(process.execPath, [...words, name, "15"], {
-        cwd,
+      spawn(process.execPath, [program, path, name, `${count}`], {
         stdio: ["ignore", "ignore", "inherit"],
       }),
     );
@@ -202,15 +201,18 @@ describe("a document that others write, too", () => {
     expect(codes.map(([code]) => code as number)).toEqual([0, 0]);
     const { turns, storedTotals, diagnostics } = await openConnectonion(path);
     expect(turns.map(({ turn: number }) => number)).toEqual(
-      Array.from({ length: 33 }, (_, at) => at + 1),
+      Array.from({ length: 3 + 2 * count }, (_, at) => at + 1),
     );
     for (const name of ["one", "other"]) {
       const own = turns
         .filter(({ input }) => input.startsWith(`${name} `))
         .map(({ input }) => input);
-      expect(own).toEqual(Array.from({ length: 15 }, (_, at) => `${name} ${at + 1}`));
+      expect(own).toEqual(Array.from({ length: count }, (_, at) => `${name} ${at + 1}`));
     }
-    expect(storedTotals).toEqual({ total_cost: 0.0553, total_tokens: 25_030 });
+    expect(storedTotals).toEqual({
+      total_cost: expect.closeTo(0.0523 + 0.0002 * count, 6) as unknown,
+      total_tokens: 25_000 + 2 * count,
+    });
     expect(diagnostics.map(({ kind }) => kind)).toEqual([
       "total-cost-differs",
       "total-tokens-differ",
@@ -219,13 +221,14 @@ describe("a document that others write, too", () => {
 
   it("loses no turn of many appends at once, each with its own reading of the file", async () => {
     const path = idealFile();
-    const sessions = await Promise.all([1, 2, 3].map(() => openConnectonion(path)));
+    const each = [1, 2, 3].slice(0, runs(2, 3));
+    const sessions = await Promise.all(each.map(() => openConnectonion(path)));
     const appends = sessions.flatMap((session) =>
-      [1, 2, 3].map((number) => session.appendTurn({ ...turn, input: `in ${number}` }, messages)),
+      each.map((number) => session.appendTurn({ ...turn, input: `in ${number}` }, messages)),
     );
     const numbers = (await Promise.all(appends)).map(({ turn: number }) => number);
-    expect(numbers.toSorted((one, other) => one - other)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12]);
-    expect((await openConnectonion(path)).turns).toHaveLength(12);
+    expect(numbers.toSorted((one, other) => one - other)).toEqual(appends.map((_, at) => at + 4));
+    expect((await openConnectonion(path)).turns).toHaveLength(3 + appends.length);
   });
 
   it("is read again while it is half written", async () => {
@@ -270,21 +273,27 @@ describe("a document that others write, too", () => {
   });
 
   it.each(Object.entries(failures))("is whole whichever call fails with %s", async (_, failure) => {
-    const failed = await failEveryCall(async (n) => {
-      const path = idealFile();
-      const failing = failingFileSystem(nodePorts.fs);
-      const session = await openConnectonion(path, { ports: { fs: failing.fs } });
+    const failed = await sampledCalls(12, async (n) => {
+      const path = "/d/oo.yaml";
+      const fs = new MemoryFileSystem();
+      fs.makeDirectorySync("/d");
+      fs.writeFileSync(path, Buffer.from(fixtureText("ideal")));
+      const clock = waking(new ManualClock(Date.now()));
+      const open = (of: FileSystem) =>
+        openConnectonion(path, { ports: createMemoryPorts({ fs: of, clock }) });
+      const failing = failingFileSystem(fs);
+      const session = await open(failing.fs);
       failing.arm(n, failure);
       const outcome = await session.appendTurn(turn, messages).then(
         (appended) => appended,
         (error: unknown) => error,
       );
       const hasFailed = failing.disarm();
-      const { turns } = await openConnectonion(path);
+      const { turns } = await open(fs);
       const isKnown = isBranchlogError(outcome, "ERR_DURABILITY_UNKNOWN");
       const isDone = isKnown || !isBranchlogError(outcome);
       expect([outcome, turns.length]).toEqual([outcome, isDone ? 4 : 3]);
-      if (!isDone) expect(readFileSync(path, "utf8")).toBe(fixtureText("ideal"));
+      if (!isDone) expect(fs.readFileSync(path).toString()).toBe(fixtureText("ideal"));
       expect(await session.appendTurn(turn, messages)).toEqual({ turn: isDone ? 5 : 4 });
       return hasFailed;
     });

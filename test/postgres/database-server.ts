@@ -70,11 +70,8 @@ export class DatabaseServer {
 
   static async start({ settings = [] }: ServerOptions = {}): Promise<DatabaseServer> {
     const server = new DatabaseServer(newFolder(), await freePort());
-    const secret = join(server.#folder, "password");
-    writeFileSync(secret, password);
-    give(secret);
-    const auth = ["--auth=scram-sha-256", `--pwfile=${secret}`, `--username=${owner}`];
-    await command("initdb", ["-D", server.data, ...auth, "--encoding=UTF8", "--no-sync"]);
+    template ??= newTemplate();
+    await run("cp", ["-a", await template, server.data]);
     server.#configure(settings);
     await server.restart();
     return server;
@@ -189,6 +186,21 @@ export class DatabaseServer {
     ];
     appendFileSync(join(this.data, "postgresql.conf"), `${[...own, ...settings].join("\n")}\n`);
   }
+}
+
+/** The data of a new server, which each server of this process begins with a copy of. */
+let template: Promise<string> | undefined;
+
+async function newTemplate(): Promise<string> {
+  const runDirectory = process.env["BRANCHLOG_RUN_DIR"] ?? tmpdir();
+  const folder = mkdtempSync(join(runDirectory, "branchlog-postgres-"));
+  give(folder);
+  const [data, secret] = [join(folder, "data"), join(folder, "password")];
+  writeFileSync(secret, password);
+  give(secret);
+  const auth = ["--auth=scram-sha-256", `--pwfile=${secret}`, `--username=${owner}`];
+  await command("initdb", ["-D", data, ...auth, "--encoding=UTF8", "--no-sync"]);
+  return data;
 }
 
 async function command(name: string, words: readonly string[]): Promise<void> {

@@ -481,7 +481,7 @@ describe("the server", () => {
         await body?.getReader().read();
         ending.abort();
       }
-      await vi.waitFor(() => expect(openFiles()).toBeLessThan(before + 10), 5_000);
+      await vi.waitFor(() => expect(openFiles()).toBeLessThan(before + 10), 50_000);
     },
   );
 

@@ -26,6 +26,7 @@ import {
   undoOperation,
 } from "@branchlog/maintenance";
 import { failingFileSystem, failures } from "../../support/failing-calls.ts";
+import { sampledCalls } from "../../support/sampled-calls.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { keptPlace, ledgerOf, piName, write } from "./kept-sessions.ts";
 import { nodeFileSystem } from "@branchlog/core/internal";
@@ -179,7 +180,7 @@ describe("what cannot be archived is left as it is", () => {
   it.each(Object.keys(failures))("is everything when the disk fails: %s", async (name) => {
     const failure = failures[name];
     if (failure === undefined) return;
-    for (let n = 0; ; n += 1) {
+    await sampledCalls(32, async (n) => {
       const { root, dataDir, pi } = keptPlace();
       const before = ledgerOf(root);
       const failing = failingFileSystem(nodeFileSystem);
@@ -195,8 +196,8 @@ describe("what cannot be archived is left as it is", () => {
       if (!existsSync(pi)) await restoreSession(pi, { dataDir });
       for (const [file, facts] of Object.entries(ledgerOf(root))) expect(facts).toBe(before[file]);
       expect(existsSync(pi)).toBe(true);
-      if (!hasFailed) break;
-    }
+      return hasFailed;
+    });
   });
 });
 

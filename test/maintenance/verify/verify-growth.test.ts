@@ -7,6 +7,7 @@ import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import type { VerifyReport } from "@branchlog/maintenance";
 import { Engine } from "@branchlog/core/internal";
+import { sampledCalls } from "../../support/sampled-calls.ts";
 import { verifyLog } from "../../../packages/maintenance/src/verify/verify-session.ts";
 
 const path = "/s.jsonl";
@@ -105,28 +106,28 @@ describe("a verification", () => {
         pending: null,
         checksums: { state: "compared", entries: 3, unseenEntries: 2 },
       });
-      let n = 1;
-      for (; ; n += 1) {
-        const report = await reportWith(n, happen, "it began");
-        if (report === null) break;
-        expect([n, report]).toEqual([n, undisturbed]);
-      }
+      const tried = await sampledCalls(8, async (n) => {
+        const report = await reportWith(n + 1, happen, "it began");
+        expect([n, report ?? undisturbed]).toEqual([n, undisturbed]);
+        return report !== null;
+      });
       // At least one read of the lines, and one for their checksums.
-      expect(n).toBeGreaterThan(2);
+      expect(tried).toBeGreaterThan(1);
     },
   );
 
   it("is on one log, also if a checkpoint of more is saved as it begins", async () => {
     const counts = new Set<number>();
-    for (let n = 1; ; n += 1) {
+    await sampledCalls(8, async (n) => {
       const happen = happenings["a checkpoint of more is saved"] ?? (() => undefined);
-      const report = await reportWith(n, happen, "it was asked for");
-      if (report === null) break;
+      const report = await reportWith(n + 1, happen, "it was asked for");
+      if (report === null) return false;
       const { ok, entries, checksums } = report;
       expect([n, ok, checksums.state]).toEqual([n, true, "compared"]);
       expect([n, checksums.entries + checksums.unseenEntries]).toEqual([n, entries]);
       counts.add(entries);
-    }
+      return true;
+    });
     expect(counts).toEqual(new Set([5, 6]));
   });
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { writeSessionFile } from "@branchlog/bench/generator";
+import { runs } from "../../support/fault-seed.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const script = fileURLToPath(new URL("../../support/converting-process.mjs", import.meta.url));
@@ -28,8 +29,8 @@ function taken(bytes: number): Taken {
 
 describe("converting", () => {
   it("needs little more memory for ten times the bytes and entries (Verifies: P16)", () => {
-    const small = taken(10_000_000);
-    const large = taken(100_000_000);
+    const small = taken(runs(4_000_000, 10_000_000));
+    const large = taken(runs(40_000_000, 100_000_000));
     expect(large.entries).toBeGreaterThan(small.entries * 5);
     // Measured: 93 MB for 200 MB of 186,462 entries, of which the index takes 80 bytes each.
     expect(large.maxRssKb - small.maxRssKb).toBeLessThan(30_000);

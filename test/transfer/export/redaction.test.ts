@@ -8,16 +8,18 @@ import type { RedactionReport } from "@branchlog/core/types";
 import { exportConnectonion } from "@branchlog/connectonion";
 import { exportLinear, exportMarkdown, linearPieces, markdownPieces } from "@branchlog/transfer";
 import { Planter, secretsIn } from "../../support/planted-secrets.ts";
+import { sampleOf } from "../../support/sampled.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const fixtures = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
 
-/** Of each agent; files whose lines are damaged cannot be planted in. */
-const names = ["", "claude/", "codex/"].flatMap((folder) =>
-  readdirSync(join(fixtures, folder))
+/** Of each agent a sample; files whose lines are damaged cannot be planted in. */
+const names = ["", "claude/", "codex/"].flatMap((folder) => {
+  const all = readdirSync(join(fixtures, folder))
     .filter((name) => name.endsWith(".jsonl") && !/damaged|malformed|bom|\.log\./.test(name))
-    .map((name) => `${folder}${name}`),
-);
+    .map((name) => `${folder}${name}`);
+  return sampleOf(all, 6);
+});
 
 interface PlantedFile {
   readonly path: string;

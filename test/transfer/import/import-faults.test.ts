@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { BranchlogError, openSession } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { importSession } from "@branchlog/transfer";
-import { runs } from "../../support/fault-seed.ts";
+import { sampled } from "../../support/sampled.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixturePath, importedFile, importedLines, skippedCount, sourceOf } from "./imported.ts";
 
@@ -37,9 +37,10 @@ describe("a source that was cut off", () => {
       const ports = createMemoryPorts({ fs });
       let entries = 0;
       writeFileSync(source, "");
-      const step = runs(7, 1);
-      for (let length = 0; length <= bytes.length; length += step) {
-        appendFileSync(source, bytes.subarray(Math.max(0, length - step), length));
+      let before = 0;
+      for (const length of sampled(0, bytes.length + 1, 120)) {
+        appendFileSync(source, bytes.subarray(before, length));
+        before = length;
         const target = `/${length}.jsonl`;
         const wanted = firstRecordEnd(bytes) <= length ? "none" : refusal(length);
         const imported = importSession(source, target, { ports });

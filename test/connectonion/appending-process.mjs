@@ -1,4 +1,4 @@
-/** Appends turns to a document: `appending-process.ts PATH NAME COUNT`. */
+// Appends turns to a document: `appending-process.mjs PATH NAME COUNT`.
 import { openConnectonion } from "@branchlog/connectonion";
 
 const [path = "", name = "", count = "0"] = process.argv.slice(2);
