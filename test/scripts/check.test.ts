@@ -15,6 +15,7 @@ interface Step {
   readonly after?: readonly string[];
   readonly needs?: readonly string[];
   readonly onDemand?: boolean;
+  readonly isLong?: boolean;
   readonly cores?: number;
   readonly secondsMax?: number;
 }
@@ -122,9 +123,11 @@ describe("steps", () => {
       node("publint core", "", { needs: ["pack"] }),
       node("lint", ""),
       node("e2e", "", { onDemand: true }),
+      node("long tests", "", { isLong: true }),
     ];
     const names = (selected: readonly Step[]): string[] => selected.map(({ name }) => name);
     expect(names(selectSteps(steps, []))).toHaveLength(4);
+    expect(names(selectSteps(steps, ["all"]))).toEqual([...names(steps.slice(0, 4)), "long tests"]);
     expect(names(selectSteps(steps, ["publint"]))).toEqual(["types", "pack", "publint core"]);
     expect(names(selectSteps(steps, ["e2e"]))).toEqual(["e2e"]);
     expect(() => selectSteps(steps, ["lnt"])).toThrow('No check is called "lnt"');
