@@ -132,7 +132,7 @@ export class WorkerCalls {
   /** Without waiting for it. */
   forget(log: number): void {
     this.#number += 1;
-    this.#port.postMessage({ kind: "forget", number: this.#number, log });
+    this.#port.postMessage({ kind: "forget", number: this.#number, log }, []);
   }
 
   /** Keeps the process alive until the returned function is called. */

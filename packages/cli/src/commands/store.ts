@@ -99,10 +99,10 @@ const actions: Readonly<Record<StoreCommandOptions["action"], Action>> = {
     await using session = await openSession({ store, id: name, signal });
     const { appendedAgain } = await session.recover();
     const address = `${store.address}#${encodeURIComponent(name)}`;
-    if (json) return writeJsonLine(out, { address, appendedAgain });
+    if (json) return await writeJsonLine(out, { address, appendedAgain });
     const lines = appendedAgain.map((id) => `${oneLine(id, 60)}\n`);
     const stored = `stored again ${countText(lines.length, "entry", "entries")}`;
-    return out.write(`${stored} of ${oneLine(address, 400)}\n${lines.join("")}`);
+    return await out.write(`${stored} of ${oneLine(address, 400)}\n${lines.join("")}`);
   },
 
   rm: async (store, url, { yes, json }, { out }) => {
