@@ -18,6 +18,7 @@ export default defineConfig({
       "test/e2e/!(kills)*.test.ts",
     ],
     env: { BRANCHLOG_SOAK: "1", BRANCHLOG_SCHEDULES_MAX: "50000" },
+    globalSetup: "test/support/run-directory.ts",
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 2 * hoursMs,
