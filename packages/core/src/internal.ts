@@ -179,7 +179,7 @@ export {
 
 export { readAgent } from "./directories/agent-file.ts";
 export { renamedSessionDirectory } from "./adapters/omp/agent-directory.ts";
-export { latestStored } from "./directories/find-sessions.ts";
+export { latestStored } from "./directories/stored-sessions.ts";
 export { isBlocking } from "./store/log-store.ts";
 export { waitBlocking } from "./store/blocking-wait.ts";
 export { resolvePath } from "./store/user-paths.ts";

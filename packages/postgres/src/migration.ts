@@ -1,7 +1,8 @@
 /** Brings the schema of a store to the version of this release, and checks that it has it. */
 import type { Connections, Transaction } from "./connections.ts";
-import { functionsOf, migrations, quotedName, versionFunction } from "./schema.ts";
+import { migrations, quotedName } from "./schema.ts";
 import { foreignSchema, schemaNewer, schemaOlder } from "./store-errors.ts";
+import { functionsOf, versionFunction } from "./store-functions.ts";
 
 const wanted = migrations.length;
 

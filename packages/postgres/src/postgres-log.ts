@@ -15,8 +15,9 @@ import type {
 } from "@branchlog/core/types";
 import { storedLogGone } from "@branchlog/core/internal";
 import type { Connections, Transaction } from "./connections.ts";
-import { goneState, inSchema } from "./schema.ts";
+import { inSchema } from "./schema.ts";
 import { sqlStateOf } from "./store-errors.ts";
+import { goneState } from "./store-functions.ts";
 
 /** What is asked for at once. */
 export const readBytes: number = 4 * 1024 * 1024;

@@ -71,7 +71,7 @@ export interface NumberedAnswer {
 /** What the worker starts with. */
 export interface WorkerSetting {
   readonly port: MessagePort;
-  /** Shared: how many calls were answered, and a count that goes on while one is worked on. */
+  /** Shared: how many calls were answered, and a counter that advances during a call. */
   readonly state: Int32Array<SharedArrayBuffer>;
 }
 
@@ -112,8 +112,8 @@ export class WorkerCalls {
   }
 
   /**
-   * Throws what the store rejects with, and `ERR_INTERRUPTED`: then the call goes on, and is
-   * answered to nobody. Without a worker, `ERR_APPEND_UNCERTAIN` of a call that may have stored
+   * Throws what the store rejects with, and `ERR_INTERRUPTED`: the call then continues, and its
+   * answer is discarded. Without a worker, `ERR_APPEND_UNCERTAIN` of a call that may have stored
    * something, else `ERR_STORE_UNAVAILABLE`.
    */
   call<Kind extends keyof StoreCalls>(

@@ -43,7 +43,7 @@ describe("the decoded views of a text", () => {
     expect(Array.from(viewsOf(text), (view) => view.text).join("\n\n")).toContain(decoded);
   });
 
-  it("are none when a text encodes nothing", () => {
+  it("are absent when a text encodes nothing", () => {
     const text = "A line; 5 % of them.\n\tAnother: packages/core/src/redaction/decoded-views.ts\n";
     expect([...viewsOf(text)]).toEqual([]);
   });

@@ -28,7 +28,8 @@ import {
   sessionFilesInAndBelow,
 } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
-import { filesIn, sessionDirectories, storedCatalog } from "../directories/find-sessions.ts";
+import { filesIn, sessionDirectories } from "../directories/find-sessions.ts";
+import { storedCatalog } from "../directories/stored-sessions.ts";
 import type { SearchedStore } from "../directories/find-sessions.ts";
 import { requireNoAddress } from "../store/address.ts";
 import { foreignPlaceCheck } from "../store/foreign-places.ts";

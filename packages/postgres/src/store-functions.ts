@@ -1,0 +1,391 @@
+/**
+ * The functions of a store. Everything goes through them: they run with the rights of the schema's
+ * owner and know whose logs a role may access, so that no role needs, or gets, a right on a table.
+ */
+import { literal, quotedName } from "./schema.ts";
+
+/** Which version a schema has, and that it is one: readable by all who may use the schema. */
+export const versionFunction = "schema_version";
+
+/** The error that `read` raises for a log that is gone, or was set back. */
+export const goneState = "BLG01";
+
+/** What a role that reads may call, and what only one that writes may. */
+const readingFunctions = [
+  "open_log",
+  "log_end",
+  "log_ends",
+  "read_log",
+  "list_logs",
+  "search_logs",
+  "lost_lines",
+] as const;
+const writingFunctions = [
+  "append",
+  "flush_log",
+  "report_lost",
+  "lease_log",
+  "create_log",
+  "remove_log",
+  "set_expiry",
+  "expire",
+] as const;
+
+/** Of what others appended, an answer to an append has no more. */
+const sinceBytesMax = 256 * 1024;
+
+/** Of all versions. A schema may hold other functions, of the owner or of an extension. */
+const ownFunctions = [
+  ...readingFunctions,
+  ...writingFunctions,
+  "own_tenant",
+  "ends_so",
+  "write_own",
+  "hold_log",
+  "grant_functions",
+  "grant_access",
+  "revoke_access",
+  versionFunction,
+] as const;
+
+/**
+ * All functions of a version, in the place of those before, with the rights that members have.
+ */
+export function functionsOf(schema: string): string {
+  const name = quotedName(schema);
+  const definer = `SECURITY DEFINER SET search_path = ${name}, pg_temp`;
+  return `
+${forOwnFunctions(name, "DROP FUNCTION %s")}
+
+-- The tenant of the role that logged in, or of the roles whose rights it inherits. A superuser
+-- would inherit from all. In plpgsql, since a function in SQL is planned at each call.
+CREATE FUNCTION ${name}.own_tenant() RETURNS text
+LANGUAGE plpgsql STABLE ${definer} AS $$
+DECLARE
+  v_role pg_catalog.pg_roles;
+  v_tenants text[];
+  v_givers text[];
+BEGIN
+  SELECT * INTO v_role FROM pg_catalog.pg_roles r WHERE r.rolname = session_user;
+  IF v_role.oid = (
+    SELECT n.nspowner FROM pg_catalog.pg_namespace n WHERE n.oid = ${literal(name)}::regnamespace)
+  THEN
+    RETURN '';
+  END IF;
+  SELECT array_agg(t.tenant ORDER BY t.tenant), array_agg(t.giver ORDER BY t.tenant)
+    INTO v_tenants, v_givers
+    FROM (
+      SELECT m.tenant, min(m.role::text) AS giver FROM member m
+      WHERE m.role = v_role.oid
+        OR NOT v_role.rolsuper AND pg_catalog.pg_has_role(v_role.oid, m.role, 'USAGE')
+      GROUP BY m.tenant) t;
+  IF cardinality(v_tenants) = 1 THEN RETURN v_tenants[1]; END IF;
+  IF v_tenants IS NULL THEN
+    RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE = format(
+      'the role %s has no tenant here; the owner of the schema gives it one with '
+      'SELECT %I.grant_access(%L, ''write'', ''TENANT''), or puts it into a role that has one',
+      session_user, ${literal(schema)}, session_user);
+  END IF;
+  RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE = format(
+    'the role %s would be in two tenants, %L by the role %s and %L by the role %s; the owner of '
+    'the schema takes it out of one of these roles',
+    session_user, v_tenants[1], v_givers[1], v_tenants[2], v_givers[2]);
+END
+$$;
+
+-- Whether a batch with this mark ends there; true without a mark.
+CREATE FUNCTION ${name}.ends_so(p_log bigint, p_at bigint, p_mark bigint) RETURNS boolean
+LANGUAGE sql STABLE SET search_path = ${name}, pg_temp AS $$
+  SELECT p_mark IS NULL OR coalesce((
+    SELECT b.until = p_at AND b.mark = p_mark FROM batch b
+    WHERE b.log_id = p_log AND b.at < p_at ORDER BY b.at DESC LIMIT 1), false)
+$$;
+
+-- An answer of 'conflict' has what was stored since, if it is short; new_mark is its last mark.
+CREATE FUNCTION ${name}.append(
+  p_log bigint, p_at bigint, p_mark bigint, p_body text, p_raw bytea, p_synced boolean,
+  OUT answer text, OUT ends bigint, OUT new_mark bigint, OUT since text)
+LANGUAGE plpgsql ${definer} AS $$
+DECLARE
+  p_until bigint := p_at + coalesce(octet_length(p_body), octet_length(p_raw));
+  v_tenant text := own_tenant();
+  v_mark bigint;
+BEGIN
+  IF NOT p_synced THEN PERFORM set_config('synchronous_commit', 'off', true); END IF;
+  new_mark := (random() * 9007199254740991)::bigint;
+  UPDATE log l SET until = p_until, mark = new_mark, changed_at = clock_timestamp()
+    WHERE l.id = p_log AND l.until = p_at AND (p_mark IS NULL OR l.mark = p_mark)
+      AND l.tenant = v_tenant;
+  IF FOUND THEN
+    INSERT INTO batch VALUES (p_log, p_at, p_until, new_mark, p_body, p_raw);
+    answer := 'appended';
+    ends := p_until;
+    RETURN;
+  END IF;
+  SELECT l.until, l.mark INTO ends, v_mark FROM log l WHERE l.id = p_log AND l.tenant = v_tenant;
+  IF NOT FOUND OR ends < p_at OR NOT ends_so(p_log, p_at, p_mark) THEN
+    answer := 'gone';
+    RETURN;
+  END IF;
+  SELECT b.mark INTO new_mark FROM batch b WHERE b.log_id = p_log AND b.at = p_at
+    AND b.until = p_until AND b.body IS NOT DISTINCT FROM p_body
+    AND b.raw IS NOT DISTINCT FROM p_raw;
+  IF FOUND THEN
+    PERFORM write_own(p_log);
+    answer := 'alreadyStored';
+    RETURN;
+  END IF;
+  answer := 'conflict';
+  new_mark := v_mark;
+  IF ends - p_at <= ${sinceBytesMax} THEN
+    SELECT string_agg(b.body, '' ORDER BY b.at) INTO since FROM batch b
+      WHERE b.log_id = p_log AND b.at >= p_at AND b.at < ends HAVING bool_and(b.body IS NOT NULL);
+  END IF;
+END
+$$;
+
+-- What is visible may be on no standby: the wait of the commit that stored it can have ended with
+-- its connection. The commit of a transaction that writes waits for all commits before it.
+CREATE FUNCTION ${name}.write_own(p_log bigint) RETURNS void
+LANGUAGE sql SET search_path = ${name}, pg_temp AS $$
+  UPDATE log l SET changed_at = l.changed_at WHERE l.id = p_log
+$$;
+
+-- Waits as an append does for all that the log holds before p_at. False: it is gone, or was set
+-- back.
+CREATE FUNCTION ${name}.flush_log(p_log bigint, p_at bigint, p_mark bigint, p_synced boolean)
+RETURNS boolean LANGUAGE plpgsql ${definer} AS $$
+BEGIN
+  IF NOT p_synced THEN PERFORM set_config('synchronous_commit', 'off', true); END IF;
+  PERFORM FROM log l WHERE l.id = p_log AND l.tenant = own_tenant() AND l.until >= p_at;
+  IF NOT FOUND OR NOT ends_so(p_log, p_at, p_mark) THEN RETURN false; END IF;
+  PERFORM write_own(p_log);
+  RETURN true;
+END
+$$;
+
+-- A session still had these lines when it saw that a failover had lost them.
+CREATE FUNCTION ${name}.report_lost(p_log bigint, p_ids text[], p_lines text[]) RETURNS void
+LANGUAGE plpgsql ${definer} AS $$
+BEGIN
+  INSERT INTO lost (log_id, id, line)
+    SELECT l.id, t.id, t.line FROM log l, unnest(p_ids, p_lines) t(id, line)
+    WHERE l.id = p_log AND l.tenant = own_tenant() ON CONFLICT DO NOTHING;
+END
+$$;
+
+-- In the order in which they were reported.
+CREATE FUNCTION ${name}.lost_lines(p_log bigint, OUT id text, OUT line text)
+RETURNS SETOF record LANGUAGE sql STABLE ${definer} AS $$
+  SELECT o.id, o.line FROM lost o JOIN log l ON l.id = o.log_id
+  WHERE o.log_id = p_log AND l.tenant = own_tenant() ORDER BY o.reported_at, o.ctid
+$$;
+
+-- Until the end of the transaction nobody else can append. Null: the log is gone, or was set back.
+CREATE FUNCTION ${name}.lease_log(p_log bigint, p_at bigint, p_mark bigint) RETURNS bigint
+LANGUAGE plpgsql ${definer} AS $$
+DECLARE
+  v_ends bigint;
+BEGIN
+  SELECT l.until INTO v_ends FROM log l WHERE l.id = p_log AND l.tenant = own_tenant() FOR UPDATE;
+  RETURN CASE WHEN v_ends >= p_at AND ends_so(p_log, p_at, p_mark) THEN v_ends END;
+END
+$$;
+
+-- With its first bytes; one row without them for an empty log.
+CREATE FUNCTION ${name}.open_log(
+  p_name text, p_bytes bigint,
+  OUT id bigint, OUT ends bigint, OUT starts bigint, OUT marked bigint, OUT text_body text,
+  OUT raw_body bytea)
+RETURNS SETOF record LANGUAGE sql STABLE ${definer} AS $$
+  SELECT l.id, l.until, b.at, b.mark, b.body, b.raw FROM log l
+  LEFT JOIN batch b ON b.log_id = l.id AND b.at < p_bytes
+  WHERE l.tenant = own_tenant() AND l.name = p_name ORDER BY b.at
+$$;
+
+CREATE FUNCTION ${name}.log_end(p_name text, OUT id bigint, OUT ends bigint)
+RETURNS SETOF record LANGUAGE sql STABLE ${definer} AS $$
+  SELECT l.id, l.until FROM log l WHERE l.tenant = own_tenant() AND l.name = p_name
+$$;
+
+CREATE FUNCTION ${name}.log_ends(p_ids bigint[], OUT id bigint, OUT ends bigint)
+RETURNS SETOF record LANGUAGE sql STABLE ${definer} AS $$
+  SELECT l.id, l.until FROM log l WHERE l.tenant = own_tenant() AND l.id = ANY (p_ids)
+$$;
+
+CREATE FUNCTION ${name}.read_log(
+  p_log bigint, p_at bigint, p_mark bigint, p_bytes bigint,
+  OUT starts bigint, OUT marked bigint, OUT ends bigint, OUT text_body text, OUT raw_body bytea)
+RETURNS SETOF record LANGUAGE plpgsql STABLE ${definer} AS $$
+DECLARE
+  v_from bigint;
+BEGIN
+  SELECT l.until INTO ends FROM log l WHERE l.id = p_log AND l.tenant = own_tenant();
+  IF NOT FOUND OR ends < p_at OR NOT ends_so(p_log, p_at, p_mark) THEN
+    RAISE EXCEPTION 'the log is gone, or was set back' USING ERRCODE = '${goneState}';
+  END IF;
+  SELECT max(b.at) INTO v_from FROM batch b WHERE b.log_id = p_log AND b.at <= p_at;
+  RETURN QUERY SELECT b.at, b.mark, ends, b.body, b.raw FROM batch b
+    WHERE b.log_id = p_log AND b.at >= v_from AND b.at < p_at + p_bytes AND b.until > p_at
+    ORDER BY b.at;
+END
+$$;
+
+CREATE FUNCTION ${name}.create_log(p_name text) RETURNS bigint
+LANGUAGE sql ${definer} AS $$
+  INSERT INTO log (tenant, name) VALUES (own_tenant(), p_name) RETURNING id
+$$;
+
+CREATE FUNCTION ${name}.remove_log(p_name text) RETURNS boolean
+LANGUAGE plpgsql ${definer} AS $$
+BEGIN
+  DELETE FROM log l WHERE l.tenant = own_tenant() AND l.name = p_name;
+  RETURN FOUND;
+END
+$$;
+
+-- By name, in the order of their bytes, behind p_after; or by the last change, the latest first,
+-- before p_before and, of those that changed then, behind p_after.
+CREATE FUNCTION ${name}.list_logs(
+  p_after text, p_before timestamptz, p_is_latest boolean, p_limit int,
+  OUT name text, OUT bytes bigint, OUT created_at timestamptz, OUT changed_at timestamptz,
+  OUT changed text, OUT expires_at timestamptz, OUT head text)
+RETURNS SETOF record LANGUAGE plpgsql STABLE ${definer} AS $$
+DECLARE
+  v_tenant text := own_tenant();
+BEGIN
+  IF p_is_latest THEN
+    RETURN QUERY SELECT l.name, l.until, l.created_at, l.changed_at, l.changed_at::text,
+        l.expires_at, (SELECT left(b.body, 16384) FROM batch b WHERE b.log_id = l.id AND b.at = 0)
+      FROM log l WHERE l.tenant = v_tenant AND (p_before IS NULL OR l.changed_at < p_before
+        OR l.changed_at = p_before AND l.name > p_after)
+      ORDER BY l.changed_at DESC, l.name LIMIT p_limit;
+  ELSE
+    RETURN QUERY SELECT l.name, l.until, l.created_at, l.changed_at, l.changed_at::text,
+        l.expires_at, (SELECT left(b.body, 16384) FROM batch b WHERE b.log_id = l.id AND b.at = 0)
+      FROM log l WHERE l.tenant = v_tenant AND l.name > p_after ORDER BY l.name LIMIT p_limit;
+  END IF;
+END
+$$;
+
+-- Of the next logs by name, those in which any of the texts occurs, whatever its case; null: all.
+-- The last row has the last name that was searched, and no hit.
+CREATE FUNCTION ${name}.search_logs(
+  p_texts text[], p_after text, p_limit int, OUT name text, OUT is_hit boolean)
+RETURNS SETOF record LANGUAGE plpgsql STABLE ${definer} AS $$
+DECLARE
+  v_tenant text := own_tenant();
+  v_last text;
+BEGIN
+  SELECT max(n.name) INTO v_last FROM (
+    SELECT l.name FROM log l WHERE l.tenant = v_tenant AND l.name > p_after
+    ORDER BY l.name LIMIT p_limit) n;
+  RETURN QUERY SELECT l.name, true FROM log l
+    WHERE l.tenant = v_tenant AND l.name > p_after AND l.name <= v_last
+      AND (p_texts IS NULL OR EXISTS (
+        -- The texts are ASCII. Without OFFSET, the body would be made lower for each of them.
+        SELECT FROM batch b, LATERAL (SELECT lower(b.body COLLATE "C") AS low OFFSET 0) c
+        WHERE b.log_id = l.id AND (b.body IS NULL OR EXISTS (
+          SELECT FROM unnest(p_texts) t WHERE position(lower(t COLLATE "C") IN c.low) > 0))))
+    ORDER BY l.name;
+  IF v_last IS NOT NULL THEN RETURN QUERY SELECT v_last, false; END IF;
+END
+$$;
+
+CREATE FUNCTION ${name}.set_expiry(p_name text, p_at timestamptz) RETURNS boolean
+LANGUAGE plpgsql ${definer} AS $$
+BEGIN
+  UPDATE log l SET expires_at = p_at WHERE l.tenant = own_tenant() AND l.name = p_name;
+  RETURN FOUND;
+END
+$$;
+
+CREATE FUNCTION ${name}.expire(p_limit int) RETURNS SETOF text
+LANGUAGE sql ${definer} AS $$
+  DELETE FROM log l WHERE l.id IN (
+    SELECT o.id FROM log o WHERE o.tenant = own_tenant() AND o.expires_at <= now()
+    ORDER BY o.expires_at LIMIT p_limit FOR UPDATE SKIP LOCKED) RETURNING l.name
+$$;
+
+CREATE FUNCTION ${name}.${versionFunction}() RETURNS int
+LANGUAGE sql STABLE ${definer} AS $$ SELECT number FROM version $$;
+
+-- What a member may call. For the functions below.
+CREATE FUNCTION ${name}.grant_functions(p_role regrole, p_access text) RETURNS void
+LANGUAGE plpgsql SET search_path = ${name}, pg_temp AS $$
+DECLARE
+  v_function regprocedure;
+  v_names text[] := ARRAY[${names(readingFunctions)}];
+BEGIN
+  IF p_access = 'write' THEN v_names := v_names || ARRAY[${names(writingFunctions)}]; END IF;
+  EXECUTE format('GRANT USAGE ON SCHEMA %s TO %s', ${literal(name)}, p_role);
+  FOR v_function IN SELECT p.oid FROM pg_catalog.pg_proc p
+    WHERE p.pronamespace = ${literal(name)}::regnamespace AND p.proname = ANY (v_names)
+  LOOP
+    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %s', v_function, p_role);
+  END LOOP;
+END
+$$;
+
+-- For the owner: access is 'read' or 'write'.
+CREATE FUNCTION ${name}.grant_access(p_role name, p_access text, p_tenant text) RETURNS void
+LANGUAGE plpgsql SET search_path = ${name}, pg_temp AS $$
+DECLARE
+  v_role regrole := quote_ident(p_role)::regrole;
+BEGIN
+  IF p_access NOT IN ('read', 'write') THEN
+    RAISE EXCEPTION 'access is read or write, not %', p_access;
+  END IF;
+  IF coalesce(p_tenant, '') = '' THEN
+    RAISE EXCEPTION 'the tenant needs a name; only the owner of the schema has none';
+  END IF;
+  IF v_role = (
+    SELECT n.nspowner FROM pg_catalog.pg_namespace n WHERE n.oid = ${literal(name)}::regnamespace)
+  THEN
+    RAISE EXCEPTION 'the owner of the schema has access already, to the sessions without a tenant';
+  END IF;
+  PERFORM revoke_access(p_role);
+  INSERT INTO member VALUES (v_role, p_tenant, p_access);
+  PERFORM grant_functions(v_role, p_access);
+END
+$$;
+
+-- Members that were dropped go, too.
+CREATE FUNCTION ${name}.revoke_access(p_role name) RETURNS void
+LANGUAGE plpgsql SET search_path = ${name}, pg_temp AS $$
+BEGIN
+  DELETE FROM member m WHERE m.role = quote_ident(p_role)::regrole
+    OR NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = m.role);
+  EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA %s FROM %I', ${literal(name)}, p_role);
+  EXECUTE format('REVOKE ALL ON SCHEMA %s FROM %I', ${literal(name)}, p_role);
+END
+$$;
+
+${forOwnFunctions(name, "REVOKE ALL ON FUNCTION %s FROM PUBLIC")}
+GRANT EXECUTE ON FUNCTION ${name}.${versionFunction}() TO PUBLIC;
+DELETE FROM ${name}.member m
+  WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = m.role);
+SELECT ${name}.grant_functions(m.role, m.access) FROM ${name}.member m;
+`;
+}
+
+/** A statement for each function of ours that the schema has. */
+function forOwnFunctions(name: string, statement: string): string {
+  return `
+DO $do$
+DECLARE
+  v_function regprocedure;
+BEGIN
+  FOR v_function IN SELECT p.oid FROM pg_catalog.pg_proc p
+    WHERE p.pronamespace = ${literal(name)}::regnamespace
+      AND p.proname IN (${names(ownFunctions)})
+  LOOP
+    EXECUTE format(${literal(statement)}, v_function);
+  END LOOP;
+END
+$do$;`;
+}
+
+function names(functions: readonly string[]): string {
+  return functions.map(literal).join(", ");
+}
