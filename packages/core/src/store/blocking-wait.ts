@@ -15,8 +15,8 @@ export interface BlockingWait {
   readonly ms: number;
 }
 
-/** Most waits are shorter, and need none of this. */
-const uninterruptedMs = 5;
+/** After a shorter wait, as for a lock or a commit, the listeners run soon enough. */
+const uninterruptedMs = 100;
 
 /** Their listeners cannot be called from a wait: it ends the process as if there were none. */
 const endingSignals = ["SIGTERM", "SIGHUP"] as const;
