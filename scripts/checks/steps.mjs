@@ -55,23 +55,32 @@ export function createSteps() {
       name: "documented",
       command: ["typedoc", "--out", join(scratch, "site"), "--treatWarningsAsErrors"],
       after: ["types"],
+      isLong: true,
     },
     {
       name: "site links",
       command: ["node", "scripts/checks/site-links.mjs", join(scratch, "site")],
       needs: ["documented"],
+      isLong: true,
     },
     { name: "bundle", command: ["node", "scripts/bundle.mjs"], needs: ["page"] },
-    { name: "pack", command: ["node", "scripts/pack.mjs", scratch], needs: ["types", "bundle"] },
+    {
+      name: "pack",
+      command: ["node", "scripts/pack.mjs", scratch],
+      needs: ["types", "bundle"],
+      isLong: true,
+    },
     ...packages.map((published) => ({
       name: `publint ${published.folder}`,
       command: ["publint", "run", tarball(published), "--strict"],
       needs: ["pack"],
+      isLong: true,
     })),
     ...packages.map((published) => ({
       name: `attw ${published.folder}`,
       command: ["attw", tarball(published), "--profile", "esm-only", "--no-emoji"],
       needs: ["pack"],
+      isLong: true,
     })),
     {
       name: "consume",
