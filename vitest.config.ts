@@ -11,11 +11,12 @@ export const resolve = { resolve: { conditions }, ssr: { resolve: { conditions }
  * that it reads: sessions that other tests left open read on when they save their checkpoints.
  */
 const aloneTests = [
-  "test/transfer/convert/convert-memory.test.ts",
+  "test/tools/convert/convert-memory.test.ts",
   "test/faults/memory.test.ts",
-  "test/core/catalog/saved-catalog.test.ts",
+  "test/library/catalog/saved-catalog.test.ts",
   "test/core/checkpoint/{checkpoints,many-pages,record-sums}.test.ts",
-  "test/core/live/{live-sessions,watching-costs}.test.ts",
+  "test/core/live/watching-costs.test.ts",
+  "test/library/live/live-sessions.test.ts",
   "test/core/log/{log-sums,title-slot-reads}.test.ts",
   "test/core/session/{cost-growth,kept-context,shape-costs}.test.ts",
   "test/core/store/log-file.test.ts",

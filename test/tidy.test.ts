@@ -109,7 +109,7 @@ const fileChecks: readonly {
       'import { a } from "../session/engine.ts";',
       'import type { A } from "../index-table/row-table.ts";',
       'import { a } from "../index.ts";',
-      'type A = import("../adapters/pi/a.ts").A;',
+      'type A = import("../testing/a.ts").A;',
     ],
     good: 'import { a } from "../errors.ts"; import { b } from "./ports.ts"; import "node:fs";',
   },
@@ -137,15 +137,16 @@ describe("every source file", () => {
   it("is checked", () => {
     const packages = new Set(sources.map(({ path }) => path.split("/")[1]));
     expect([...packages].toSorted((a = "", b = "") => a.localeCompare(b))).toEqual([
+      "agents",
       "bench",
       "branchlog",
       "cli",
       "connectonion",
       "core",
-      "maintenance",
+      "library",
       "postgres",
       "streaming",
-      "transfer",
+      "tools",
       "web",
     ]);
   });

@@ -9,6 +9,7 @@ import { isKnownEntry } from "branchlog/entries";
 import { createConnectonion } from "branchlog/connectonion";
 import { SessionManager as OmpSessionManager } from "branchlog/omp";
 import { SessionManager } from "branchlog/pi";
+import { findSessions } from "branchlog/library";
 import { live } from "branchlog/live";
 import { records } from "branchlog/streaming";
 import { ManualClock } from "branchlog/testing";
@@ -23,6 +24,7 @@ async function appendAndRead(): Promise<void> {
     message: { role: "user", content: "Hello", timestamp: 0 },
   };
   const { id } = await session.append(draft);
+  assert.equal((await findSessions([folder])).sessions.length, 1);
   const entry = await session.entry(id);
   assert.ok(entry !== undefined && isKnownEntry(entry) && entry.type === "message");
   assert.equal((await session.context()).messages.length, 1);

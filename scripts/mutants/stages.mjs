@@ -28,7 +28,7 @@ export const stages = {
   log: {
     mutate: [
       core("log"),
-      "packages/maintenance/src/verify/line-check.ts",
+      "packages/tools/src/verify/line-check.ts",
       "packages/streaming/src/object-scanner.ts",
     ],
     tests: [

@@ -13,8 +13,8 @@ import {
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { nodePorts } from "@branchlog/core/testing";
-import { keptPlace, piName, write } from "../maintenance/keeping/kept-sessions.ts";
-import type { KeptPlace } from "../maintenance/keeping/kept-sessions.ts";
+import { keptPlace, piName, write } from "../library/archive/kept-sessions.ts";
+import type { KeptPlace } from "../library/archive/kept-sessions.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture } from "./command-run.ts";
 

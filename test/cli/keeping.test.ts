@@ -2,8 +2,8 @@
 import { appendFileSync, copyFileSync, existsSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { keptPlace, ledgerOf, piName, write } from "../maintenance/keeping/kept-sessions.ts";
-import type { KeptPlace } from "../maintenance/keeping/kept-sessions.ts";
+import { keptPlace, ledgerOf, piName, write } from "../library/archive/kept-sessions.ts";
+import type { KeptPlace } from "../library/archive/kept-sessions.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines, onTerminal } from "./command-run.ts";
 

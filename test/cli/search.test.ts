@@ -2,8 +2,9 @@
 import { mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createSession, searchSessions } from "@branchlog/core";
-import type { SearchedKind } from "@branchlog/core/types";
+import { createSession } from "@branchlog/core";
+import { searchSessions } from "@branchlog/library";
+import type { SearchedKind } from "@branchlog/library";
 import { searchedKinds } from "../../packages/cli/src/session-filter.ts";
 import { createStyle } from "../../packages/cli/src/style.ts";
 import { hitLine } from "../../packages/cli/src/text/entry-lines.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import type { ListedSession } from "@branchlog/core";
+import type { ListedSession } from "@branchlog/library";
 import { PendingEvents } from "../../packages/cli/src/commands/watch.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { MemoryOutput, branchlog } from "./command-run.ts";

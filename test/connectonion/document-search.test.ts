@@ -3,11 +3,11 @@ import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { connectonionEntries, openConnectonion } from "@branchlog/connectonion";
-import { searchSessions } from "@branchlog/core";
-import type { SearchHit, SearchOptions } from "@branchlog/core";
+import { searchSessions } from "@branchlog/library";
+import type { SearchHit, SearchOptions } from "@branchlog/library";
 import { branchlog } from "../cli/command-run.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { fixturePath } from "../transfer/import/imported.ts";
+import { fixturePath } from "../tools/import/imported.ts";
 
 const names = ["connectonion-ideal", "connectonion-dumped", "connectonion-nested"];
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import "@branchlog/postgres/blocking";
 import type { PostgresStore } from "@branchlog/postgres";
 import { DatabaseServer, hasPostgres } from "../postgres/database-server.ts";

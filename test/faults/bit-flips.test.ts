@@ -14,8 +14,8 @@ import {
   sampleTime,
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
-import { isDamaged, openedFindings, verifySession } from "@branchlog/maintenance";
-import type { Finding, VerifyReport } from "@branchlog/maintenance";
+import { isDamaged, openedFindings, verifySession } from "@branchlog/tools";
+import type { Finding, VerifyReport } from "@branchlog/tools";
 import { patience, runs } from "../support/fault-seed.ts";
 import { sampled } from "../support/sampled.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";

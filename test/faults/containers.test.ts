@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import { verifySession } from "@branchlog/maintenance";
+import { verifySession } from "@branchlog/tools";
 import { rawLog } from "../support/raw-log.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { startAppending } from "./appending-processes.ts";

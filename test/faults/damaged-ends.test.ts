@@ -1,12 +1,8 @@
 /** Logs that end in masses of debris or damage: each line is read a few times, not each time. */
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
-import {
-  MemoryFileSystem,
-  createMemoryPorts,
-  managersWith,
-  sampleHeader,
-} from "@branchlog/core/testing";
+import { MemoryFileSystem, createMemoryPorts, sampleHeader } from "@branchlog/core/testing";
+import { managersWith } from "@branchlog/agents/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { runs } from "../support/fault-seed.ts";
 import { BlockingSession } from "../support/blocking-session.ts";

@@ -5,8 +5,9 @@
  */
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
-import type { ManagerFactory, SessionManager } from "@branchlog/core/pi";
-import { MemoryFileSystem, createMemoryPorts, managersWith } from "@branchlog/core/testing";
+import type { ManagerFactory, SessionManager } from "@branchlog/agents/pi";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { managersWith } from "@branchlog/agents/testing";
 import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
-import { migrateSession } from "@branchlog/maintenance";
+import { migrateSession } from "@branchlog/tools";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";

@@ -7,7 +7,7 @@ import { createSession, openSession } from "@branchlog/core";
 import type { Durability, EntryDraft, Session } from "@branchlog/core";
 import { createMemoryPorts } from "@branchlog/core/testing";
 import type { MemoryFileSystem, Ports } from "@branchlog/core/testing";
-import { verifySession } from "@branchlog/maintenance";
+import { verifySession } from "@branchlog/tools";
 import { createRandom } from "@branchlog/bench/generator";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { failEveryCall, failingFileSystem, failures, isSync } from "../support/failing-calls.ts";

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
-import { verifySession } from "@branchlog/maintenance";
+import { verifySession } from "@branchlog/tools";
 import { patience, runs } from "../support/fault-seed.ts";
 import { inLanes } from "../support/lanes.ts";
 import { brokenPromises } from "../support/ledger.ts";

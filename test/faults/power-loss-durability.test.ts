@@ -12,9 +12,9 @@ import {
   ManualClock,
   createMemoryPorts,
   createSeededIds,
-  managersWith,
   sampleHeader,
 } from "@branchlog/core/testing";
+import { managersWith } from "@branchlog/agents/testing";
 import type { MemoryFileSystem, Ports } from "@branchlog/core/testing";
 import { createRandom } from "@branchlog/bench/generator";
 import { CrashFileSystem } from "../support/crash-file-system.ts";

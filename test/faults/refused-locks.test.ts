@@ -9,9 +9,10 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { openConnectonion } from "@branchlog/connectonion";
-import { SessionManager as OmpSessionManager } from "@branchlog/core/omp";
-import { SessionManager } from "@branchlog/core/pi";
-import { applyRepair, deleteSession, planRepair } from "@branchlog/maintenance";
+import { SessionManager as OmpSessionManager } from "@branchlog/agents/omp";
+import { SessionManager } from "@branchlog/agents/pi";
+import { applyRepair, planRepair } from "@branchlog/tools";
+import { deleteSession } from "@branchlog/library";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { typedError } from "../support/typed-errors.ts";
 

@@ -10,7 +10,7 @@ import {
   jsonLines,
   sampleHeader,
 } from "@branchlog/core/testing";
-import { applyRepair, planRepair } from "@branchlog/maintenance";
+import { applyRepair, planRepair } from "@branchlog/tools";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";

@@ -5,7 +5,8 @@
  */
 import { describe, expect, it } from "vitest";
 import { isBranchlogError, openSession } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts, managersWith } from "@branchlog/core/testing";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { managersWith } from "@branchlog/agents/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { BlockingSession } from "../support/blocking-session.ts";
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createSession, isBranchlogError, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import { userDraft } from "@branchlog/core/testing";
 import { postgresStore } from "@branchlog/postgres";
 import "@branchlog/postgres/blocking";

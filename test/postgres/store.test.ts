@@ -1,17 +1,12 @@
 /** A store in PostgreSQL: the contract of all stores, and what this one has beside it. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  createSession,
-  findSessions,
-  forkSession,
-  openOrCreateSession,
-  openSession,
-} from "@branchlog/core";
+import { createSession, forkSession, openOrCreateSession, openSession } from "@branchlog/core";
+import { findSessions } from "@branchlog/library";
 import type { BranchlogError } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
 import { jsonLines, logStoreContract, sampleHeader, userDraft } from "@branchlog/core/testing";
-import { verifySession } from "@branchlog/maintenance";
+import { verifySession } from "@branchlog/tools";
 import { postgresStore } from "@branchlog/postgres";
 import type { PostgresStore } from "@branchlog/postgres";
 import type { ListingStore } from "@branchlog/core/types";

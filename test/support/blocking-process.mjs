@@ -2,7 +2,7 @@
 // midst of it, with the lock kept. Each acknowledged id is a line on stdout.
 // Usage: node blocking-process.mjs LOG MILLISECONDS
 import { writeSync } from "node:fs";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 
 const [path, ms] = process.argv.slice(2);
 const manager = SessionManager.open(path);

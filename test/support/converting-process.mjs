@@ -1,5 +1,5 @@
 // Converts a session for omp and tells what that took. Usage: node … FILE TARGET
-import { convertSession } from "@branchlog/transfer";
+import { convertSession } from "@branchlog/tools";
 import { peakRssBytes } from "./peak-memory.mjs";
 
 const { entries } = await convertSession(process.argv[2], { to: "omp", target: process.argv[3] });

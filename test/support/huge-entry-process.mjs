@@ -1,8 +1,8 @@
 // Goes over a session in every way that reads many entries, and tells what that took.
 // Usage: node huge-entry-process.mjs FILE [LINE_BYTES_MAX]
 import { openSession } from "@branchlog/core";
-import { SessionManager } from "@branchlog/core/pi";
-import { verifySession } from "@branchlog/maintenance";
+import { SessionManager } from "@branchlog/agents/pi";
+import { verifySession } from "@branchlog/tools";
 import { peakRssBytes } from "./peak-memory.mjs";
 
 const [path, lineBytesMax] = process.argv.slice(2);

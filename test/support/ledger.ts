@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { openSession } from "@branchlog/core";
-import { verifySession } from "@branchlog/maintenance";
+import { verifySession } from "@branchlog/tools";
 import { orphanIds, rawLog, repeatedIds } from "./raw-log.ts";
 import type { RawEntry, RawLog } from "./raw-log.ts";
 import type { Acknowledged, Rejected } from "./victims.ts";

@@ -2,7 +2,7 @@
 // Usage: node --expose-gc lifetimes-process.mjs MODE FILE [CYCLES]
 import { copyFileSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import { openSession } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
 

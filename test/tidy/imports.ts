@@ -10,45 +10,22 @@ import type { Problem, SourceFile } from "./source-file.ts";
 /** Which packages of the workspace a package may import. */
 const packagesBelow: Readonly<Record<string, readonly string[]>> = {
   streaming: [],
-  core: ["@branchlog/streaming"],
-  maintenance: ["@branchlog/core", "@branchlog/streaming"],
-  transfer: ["@branchlog/core", "@branchlog/streaming"],
-  connectonion: ["@branchlog/core", "@branchlog/streaming"],
-  cli: [
-    "@branchlog/connectonion",
-    "@branchlog/core",
-    "@branchlog/maintenance",
-    "@branchlog/postgres",
-    "@branchlog/streaming",
-    "@branchlog/transfer",
-    "@branchlog/web",
-  ],
-  web: [
-    "@branchlog/connectonion",
-    "@branchlog/core",
-    "@branchlog/maintenance",
-    "@branchlog/postgres",
-    "@branchlog/streaming",
-    "@branchlog/transfer",
-  ],
-  postgres: ["@branchlog/core", "@branchlog/streaming"],
-  branchlog: [
-    "@branchlog/connectonion",
-    "@branchlog/core",
-    "@branchlog/maintenance",
-    "@branchlog/postgres",
-    "@branchlog/streaming",
-    "@branchlog/transfer",
-    "@branchlog/web",
-  ],
-  bench: ["@branchlog/core", "@branchlog/postgres", "@branchlog/streaming"],
+  core: ["streaming"],
+  library: ["core", "streaming"],
+  agents: ["core", "library", "streaming"],
+  tools: ["core", "library", "streaming"],
+  connectonion: ["core", "library", "streaming", "tools"],
+  postgres: ["core", "library", "streaming"],
+  web: ["connectonion", "core", "library", "postgres", "streaming", "tools"],
+  cli: ["connectonion", "core", "library", "postgres", "streaming", "tools", "web"],
+  branchlog: ["agents", "connectonion", "core", "library", "postgres", "streaming", "tools", "web"],
+  bench: ["agents", "core", "library", "postgres", "streaming"],
 };
 
 /** The floors of the core, the lowest first: each imports from itself and from those below. */
 const coreFloors: readonly (readonly string[])[] = [
   ["errors", "limits", "argument-checks"],
   ["entries"],
-  ["redaction"],
   ["dialects"],
   ["store"],
   ["index-table"],
@@ -58,12 +35,10 @@ const coreFloors: readonly (readonly string[])[] = [
   ["log"],
   ["append"],
   ["session"],
-  ["catalog", "copies"],
-  ["directories"],
-  ["search"],
+  ["copies"],
   ["live"],
   ["open"],
-  ["adapters", "testing"],
+  ["testing"],
   ["index", "public-entries", "public-live", "public-types", "internal"],
 ];
 
@@ -102,7 +77,8 @@ export function foreignPackages(file: SourceFile): Problem[] {
     const isOutside =
       isRelative(specifier) && !resolved(file, specifier).startsWith(`packages/${name}/${src}/`);
     const isForeign =
-      specifier.startsWith("@branchlog/") && !allowed.includes(packageOf(specifier));
+      specifier.startsWith("@branchlog/") &&
+      !allowed.includes(packageOf(specifier).replace("@branchlog/", ""));
     return isOutside || isForeign ? [problemAt(file, node, `${name} imports ${specifier}`)] : [];
   });
 }
@@ -124,14 +100,23 @@ export function upwardImports(file: SourceFile): Problem[] {
 
 /** What tests reach beyond the doors and their own stage, because no door should show it. */
 const deeperTests: Readonly<Record<string, readonly string[]>> = {
-  "test/core/checkpoint/saved-usage.test.ts": ["packages/core/src/adapters/pi/log-queries.ts"],
+  "test/agents/omp/directories.test.ts": ["packages/library/src/find/omp-directory.ts"],
+  "test/agents/pi/agent-directory.test.ts": [
+    "packages/core/src/store/user-paths.ts",
+    "packages/library/src/find/pi-directory.ts",
+  ],
+  "test/agents/pi/session-directory.test.ts": ["packages/library/src/catalog/limits.ts"],
+  "test/agents/pi/session-lookup.test.ts": ["packages/library/src/catalog/limits.ts"],
+  "test/library/catalog/saved-directory.ts": ["packages/core/src/checkpoint/page-file.ts"],
+  "test/library/catalog/session-marks.test.ts": ["packages/core/src/dialects/title-slot.ts"],
+  "test/core/checkpoint/saved-usage.test.ts": ["packages/agents/src/pi/log-queries.ts"],
   "test/core/index-table/index-table.test.ts": ["packages/core/src/projections/tree.ts"],
   "test/core/index-table/log-indexer.test.ts": ["packages/core/src/projections/tree.ts"],
   "test/core/session/shape-costs.test.ts": ["packages/bench/src/plain-session.ts"],
   "test/e2e-omp/face-on-bun.test.ts": ["packages/bench/src/peers.ts"],
   "test/e2e-omp/support/omp-program.ts": ["packages/bench/src/peers.ts"],
   "test/fixtures/command-line.test.ts": ["packages/bench/src/generator/command-line.ts"],
-  "test/transfer/export/changed-source.test.ts": ["packages/cli/src/output.ts"],
+  "test/tools/export/changed-source.test.ts": ["packages/cli/src/output.ts"],
 };
 
 /**
@@ -177,11 +162,11 @@ function resolved(file: SourceFile, specifier: string): string {
   return join(dirname(file.path), specifier);
 }
 
-/** Packages whose door is a folder. */
-const wideDoors: Readonly<Record<string, string>> = {
-  rxjs: "packages/core/src/live/",
-  preact: "packages/web/src/page/",
-  "@preact/signals": "packages/web/src/page/",
+/** Packages whose doors are folders. */
+const wideDoors: Readonly<Record<string, readonly string[]>> = {
+  rxjs: ["packages/core/src/live/", "packages/library/src/live/"],
+  preact: ["packages/web/src/page/"],
+  "@preact/signals": ["packages/web/src/page/"],
 };
 
 /** Third-party packages that are imported in more than one file, or outside of their folder. */
@@ -191,8 +176,8 @@ export function manyDoors(files: readonly SourceFile[]): Problem[] {
     for (const { specifier, node } of importsOf(file)) {
       if (isRelative(specifier) || /^(node:|@branchlog\/)/.test(specifier)) continue;
       const name = packageOf(specifier);
-      const folder = wideDoors[name];
-      const door = folder !== undefined && file.path.startsWith(folder) ? folder : file.path;
+      const folders = wideDoors[name] ?? [];
+      const door = folders.some((folder) => file.path.startsWith(folder)) ? name : file.path;
       const known = doors.get(name) ?? new Map<string, Problem>();
       doors.set(name, known.set(door, problemAt(file, node, `one of several doors to ${name}`)));
     }

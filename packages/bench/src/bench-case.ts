@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { cpuUsage, platform, resourceUsage } from "node:process";
-import type { GeneratorOptions, SessionFacts } from "./generator/index.ts";
+import type { GeneratorOptions } from "./generator/options.ts";
+import type { SessionFacts } from "./generator/session-log.ts";
 
 export interface InputSpec extends Omit<GeneratorOptions, "chunkBytes" | "compactionEvery"> {
   readonly seed: number;

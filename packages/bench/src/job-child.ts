@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { openSession } from "@branchlog/core";
 import { postgresStore } from "@branchlog/postgres";
 import { live } from "@branchlog/core/live";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import { appendMessage, inFlight } from "./our-session.ts";
 import { openPool, openWay, storeUrl, type WayName, wayNames } from "./store-ways.ts";
 

@@ -1,2 +1,2 @@
-/** `branchlog`. Sessions: opened, created, listed, searched, forked. */
+/** `branchlog`. Sessions: opened, created, forked. */
 export * from "@branchlog/core";

@@ -1,2 +1,3 @@
-/** `branchlog/live`. `live()` of a session or a manager, `sessions$()`. */
+/** `branchlog/live`. `live()` of a session or a manager, `sessions$()`, `search$()`. */
 export * from "@branchlog/core/live";
+export * from "@branchlog/library/live";

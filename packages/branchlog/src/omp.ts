@@ -1,2 +1,2 @@
 /** `branchlog/omp`. oh-my-pi's `SessionManager` on the engine. */
-export * from "@branchlog/core/omp";
+export * from "@branchlog/agents/omp";

@@ -1,2 +1,2 @@
 /** `branchlog/pi`. pi's `SessionManager` on the engine. */
-export * from "@branchlog/core/pi";
+export * from "@branchlog/agents/pi";

@@ -1,6 +1,5 @@
 /**
- * `branchlog/tools`. Verification, repair, migration, removal with undo, comparison, statistics,
- * import, export and conversion.
+ * `branchlog/tools`. Verification, repair, migration, comparison, statistics, import, export and
+ * conversion.
  */
-export * from "@branchlog/maintenance";
-export * from "@branchlog/transfer";
+export * from "@branchlog/tools";

@@ -5,10 +5,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { isBranchlogError, searchSessions } from "@branchlog/core";
-import type { SearchHit, SearchOptions } from "@branchlog/core";
-import { archivedCopies, findArchived, restoreSession } from "@branchlog/maintenance";
-import type { ArchivedSession } from "@branchlog/maintenance";
+import { isBranchlogError } from "@branchlog/core";
+import { searchSessions } from "@branchlog/library";
+import type { SearchHit, SearchOptions } from "@branchlog/library";
+import { archivedCopies, findArchived, restoreSession } from "@branchlog/library";
+import type { ArchivedSession } from "@branchlog/library";
 import type { CommandIo } from "./command-io.ts";
 import { problemsTo } from "./keeping-problems.ts";
 import { oneLine } from "./text/clean-text.ts";

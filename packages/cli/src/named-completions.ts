@@ -3,8 +3,8 @@
  * ids of entries. What cannot be read offers nothing: a completion reports no errors.
  */
 import { readdirSync } from "node:fs";
-import { findSessions } from "@branchlog/core";
-import type { ListedSession } from "@branchlog/core";
+import { findSessions } from "@branchlog/library";
+import type { ListedSession } from "@branchlog/library";
 import type { CommandIo } from "./command-io.ts";
 import type { Candidate, Completion } from "./completions.ts";
 import { openForReading } from "./opened-session.ts";

@@ -1,7 +1,7 @@
 /** Records a replacement for `branchlog undo`; what was done stays done if that fails. */
 import { isBranchlogError } from "@branchlog/core";
-import { recordReplacement } from "@branchlog/maintenance";
-import type { Replacement } from "@branchlog/maintenance";
+import { recordReplacement } from "@branchlog/library";
+import type { Replacement } from "@branchlog/library";
 import type { CommandIo } from "./command-io.ts";
 import { wholeLine } from "./text/clean-text.ts";
 

@@ -4,8 +4,8 @@
  */
 import type { Envelope, Session } from "@branchlog/core";
 import type { DivergedEntry, Label, UsageTotals } from "@branchlog/core/types";
-import { openedFindings } from "@branchlog/maintenance";
-import type { Finding } from "@branchlog/maintenance";
+import { openedFindings } from "@branchlog/tools";
+import type { Finding } from "@branchlog/tools";
 import { quoted } from "./failure.ts";
 import type { OpenedSession, OpeningCost } from "./opened-session.ts";
 import { isAddress } from "./path-form.ts";

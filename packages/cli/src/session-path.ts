@@ -1,6 +1,7 @@
 /** Finds the session that an argument names: by path, name or id, or as the latest one. */
 import { lstatSync } from "node:fs";
-import { BranchlogError, isBranchlogError, resolveSession } from "@branchlog/core";
+import { BranchlogError, isBranchlogError } from "@branchlog/core";
+import { resolveSession } from "@branchlog/library";
 import type { CommandIo } from "./command-io.ts";
 import { UsageError } from "./failure.ts";
 import { hasPathForm, isAddress } from "./path-form.ts";

@@ -1,6 +1,7 @@
 /** Sessions in a store, by the address of a database. The library for it is loaded on demand. */
 import { BranchlogError } from "@branchlog/core";
-import type { SearchHit, StoredSession } from "@branchlog/core";
+import type { SearchHit } from "@branchlog/library";
+import type { StoredSession } from "@branchlog/core";
 import type { PostgresStore } from "@branchlog/postgres";
 import { isAddress } from "./path-form.ts";
 

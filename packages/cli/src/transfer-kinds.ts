@@ -8,8 +8,8 @@ import {
   importSession,
   linearPieces,
   markdownPieces,
-} from "@branchlog/transfer";
-import type { ExportOptions, ExportReport, ExportSource } from "@branchlog/transfer";
+} from "@branchlog/tools";
+import type { ExportOptions, ExportReport, ExportSource } from "@branchlog/tools";
 import type { DataForm } from "./output.ts";
 import type { Style } from "./style.ts";
 import { oneLine } from "./text/clean-text.ts";

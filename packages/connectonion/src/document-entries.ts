@@ -1,6 +1,6 @@
 /** The turns of a document as entries, so that searches of sessions cover documents. */
 import { currentVersion } from "@branchlog/core/internal";
-import type { SearchedDocument } from "@branchlog/core/types";
+import type { SearchedDocument } from "@branchlog/library";
 import type { SessionEntry } from "@branchlog/core/entries";
 import { draftsOfChat } from "./chat-messages.ts";
 import { openConnectonion } from "./connectonion-session.ts";

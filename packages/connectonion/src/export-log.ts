@@ -5,16 +5,17 @@ import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject, JsonValue, OptionNames } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError, openSession } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core";
-import type { RedactionReport, SessionView } from "@branchlog/core/types";
+import type { RedactionReport } from "@branchlog/tools";
+import type { SessionView } from "@branchlog/core/types";
 import {
   LogFile,
-  Redactor,
   createLog,
   engineSettings,
   exactArguments,
   requireBoolean,
   requireOptions,
 } from "@branchlog/core/internal";
+import { Redactor } from "@branchlog/tools";
 import { TurnCollector } from "./collected-turns.ts";
 import type { CollectedTurn, Loss } from "./collected-turns.ts";
 import { connectonionNames } from "./connectonion-session.ts";

@@ -11,10 +11,3 @@ export type { LiveTree } from "./live/live-tree.ts";
 export type { LiveStatus } from "./live/log-watch.ts";
 export type { EntryEvent, EntryEventOptions } from "./live/entry-events.ts";
 export type { WaitOptions, WaitTarget } from "./live/wait-for.ts";
-export { search$ } from "./live/search-live.ts";
-export { sessions$ } from "./live/live-sessions.ts";
-export type {
-  LiveSessions,
-  LiveSessionsOptions,
-  SessionListDifference,
-} from "./live/live-sessions.ts";

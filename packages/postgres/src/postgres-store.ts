@@ -1,18 +1,19 @@
 /** Logs in a database of PostgreSQL. */
 import { readAddress } from "@branchlog/core/addresses";
 import { BranchlogError } from "@branchlog/core";
-import type { SearchHit } from "@branchlog/core";
-import type { ListingStore, StoredLog, StoredSearchOptions } from "@branchlog/core/types";
+import type { SearchHit } from "@branchlog/library";
+import type { ListingStore, StoredLog } from "@branchlog/core/types";
+import type { StoredSearchOptions } from "@branchlog/library";
 import {
   createStreamedLog,
   engineSettings,
   requireOneOf,
   requireOptions,
   requireStoredName,
-  searchStored,
   storedLogExists,
   storedLogMissing,
 } from "@branchlog/core/internal";
+import { searchStored } from "@branchlog/library/internal";
 import type { OptionNames } from "@branchlog/streaming";
 import { connectionsOf } from "./connections.ts";
 import type { Connections, PostgresPool, QueryOptions } from "./connections.ts";

@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { openSession } from "@branchlog/core";
 import type { Session, SessionHeader, StoredSession } from "@branchlog/core";
-import type { RedactionReport } from "@branchlog/core/types";
+import type { RedactionReport } from "@branchlog/tools";
+import { Redactor } from "@branchlog/tools";
 import {
-  Redactor,
   createStreamedLog,
   engineSettings,
   inLargeChunksAsync,

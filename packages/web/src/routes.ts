@@ -3,17 +3,13 @@ import { readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { Hono } from "hono";
 import type { Context } from "hono";
-import {
-  BranchlogError,
-  forkSession,
-  isBranchlogError,
-  openSession,
-  searchSessions,
-} from "@branchlog/core";
-import type { SearchHit } from "@branchlog/core";
+import { BranchlogError, forkSession, isBranchlogError, openSession } from "@branchlog/core";
+import { searchSessions } from "@branchlog/library";
+import type { SearchHit } from "@branchlog/library";
 import { connectonionEntries } from "@branchlog/connectonion";
-import { deleteSession, usageStatistics } from "@branchlog/maintenance";
-import type { SpentSums } from "@branchlog/maintenance";
+import { deleteSession } from "@branchlog/library";
+import { usageStatistics } from "@branchlog/tools";
+import type { SpentSums } from "@branchlog/tools";
 import { answerHeaders, isSameSecret, placeVerdict, verdictOf } from "./access.ts";
 import type { AccessRules, Asked } from "./access.ts";
 import type {

@@ -3,11 +3,14 @@
  * request names a session only by a key of this list.
  */
 import { createHash } from "node:crypto";
-import { BranchlogError, findSessions } from "@branchlog/core";
-import type { ListedSession, StoredSession } from "@branchlog/core";
-import { sessions$ } from "@branchlog/core/live";
-import type { LiveSessions } from "@branchlog/core/live";
-import type { ListedAgent, ListingStore } from "@branchlog/core/types";
+import { BranchlogError } from "@branchlog/core";
+import { findSessions } from "@branchlog/library";
+import type { ListedSession } from "@branchlog/library";
+import type { StoredSession } from "@branchlog/core";
+import { sessions$ } from "@branchlog/library/live";
+import type { LiveSessions } from "@branchlog/library/live";
+import type { ListedAgent } from "@branchlog/library";
+import type { ListingStore } from "@branchlog/core/types";
 import type { SessionItem } from "./api.ts";
 import { BranchView } from "./branch-view.ts";
 import { ShownSession } from "./shown-session.ts";

@@ -12,7 +12,7 @@ import type { SessionEntry } from "@branchlog/core/entries";
 import type { AgentMessage } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
 import type { OpenStoredOptions } from "@branchlog/core";
-import { diffContexts, openedFindings } from "@branchlog/maintenance";
+import { diffContexts, openedFindings } from "@branchlog/tools";
 import { BranchlogError } from "@branchlog/core";
 import { parentFinder, watchedSession } from "@branchlog/core/internal";
 import type {

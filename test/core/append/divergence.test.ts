@@ -11,9 +11,9 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { AppendResult, Diagnostic, Session } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
-import { SessionManager as OmpSessionManager } from "@branchlog/core/omp";
-import { SessionManager } from "@branchlog/core/pi";
-import { verifySession } from "@branchlog/maintenance";
+import { SessionManager as OmpSessionManager } from "@branchlog/agents/omp";
+import { SessionManager } from "@branchlog/agents/pi";
+import { verifySession } from "@branchlog/tools";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const user = (content: string) =>

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
-import { SessionManager } from "@branchlog/core/pi";
-import { verifySession } from "@branchlog/maintenance";
+import { SessionManager } from "@branchlog/agents/pi";
+import { verifySession } from "@branchlog/tools";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const user = (content: string): EntryDraft => ({

@@ -6,12 +6,12 @@ import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
 import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { verifySession } from "@branchlog/maintenance";
+import { verifySession } from "@branchlog/tools";
 import { Engine } from "@branchlog/core/internal";
 import { sessionOver } from "../../support/engine-session.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";
-import { damagedSession } from "../../maintenance/repair/damaged-session.ts";
+import { damagedSession } from "../../tools/repair/damaged-session.ts";
 import { factsOf, openedFacts } from "./session-facts.ts";
 
 const always: OpenOptions = { checkpointEveryBytes: 1 };

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { readCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
-import { verifySession } from "@branchlog/maintenance";
+import { verifySession } from "@branchlog/tools";
 import { descriptorPoolOf, nodeFileSystem } from "@branchlog/core/internal";
 import { runs } from "../../support/fault-seed.ts";
 import { sampleOf } from "../../support/sampled.ts";

@@ -17,14 +17,14 @@ import { readCounter } from "@branchlog/streaming";
 import { createSession, openSession } from "@branchlog/core";
 import type { OpenOptions } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, nodePorts } from "@branchlog/core/testing";
-import { verifySession } from "@branchlog/maintenance";
-import type { VerifyReport } from "@branchlog/maintenance";
+import { verifySession } from "@branchlog/tools";
+import type { VerifyReport } from "@branchlog/tools";
 import { Engine } from "@branchlog/core/internal";
 import { sessionOver } from "../../support/engine-session.ts";
 import { sampled } from "../../support/sampled.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";
-import { damagedSession } from "../../maintenance/repair/damaged-session.ts";
+import { damagedSession } from "../../tools/repair/damaged-session.ts";
 import { footerOf, rewritten } from "./forged-checkpoint.ts";
 
 const always: OpenOptions = { checkpointEveryBytes: 1 };

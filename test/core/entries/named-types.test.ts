@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import type { SessionEntry } from "@branchlog/core";
-import type { OmpSessionEntry } from "@branchlog/core/omp";
+import type { OmpSessionEntry } from "@branchlog/agents/omp";
 import {
   isNamedType,
   knownEntryTypes,

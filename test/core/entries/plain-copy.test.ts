@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import { plainObjectCopy } from "../../../packages/core/src/entries/plain-copy.ts";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

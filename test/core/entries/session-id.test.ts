@@ -1,7 +1,7 @@
 /** The rule for session ids that callers choose. */
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
-import { assertValidSessionId } from "@branchlog/core/pi";
+import { assertValidSessionId } from "@branchlog/agents/pi";
 
 const message =
   "Session id must be non-empty, contain only alphanumeric characters, '-', '_', and '.', " +

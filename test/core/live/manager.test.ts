@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
 import type { EntryEvent } from "@branchlog/core/live";
-import type { SessionManager } from "@branchlog/core/pi";
-import { managersWith } from "@branchlog/core/testing";
+import type { SessionManager } from "@branchlog/agents/pi";
+import { managersWith } from "@branchlog/agents/testing";
 import { say, seen, turns, values, World } from "./support.ts";
 
 const speak = (manager: SessionManager, content: string): string =>

@@ -1,7 +1,7 @@
 /** A subscriber to the sessions of a directory, that can wait for what it is told. */
 import { expect } from "vitest";
-import { sessions$ } from "@branchlog/core/live";
-import type { LiveSessions, LiveSessionsOptions } from "@branchlog/core/live";
+import { sessions$ } from "@branchlog/library/live";
+import type { LiveSessions, LiveSessionsOptions } from "@branchlog/library/live";
 
 /** What is emitted, and a way to wait for an emission. */
 export class Watching {

@@ -3,24 +3,20 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  BranchlogError,
-  findSessions,
-  forkSession,
-  openSession,
-  searchSessions,
-} from "@branchlog/core";
-import { SessionManager } from "@branchlog/core/pi";
-import { deleteSession, migrateSession, planRepair } from "@branchlog/maintenance";
-import { convertSession, importSession } from "@branchlog/transfer";
+import { BranchlogError, forkSession, openSession } from "@branchlog/core";
+import { findSessions, searchSessions } from "@branchlog/library";
+import { SessionManager } from "@branchlog/agents/pi";
+import { deleteSession } from "@branchlog/library";
+import { migrateSession, planRepair } from "@branchlog/tools";
+import { convertSession, importSession } from "@branchlog/tools";
 import { headBytesMax, headLinesMax } from "../../../packages/core/src/limits.ts";
 import { transcriptKind } from "../../../packages/core/src/log/foreign-transcript.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { arbitraryLines } from "../catalog/arbitrary-session.ts";
-import { claudeSource } from "../../transfer/import/arbitrary-claude.ts";
-import { codexSource } from "../../transfer/import/arbitrary-codex.ts";
-import { fixturePath } from "../../transfer/import/imported.ts";
-import { damagedSession } from "../../maintenance/repair/damaged-session.ts";
+import { arbitraryLines } from "../../library/catalog/arbitrary-session.ts";
+import { claudeSource } from "../../tools/import/arbitrary-claude.ts";
+import { codexSource } from "../../tools/import/arbitrary-codex.ts";
+import { fixturePath } from "../../tools/import/imported.ts";
+import { damagedSession } from "../../tools/repair/damaged-session.ts";
 import { sampled } from "../../support/sampled.ts";
 
 function kindOfBytes(bytes: Buffer): string | undefined {

@@ -12,7 +12,7 @@ import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, nodePorts } from "@branchlog/core/testing";
-import { verifySession } from "@branchlog/maintenance";
+import { verifySession } from "@branchlog/tools";
 import { Engine } from "@branchlog/core/internal";
 import { appendSync } from "../../support/engine-appends.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

@@ -1,8 +1,8 @@
 /** Context edits: what they change of a context, and what they leave alone. */
 import { describe, expect, it } from "vitest";
 import type { AgentMessage, SessionEntry } from "@branchlog/core";
-import { projectContextEntry as projectEntry } from "@branchlog/core/pi";
-import type { ContextProblem } from "@branchlog/core/pi";
+import { projectContextEntry as projectEntry } from "@branchlog/agents/pi";
+import type { ContextProblem } from "@branchlog/agents/pi";
 import { buildContext } from "../../../packages/core/src/projections/context.ts";
 import { pathTo, pathToLast } from "./naive-tree.ts";
 import {

@@ -3,8 +3,8 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "@branchlog/core";
 import { convertToLlm } from "@branchlog/core/entries";
-import { sessionEntryToContextMessages as entryMessages } from "@branchlog/core/pi";
-import type { ContextProblem } from "@branchlog/core/pi";
+import { sessionEntryToContextMessages as entryMessages } from "@branchlog/agents/pi";
+import type { ContextProblem } from "@branchlog/agents/pi";
 import {
   buildContext,
   projectContext,

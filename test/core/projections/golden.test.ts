@@ -1,7 +1,7 @@
 /** Every fixture that lists its expected projections, against the projections. */
 import { describe, expect, it } from "vitest";
 import { convertToLlm } from "@branchlog/core/entries";
-import type { ContextProblem } from "@branchlog/core/pi";
+import type { ContextProblem } from "@branchlog/agents/pi";
 import {
   buildContext,
   projectContext,

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "@branchlog/core";
-import type { SystemTool } from "@branchlog/core/pi";
+import type { SystemTool } from "@branchlog/agents/pi";
 import { buildContext } from "../../../packages/core/src/projections/context.ts";
 import { arrayPathView } from "../../../packages/core/src/projections/projection.ts";
 import { computeSystemMessage } from "../../../packages/core/src/projections/system-message.ts";

@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { decodeCounter, readCounter } from "@branchlog/streaming";
 import { createSession, openSession } from "@branchlog/core";
 import type { EntryDraft, OpenOptions, Session } from "@branchlog/core";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import { ManualClock, nodePorts } from "@branchlog/core/testing";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

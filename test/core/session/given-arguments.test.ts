@@ -1,9 +1,10 @@
 /** What callers in JavaScript pass where types would have held them back: said with a code. */
 import { describe, expect, it } from "vitest";
-import * as core from "@branchlog/core";
-import { sessions$, live } from "@branchlog/core/live";
-import { deleteSession, verifySession } from "@branchlog/maintenance";
-import { convertSession, exportLinear, importSession } from "@branchlog/transfer";
+import { sessions$ } from "@branchlog/library/live";
+import { live } from "@branchlog/core/live";
+import { deleteSession, findSessions, resolveSession, searchSessions } from "@branchlog/library";
+import { convertSession, exportLinear, importSession, verifySession } from "@branchlog/tools";
+import { memorySession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -36,16 +37,15 @@ const ofSession: Readonly<Record<string, (session: Session) => unknown>> = {
 const ofPackage: Readonly<Record<string, (directory: string) => unknown>> = {
   "deleteSession()": () => deleteSession(none),
   "deleteSession(path, null)": () => deleteSession("gone.jsonl", nothing),
-  "resolveSession()": (directory) => core.resolveSession(none, [directory]),
-  "resolveSession(name, places, null)": (directory) =>
-    core.resolveSession("x", [directory], nothing),
-  "findSessions(text)": () => core.findSessions(text),
-  "findSessions([undefined])": () => core.findSessions([none]),
-  "findSessions(places, null)": (directory) => core.findSessions([directory], nothing),
-  "searchSessions()": () => read(core.searchSessions(none, "x")),
-  "searchSessions(directory)": (directory) => read(core.searchSessions(directory, none)),
+  "resolveSession()": (directory) => resolveSession(none, [directory]),
+  "resolveSession(name, places, null)": (directory) => resolveSession("x", [directory], nothing),
+  "findSessions(text)": () => findSessions(text),
+  "findSessions([undefined])": () => findSessions([none]),
+  "findSessions(places, null)": (directory) => findSessions([directory], nothing),
+  "searchSessions()": () => read(searchSessions(none, "x")),
+  "searchSessions(directory)": (directory) => read(searchSessions(directory, none)),
   "searchSessions(directory, query, null)": (directory) =>
-    read(core.searchSessions(directory, "x", nothing)),
+    read(searchSessions(directory, "x", nothing)),
   "sessions$()": async () => sessions$(none),
   "sessions$(directory, null)": async (directory) => sessions$(directory, nothing),
   "convertSession(path)": () => convertSession("gone.jsonl", none),
@@ -60,7 +60,7 @@ const invalid = {
 
 describe("a session", () => {
   it.each(Object.entries(ofSession))("refuses %s, and is what it was", async (_, call) => {
-    const session = await core.memorySession({ cwd: "/w" });
+    const session = await memorySession({ cwd: "/w" });
     await session.append({ type: "custom", customType: "x" }, { id: "a" });
     await expect(call(session)).rejects.toMatchObject(invalid);
     expect([session.revision, session.leaf, session.name]).toEqual([1, "a", undefined]);

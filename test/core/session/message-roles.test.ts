@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { memorySession } from "@branchlog/core";
 import type { EntryDraft } from "@branchlog/core";
-import { SessionManager as OmpManager } from "@branchlog/core/omp";
-import { SessionManager as PiManager } from "@branchlog/core/pi";
+import { SessionManager as OmpManager } from "@branchlog/agents/omp";
+import { SessionManager as PiManager } from "@branchlog/agents/pi";
 
 /** Cast: what a caller in JavaScript gives. */
 const draftOf = (message: unknown): EntryDraft => ({ type: "message", message }) as EntryDraft;

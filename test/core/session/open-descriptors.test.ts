@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession, forkSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
-import { applyRepair, migrateSession, planRepair } from "@branchlog/maintenance";
-import { convertSession, exportLinear, exportMarkdown } from "@branchlog/transfer";
+import { applyRepair, migrateSession, planRepair } from "@branchlog/tools";
+import { convertSession, exportLinear, exportMarkdown } from "@branchlog/tools";
 import { openFiles, tellsOpenFiles } from "../../support/open-files.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

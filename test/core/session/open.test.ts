@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { BranchlogError, openSession } from "@branchlog/core";
-import { verifySession } from "@branchlog/maintenance";
+import { verifySession } from "@branchlog/tools";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const header =

@@ -6,7 +6,7 @@ import { createSession, memorySession, openSession } from "@branchlog/core";
 import type { Session, SessionEntry } from "@branchlog/core";
 import { fileOperations } from "@branchlog/core/entries";
 import { userDraft } from "@branchlog/core/testing";
-import { verifySession } from "@branchlog/maintenance";
+import { verifySession } from "@branchlog/tools";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { runs } from "../../support/fault-seed.ts";
 

@@ -6,7 +6,7 @@ import { openSession } from "@branchlog/core";
 import type { Session, SessionEntry } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/types";
 import { nodePorts, userDraft } from "@branchlog/core/testing";
-import { verifySession } from "@branchlog/maintenance";
+import { verifySession } from "@branchlog/tools";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { decodeCounter, readCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import { nodePorts } from "@branchlog/core/testing";
 import { writeSessionFile } from "@branchlog/bench/generator";
 import type { GeneratorOptions } from "@branchlog/bench/generator";

@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { MemoryFileSystem, MemoryLock, encodeTitleSlot } from "@branchlog/core/testing";
-import { verifySession } from "@branchlog/maintenance";
+import { verifySession } from "@branchlog/tools";
 import { runSync } from "@branchlog/streaming";
 import { live } from "@branchlog/core/live";
 import { readTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";

@@ -6,11 +6,13 @@ import * as connectonion from "@branchlog/connectonion";
 import * as core from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { resolveBlobs } from "@branchlog/core/entries";
-import { live, sessions$ } from "@branchlog/core/live";
-import { SessionManager } from "@branchlog/core/pi";
-import { managersWith, userDraft } from "@branchlog/core/testing";
-import * as maintenance from "@branchlog/maintenance";
-import * as transfer from "@branchlog/transfer";
+import { live } from "@branchlog/core/live";
+import * as library from "@branchlog/library";
+import { sessions$ } from "@branchlog/library/live";
+import { SessionManager } from "@branchlog/agents/pi";
+import { managersWith } from "@branchlog/agents/testing";
+import { userDraft } from "@branchlog/core/testing";
+import * as tools from "@branchlog/tools";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** As options that a caller in JavaScript misspelt. Cast: the compiler refuses them. */
@@ -30,14 +32,14 @@ const calls: Readonly<Record<string, Call>> = {
   memorySession: ["title", () => core.memorySession(misspelt("titel"))],
   "a port": ["clock", () => core.memorySession({ ports: misspelt("clok") })],
   forkSession: ["target", (path) => core.forkSession(path, misspelt("traget"))],
-  findSessions: ["artifacts", (_, place) => core.findSessions([place], misspelt("artefacts"))],
+  findSessions: ["artifacts", (_, place) => library.findSessions([place], misspelt("artefacts"))],
   resolveSession: [
     "catalog",
-    (_, place) => core.resolveSession("x", [place], misspelt("catalogue")),
+    (_, place) => library.resolveSession("x", [place], misspelt("catalogue")),
   ],
   searchSessions: [
     "contextLines",
-    (_, place) => read(core.searchSessions(place, "x", misspelt("contextLine"))),
+    (_, place) => read(library.searchSessions(place, "x", misspelt("contextLine"))),
   ],
   sessions$: ["pollMs", async (_, place) => sessions$(place, misspelt("pollMS"))],
   resolveBlobs: [
@@ -45,18 +47,18 @@ const calls: Readonly<Record<string, Call>> = {
     async (_, directory) => resolveBlobs([], misspelt("onProblems", { directory })),
   ],
   managersWith: ["durability", async () => managersWith(misspelt("durabilty"))],
-  planRepair: ["bridge", (path) => maintenance.planRepair(path, misspelt("brige"))],
-  migrateSession: ["signal", (path) => maintenance.migrateSession(path, misspelt("singal"))],
-  deleteSession: ["force", (path) => maintenance.deleteSession(path, misspelt("forced"))],
+  planRepair: ["bridge", (path) => tools.planRepair(path, misspelt("brige"))],
+  migrateSession: ["signal", (path) => tools.migrateSession(path, misspelt("singal"))],
+  deleteSession: ["force", (path) => library.deleteSession(path, misspelt("forced"))],
   convertSession: [
     "target",
-    (path) => transfer.convertSession(path, misspelt("tarGet", { to: "omp" })),
+    (path) => tools.convertSession(path, misspelt("tarGet", { to: "omp" })),
   ],
-  importSession: ["from", (path) => transfer.importSession(path, `${path}.x`, misspelt("form"))],
-  exportMarkdown: ["at", (path) => transfer.exportMarkdown(path, `${path}.x`, misspelt("att"))],
-  exportLinear: ["at", (path) => transfer.exportLinear(path, `${path}.x`, misspelt("att"))],
-  markdownPieces: ["at", (path) => read(transfer.markdownPieces(path, misspelt("att")))],
-  linearPieces: ["at", (path) => read(transfer.linearPieces(path, misspelt("att")))],
+  importSession: ["from", (path) => tools.importSession(path, `${path}.x`, misspelt("form"))],
+  exportMarkdown: ["at", (path) => tools.exportMarkdown(path, `${path}.x`, misspelt("att"))],
+  exportLinear: ["at", (path) => tools.exportLinear(path, `${path}.x`, misspelt("att"))],
+  markdownPieces: ["at", (path) => read(tools.markdownPieces(path, misspelt("att")))],
+  linearPieces: ["at", (path) => read(tools.linearPieces(path, misspelt("att")))],
   openConnectonion: [
     "lockWaitMs",
     (path) => connectonion.openConnectonion(path, misspelt("lockWait")),
@@ -87,7 +89,7 @@ const ofSession: Readonly<Record<string, readonly [string, (session: Session) =>
   events: ["live", async (s) => read(live(s).events(misspelt("life")))],
   entries$: ["from", async (s) => live(s).entries$(misspelt("form"))],
   waitFor: ["timeoutMs", (s) => live(s).waitFor({ revision: 0 }, misspelt("timeout"))],
-  verifySession: ["signal", (s) => maintenance.verifySession(s, misspelt("sginal"))],
+  verifySession: ["signal", (s) => tools.verifySession(s, misspelt("sginal"))],
 };
 
 const refusal = (meant: string): object => ({
@@ -112,8 +114,8 @@ describe("a misspelt option", () => {
   it("is refused when applyRepair gets it, and the log stays as it is", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     await core.createSession(path, { cwd: "/w" });
-    const plan = await maintenance.planRepair(path);
-    const repair = maintenance.applyRepair(plan, misspelt("outptu"));
+    const plan = await tools.planRepair(path);
+    const repair = tools.applyRepair(plan, misspelt("outptu"));
     await expect(repair).rejects.toMatchObject(refusal("output"));
   });
 

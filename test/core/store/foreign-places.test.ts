@@ -3,13 +3,13 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { createSession, forkSession, openOrCreateSession } from "@branchlog/core";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import { createMemoryPorts } from "@branchlog/core/testing";
-import { importSession } from "@branchlog/transfer";
+import { importSession } from "@branchlog/tools";
 import { branchlog } from "../../cli/command-run.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { fixturePath } from "../../transfer/import/imported.ts";
+import { fixturePath } from "../../tools/import/imported.ts";
 
 let home: string;
 beforeEach(() => {

@@ -14,9 +14,9 @@ import { forgeries, forged, rewritten } from "../checkpoint/forged-checkpoint.ts
 import { openedFacts } from "../checkpoint/session-facts.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { claudeSource } from "../../transfer/import/arbitrary-claude.ts";
-import { codexSource } from "../../transfer/import/arbitrary-codex.ts";
-import { fixturePath } from "../../transfer/import/imported.ts";
+import { claudeSource } from "../../tools/import/arbitrary-claude.ts";
+import { codexSource } from "../../tools/import/arbitrary-codex.ts";
+import { fixturePath } from "../../tools/import/imported.ts";
 import { sampleOf } from "../../support/sampled.ts";
 
 const goldenFiles = ["claude", "codex", "transcripts"]

@@ -2,7 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findSessions, openSession } from "@branchlog/core";
+import { findSessions } from "@branchlog/library";
+import { openSession } from "@branchlog/core";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { linesOf } from "../copies/session-files.ts";
 

@@ -2,9 +2,10 @@
 import { appendFileSync, copyFileSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findSessions, openSession, searchSessions } from "@branchlog/core";
-import { verifySession } from "@branchlog/maintenance";
-import { fixturePath, importedFile, spoken } from "../../transfer/import/imported.ts";
+import { findSessions, searchSessions } from "@branchlog/library";
+import { openSession } from "@branchlog/core";
+import { verifySession } from "@branchlog/tools";
+import { fixturePath, importedFile, spoken } from "../../tools/import/imported.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** What is said in each of the fixtures. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import type { AgentMessage } from "@branchlog/core/entries";
-import { fixturePath, importedFile, spoken } from "../../transfer/import/imported.ts";
+import { fixturePath, importedFile, spoken } from "../../tools/import/imported.ts";
 
 const names = [
   "claude/conversation",

@@ -7,10 +7,10 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
-import { claudeSource } from "../../transfer/import/arbitrary-claude.ts";
-import type { ModelledSource } from "../../transfer/import/arbitrary-claude.ts";
-import { codexSource } from "../../transfer/import/arbitrary-codex.ts";
-import { fixturePath, importedLines, sourceOf, spoken } from "../../transfer/import/imported.ts";
+import { claudeSource } from "../../tools/import/arbitrary-claude.ts";
+import type { ModelledSource } from "../../tools/import/arbitrary-claude.ts";
+import { codexSource } from "../../tools/import/arbitrary-codex.ts";
+import { fixturePath, importedLines, sourceOf, spoken } from "../../tools/import/imported.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

@@ -2,9 +2,10 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findSessions, isBranchlogError, openSession, searchSessions } from "@branchlog/core";
-import { importSession } from "@branchlog/transfer";
-import { fixturePath, sourceOf } from "../../transfer/import/imported.ts";
+import { findSessions, searchSessions } from "@branchlog/library";
+import { isBranchlogError, openSession } from "@branchlog/core";
+import { importSession } from "@branchlog/tools";
+import { fixturePath, sourceOf } from "../../tools/import/imported.ts";
 
 type Line = object | string;
 

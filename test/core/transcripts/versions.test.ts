@@ -6,11 +6,12 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findSessions, openSession, searchSessions } from "@branchlog/core";
+import { findSessions, searchSessions } from "@branchlog/library";
+import { openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { fixturePath, importedFile, spoken } from "../../transfer/import/imported.ts";
+import { fixturePath, importedFile, spoken } from "../../tools/import/imported.ts";
 
 const claude = "projects/-home-dev-shop";
 const claudeId = "c1a0de21-0000-4000-8000-000000000001";

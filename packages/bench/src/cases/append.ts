@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { createSession, type Durability } from "@branchlog/core";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import {
   baseline,
   type BenchCase,

@@ -2,7 +2,7 @@
 import { deepStrictEqual } from "node:assert";
 import { performance } from "node:perf_hooks";
 import { openSession } from "@branchlog/core";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import { baseline, type BenchCase, defineCase, ours } from "../bench-case.ts";
 import { copiedLog, largeSession, messagesOf, middleSession } from "../inputs.ts";
 import { appendMessage, openCold } from "../our-session.ts";

@@ -2,7 +2,7 @@
 import { deepStrictEqual } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { execPath } from "node:process";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import { type BenchCase, defineCase, ours } from "../bench-case.ts";
 import { directoryOf, ownDirectory } from "../inputs.ts";
 import { jobChild } from "../our-session.ts";

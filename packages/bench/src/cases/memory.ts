@@ -3,7 +3,7 @@ import { deepStrictEqual } from "node:assert";
 import { closeSync, openSync, writeSync } from "node:fs";
 import type { SessionEntry } from "@branchlog/core";
 import { isKnownEntry } from "@branchlog/core/entries";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import {
   type BenchCase,
   type CaseInput,

@@ -1,7 +1,7 @@
 /** The same questions asked of logs of other shapes than the usual one, and of several sizes. */
 import { deepStrictEqual } from "node:assert";
 import { openSession, type Session } from "@branchlog/core";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import { type BenchCase, defineCase, ours, type Prepare, type ScaledInput } from "../bench-case.ts";
 import {
   copiedLog,

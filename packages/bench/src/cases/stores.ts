@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { performance } from "node:perf_hooks";
 import { hrtime } from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import { type BenchCase, type Counts, defineCase, type Subject } from "../bench-case.ts";
 import { inFlight, jobChild } from "../our-session.ts";
 import { smallMessage } from "../plain-session.ts";

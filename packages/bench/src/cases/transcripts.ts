@@ -1,6 +1,6 @@
 /** Sessions of Claude Code and Codex where they are, beside the same conversations in pi's form. */
 import { deepStrictEqual, ok } from "node:assert";
-import { findSessions, searchSessions } from "@branchlog/core";
+import { findSessions, searchSessions } from "@branchlog/library";
 import {
   type BenchCase,
   defineCase,
@@ -9,7 +9,7 @@ import {
   type ScaledInput,
   type Subject,
 } from "../bench-case.ts";
-import { type Form, forms } from "../generator/index.ts";
+import { type Form, forms } from "../generator/options.ts";
 import { directoryOf, largeSession, ownDirectory } from "../inputs.ts";
 import { openCold } from "../our-session.ts";
 

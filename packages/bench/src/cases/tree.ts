@@ -1,6 +1,6 @@
 /** The tree of a session of about a million entries: all of it, or the children of one entry. */
 import { deepStrictEqual, ok } from "node:assert";
-import { SessionManager } from "@branchlog/core/pi";
+import { SessionManager } from "@branchlog/agents/pi";
 import { type BenchCase, defineCase, ours } from "../bench-case.ts";
 import { largeSession, ownLog } from "../inputs.ts";
 import { openCold } from "../our-session.ts";

@@ -1,9 +1,9 @@
 /** `branchlog archive`, `restore` and `prune`: sessions go into the archive, and come back. */
 import { resolve } from "node:path";
-import { findSessions, knownPlaces } from "@branchlog/core";
-import type { ListedSession } from "@branchlog/core";
-import { archiveSessions, planPrune, restoreSession } from "@branchlog/maintenance";
-import type { Removal } from "@branchlog/maintenance";
+import { findSessions, knownPlaces } from "@branchlog/library";
+import type { ListedSession } from "@branchlog/library";
+import { archiveSessions, planPrune, restoreSession } from "@branchlog/library";
+import type { Removal } from "@branchlog/library";
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";

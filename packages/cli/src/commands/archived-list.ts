@@ -1,6 +1,6 @@
 /** `branchlog list --archived`: what is in the archive, those that changed last first. */
-import { archivedSessions } from "@branchlog/maintenance";
-import type { ArchivedSession } from "@branchlog/maintenance";
+import { archivedSessions } from "@branchlog/library";
+import type { ArchivedSession } from "@branchlog/library";
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { problemsTo } from "../keeping-problems.ts";

@@ -1,6 +1,6 @@
 /** `branchlog convert`: a session as a new file in the dialect of another agent. */
-import { convertSession } from "@branchlog/transfer";
-import type { ConversionResult, ConversionTarget } from "@branchlog/transfer";
+import { convertSession } from "@branchlog/tools";
+import type { ConversionResult, ConversionTarget } from "@branchlog/tools";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { sizeOf, withProgress } from "../progress.ts";

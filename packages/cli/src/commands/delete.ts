@@ -5,8 +5,8 @@
  */
 import { resolve } from "node:path";
 import { isBranchlogError, openSession } from "@branchlog/core";
-import { deleteSession } from "@branchlog/maintenance";
-import type { DeleteResult } from "@branchlog/maintenance";
+import { deleteSession } from "@branchlog/library";
+import type { DeleteResult } from "@branchlog/library";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { UsageError } from "../failure.ts";

@@ -1,6 +1,6 @@
 /** `branchlog diff`: two branches, or two contexts, of one session or of two; 1 if they differ. */
-import { diffBranches, diffContexts } from "@branchlog/maintenance";
-import type { BranchDifference, ComparedPlace, ContextDifference } from "@branchlog/maintenance";
+import { diffBranches, diffContexts } from "@branchlog/tools";
+import type { BranchDifference, ComparedPlace, ContextDifference } from "@branchlog/tools";
 import { entryId } from "../addressed-entry.ts";
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";

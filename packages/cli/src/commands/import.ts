@@ -1,7 +1,7 @@
 /** `branchlog import`: imports a session of another agent, or all below a directory. */
 import { statSync } from "node:fs";
-import { importDirectory } from "@branchlog/transfer";
-import type { DirectoryImportStep } from "@branchlog/transfer";
+import { importDirectory } from "@branchlog/tools";
+import type { DirectoryImportStep } from "@branchlog/tools";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure, UsageError } from "../failure.ts";

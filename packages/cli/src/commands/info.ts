@@ -1,5 +1,5 @@
 /** `branchlog info`: the facts of a session. */
-import { isDamaged } from "@branchlog/maintenance";
+import { isDamaged } from "@branchlog/tools";
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";

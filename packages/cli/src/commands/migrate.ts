@@ -1,6 +1,6 @@
 /** `branchlog migrate`: migrates a session of an older version, and keeps the original. */
-import { migrateSession } from "@branchlog/maintenance";
-import type { MigrationResult } from "@branchlog/maintenance";
+import { migrateSession } from "@branchlog/tools";
+import type { MigrationResult } from "@branchlog/tools";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { recordedReplacement } from "../recorded-replacement.ts";

@@ -1,5 +1,5 @@
 /** `branchlog mv`: sessions follow a directory that was renamed. */
-import { moveSessions } from "@branchlog/maintenance";
+import { moveSessions } from "@branchlog/library";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";

@@ -3,8 +3,8 @@
  * `--apply` or `--output`. The plan is printed before anything is written.
  */
 import { resolve } from "node:path";
-import { applyRepair, isDamaged, planRepair } from "@branchlog/maintenance";
-import type { RepairPlan, RepairResult } from "@branchlog/maintenance";
+import { applyRepair, isDamaged, planRepair } from "@branchlog/tools";
+import type { RepairPlan, RepairResult } from "@branchlog/tools";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { sizeOf, withProgress } from "../progress.ts";

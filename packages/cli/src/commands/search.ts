@@ -1,7 +1,9 @@
 /** `branchlog search`: searches the sessions of every agent and prints each hit as it is found. */
-import { isBranchlogError, knownPlaces, searchSessions } from "@branchlog/core";
-import type { BranchlogError, SearchHit } from "@branchlog/core";
-import type { SearchedDocument, SearchedKind } from "@branchlog/core/types";
+import { isBranchlogError } from "@branchlog/core";
+import { knownPlaces, searchSessions } from "@branchlog/library";
+import type { BranchlogError } from "@branchlog/core";
+import type { SearchHit } from "@branchlog/library";
+import type { SearchedDocument, SearchedKind } from "@branchlog/library";
 import { shownNowMs, writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../session-path.ts";

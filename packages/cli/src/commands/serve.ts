@@ -2,7 +2,8 @@
 import { spawn } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { BranchlogError, knownPlaces } from "@branchlog/core";
+import { BranchlogError } from "@branchlog/core";
+import { knownPlaces } from "@branchlog/library";
 import { serve } from "@branchlog/web";
 import type { ShownPlace } from "@branchlog/web";
 import { writeJsonLine } from "../command-io.ts";

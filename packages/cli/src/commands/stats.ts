@@ -1,9 +1,9 @@
 /** `branchlog stats`: turns, tokens and costs of all sessions, by project, day, model or agent. */
 import { realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { knownPlaces } from "@branchlog/core";
-import { usageStatistics } from "@branchlog/maintenance";
-import type { SpentGrouping, StatisticsOptions, UsageStatistics } from "@branchlog/maintenance";
+import { knownPlaces } from "@branchlog/library";
+import { usageStatistics } from "@branchlog/tools";
+import type { SpentGrouping, StatisticsOptions, UsageStatistics } from "@branchlog/tools";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { ProgressLine } from "../progress.ts";

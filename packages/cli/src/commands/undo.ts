@@ -1,6 +1,6 @@
 /** `branchlog undo` and `branchlog ops`: what removed or replaced sessions, taken back. */
-import { operations, undoOperation } from "@branchlog/maintenance";
-import type { FileChange, RecordedOperation } from "@branchlog/maintenance";
+import { operations, undoOperation } from "@branchlog/library";
+import type { FileChange, RecordedOperation } from "@branchlog/library";
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { problemsTo } from "../keeping-problems.ts";

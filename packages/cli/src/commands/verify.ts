@@ -2,8 +2,8 @@
  * `branchlog verify`: reads every byte of sessions and lists all damage, of several a line each.
  * Changes nothing.
  */
-import { verifySession } from "@branchlog/maintenance";
-import type { VerifyReport } from "@branchlog/maintenance";
+import { verifySession } from "@branchlog/tools";
+import type { VerifyReport } from "@branchlog/tools";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";

@@ -1,8 +1,8 @@
 /** `branchlog watch`: sessions of every agent, of a directory or of a store, live. */
-import { knownPlaces } from "@branchlog/core";
-import type { ListedSession } from "@branchlog/core";
-import { sessions$ } from "@branchlog/core/live";
-import type { LiveSessions, SessionListDifference } from "@branchlog/core/live";
+import { knownPlaces } from "@branchlog/library";
+import type { ListedSession } from "@branchlog/library";
+import { sessions$ } from "@branchlog/library/live";
+import type { LiveSessions, SessionListDifference } from "@branchlog/library/live";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";

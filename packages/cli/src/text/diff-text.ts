@@ -1,5 +1,5 @@
 /** The steps of a difference: for people with signs and colours, for programs a record. Pure. */
-import type { BranchDifference, ContextDifference } from "@branchlog/maintenance";
+import type { BranchDifference, ContextDifference } from "@branchlog/tools";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { entryLine, messageGist } from "./entry-lines.ts";

@@ -2,7 +2,7 @@
  * An entry on one line: its kind and as much of its text as fits. Pure, total; reads no more of a
  * body than that.
  */
-import type { SearchHit } from "@branchlog/core";
+import type { SearchHit } from "@branchlog/library";
 import type { AnyEntry } from "@branchlog/core/entries";
 import type { Paint, Style } from "../style.ts";
 import { cleanText, oneLine } from "./clean-text.ts";

@@ -1,6 +1,6 @@
 /** Findings of a session as `verify`, `repair` and `info` name them. Pure. */
 import type { DivergedEntry } from "@branchlog/core/types";
-import type { Finding, FindingWeight, VerifyReport } from "@branchlog/maintenance";
+import type { Finding, FindingWeight, VerifyReport } from "@branchlog/tools";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { numberText } from "./quantities.ts";

@@ -1,5 +1,5 @@
 /** The plan and the result of a repair, as text. Pure. */
-import { isDamaged, isSound } from "@branchlog/maintenance";
+import { isDamaged, isSound } from "@branchlog/tools";
 import type {
   HeaderStep,
   RemainingDamage,
@@ -8,7 +8,7 @@ import type {
   RepairResult,
   SetAsideReason,
   StandInStep,
-} from "@branchlog/maintenance";
+} from "@branchlog/tools";
 import { quoted } from "../failure.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";

@@ -1,6 +1,6 @@
 /** The title of a session, and events of sessions as lines. Pure. */
 import { basename } from "node:path";
-import type { ListedSession } from "@branchlog/core";
+import type { ListedSession } from "@branchlog/library";
 import type { Paint, Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { countText, timeText } from "./quantities.ts";

@@ -1,10 +1,5 @@
 /** Sums of turns, tokens and costs: as a table with bars, as records, CSV or JSON. Pure. */
-import type {
-  SpentGrouping,
-  SpentGroups,
-  SpentSums,
-  UsageStatistics,
-} from "@branchlog/maintenance";
+import type { SpentGrouping, SpentGroups, SpentSums, UsageStatistics } from "@branchlog/tools";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { displayWidth, fitted, padded } from "./display-width.ts";

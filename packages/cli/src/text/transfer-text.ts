@@ -1,7 +1,7 @@
 /** The results of imports, exports and conversions, as text. Pure. */
 import type { ExportedDocument, ImportedLog } from "@branchlog/connectonion";
-import type { RedactionReport } from "@branchlog/core/types";
-import type { ConversionResult, ImportReport } from "@branchlog/transfer";
+import type { RedactionReport } from "@branchlog/tools";
+import type { ConversionResult, ImportReport } from "@branchlog/tools";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { countText, numberText } from "./quantities.ts";

@@ -1,6 +1,6 @@
 /** The report of `verify`, as text. Pure. */
 import type { EntryPlace } from "@branchlog/core/types";
-import type { VerifyReport } from "@branchlog/maintenance";
+import type { VerifyReport } from "@branchlog/tools";
 import { quoted } from "../failure.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";

@@ -27,7 +27,6 @@ export { fileError } from "./file-error.ts";
 export type { FileErrorCode } from "./file-error.ts";
 export { ManualClock, createSeededIds } from "./controlled-ports.ts";
 export { encodeTitleSlot } from "../dialects/title-slot.ts";
-export { managersWith } from "../adapters/pi/session-manager.ts";
 export {
   assistantEntry,
   assistantMessage,

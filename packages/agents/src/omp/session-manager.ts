@@ -1,0 +1,319 @@
+/** omp's SessionManager on an engine: the calls of its documentation, and of later versions. */
+import { requireOptions } from "@branchlog/core/internal";
+import { mainRole, roleModelType } from "@branchlog/core/internal";
+import type { TitleSource } from "@branchlog/core/internal";
+import type { SessionEntry } from "@branchlog/core";
+import type { UserContent } from "@branchlog/core/internal";
+import type { OmpSessionEntry, SessionInit } from "@branchlog/core/internal";
+import { engineOptionNames } from "@branchlog/core/internal";
+import type { EngineOptions } from "@branchlog/core/types";
+import { isStoredObject } from "@branchlog/core/internal";
+import type { UsageTotals } from "@branchlog/core/types";
+import { usageFold } from "@branchlog/core/internal";
+import type { Engine } from "@branchlog/core/internal";
+import type { NewSessionOptions } from "@branchlog/core/internal";
+import { requireRow } from "../pi/checked-drafts.ts";
+import { forkFile } from "../pi/derived-session.ts";
+import { treeOf } from "../pi/log-queries.ts";
+import { ManagerBase, parentChoice, positionOf } from "../pi/manager-base.ts";
+import type { ManagerPosition } from "../pi/manager-position.ts";
+import {
+  createSession,
+  filePlace,
+  openSession,
+  openWhereItBelongs,
+  startInMemory,
+  startSession,
+} from "../pi/manager-state.ts";
+import type { ManagerState } from "../pi/manager-state.ts";
+import type { SessionTreeNode } from "../pi/tree-nodes.ts";
+import { ompContextOf, ompStateAt } from "./log-context.ts";
+import type { SessionContext } from "./log-context.ts";
+import { listAll, listSessions, mostRecentSession, sessionDirFor } from "./session-list.ts";
+import { named, titleSource } from "./session-name.ts";
+
+/** Makes managers of type `M`. */
+export interface ManagerFactory<M> {
+  /**
+   * A new session. Its file appears with the first user or assistant message.
+   *
+   * @param sessionDir Default: omp's directory for `cwd`. Created at once.
+   */
+  create(this: void, cwd: string, sessionDir?: string): M;
+  /**
+   * Opens a session file of any version, unchanged. A missing file is a new session for that path;
+   * an empty one gets its header, the only write of opening.
+   *
+   * @param sessionDir For further sessions. Default: the directory of the file.
+   * @throws BranchlogError `ERR_NOT_A_SESSION`, `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
+   */
+  open(this: void, path: string, sessionDir?: string): Promise<M>;
+  /** Opens the session of `cwd` that changed last, or starts one. Throws as `open`. */
+  continueRecent(this: void, cwd: string, sessionDir?: string): Promise<M>;
+  /** A session that never touches a disk. */
+  inMemory(this: void, cwd?: string): M;
+  /**
+   * Copies a whole session file, of any version, for another working directory; opens the copy.
+   *
+   * @throws BranchlogError if the source is missing or not a session; nothing is created.
+   */
+  forkFrom(this: void, sourcePath: string, cwd: string, sessionDir?: string): Promise<M>;
+}
+
+let newManager: (state: ManagerState) => SessionManager;
+
+/** With files, lock, clock and ids of the caller. */
+export function managersWith(given: EngineOptions): ManagerFactory<SessionManager> {
+  const checked = requireOptions(given, engineOptionNames);
+  const options = { newSessionDialect: "omp", ...checked } as const;
+  return {
+    create: (cwd, dir) => newManager(createSession(options, cwd, sessionDirFor(cwd, dir))),
+    open: async (path, dir) => newManager(openWhereItBelongs(options, path, dir)),
+    continueRecent: async (cwd, dir) => {
+      const place = filePlace(cwd, sessionDirFor(cwd, dir), options);
+      const recent = mostRecentSession(cwd, dir);
+      return newManager(recent === null ? startSession(place) : openSession(place, recent));
+    },
+    inMemory: (cwd) => newManager(startInMemory(options, cwd)),
+    forkFrom: async (sourcePath, cwd, dir) =>
+      newManager(forkFile(options, sourcePath, cwd, sessionDirFor(cwd, dir))),
+  };
+}
+
+const defaults = managersWith({});
+
+/** Made by its static methods; needs no close. */
+export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, SessionEntry>> {
+  /** A new session; see {@link ManagerFactory.create}. */
+  static readonly create: ManagerFactory<SessionManager>["create"] = defaults.create;
+  /** Opens a session file; see {@link ManagerFactory.open}. */
+  static readonly open: ManagerFactory<SessionManager>["open"] = defaults.open;
+  /** The latest session; see {@link ManagerFactory.continueRecent}. */
+  static readonly continueRecent: ManagerFactory<SessionManager>["continueRecent"] =
+    defaults.continueRecent;
+  /** A session without a file; see {@link ManagerFactory.inMemory}. */
+  static readonly inMemory: ManagerFactory<SessionManager>["inMemory"] = defaults.inMemory;
+  /** A copy of a session file; see {@link ManagerFactory.forkFrom}. */
+  static readonly forkFrom: ManagerFactory<SessionManager>["forkFrom"] = defaults.forkFrom;
+  /** The sessions of a working directory, latest change first. */
+  static readonly list: typeof listSessions = listSessions;
+  /** The sessions of all working directories, latest change first. */
+  static readonly listAll: typeof listAll = listAll;
+
+  static {
+    newManager = (state) => new SessionManager(state);
+  }
+
+  private constructor(state: ManagerState) {
+    super(state);
+  }
+
+  get #position(): ManagerPosition {
+    return positionOf(this);
+  }
+
+  get #state(): ManagerState {
+    return this.#position.state;
+  }
+
+  /** Switches to another file; rejects as `open`, then without a switch. */
+  async setSessionFile(path: string): Promise<void> {
+    this.#position.go(openSession(this.#state, path));
+  }
+
+  /** Switches to a new session, not yet on disk. Returns the path of its file. */
+  async newSession(options?: NewSessionOptions): Promise<string | undefined> {
+    return this.#position.go(startSession(this.#state, options)).file;
+  }
+
+  /** {@link SessionManager.getSessionName} under its old name. */
+  getSessionTitle(): string | undefined {
+    return this.getSessionName();
+  }
+  /** Undefined if unknown. */
+  get titleSource(): TitleSource | undefined {
+    return titleSource(this.#state.log.engine);
+  }
+
+  /** With labels; children by time; without archived entries. */
+  getTree(options: { readonly includeArchived?: boolean } = {}): SessionTreeNode[] {
+    const { engine } = this.#state.log;
+    const roots = treeOf(engine);
+    return options.includeArchived === true ? roots : withoutArchived(roots, archivedIds(engine));
+  }
+
+  /** What the model gets at the leaf. References to images are as stored; see `resolveBlobs`. */
+  buildSessionContext(): SessionContext {
+    return ompContextOf(this.#state.log);
+  }
+  /** The rules injected on the path to the leaf. */
+  getInjectedTtsrRules(): string[] {
+    return ompStateAt(this.#state.log).injectedTtsrRules;
+  }
+  /** The role of the last model change on the path to the leaf. */
+  getLastModelChangeRole(): string | undefined {
+    const { engine, leaf } = this.#state.log;
+    const view = engine.pathView(leaf.id);
+    for (let i = view.length - 1; i >= 0; i -= 1) {
+      if (view.type(i) === "model_change") return view.role(i) ?? mainRole;
+      if (view.customType(i) === roleModelType) return roleOf(view.entry(i));
+    }
+    return undefined;
+  }
+  /** Totals of the whole log. Reads bodies on first use, then only new ones. */
+  getUsageStatistics(): UsageTotals {
+    const { engine } = this.#state.log;
+    return usageFold(engine).valueSync().total;
+  }
+
+  /** Resolves once all appends are on the device. */
+  async flush(): Promise<void> {
+    this.flushSync();
+  }
+
+  /** {@link SessionManager.flush}, blocking. */
+  flushSync(): void {
+    const { engine, draftOf } = this.#state.log;
+    if (this.#state.isPersisted && draftOf === null) engine.log.file.syncSync();
+  }
+
+  /** {@link SessionManager.flush}; the manager stays usable. */
+  async close(): Promise<void> {
+    await this.flush();
+  }
+
+  /**
+   * Names the session. A generated name (`auto`) never replaces a user's; an empty one is ignored.
+   *
+   * @returns Whether the session has that name now.
+   */
+  async setSessionName(
+    name: string,
+    source: TitleSource = "auto",
+    trigger?: string,
+  ): Promise<boolean> {
+    return this.#setName(name, source, trigger);
+  }
+  /** Names the session whatever the source of its name, as older versions do. */
+  async setSessionTitle(title: string): Promise<void> {
+    this.#setName(title);
+  }
+
+  #setName(title: string, source?: TitleSource, trigger?: string): boolean {
+    const log = named(this.#state.log, { title, source, trigger });
+    if (log !== null && log !== this.#state.log) this.#position.go({ ...this.#state, log });
+    return log !== null;
+  }
+
+  /** Appends a summary of the branch that is left, below an entry or as a root; returns its id. */
+  branchWithSummary(
+    branchFromId: string | null,
+    summary: string,
+    details?: unknown,
+    fromExtension?: boolean,
+  ): string {
+    if (branchFromId !== null) requireRow(this.#state.log.engine, branchFromId);
+    const fields = { fromId: branchFromId ?? "root", summary, details, fromExtension };
+    return this.#position.append({ type: "branch_summary", ...fields }, parentChoice(branchFromId));
+  }
+
+  /** Records a change of the thinking level; without one, thinking is off. */
+  appendThinkingLevelChange(thinkingLevel?: string | null, configured?: string): string {
+    const fields = { thinkingLevel: thinkingLevel ?? null, configured };
+    return this.#position.append({ type: "thinking_level_change", ...fields });
+  }
+  /** Records a change of the model (`provider/modelId`) of a role; by default the main one. */
+  appendModelChange(model: string, role?: string): string {
+    return this.#position.append({ type: "model_change", model, role });
+  }
+  /** Records what a subagent starts from. */
+  appendSessionInit(init: SessionInit): string {
+    return this.#position.append({ type: "session_init", ...init });
+  }
+  /** Appends a summary of what came before. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in omp
+  appendCompaction<T = unknown>(
+    summary: string,
+    shortSummary: string | undefined,
+    firstKeptEntryId: string,
+    tokensBefore: number,
+    details?: T,
+    fromExtension?: boolean,
+    preserveData?: Readonly<Record<string, unknown>>,
+  ): string {
+    const own = { summary, shortSummary, firstKeptEntryId, tokensBefore };
+    const more = { details, fromExtension, preserveData };
+    return this.#position.append({ type: "compaction", ...own, ...more });
+  }
+  /** Appends a message of an extension, which the model sees. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in omp
+  appendCustomMessageEntry<T = unknown>(
+    customType: string,
+    content: string | readonly UserContent[],
+    display: boolean,
+    details?: T,
+    attribution?: "user" | "agent",
+  ): string {
+    const fields = { customType, content, display, details, attribution };
+    return this.#position.append({ type: "custom_message", ...fields });
+  }
+  /** Records rules that were injected. */
+  appendTtsrInjection(ruleNames: readonly string[]): string {
+    return this.#position.append({ type: "ttsr_injection", injectedRules: ruleNames });
+  }
+  /** Records that a mode was entered, or with `none` that it was left. */
+  appendModeChange(mode: string, data?: Readonly<Record<string, unknown>>): string {
+    return this.#position.append({ type: "mode_change", mode, data });
+  }
+  /** Records a change of the service tiers; null: none. */
+  appendServiceTierChange(serviceTier: Readonly<Record<string, string>> | null): string {
+    return this.#position.append({ type: "service_tier_change", serviceTier });
+  }
+  /** From here on the model sees nothing of what came before. */
+  appendResetBoundary(): string {
+    return this.#position.append({ type: "reset_boundary" });
+  }
+}
+
+/** The reading part of a {@link SessionManager}. */
+export type ReadonlySessionManager = Pick<
+  SessionManager,
+  Extract<keyof SessionManager, `get${string}` | `build${string}` | "isPersisted" | "titleSource">
+>;
+
+/** Of a model stored in a pi log as extension state. */
+function roleOf(entry: SessionEntry): string {
+  const data: unknown = entry.type === "custom" ? entry.data : undefined;
+  const role: unknown = isStoredObject(data) ? Reflect.get(data, "role") : undefined;
+  return typeof role === "string" ? role : mainRole;
+}
+
+/** Of several records for one entry the last counts. */
+function archivedIds({ index, bodies }: Engine): ReadonlySet<string> {
+  const archived = new Set<string>();
+  for (let row = 0; row < index.count; row += 1) {
+    if (index.kindOf(row).type !== "archive" || !index.isNode(row)) continue;
+    const entry = bodies.entrySync(row);
+    const targetId: unknown = entry && Reflect.get(entry, "targetId");
+    if (entry === undefined || typeof targetId !== "string") continue;
+    if (Reflect.get(entry, "archived") === true) archived.add(targetId);
+    else archived.delete(targetId);
+  }
+  return archived;
+}
+
+/** Changes the child lists of the nodes. */
+function withoutArchived(
+  roots: SessionTreeNode[],
+  archived: ReadonlySet<string>,
+): SessionTreeNode[] {
+  if (archived.size === 0) return roots;
+  const lists = [roots];
+  for (let list = lists.pop(); list !== undefined; list = lists.pop()) {
+    let shown = 0;
+    for (const node of list) if (!archived.has(node.entry.id)) list[shown++] = node;
+    list.length = shown;
+    for (const { children } of list) if (children.length > 0) lists.push(children);
+  }
+  return roots;
+}

@@ -1,0 +1,112 @@
+/** Queries of a manager, returned as in pi: as copies that callers may change. */
+import type { JsonObject } from "@branchlog/streaming";
+import { settledEntries } from "@branchlog/core/internal";
+import type { LazySource } from "@branchlog/core/internal";
+import { entryForm, upcastHeader } from "@branchlog/core/internal";
+import type { SessionEntry, SessionHeader } from "@branchlog/core";
+import { rootHandle } from "@branchlog/core/internal";
+import { childrenOfHandle, pathToRow } from "@branchlog/core/internal";
+import { projectContext } from "@branchlog/core/internal";
+import type { SessionContext } from "@branchlog/core";
+import type { SessionProjection } from "@branchlog/core/internal";
+import { contextRows, loadContextBodiesSync } from "@branchlog/core/internal";
+import type { Engine } from "@branchlog/core/internal";
+import type { SessionLog } from "./session-log.ts";
+import { treeNodes } from "./tree-nodes.ts";
+import type { SessionTreeNode } from "./tree-nodes.ts";
+
+/** In the current form, whatever the version of the file. */
+export function headerOf({ log, header }: Engine): SessionHeader {
+  const version = entryForm(log.state.indexer.header?.version ?? 3);
+  // Decoding boundary: a header is a JSON object, and stays one.
+  const current = upcastHeader(header as unknown as JsonObject, version);
+  // Decoding boundary: the same object in the current form.
+  return { ...current } as unknown as SessionHeader;
+}
+
+/** In file order, including those hidden by a later one with the same id. */
+export function entriesOf(engine: Engine): SessionEntry[] {
+  return handOut(engine, () => Int32Array.from({ length: engine.index.count }, (_, row) => row));
+}
+
+/** Without hidden entries. */
+export function entryCount({ index }: Engine): number {
+  if (index.damagedCount === 0) return index.count - index.shadowedCount;
+  let count = 0;
+  for (let row = 0; row < index.count; row += 1) if (index.isNode(row)) count += 1;
+  return count;
+}
+
+/** -1 if absent. As in pi, anything but a string is absent. */
+export function rowOf({ index }: Engine, id: unknown): number {
+  return typeof id === "string" ? index.rowOfId(id) : -1;
+}
+
+export function entryOf(engine: Engine, id: unknown): SessionEntry | undefined {
+  const row = rowOf(engine, id);
+  return row < 0 ? undefined : engine.bodies.entrySync(row);
+}
+
+/** From the root; empty for an unknown id. */
+export function branchOf(engine: Engine, id: unknown): SessionEntry[] {
+  return handOut(engine, () => pathToRow(engine.index, rowOf(engine, id)).rows);
+}
+
+/** In file order, whether or not the parent exists. */
+export function childrenOf(engine: Engine, parentId: unknown): SessionEntry[] {
+  const { index } = engine;
+  const found = typeof parentId === "string" ? index.ids.find(parentId) : -1;
+  const handle = parentId === null ? rootHandle : found;
+  return handle === -1 ? [] : handOut(engine, () => childrenOfHandle(index, handle));
+}
+
+export function treeOf(engine: Engine): SessionTreeNode[] {
+  const { labels } = engine.log.state.folded;
+  return treeNodes(lazySource(engine), labels);
+}
+
+/**
+ * Lazy entries load their bodies from here. They survive a migration, which keeps rows, and a
+ * rewrite by another program as far as their ids remain.
+ */
+function lazySource(engine: Engine): LazySource {
+  const { index, log } = engine;
+  const { generation } = log;
+  return {
+    index,
+    bodyOf: (row) =>
+      log.generation === generation
+        ? engine.bodies.entrySync(row)
+        : engine.entrySync(index.idOf(row)),
+    bodiesOf: (rows) => engine.bodies.entriesSync(rows),
+    confirmAll: (rows) => engine.bodies.confirmAllSync(rows),
+  };
+}
+
+/** In order, without damaged ones. */
+export function handOut(engine: Engine, rowsNow: () => ArrayLike<number>): SessionEntry[] {
+  const entries = settledEntries(lazySource(engine), rowsNow);
+  // The bodies just read may justify another checkpoint.
+  engine.checkpoints.progressed();
+  return entries.includes(undefined)
+    ? entries.filter((entry) => entry !== undefined)
+    : // Checked in the line above, without a copy of what may be a million entries.
+      (entries as SessionEntry[]);
+}
+
+/** With pi's fields only. */
+export function contextOf({ engine, leaf, memo }: SessionLog): SessionContext {
+  return memo.contextAt(engine, leaf.id);
+}
+
+export function projectionOf({ engine, leaf }: SessionLog): SessionProjection {
+  const loaded = loadContextBodiesSync(engine, engine.rowPath(leaf.id), true);
+  const { findings } = engine;
+  return projectContext(engine.pathView(leaf.id, { loaded }), (problem) =>
+    findings.addMalformed(problem),
+  );
+}
+
+export function contextEntriesOf({ engine, leaf }: SessionLog): SessionEntry[] {
+  return handOut(engine, () => contextRows(engine, engine.rowPath(leaf.id), true));
+}

@@ -1,0 +1,268 @@
+/**
+ * Lets sessions follow a directory that was renamed: pi and omp find theirs in a directory named
+ * after the working directory, and by their header; Claude Code by the directory alone; Codex by
+ * the header alone.
+ */
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import type { OptionNames } from "@branchlog/streaming";
+import { BranchlogError, isBranchlogError } from "@branchlog/core";
+import { findSessions, knownPlaces } from "../find/find-sessions.ts";
+import type { ListedSession } from "../catalog/listed-session.ts";
+import type { Ports } from "@branchlog/core/types";
+import { CatalogStore } from "../catalog/catalog-store.ts";
+import {
+  applyEdits,
+  findMember,
+  locateMembers,
+  requireOptions,
+  requireText,
+  setMembers,
+} from "@branchlog/core/internal";
+import { renamedSessionDirectory } from "../find/omp-directory.ts";
+import { sidecarsOf } from "./sidecars.ts";
+import { headerBytesMax, quietMsMin } from "./limits.ts";
+import { filesOpenElsewhere, isOpenIn, statOf } from "./file-state.ts";
+import { KeptFiles, keepingNames } from "./kept-files.ts";
+import type { KeepingOptions } from "./kept-files.ts";
+import { moveFile } from "./move-file.ts";
+import type { Move } from "./move-file.ts";
+import { inverted } from "./operation.ts";
+import { recoverAside } from "./recover-aside.ts";
+import { busySession } from "./removal-errors.ts";
+
+export interface MoveOptions extends KeepingOptions {
+  /** Where the sessions are; default: where the agents of this machine keep theirs. */
+  readonly places?: readonly string[] | undefined;
+  /** Only tells what would be moved. Default false. */
+  readonly dryRun?: boolean;
+  /** Also sessions that changed within the last minute, or that another process has open. */
+  readonly force?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const moveNames: OptionNames<MoveOptions> = {
+  ...keepingNames,
+  places: true,
+  dryRun: true,
+  force: true,
+  signal: true,
+};
+
+export interface MovedSession {
+  readonly from: string;
+  readonly to: string;
+  readonly agent: string;
+  readonly cwd: string;
+}
+
+export interface MoveResult {
+  /** To undo it; null if nothing was moved. */
+  readonly operation: string | null;
+  readonly moved: readonly MovedSession[];
+  readonly failures: readonly BranchlogError[];
+}
+
+/**
+ * Moves the sessions whose working directory was `directory`, or below it, to where their agents
+ * look for those of `target`, which must exist. The directories themselves are left alone.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` if `target` is no directory; as `findSessions`.
+ * @example
+ * const { moved } = await moveSessions("/home/me/old-name", "/home/me/new-name");
+ */
+export async function moveSessions(
+  directory: string,
+  target: string,
+  options: MoveOptions = {},
+): Promise<MoveResult> {
+  const {
+    places,
+    dryRun = false,
+    force = false,
+    signal,
+    ...place
+  } = requireOptions(options, moveNames);
+  const from = resolve(requireText("The directory", directory));
+  const to = resolve(requireText("The new directory", target));
+  requireDirectory(from, to);
+  const kept = new KeptFiles(place);
+  if (!dryRun) await recoverAside(kept);
+  const found = await findSessions(places ?? knownPlaces(), { artifacts: true, signal });
+  const failures: BranchlogError[] = [];
+  const plans: { readonly moved: MovedSession; readonly moves: readonly Move[] }[] = [];
+  for (const session of found.sessions) {
+    const cwd = newCwd(session, from, to);
+    if (cwd === undefined) continue;
+    const moves = movesOf(session, cwd);
+    const [first] = moves;
+    if (first === undefined) continue;
+    const agent = session.transcript?.of ?? session.dialect;
+    plans.push({ moved: { from: session.path, to: first.to, agent, cwd }, moves });
+  }
+  const inside = plans.flatMap(({ moves }) => moves.slice(1).map(({ from: path }) => path));
+  // Sessions of sub-agents in a directory of artifacts go with it.
+  const own = plans.filter(({ moved: { from: path } }) => {
+    return !inside.some((artifacts) => path.startsWith(join(artifacts, "/")));
+  });
+  if (dryRun || own.length === 0) {
+    return { operation: null, moved: own.map(({ moved }) => moved), failures };
+  }
+  const openElsewhere = force ? new Set<string>() : filesOpenElsewhere();
+  const wanted = own.filter(({ moved: { from: path } }) => {
+    const problem = force ? undefined : busyReason(path, openElsewhere, kept.ports.clock.now());
+    if (problem !== undefined) failures.push(busySession(path, problem));
+    return problem === undefined;
+  });
+  if (wanted.length === 0) return { operation: null, moved: [], failures };
+  const id = kept.ports.ids.sessionId();
+  const timeMs = kept.ports.clock.now();
+  await kept.record({ id, kind: "move", timeMs, changes: wanted.flatMap(({ moves }) => moves) });
+  const moved: MovedSession[] = [];
+  for (const plan of wanted) {
+    signal?.throwIfAborted();
+    try {
+      await moveAll(plan.moves, kept.ports, force);
+      if (plan.moves[0]?.header !== undefined) {
+        await new CatalogStore("auto").forget(plan.moved.from);
+      }
+      moved.push(plan.moved);
+    } catch (error) {
+      if (!isBranchlogError(error)) throw error;
+      failures.push(error);
+    }
+  }
+  return { operation: moved.length > 0 ? id : null, moved, failures };
+}
+
+/** The session comes last; if it cannot be moved, what belongs to it goes back. */
+async function moveAll(moves: readonly Move[], ports: Ports, force: boolean): Promise<void> {
+  const done: Move[] = [];
+  try {
+    for (const move of moves.toReversed()) {
+      await moveFile(move, ports, force);
+      done.push(move);
+    }
+  } catch (error) {
+    for (const change of inverted(done)) {
+      if (change.kind === "moved") await moveFile(change, ports, force);
+    }
+    throw error;
+  }
+}
+
+function busyReason(
+  path: string,
+  openElsewhere: ReadonlySet<string>,
+  nowMs: number,
+): string | undefined {
+  if (isOpenIn(openElsewhere, path)) return "another process has it open";
+  const quietMs = nowMs - (statOf(path)?.mtimeMs ?? 0);
+  if (Math.abs(quietMs) >= quietMsMin) return undefined;
+  return `it changed ${Math.max(0, Math.round(quietMs / 1000))} s ago`;
+}
+
+function requireDirectory(from: string, to: string): void {
+  const problem =
+    from === to
+      ? "it is the same one; branchlog mv OLD NEW takes two"
+      : statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
+        ? undefined
+        : "there is no such directory; rename or move the project first, then branchlog mv";
+  if (problem === undefined) return;
+  const message = `Sessions cannot follow ${from} to ${to}: ${problem}. Nothing was moved.`;
+  throw new BranchlogError("ERR_INVALID_ARGUMENT", message, { path: to });
+}
+
+function newCwd({ header }: ListedSession, from: string, to: string): string | undefined {
+  // Decoding boundary: of the header only the id was checked.
+  const cwd: unknown = header.cwd;
+  if (typeof cwd !== "string") return undefined;
+  if (cwd === from) return to;
+  return cwd.startsWith(from + sep) ? to + cwd.slice(from.length) : undefined;
+}
+
+function movesOf(session: ListedSession, cwd: string): Move[] {
+  const { path, header, transcript } = session;
+  const directory = dirname(path);
+  const directoryTo = join(dirname(directory), nameOfNew(session, basename(directory), cwd));
+  const to = join(directoryTo, basename(path));
+  const changed = transcript?.of === "claude" ? undefined : changedHeader(path, header.cwd, cwd);
+  if (changed === undefined && to === path) return [];
+  const main: Move = {
+    kind: "moved",
+    from: path,
+    to,
+    ...(changed === undefined ? inodeOf(path) : { header: changed }),
+  };
+  if (to === path) return [main];
+  const others = sidecarsOf(path, undefined).kept.filter((file) => isThere(file));
+  const moveOther = (from: string): Move => ({
+    kind: "moved",
+    from,
+    to: join(directoryTo, basename(from)),
+    ...inodeOf(from),
+  });
+  return [main, ...others.map((from) => moveOther(from))];
+}
+
+function isThere(path: string): boolean {
+  return statOf(path) !== undefined;
+}
+
+function inodeOf(path: string): { readonly inode?: string } {
+  const inode = statOf(path)?.ino;
+  return inode === undefined ? {} : { inode: String(inode) };
+}
+
+/** Of the directory of its session; the same if its name does not come from the old one. */
+function nameOfNew({ header, transcript }: ListedSession, name: string, cwd: string): string {
+  if (transcript?.of === "claude") {
+    return name === claudeName(header.cwd) ? claudeName(cwd) : name;
+  }
+  if (transcript !== undefined) return name;
+  return renamedSessionDirectory(name, header.cwd, cwd) ?? name;
+}
+
+function claudeName(cwd: string): string {
+  return cwd.replaceAll(/[^A-Za-z0-9]/g, "-");
+}
+
+/** The bytes up to the end of the header, before and after; undefined if nothing changes. */
+function changedHeader(path: string, from: string, to: string): [string, string] | undefined {
+  const head = headOf(path);
+  for (let start = 0, line = 0; line < 2; line += 1) {
+    const end = head.indexOf(0x0a, start);
+    if (end === -1) return undefined;
+    const changed = withCwd(head.subarray(start, end), from, to);
+    if (changed !== undefined) {
+      const before = head.subarray(0, end + 1).toString();
+      return [before, `${head.subarray(0, start).toString()}${changed.toString()}\n`];
+    }
+    start = end + 1;
+  }
+  return undefined;
+}
+
+/** With another `cwd`, in itself or, as Codex has it, in its `payload`. */
+function withCwd(line: Buffer, from: string, to: string): Buffer | undefined {
+  const object = locateMembers(line, 0, line.length);
+  if (object === null) return undefined;
+  const payload = findMember(object, "payload");
+  const place =
+    payload === undefined ? object : locateMembers(line, payload.valueStart, payload.valueEnd);
+  const cwd = place === null ? undefined : findMember(place, "cwd");
+  if (place === null || cwd === undefined) return undefined;
+  const stored: unknown = JSON.parse(line.toString("utf8", cwd.valueStart, cwd.valueEnd));
+  if (stored !== from) return undefined;
+  return applyEdits(line, setMembers(place, [["cwd", JSON.stringify(to)]]));
+}
+
+function headOf(path: string): Buffer {
+  const head = Buffer.alloc(headerBytesMax);
+  const fd = openSync(path, "r");
+  try {
+    return head.subarray(0, readSync(fd, head, 0, head.length, 0));
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,244 @@
+/**
+ * One file of a directory as last read, perhaps by another process that saved it. Reads only
+ * appended bytes while the file's identity and earlier bytes are unchanged.
+ */
+import { createHash } from "node:crypto";
+import { basename } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { openByteSource } from "@branchlog/streaming";
+import type { ByteSource } from "@branchlog/streaming";
+import { dialectNames } from "@branchlog/core/internal";
+import { readHeader } from "@branchlog/core/internal";
+import {
+  SavedFields,
+  finiteNumber,
+  malformed,
+  savedText,
+  wholeNumber,
+} from "@branchlog/core/internal";
+import {
+  FingerprintingReader,
+  fingerprintOf,
+  matchesFingerprint,
+  nothingRead,
+} from "@branchlog/core/internal";
+import type { LogFingerprint } from "@branchlog/core/internal";
+import type { SessionSummary } from "@branchlog/core/types";
+import { catalogLineUnitsMax, openedFileBytes, stampTrustedAfterMs } from "./limits.ts";
+import { listedSession } from "./listed-session.ts";
+import type { ListedSession } from "./listed-session.ts";
+import { FactsReader } from "./session-facts.ts";
+import type { FactsReadOptions, SessionMarks } from "./session-facts.ts";
+import { isSessionFileName, isUnchanged, sessionFile } from "./session-files.ts";
+import type { FileStamp, SessionFile } from "./session-files.ts";
+
+interface Progress {
+  readonly reader: FactsReader;
+  readonly bytes: LogFingerprint;
+}
+
+export class CatalogFile {
+  #session: ListedSession | undefined;
+  #read: FileStamp | undefined;
+  /** Whether a later change would show in the stamp. */
+  #isSettled = false;
+  #progress: Progress | undefined;
+  #saved: SavedFile | undefined;
+
+  constructor(saved?: SavedFile) {
+    this.#saved = saved;
+  }
+
+  get identity(): string | undefined {
+    return this.#read?.identity;
+  }
+
+  /** Undefined if the file is not a session, or was never readable. */
+  get session(): ListedSession | undefined {
+    return this.#session;
+  }
+
+  /**
+   * Reads new bytes and returns how many (0: none). A failure leaves the state unchanged.
+   *
+   * @param lookedAtMs When `file` was stat'ed, or before, in epoch ms.
+   */
+  async look(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
+    this.#takeUpSaved(file);
+    if (this.#isSettled && this.#read !== undefined && isUnchanged(this.#read, file)) return 0;
+    const source = openByteSource(file.path);
+    try {
+      // The file may have been replaced, or have grown.
+      const opened = sessionFile(file.path, source.statSync());
+      const { reader, bytes } = this.#progressIn(opened, source);
+      this.#progress = undefined;
+      const trail = new FingerprintingReader(source, bytes);
+      const facts = await reader.readOn(trail, opened.size, { ...options, path: file.path });
+      const session = facts && listedSession(opened, facts);
+      if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
+      this.#progress = { reader, bytes: trail.bytes };
+      this.#read = opened;
+      // A change within the same clock tick would not change the times.
+      this.#isSettled = lookedAtMs - opened.ctimeMs > stampTrustedAfterMs;
+      this.#saved = undefined;
+      return openedFileBytes + reader.offset - bytes.cursor;
+    } finally {
+      source.closeSync();
+    }
+  }
+
+  /** Undefined if nothing was read, or all of it has to be read again. */
+  save(): SavedFile | undefined {
+    if (this.#saved !== undefined || this.#read === undefined) return this.#saved;
+    // Nothing is saved beside files of other agents.
+    if (this.#session?.transcript !== undefined) return undefined;
+    const place = this.#place();
+    if (!this.#isSettled && place === undefined) return undefined;
+    const { identity, size, mtimeMs, ctimeMs } = this.#read;
+    const stamp = { identity, size, mtimeMs, ctimeMs };
+    return { stamp, isSettled: this.#isSettled, session: this.#savedSession(), place };
+  }
+
+  #place(): SavedPlace | undefined {
+    const { reader, bytes } = this.#progress ?? {};
+    const known = reader?.upTo();
+    if (known === undefined || bytes === undefined) return undefined;
+    const { offset, lineNumber, facts } = known;
+    return { offset, lineNumber, digest: bytesDigest(bytes), marks: facts.marks };
+  }
+
+  #savedSession(): SavedSession | undefined {
+    if (this.#session === undefined) return undefined;
+    const { header, name, summary, dialect, modifiedMs, sizeBytes } = this.#session;
+    return { header, name, summary, dialect, modifiedMs, sizeBytes };
+  }
+
+  /** If the file is as it was when another one read it, that one's session is in it. */
+  #takeUpSaved(file: SessionFile): void {
+    const saved = this.#saved;
+    if (this.#read !== undefined || saved === undefined) return;
+    if (!saved.isSettled || !isUnchanged(saved.stamp, file)) return;
+    this.#session = saved.session && { path: file.path, ...saved.session };
+    this.#read = saved.stamp;
+    this.#isSettled = true;
+  }
+
+  #progressIn(opened: SessionFile, source: ByteSource): Progress {
+    const before = this.#read ?? this.#saved?.stamp;
+    if (before === undefined || !canRetain(before, opened)) return anew();
+    if (this.#progress !== undefined) {
+      return matchesFingerprint(source, this.#progress.bytes) ? this.#progress : anew();
+    }
+    const { place, session: facts } = this.#saved ?? {};
+    if (place === undefined || facts === undefined) return anew();
+    const bytes = fingerprintOf(source, place.offset);
+    if (bytesDigest(bytes) !== place.digest) return anew();
+    const known = { ...place, facts: { ...facts, marks: place.marks } };
+    return { reader: new FactsReader({}, known), bytes };
+  }
+}
+
+/** A changed stamp with the same size is more than an append. */
+function canRetain(before: FileStamp, now: FileStamp): boolean {
+  if (before.identity !== now.identity) return false;
+  return now.size > before.size || isUnchanged(before, now);
+}
+
+function anew(): Progress {
+  return { reader: new FactsReader(), bytes: nothingRead };
+}
+
+type SavedSession = Omit<ListedSession, "path">;
+
+interface SavedPlace {
+  readonly offset: number;
+  readonly lineNumber: number;
+  readonly digest: string;
+  readonly marks: SessionMarks;
+}
+
+export interface SavedFile {
+  /** Of the file as it was read. */
+  readonly stamp: FileStamp;
+  /** Whether a later change would show in the stamp; if not, the file has to be read. */
+  readonly isSettled: boolean;
+  readonly session: SavedSession | undefined;
+  readonly place: SavedPlace | undefined;
+}
+
+/** Identifies the bytes that were read, in short form. */
+function bytesDigest({ start, beforeCursor }: LogFingerprint): string {
+  return createHash("sha256").update(start).update(beforeCursor).digest("base64");
+}
+
+/** Without a newline; undefined if it would be too long, or JSON would change it. */
+export function savedLine(name: string, file: SavedFile): string | undefined {
+  const { identity, size, mtimeMs, ctimeMs } = file.stamp;
+  const { firstMessage = "" } = file.session?.summary ?? {};
+  if (firstMessage.length > catalogLineUnitsMax) return undefined;
+  try {
+    const line = JSON.stringify({ name, ...file, stamp: [identity, size, mtimeMs, ctimeMs] });
+    if (line.length > catalogLineUnitsMax) return undefined;
+    return isDeepStrictEqual(savedFile(line).file, file) ? line : undefined;
+  } catch {
+    // A header that is nested too deeply is read again each time.
+    return undefined;
+  }
+}
+
+/** Throws `SyntaxError` or `TypeError` for anything but such a line. */
+export function savedFile(line: string): { readonly name: string; readonly file: SavedFile } {
+  const fields = new SavedFields(JSON.parse(line));
+  const name = fields.text("name");
+  if (name !== basename(name) || !isSessionFileName(name)) throw malformed("session file", "name");
+  const stamp = readStamp(fields);
+  const session = fields.has("session") ? readSession(fields.fields("session"), stamp) : undefined;
+  const place = fields.has("place") ? readPlace(fields.fields("place"), stamp) : undefined;
+  return { name, file: { stamp, isSettled: fields.flag("isSettled"), session, place } };
+}
+
+function readStamp(fields: SavedFields): FileStamp {
+  const [identity, size, mtimeMs, ctimeMs] = fields.list("stamp", 4, (one) => one);
+  return {
+    identity: savedText(identity),
+    size: wholeNumber(size, 0, Number.MAX_SAFE_INTEGER),
+    mtimeMs: finiteNumber(mtimeMs),
+    ctimeMs: finiteNumber(ctimeMs),
+  };
+}
+
+function readSession(fields: SavedFields, { size }: FileStamp): SavedSession {
+  const reading = readHeader(fields.stored("header"));
+  if (reading.kind !== "header") throw malformed("header", "header");
+  return {
+    header: reading.header,
+    name: fields.optionalText("name"),
+    summary: readSummary(fields.fields("summary"), size),
+    dialect: fields.oneOf("dialect", dialectNames),
+    modifiedMs: fields.dateMs("modifiedMs"),
+    sizeBytes: fields.whole("sizeBytes", size, size),
+  };
+}
+
+function readSummary(fields: SavedFields, size: number): SessionSummary {
+  return {
+    messageCount: fields.whole("messageCount", 0, size),
+    firstMessage: fields.optionalText("firstMessage"),
+    lastActivityMs: fields.has("lastActivityMs") ? fields.dateMs("lastActivityMs") : undefined,
+  };
+}
+
+function readPlace(fields: SavedFields, { size }: FileStamp): SavedPlace {
+  const offset = fields.whole("offset", 0, size);
+  const marks = fields.fields("marks");
+  return {
+    offset,
+    lineNumber: fields.whole("lineNumber", 1, offset + 1),
+    digest: fields.text("digest"),
+    marks: {
+      slot: marks.isNull("slot") ? null : marks.text("slot"),
+      entry: marks.isNull("entry") ? null : marks.text("entry"),
+      dialect: marks.isNull("dialect") ? null : marks.oneOf("dialect", dialectNames),
+    },
+  };
+}

@@ -1,0 +1,303 @@
+/**
+ * Loads and saves the catalogs of directories; saves once enough was read that reading it again
+ * would take noticeable time. A failed save is not reported: it only costs time.
+ */
+import { Buffer } from "node:buffer";
+import { lstat, open, readdir, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { runAsync } from "@branchlog/streaming";
+import { beginCheckpoint, loadPages } from "@branchlog/core/internal";
+import { checkpointKind, filePieces } from "@branchlog/core/internal";
+import type { FileKind, PageFile } from "@branchlog/core/internal";
+import { SavedFields } from "@branchlog/core/internal";
+import { pageCount, pageElements, savedColumn } from "@branchlog/core/internal";
+import type { SavedColumn } from "@branchlog/core/internal";
+import { sessionName } from "@branchlog/core/internal";
+import { summary } from "@branchlog/core/internal";
+import { inLargeChunks } from "@branchlog/core/internal";
+import type { AtomicFile } from "@branchlog/core/internal";
+import { removeAbandonedTickets } from "@branchlog/core/internal";
+import { lockfileLock } from "@branchlog/core/internal";
+import { nodePorts } from "@branchlog/core/testing";
+import { errorCodeOf } from "@branchlog/core/internal";
+import { isOwnDirectory } from "@branchlog/core/internal";
+import { savedFile, savedLine } from "./catalog-file.ts";
+import type { SavedFile } from "./catalog-file.ts";
+import {
+  catalogBadLinesMax,
+  catalogBytesMax,
+  catalogLineUnitsMax,
+  catalogSaveCost,
+  catalogSavedAfterBytes,
+} from "./limits.ts";
+import { mapInBatches } from "./map-concurrently.ts";
+import { savedCatalogName } from "./session-files.ts";
+
+/** In directories of this user: saved and loaded; only loaded; neither. */
+export type CatalogMode = "auto" | "read" | "off";
+
+interface KnownDirectory {
+  readonly files: Map<string, SavedFile>;
+  saves: boolean;
+  readBytes: number;
+  /** 0 if absent. */
+  savedBytes: number;
+}
+
+/**
+ * Throws nothing. Saves only in directories of this user, and removes sidecar files of deleted
+ * sessions there.
+ */
+export class CatalogStore {
+  readonly #mode: CatalogMode;
+  readonly #isForeign: (directory: string) => boolean;
+  readonly #directories = new Map<string, Promise<KnownDirectory>>();
+
+  /** @param isForeign Whether nothing may be written in a directory. */
+  constructor(mode: CatalogMode, isForeign: (directory: string) => boolean = () => false) {
+    this.#mode = mode;
+    this.#isForeign = isForeign;
+  }
+
+  async savedFile(path: string): Promise<SavedFile | undefined> {
+    const { files } = await this.#directoryOf(path);
+    return files.get(basename(path));
+  }
+
+  /** Stops writes to the directory of this file: it belongs to another agent. */
+  async leaveAlone(path: string): Promise<void> {
+    const directory = await this.#directoryOf(path);
+    directory.saves = false;
+  }
+
+  /** @param readBytes What reading it cost. */
+  async note(path: string, file: SavedFile | undefined, readBytes: number): Promise<void> {
+    if (this.#mode !== "auto") return;
+    const directory = await this.#directoryOf(path);
+    if (file === undefined) directory.files.delete(basename(path));
+    else directory.files.set(basename(path), file);
+    directory.readBytes += readBytes;
+  }
+
+  /**
+   * Saves the catalogs that changed enough, or that list deleted files: nothing of a deleted
+   * session may remain.
+   *
+   * @param there All existing files, if known.
+   */
+  async save(there: ReadonlySet<string> | null): Promise<void> {
+    if (this.#mode !== "auto") return;
+    for (const [path, known] of this.#directories) {
+      const directory = await known;
+      if (!directory.saves) continue;
+      // Without a session, it may be that of an agent that is not known.
+      const hasSessions = [...directory.files.values()].some(({ session }) => session);
+      if (!hasSessions && directory.savedBytes === 0) continue;
+      const isGone = (name: string): boolean => there?.has(join(path, name)) === false;
+      // A look-up of one file reads no directory.
+      const gone = there === null ? [] : [...directory.files.keys()].filter(isGone);
+      for (const name of gone) directory.files.delete(name);
+      if (gone.length > 0) await removeOrphans(path);
+      const isOutdated = gone.length > 0 && directory.savedBytes > 0;
+      const worthBytes = Math.max(catalogSavedAfterBytes, directory.savedBytes * catalogSaveCost);
+      if (directory.readBytes < worthBytes && !isOutdated) continue;
+      directory.savedBytes = await saveCatalog(path, directory.files);
+      // A failed save is not retried.
+      directory.readBytes = directory.savedBytes > 0 ? 0 : Number.NEGATIVE_INFINITY;
+    }
+  }
+
+  /** Removes a file from the saved catalog of its directory. */
+  async forget(path: string): Promise<void> {
+    const known = await this.#directoryOf(path);
+    if (!known.saves || known.savedBytes === 0 || !known.files.delete(basename(path))) return;
+    known.savedBytes = await saveCatalog(dirname(path), known.files);
+  }
+
+  #directoryOf(path: string): Promise<KnownDirectory> {
+    const directory = dirname(path);
+    const known = this.#directories.get(directory) ?? this.#load(directory);
+    this.#directories.set(directory, known);
+    return known;
+  }
+
+  async #load(directory: string): Promise<KnownDirectory> {
+    const isOwn = this.#mode === "auto" && isOwnDirectory(nodePorts.fs, directory);
+    const saves = isOwn && !this.#isForeign(directory);
+    const none = { files: new Map<string, SavedFile>(), saves, readBytes: 0, savedBytes: 0 };
+    if (this.#mode === "off") return none;
+    if (saves) await removeOrphans(directory);
+    const path = join(directory, savedCatalogName);
+    const saved = await runAsync(loadPages(nodePorts.fs, path, catalogKind, (file) => file));
+    const found = saved && (await readCatalog(saved));
+    return found === undefined ? none : { ...none, ...found };
+  }
+}
+
+/** Replaces atomically; returns the length, or 0 on failure. */
+async function saveCatalog(
+  directory: string,
+  files: ReadonlyMap<string, SavedFile>,
+): Promise<number> {
+  let write: AtomicFile | undefined;
+  try {
+    const lines = await catalogLines(files);
+    const file = beginCheckpoint(nodePorts, join(directory, savedCatalogName));
+    write = file;
+    const json = { version, bytes: lines.length };
+    const pieces = filePieces(catalogKind, json, [savedColumn(lines.length, () => lines)]);
+    await mapInBatches(inLargeChunks(pieces), undefined, (piece) => file.add(piece));
+    file.close();
+    file.replace();
+    return lines.length;
+  } catch {
+    return 0;
+  } finally {
+    write?.discard();
+  }
+}
+
+// The saved catalog: a column of lines, one for each file. It is derived: with another version it
+// counts as missing; a damaged page, or an invalid line, costs its files another read.
+
+type SavedFiles = ReadonlyMap<string, SavedFile>;
+
+export const catalogKind: FileKind = { mark: "BLCTLG", version: 1, textBytesMax: 256 };
+
+/** Changes whenever a saved line, or a fold saved in it, changes its meaning. */
+const version = `3.${sessionName.version}.${summary.version}`;
+
+/** Built in batches. Files that cannot be saved are left out. */
+async function catalogLines(files: SavedFiles): Promise<Buffer> {
+  const lines = await mapInBatches(files, undefined, ([name, file]) => {
+    const line = savedLine(name, file);
+    return Buffer.from(line === undefined ? "" : `${line}\n`);
+  });
+  return Buffer.concat(lines);
+}
+
+export interface FoundCatalog {
+  readonly files: Map<string, SavedFile>;
+  readonly savedBytes: number;
+}
+
+const newline = 10;
+
+/** Undefined for another version, or what is none of ours. Throws nothing. */
+export async function readCatalog(file: PageFile): Promise<FoundCatalog | undefined> {
+  const column = columnOf(file);
+  if (column === undefined) return undefined;
+  const lines = Buffer.allocUnsafe(column.count);
+  await mapInBatches(Array(pageCount(column)).keys(), undefined, (page) => {
+    const target = lines.subarray(...pageElements(column, page));
+    try {
+      column.read(page, target);
+    } catch {
+      target.fill(newline);
+    }
+  });
+  const files = new Map<string, SavedFile>();
+  let badLines = 0;
+  await mapInBatches(linesOf(lines), undefined, (line) => {
+    const saved = badLines < catalogBadLinesMax ? fileOf(line) : undefined;
+    if (saved !== undefined) files.set(saved.name, saved.file);
+    else if (line !== "") badLines += 1;
+  });
+  return badLines < catalogBadLinesMax ? { files, savedBytes: lines.length } : undefined;
+}
+
+function columnOf(file: PageFile): SavedColumn | undefined {
+  try {
+    const fields = new SavedFields(file.text);
+    const bytes = fields.whole("bytes", 1, catalogBytesMax);
+    const column = file.take(bytes, Uint8Array.BYTES_PER_ELEMENT);
+    file.requireAllTaken();
+    return fields.text("version") === version ? column : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function fileOf(line: string): ReturnType<typeof savedFile> | undefined {
+  try {
+    return line.length <= catalogLineUnitsMax ? savedFile(line) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function* linesOf(bytes: Buffer): Generator<string> {
+  let start = 0;
+  for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
+    yield bytes.toString("utf8", start, end);
+    start = end + 1;
+  }
+}
+
+// Removes the sidecar files of deleted sessions: checkpoint, stale lock, empty queue. Every other
+// file stays, even under such a name. Throws nothing.
+
+export async function removeOrphans(directory: string): Promise<void> {
+  try {
+    const names = await readdir(directory);
+    await removeOrphansAmong(directory, names);
+  } catch {
+    // The caller that reads the directory reports the failure.
+  }
+}
+
+/** {@link removeOrphans} for a caller that has already read the directory. */
+export async function removeOrphansAmong(
+  directory: string,
+  names: readonly string[],
+): Promise<void> {
+  const there = new Set(names);
+  for (const name of names) {
+    const log = sidecarForms.exec(name)?.[1];
+    if (log === undefined || there.has(log)) continue;
+    if (!(await isLogGone(join(directory, log)))) continue;
+    if (name.endsWith(".branchlog-queue")) removeAbandonedTickets(join(directory, log));
+    else if (name.endsWith(".branchlog-lock")) removeAbandonedLock(join(directory, log));
+    else await removeCheckpoint(join(directory, name));
+  }
+}
+
+const sidecarForms = /^(.+\.jsonl)\.(?:branchlog-(?:lock|queue)|ckpt(?:\.[0-9a-f-]{36}\.tmp)?)$/;
+const checkpointMark = Buffer.from(checkpointKind.mark);
+
+/** The names may be stale: the log may have been created since. */
+async function isLogGone(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return false;
+  } catch (error) {
+    return errorCodeOf(error) === "ENOENT";
+  }
+}
+
+function removeAbandonedLock(log: string): void {
+  try {
+    lockfileLock.tryAcquireSync(log)?.releaseSync();
+  } catch {
+    // Not a sidecar file, but something else under that name.
+  }
+}
+
+async function removeCheckpoint(path: string): Promise<void> {
+  try {
+    if ((await lstat(path)).isFile() && (await isCheckpoint(path))) await unlink(path);
+  } catch {
+    // Removed by another process, or not removable.
+  }
+}
+
+async function isCheckpoint(path: string): Promise<boolean> {
+  const file = await open(path, "r");
+  try {
+    const start = Buffer.alloc(checkpointMark.length);
+    await file.read(start, 0, start.length, 0);
+    return start.equals(checkpointMark);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * The sessions of a directory as last read. A new look stats each file and reads only what changed.
+ * An unreadable file keeps its last facts; a missing directory has no sessions.
+ */
+import { errorCodeOf } from "@branchlog/core/internal";
+import { chunkBytesDefault } from "@branchlog/streaming";
+import { CatalogFile } from "./catalog-file.ts";
+import { CatalogStore } from "./catalog-store.ts";
+import type { CatalogMode } from "./catalog-store.ts";
+import { filesReadAtOnceMax } from "./limits.ts";
+import type { ListedSession } from "./listed-session.ts";
+import { mapConcurrently } from "./map-concurrently.ts";
+import { Ranking } from "./listed-session.ts";
+import { isUnlistable, lookAtFile } from "./session-files.ts";
+import type { OnAlias, SessionFile } from "./session-files.ts";
+
+/** No `before`: added. No `now`: removed. */
+export interface SessionChange {
+  readonly before: ListedSession | undefined;
+  readonly now: ListedSession | undefined;
+}
+
+export interface DirectoryCatalogOptions {
+  /** In the order in which they are read. */
+  readonly list: (signal: AbortSignal | undefined, onAlias: OnAlias) => Promise<SessionFile[]>;
+  /** Whether the result is saved beside the files and loaded from there. */
+  readonly saved: CatalogMode;
+  /** Whether nothing may be written in a directory. Default: no directory. */
+  readonly isForeign?: ((directory: string) => boolean) | undefined;
+  readonly now: () => number;
+}
+
+/** The session is undefined if the file is not one, or was never readable. */
+export interface LookedAtFile {
+  readonly session: ListedSession | undefined;
+  /** Its position among the files of this look, and their count. */
+  readonly index: number;
+  readonly total: number;
+}
+
+export interface CatalogLook {
+  /** Null: all files. Unknown files are left for the next read of all. */
+  readonly paths: ReadonlySet<string> | null;
+  readonly onChange?: (change: SessionChange) => void;
+  /** Called after each file as it is read, nearly in their order. */
+  readonly onLooked?: ((file: LookedAtFile) => void) | undefined;
+  /** Called before each file, wanted or not. */
+  readonly onFile?: (() => void) | undefined;
+  /** Asked before each file is read; true leaves it as it is. Default: none. */
+  readonly isUnwanted?: ((file: SessionFile) => boolean) | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+export class DirectoryCatalog {
+  readonly #options: DirectoryCatalogOptions;
+  readonly #store: CatalogStore;
+  readonly #files = new Map<string, CatalogFile>();
+  readonly #aliases = new Map<string, string>();
+  readonly #ranking = new Ranking(comesBefore);
+  #unlisted: readonly string[] = [];
+
+  constructor(options: DirectoryCatalogOptions) {
+    this.#options = options;
+    this.#store = new CatalogStore(options.saved, options.isForeign);
+  }
+
+  /** Null if the file was not there so far. */
+  listedPath(path: string): string | null {
+    if (this.#files.has(path)) return path;
+    return this.#aliases.get(path) ?? null;
+  }
+
+  /** Latest change first; the array is the caller's. */
+  sessions(): ListedSession[] {
+    return this.#ranking.items();
+  }
+
+  get unlisted(): readonly string[] {
+    return this.#unlisted;
+  }
+
+  /** Throws what listing the directory throws, and the signal's reason. */
+  async look({
+    paths,
+    onChange,
+    onLooked,
+    onFile,
+    isUnwanted,
+    signal,
+  }: CatalogLook): Promise<void> {
+    const lookedAtMs = this.#options.now();
+    const named = paths === null ? null : [...paths].map((path) => lookAtFile(path));
+    // A name that now leads elsewhere may have been the alias of another file.
+    const isSame = named?.every((file) => this.#isSame(file)) ?? false;
+    const files = named !== null && isSame ? named : await this.#list(signal);
+    const there = files === named ? null : new Set(files.map(({ path }) => path));
+    if (there !== null) {
+      this.#unlisted = files.filter(isUnlistable).map(({ path }) => path);
+      this.#forgetOthers(there, onChange);
+    }
+    const chunks: Buffer[] = [];
+    const options = { atOnceMax: filesReadAtOnceMax, signal };
+    try {
+      await mapConcurrently(files, options, async (file, index, lane) => {
+        onFile?.();
+        if (isUnwanted?.(file) === true) return;
+        if (files.length > 1) chunks[lane] ??= Buffer.allocUnsafeSlow(chunkBytesDefault);
+        await this.#read(file, { lookedAtMs, chunk: chunks[lane], signal, onChange });
+        const session = this.#files.get(file.path)?.session;
+        onLooked?.({ session, index, total: files.length });
+      });
+    } finally {
+      // An aborted caller can resume from what was read.
+      await this.#store.save(there);
+    }
+  }
+
+  async #list(signal: AbortSignal | undefined): Promise<SessionFile[]> {
+    try {
+      this.#aliases.clear();
+      return await this.#options.list(signal, (path, listed) => {
+        this.#aliases.set(path, listed);
+      });
+    } catch (error) {
+      if (errorCodeOf(error) === "ENOENT") return [];
+      throw error;
+    }
+  }
+
+  async #read(
+    file: SessionFile,
+    { lookedAtMs, chunk, signal, onChange }: ReadOptions,
+  ): Promise<void> {
+    if (!file.isReadable) {
+      this.#forget(file.path, onChange);
+      return;
+    }
+    const known =
+      this.#files.get(file.path) ?? new CatalogFile(await this.#store.savedFile(file.path));
+    this.#files.set(file.path, known);
+    const before = known.session;
+    try {
+      const readBytes = await known.look(file, lookedAtMs, { chunk, signal });
+      if (known.session?.transcript !== undefined) await this.#store.leaveAlone(file.path);
+      else if (readBytes > 0) await this.#store.note(file.path, known.save(), readBytes);
+    } catch {
+      signal?.throwIfAborted();
+      return;
+    }
+    this.#rank({ before, now: known.session }, onChange);
+  }
+
+  #isSame({ path, identity, isReadable }: SessionFile): boolean {
+    const known = this.#files.get(path)?.identity;
+    return isReadable && (known === undefined || known === identity);
+  }
+
+  #forgetOthers(there: ReadonlySet<string>, onChange: CatalogLook["onChange"]): void {
+    const gone = [...this.#files.keys()].filter((path) => !there.has(path));
+    for (const path of gone) this.#forget(path, onChange);
+  }
+
+  #forget(path: string, onChange: CatalogLook["onChange"]): void {
+    const before = this.#files.get(path)?.session;
+    this.#files.delete(path);
+    this.#rank({ before, now: undefined }, onChange);
+  }
+
+  #rank(change: SessionChange, onChange: CatalogLook["onChange"]): void {
+    const { before, now } = change;
+    if (before === now) return;
+    if (before !== undefined) this.#ranking.remove(before);
+    if (now !== undefined) this.#ranking.add(now);
+    onChange?.(change);
+  }
+}
+
+interface ReadOptions {
+  readonly lookedAtMs: number;
+  readonly chunk: Buffer | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly onChange: CatalogLook["onChange"];
+}
+
+/** Latest change first; equal times by path. */
+export function comesBefore(one: ListedSession, other: ListedSession): boolean {
+  const laterMs = one.modifiedMs - other.modifiedMs;
+  return laterMs === 0 ? one.path < other.path : laterMs > 0;
+}

@@ -1,0 +1,102 @@
+/** A session in a list, made from the facts of its file. */
+import type { DialectName } from "@branchlog/core/entries";
+import type { SourceKind } from "@branchlog/core/types";
+import type { SessionHeader } from "@branchlog/core";
+import { storedTimeMs } from "@branchlog/core/internal";
+import type { SessionSummary } from "@branchlog/core/types";
+import type { SessionFacts } from "./session-facts.ts";
+import type { SessionFile } from "./session-files.ts";
+import type { TranscriptFacts } from "./transcript-scan.ts";
+
+/** Immutable; a changed session is a new object. */
+export interface ListedSession {
+  /** Of the session file. */
+  readonly path: string;
+  /** As stored: foreign files may lack any field but the id. */
+  readonly header: SessionHeader;
+  /** The name in force; undefined if it has none or it was cleared. */
+  readonly name: string | undefined;
+  /** Counts all roles and branches. */
+  readonly summary: SessionSummary;
+  /** Which agent wrote it, by its content; of a transcript, the dialect of its entries. */
+  readonly dialect: DialectName;
+  /** Absent for a session of pi or omp. */
+  readonly transcript?: ListedTranscript;
+  /** Epoch ms of the last message of a user or assistant, else of the header, else of the file. */
+  readonly modifiedMs: number;
+  /** Length of the file in bytes. */
+  readonly sizeBytes: number;
+}
+
+/** What only the transcripts of other agents have in lists. */
+export interface ListedTranscript {
+  readonly of: SourceKind;
+  /** In order of their first answers. */
+  readonly models: readonly string[];
+  /** Input, output, and what was read from and written to the cache. */
+  readonly tokens: number;
+  /** Whether all of it is a sub-agent's: its header names the session that started it. */
+  readonly isSubagent: boolean;
+}
+
+type ListedFile = Pick<SessionFile, "path" | "size" | "mtimeMs">;
+
+export function listedSession(
+  file: ListedFile,
+  facts: SessionFacts | TranscriptFacts,
+): ListedSession {
+  const { path, size: sizeBytes } = file;
+  const { header, name, summary } = facts;
+  const shared = { path, header, name, summary, modifiedMs: modifiedMs(file, facts), sizeBytes };
+  return "transcript" in facts
+    ? { ...shared, dialect: "pi", transcript: facts.transcript }
+    : { ...shared, dialect: facts.dialect };
+}
+
+/** Always a time that a Date can hold. */
+function modifiedMs(file: ListedFile, { header, summary }: SessionFacts | TranscriptFacts): number {
+  const { lastActivityMs = Number.NaN } = summary;
+  // Decoding boundary: of the header only the id was checked.
+  const started: unknown = header.timestamp;
+  const startedMs = typeof started === "string" ? storedTimeMs(started) : Number.NaN;
+  const times = [lastActivityMs, startedMs, file.mtimeMs];
+  return times.find((time) => !Number.isNaN(new Date(time).getTime())) ?? 0;
+}
+
+/** A sorted list; insertion is a binary search. */
+export class Ranking<T> {
+  readonly #comesBefore: (one: T, other: T) => boolean;
+  readonly #ranked: T[] = [];
+
+  constructor(comesBefore: (one: T, other: T) => boolean) {
+    this.#comesBefore = comesBefore;
+  }
+
+  add(item: T): void {
+    this.#ranked.splice(this.#placeOf(item), 0, item);
+  }
+
+  remove(item: T): void {
+    this.#ranked.splice(this.#placeOf(item), 1);
+  }
+
+  at(place: number): T | undefined {
+    return this.#ranked[place];
+  }
+
+  items(): T[] {
+    return this.#ranked.slice();
+  }
+
+  #placeOf(item: T): number {
+    let low = 0;
+    let high = this.#ranked.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = this.#ranked[middle];
+      if (other !== undefined && this.#comesBefore(other, item)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

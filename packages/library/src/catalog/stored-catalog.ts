@@ -1,0 +1,115 @@
+/**
+ * The sessions of a store as last read. A new look asks for their ends, and reads only those that
+ * changed, each whole.
+ */
+import type { ByteSource } from "@branchlog/streaming";
+import { isBranchlogError } from "@branchlog/core";
+import type { StoredFacts } from "@branchlog/core/types";
+import { comesBefore } from "./directory-catalog.ts";
+import type { CatalogLook } from "./directory-catalog.ts";
+import { Ranking, listedSession } from "./listed-session.ts";
+import type { ListedSession } from "./listed-session.ts";
+import { mapConcurrently } from "./map-concurrently.ts";
+import { FactsReader } from "./session-facts.ts";
+
+/** How the sessions of a store are read. */
+export interface StoreReading {
+  list(signal: AbortSignal | undefined): AsyncIterable<StoredFacts> | Iterable<StoredFacts>;
+  open(stored: StoredFacts, signal: AbortSignal | undefined): Promise<OpenedBytes> | OpenedBytes;
+}
+
+/** The bytes of a log. */
+export interface OpenedBytes {
+  readonly file: ByteSource;
+  readonly size: number;
+}
+
+interface KnownSession {
+  /** What was read. */
+  readonly stored: StoredFacts;
+  /** Undefined: it is none. */
+  readonly session: ListedSession | undefined;
+}
+
+/** Each is in memory while it is read. */
+const readAtOnceMax = 2;
+
+export class StoredCatalog {
+  readonly unlisted: readonly string[] = [];
+  readonly #reading: StoreReading;
+  /** By address. */
+  readonly #known = new Map<string, KnownSession>();
+  readonly #ranking = new Ranking(comesBefore);
+
+  constructor(reading: StoreReading) {
+    this.#reading = reading;
+  }
+
+  /** Hints at single sessions are not followed. */
+  listedPath(): null {
+    return null;
+  }
+
+  /** Latest change first; the array is the caller's. */
+  sessions(): ListedSession[] {
+    return this.#ranking.items();
+  }
+
+  /** Reads the sessions that changed last first. Throws what the store throws. */
+  async look({
+    onChange,
+    onLooked,
+    signal,
+  }: Pick<CatalogLook, "onChange" | "onLooked" | "signal">): Promise<void> {
+    const all: StoredFacts[] = [];
+    for await (const stored of this.#reading.list(signal)) all.push(stored);
+    all.sort((one, other) => other.changedAt.getTime() - one.changedAt.getTime());
+    const there = new Set(all.map(({ address }) => address));
+    for (const [address, { session }] of this.#known) {
+      if (there.has(address)) continue;
+      this.#known.delete(address);
+      this.#rank(session, undefined, onChange);
+    }
+    await mapConcurrently(all, { atOnceMax: readAtOnceMax, signal }, async (stored, index) => {
+      const known = this.#known.get(stored.address);
+      const isSame = known !== undefined && isUnchanged(known.stored, stored);
+      const session = isSame ? known.session : await readStored(this.#reading, stored, signal);
+      this.#known.set(stored.address, { stored, session });
+      this.#rank(known?.session, session, onChange);
+      onLooked?.({ session, index, total: all.length });
+    });
+  }
+
+  #rank(
+    before: ListedSession | undefined,
+    now: ListedSession | undefined,
+    onChange: CatalogLook["onChange"],
+  ): void {
+    if (before === now) return;
+    if (before !== undefined) this.#ranking.remove(before);
+    if (now !== undefined) this.#ranking.add(now);
+    onChange?.({ before, now });
+  }
+}
+
+/** Undefined: it is not a session, or was removed meanwhile. Throws what the store throws. */
+export async function readStored(
+  reading: Pick<StoreReading, "open">,
+  stored: StoredFacts,
+  signal: AbortSignal | undefined,
+): Promise<ListedSession | undefined> {
+  try {
+    const { file, size } = await reading.open(stored, signal);
+    const facts = await new FactsReader().readOn(file, size, { signal });
+    const { address: path, changedAt } = stored;
+    return facts && listedSession({ path, size, mtimeMs: changedAt.getTime() }, facts);
+  } catch (error) {
+    if (isBranchlogError(error) && !error.code.startsWith("ERR_STORE_")) return undefined;
+    throw error;
+  }
+}
+
+function isUnchanged(one: StoredFacts, other: StoredFacts): boolean {
+  const isSameTime = one.changedAt.getTime() === other.changedAt.getTime();
+  return isSameTime && one.sizeBytes === other.sizeBytes;
+}

@@ -1,0 +1,121 @@
+/**
+ * The facts of a transcript of another agent, folded as it is indexed in place. Memory: one line
+ * and the ids of the entries.
+ */
+import { basename } from "node:path";
+import { decodeLine, readFullySync, readRange, readShallow } from "@branchlog/streaming";
+import type { ByteSource, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
+import { transcriptOf } from "@branchlog/core/internal";
+import { transcriptRecords } from "@branchlog/core/internal";
+import type { SourceKind } from "@branchlog/core/types";
+import { noUsage, usageOfBoth } from "@branchlog/core/internal";
+import { placeOf } from "@branchlog/core/internal";
+import type { Transcript, TranscriptRow } from "@branchlog/core/internal";
+import { answerKey } from "@branchlog/core/internal";
+import type { SessionHeader } from "@branchlog/core";
+import { objectAt, stringAt } from "@branchlog/core/internal";
+import type { Usage } from "@branchlog/core/entries";
+import { storedText } from "@branchlog/core/internal";
+import type { SessionSummary } from "@branchlog/core/types";
+import { messageBytesMax } from "./limits.ts";
+import type { ListedTranscript } from "./listed-session.ts";
+import { titleOfText } from "./spoken-title.ts";
+
+export interface TranscriptFacts {
+  readonly header: SessionHeader;
+  readonly name: string | undefined;
+  readonly summary: SessionSummary;
+  readonly transcript: ListedTranscript;
+}
+
+export class TranscriptScan {
+  readonly #transcript: Transcript;
+  readonly #ids = new Set<string>();
+  readonly #models = new Set<string>();
+  /** The current answer: its parts repeat and increase its usage. */
+  #answer: { readonly id: string; usage: Usage } | undefined;
+  #tokens = 0;
+  #messageCount = 0;
+  #firstMessage: string | undefined;
+  /** Of the latest message. */
+  #lastMs = 0;
+
+  constructor(kind: SourceKind, path: string) {
+    this.#transcript = transcriptOf(kind, basename(path), (id) => this.#ids.has(id));
+  }
+
+  /** Undefined before a record names the session. */
+  get facts(): TranscriptFacts | undefined {
+    const { kind, header, name, isSubagent } = this.#transcript;
+    if (header === undefined) return undefined;
+    const [messageCount, firstMessage] = [this.#messageCount, this.#firstMessage];
+    const lastActivityMs = this.#lastMs || undefined;
+    const summary = { messageCount, firstMessage, lastActivityMs };
+    const transcript = { of: kind, models: [...this.#models], tokens: this.#tokens, isSubagent };
+    return { header, name, summary, transcript };
+  }
+
+  /** @param source Where lines too long to be joined are read again. */
+  sink(source: ByteSource): LineSink {
+    return {
+      line: (bytes, start, end, _offset, lineNumber) => {
+        for (const { value, line } of transcriptRecords(bytes, start, end, lineNumber)) {
+          this.#add(value, line);
+        }
+      },
+      longLine: (line, lineNumber) => {
+        const record = recordOf(source, line);
+        if (record !== undefined) this.#add(record, lineNumber);
+      },
+    };
+  }
+
+  #add(record: JsonObject, line: number): void {
+    for (const row of this.#transcript.add(record, line)) {
+      this.#ids.add(row.id);
+      this.#fold(record, row);
+    }
+  }
+
+  #fold(record: JsonObject, row: TranscriptRow): void {
+    const { type, role } = row;
+    if (type === "message") this.#messageCount += 1;
+    const isSpoken = type === "message" && (role === "user" || role === "assistant");
+    if (isSpoken) this.#lastMs = Math.max(row.timeMs, this.#lastMs);
+    const isTitle = isSpoken && role === "user" && this.#firstMessage === undefined;
+    const isAnswer = type === "usage" || (isSpoken && role === "assistant");
+    if (!isTitle && !isAnswer) return;
+    const entry = this.#transcript.entryOf(
+      record,
+      placeOf(row, () => []),
+    );
+    if (entry === undefined) return;
+    const message = objectAt(entry, "message");
+    if (isTitle) this.#firstMessage = titleOfText(storedText(message?.["content"], " "));
+    else this.#spend(entry, message ?? entry);
+  }
+
+  #spend(entry: JsonObject, answer: JsonObject): void {
+    const model = stringAt(answer, "model");
+    if (model !== undefined && /^[^<]/.test(model)) this.#models.add(model);
+    // Decoding boundary: made by the transcript, with every count.
+    const usage = objectAt(answer, "usage") as unknown as Usage | undefined;
+    if (usage === undefined) return;
+    const id = stringAt(entry, answerKey);
+    const isSame = id !== undefined && this.#answer?.id === id;
+    const before = isSame ? (this.#answer?.usage ?? noUsage) : noUsage;
+    const now = usageOfBoth(before, usage, Math.max);
+    if (id !== undefined) this.#answer = { id, usage: now };
+    this.#tokens += now.totalTokens - before.totalTokens;
+  }
+}
+
+function recordOf(source: ByteSource, { offset, length }: LongLine): JsonObject | undefined {
+  if (length > messageBytesMax) {
+    const range = readRange(source, offset, length);
+    const facts = readShallow(range, { open: ["message", "payload"] });
+    return facts.ok ? facts.value : undefined;
+  }
+  const line = decodeLine(readFullySync(source, Buffer.allocUnsafe(length), offset));
+  return line.ok ? line.value : undefined;
+}

@@ -1,0 +1,56 @@
+/**
+ * `@branchlog/library`: every session there is, in directories, in stores, in the archive. In
+ * reading order.
+ */
+export { findSessions, knownPlaces } from "./find/find-sessions.ts";
+export type { FindOptions, FoundSessions, SearchProgress } from "./find/find-sessions.ts";
+export { sessionGroups } from "./find/session-groups.ts";
+export { resolveSession } from "./find/resolve-session.ts";
+export type { ListedSession, ListedTranscript } from "./catalog/listed-session.ts";
+export { searchSessions } from "./search/session-search.ts";
+export type {
+  SearchHit,
+  SearchOptions,
+  SearchedAgent,
+  SearchedDocument,
+} from "./search/search-terms.ts";
+export type { ListedAgent } from "./find/agent-file.ts";
+export type { ResolveOptions } from "./find/resolve-session.ts";
+export type { GroupedSession, SessionGroup, SessionParent } from "./find/session-groups.ts";
+export type { StoredSearchOptions } from "./search/stored-search.ts";
+export type { SearchedKind } from "./search/entry-texts.ts";
+export type { Snippet } from "./search/search-query.ts";
+export { deleteSession } from "./archive/delete-session.ts";
+export type { DeleteOptions, DeleteResult } from "./archive/delete-session.ts";
+export {
+  archiveSessions,
+  archivedCopies,
+  archivedSessions,
+  findArchived,
+  restoreSession,
+} from "./archive/archive-sessions.ts";
+export type {
+  ArchiveOptions,
+  ArchivedCopy,
+  ArchivedSession,
+  RestoreOptions,
+  RestoreResult,
+} from "./archive/archive-sessions.ts";
+export type { Removal } from "./archive/remove-sessions.ts";
+export { planPrune } from "./archive/plan-prune.ts";
+export type { PruneRules } from "./archive/plan-prune.ts";
+export { moveSessions } from "./archive/move-sessions.ts";
+export type { MoveOptions, MoveResult, MovedSession } from "./archive/move-sessions.ts";
+export { operations, undoOperation } from "./archive/undo.ts";
+export type { RecordedOperation, UndoOptions, UndoResult } from "./archive/undo.ts";
+export { recordReplacement } from "./archive/record-replacement.ts";
+export type { Replacement } from "./archive/record-replacement.ts";
+export { dataDirectory } from "./archive/kept-files.ts";
+export type { KeepingOptions } from "./archive/kept-files.ts";
+export type {
+  FileChange,
+  KeptFacts,
+  Operation,
+  OperationKind,
+  PackedFile,
+} from "./archive/operation.ts";

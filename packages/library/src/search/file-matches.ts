@@ -1,0 +1,214 @@
+/** Finds the matches of one file while its lines are read. */
+import { basename } from "node:path";
+import { decodeLine, readFullySync } from "@branchlog/streaming";
+import type { ByteSource, JsonObject, LineSink, LinesSink, LongLine } from "@branchlog/streaming";
+import { HeaderSearch } from "../catalog/header-search.ts";
+import { messageBytesMax } from "../catalog/limits.ts";
+import { dialectOfLog } from "@branchlog/core/internal";
+import { transcriptOf } from "@branchlog/core/internal";
+import type { SourceKind } from "@branchlog/core/types";
+import { entryForm } from "@branchlog/core/internal";
+import { legacyEntryId } from "@branchlog/core/internal";
+import { transcriptRecords } from "@branchlog/core/internal";
+import type { TranscriptRecord } from "@branchlog/core/internal";
+import { placeOf } from "@branchlog/core/internal";
+import type { TranscriptRow } from "@branchlog/core/internal";
+import type { SessionEntry } from "@branchlog/core";
+import { stringAt } from "@branchlog/core/internal";
+import type { LineFilter } from "./line-filter.ts";
+import type { Match, Search, SearchHit } from "./search-terms.ts";
+
+/** Takes the lines of a file and collects hits. */
+export interface Matches {
+  readonly hits: SearchHit[];
+  /** Whether the rest of the file cannot match. */
+  readonly isOver: boolean;
+  readonly sink: LineSink | LinesSink;
+}
+
+/** Sessions of pi and omp: matching entries are hits. */
+export class SessionMatches implements Matches, LinesSink {
+  readonly hits: SearchHit[] = [];
+  readonly sink: LinesSink = this;
+  readonly #source: ByteSource;
+  readonly #path: string;
+  readonly #search: Search;
+  readonly #header = new HeaderSearch();
+
+  constructor(source: ByteSource, path: string, search: Search) {
+    this.#source = source;
+    this.#path = path;
+    this.#search = search;
+  }
+
+  get isOver(): boolean {
+    const { isOver, header, slotTitle } = this.#header;
+    if (!isOver || header === undefined) return isOver;
+    const hasTitleSlot = slotTitle !== null;
+    return !this.#search.includes(dialectOfLog({ hasTitleSlot, header, ofEntries: undefined }));
+  }
+
+  get mayBeTranscript(): boolean {
+    return this.#header.mayBeTranscript;
+  }
+
+  addLines(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): number {
+    let [at, line] = [start, lineNumber];
+    while (!this.#header.isOver && at <= end) {
+      const found = bytes.indexOf(10, at);
+      const lineEnd = found < 0 || found > end ? end : found;
+      this.#header.line(bytes, at, lineEnd, offset + at - start);
+      at = lineEnd + 1;
+      line += 1;
+    }
+    if (this.isOver || at > end)
+      return at > end ? line - lineNumber : countLines(bytes, start, end);
+    const lines = this.#search.sessionLines.lines(bytes, at, end, line, (from, to, number) => {
+      this.#take(decodeLine(bytes, from, to), number);
+    });
+    return line - lineNumber + lines;
+  }
+
+  longLine(long: LongLine, lineNumber: number): void {
+    const bytes = bytesOf(this.#source, long);
+    if (bytes !== undefined) this.addLines(bytes, 0, bytes.length, long.offset, lineNumber);
+  }
+
+  #take(line: ReturnType<typeof decodeLine>, lineNumber: number): void {
+    const { header, version } = this.#header;
+    if (!line.ok || header === undefined) return;
+    // Decoding boundary: texts are taken from entries as they are stored.
+    const entry = line.value as unknown as SessionEntry;
+    const match = this.#search.match(entry);
+    if (match === undefined) return;
+    const isOld = entryForm(version) === 1;
+    const entryId: unknown = isOld ? legacyEntryId(header.id, lineNumber) : entry.id;
+    if (typeof entryId !== "string") return;
+    const { timestamp } = entry;
+    const path = this.#path;
+    this.hits.push({ path, header, transcriptOf: undefined, entryId, timestamp, ...match });
+  }
+}
+
+/** The lines of a transcript that may match. */
+export class Candidates implements Matches, LinesSink {
+  readonly hits: SearchHit[] = [];
+  readonly isOver: boolean = false;
+  readonly sink: LinesSink = this;
+  readonly lines: Set<number> = new Set();
+  readonly #filter: LineFilter;
+
+  constructor(filter: LineFilter) {
+    this.#filter = filter;
+  }
+
+  addLines(bytes: Buffer, start: number, end: number, _offset: number, lineNumber: number): number {
+    return this.#filter.lines(bytes, start, end, lineNumber, (_start, _end, number) => {
+      this.lines.add(number);
+    });
+  }
+
+  longLine(_long: LongLine, lineNumber: number): void {
+    this.lines.add(lineNumber);
+  }
+}
+
+/** As many as bodies are read with. */
+const recentRecordsMax = 64;
+
+interface FoundTranscript {
+  readonly path: string;
+  readonly kind: SourceKind;
+  readonly search: Search;
+  readonly candidates: Candidates;
+}
+
+/** Reads every record of a transcript, since ids depend on the records before. */
+export class TranscriptMatches implements Matches, LineSink {
+  readonly hits: SearchHit[] = [];
+  readonly sink: LineSink = this;
+  readonly #source: ByteSource;
+  readonly #found: FoundTranscript;
+  readonly #transcript: ReturnType<typeof transcriptOf>;
+  readonly #ids = new Set<string>();
+  /** The records before, the nearest last: they name the tool of a result. */
+  readonly #recent: JsonObject[] = [];
+  /** The last name compared. */
+  #name: string | undefined;
+  #linesLeft: number;
+
+  constructor(source: ByteSource, found: FoundTranscript) {
+    this.#source = source;
+    this.#found = found;
+    this.#linesLeft = found.candidates.lines.size;
+    this.#transcript = transcriptOf(found.kind, basename(found.path), (id) => this.#ids.has(id));
+  }
+
+  get isOver(): boolean {
+    return this.#linesLeft === 0;
+  }
+
+  line(bytes: Buffer, start: number, end: number, _offset: number, lineNumber: number): void {
+    this.#read(transcriptRecords(bytes, start, end, lineNumber), lineNumber);
+  }
+
+  /** As the index, without the records in a damaged one. */
+  longLine(long: LongLine, lineNumber: number): void {
+    const bytes = bytesOf(this.#source, long);
+    const line = bytes && decodeLine(bytes);
+    this.#read(line?.ok === true ? [{ value: line.value, line: lineNumber }] : [], lineNumber);
+  }
+
+  #read(records: Iterable<Pick<TranscriptRecord, "value" | "line">>, lineNumber: number): void {
+    const isCandidate = this.#found.candidates.lines.has(lineNumber);
+    if (isCandidate) this.#linesLeft -= 1;
+    for (const { value, line } of records) {
+      for (const row of this.#transcript.add(value, line)) {
+        this.#ids.add(row.id);
+        if (isCandidate) this.#take(value, row);
+      }
+      this.#recent.push(value);
+      if (this.#recent.length > recentRecordsMax) this.#recent.shift();
+      if (isCandidate) this.#takeName(value);
+    }
+  }
+
+  #take(record: JsonObject, row: TranscriptRow): void {
+    const place = placeOf(row, () => this.#recent.toReversed());
+    const entry = this.#transcript.entryOf(record, place);
+    // Decoding boundary: made by the transcript, in the form of an entry.
+    const match = entry && this.#found.search.match(entry as unknown as SessionEntry);
+    if (match !== undefined) this.#add(match, row.id, place.timestamp);
+  }
+
+  #takeName(record: JsonObject): void {
+    const { name, tailId, header } = this.#transcript;
+    if (name === undefined || name === this.#name) return;
+    this.#name = name;
+    const timestamp = stringAt(record, "timestamp") ?? header?.timestamp ?? "";
+    const match = this.#found.search.matchName(name, timestamp);
+    if (match !== undefined && tailId !== null) this.#add(match, tailId, timestamp);
+  }
+
+  #add(match: Match, entryId: string, timestamp: string): void {
+    const { path, kind } = this.#found;
+    const { header } = this.#transcript;
+    // Records before the session id is known are not searched.
+    if (header === undefined) return;
+    this.hits.push({ path, header, transcriptOf: kind, entryId, timestamp, ...match });
+  }
+}
+
+/** For lines too long to be joined; undefined if too long for a string. */
+function bytesOf(source: ByteSource, { offset, length }: LongLine): Buffer | undefined {
+  if (length > messageBytesMax) return undefined;
+  return readFullySync(source, Buffer.allocUnsafe(length), offset);
+}
+
+function countLines(bytes: Buffer, start: number, end: number): number {
+  let lines = 1;
+  for (let at = bytes.indexOf(10, start); at >= 0 && at < end; at = bytes.indexOf(10, at + 1)) {
+    lines += 1;
+  }
+  return lines;
+}

@@ -1,0 +1,121 @@
+/** What a search is for, and the texts of an entry that match. Pure. */
+import type { SearchProgress } from "../find/find-sessions.ts";
+import type { DialectName } from "@branchlog/core/entries";
+import type { SourceKind } from "@branchlog/core/types";
+import type { SessionEntry, SessionHeader } from "@branchlog/core";
+import { storedTimeMs } from "@branchlog/core/internal";
+import { entryTexts } from "./entry-texts.ts";
+import type { EntryText, SearchedKind } from "./entry-texts.ts";
+import { LineFilter } from "./line-filter.ts";
+import type { Snippet, TextSearch } from "./search-query.ts";
+
+/** Whose sessions are searched. */
+export type SearchedAgent = DialectName | SourceKind | "connectonion";
+
+/** What a document says, as entries of a session. */
+export interface SearchedDocument {
+  readonly header: SessionHeader;
+  readonly entries: readonly SessionEntry[];
+}
+
+/** A match in an entry. */
+export interface SearchHit {
+  /** Of the session file, absolute. */
+  readonly path: string;
+  /** As stored: foreign files may lack any field but the id. */
+  readonly header: SessionHeader;
+  /** Undefined for a session of pi or omp. */
+  readonly transcriptOf: Exclude<SearchedAgent, DialectName> | undefined;
+  /** A name or label may have been replaced since. */
+  readonly kind: SearchedKind;
+  /** For the name of a transcript, its last entry; of a document, the turn. */
+  readonly entryId: string;
+  readonly role?: string;
+  /** Of a call or a result. */
+  readonly tool?: string;
+  /** As stored. */
+  readonly timestamp: string;
+  /** The first match in the entry. */
+  readonly snippet: Snippet;
+}
+
+/** Filters of {@link searchSessions}. */
+export interface SearchOptions {
+  /** Default: all. */
+  readonly kinds?: readonly SearchedKind[] | undefined;
+  /** Only messages of this role. */
+  readonly role?: string | undefined;
+  /** Only calls of this tool, and their results. */
+  readonly tool?: string | undefined;
+  /** Default false. */
+  readonly regex?: boolean;
+  /** Only entries from this time on, in epoch ms. */
+  readonly sinceMs?: number | undefined;
+  /** pi and omp are distinguished by the header. Default: all. */
+  readonly agents?: readonly SearchedAgent[] | undefined;
+  /**
+   * Reads a document of ConnectOnion: `connectonionEntries` of `@branchlog/connectonion`. Undefined
+   * skips it. Default: documents are not searched.
+   */
+  readonly documents?: ((path: string) => Promise<SearchedDocument | undefined>) | undefined;
+  /** Whole lines around a match. Default: a part of one. */
+  readonly contextLines?: number | undefined;
+  /**
+   * Called with each path that is skipped: those that are not UTF-8, with U+FFFD for the invalid
+   * bytes, and rollouts that Codex compressed.
+   */
+  readonly onUnlisted?: ((path: string) => void) | undefined;
+  /** Called before each session. */
+  readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
+  /** Ends the search with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export class Search {
+  /** Names match with gaps, so bytes cannot exclude them. */
+  readonly sessionLines: LineFilter;
+  readonly transcriptLines: LineFilter;
+  readonly #text: TextSearch;
+  readonly #options: SearchOptions;
+
+  constructor(text: TextSearch, options: SearchOptions) {
+    this.#text = text;
+    this.#options = options;
+    const takesNames = options.kinds?.includes("name") ?? true;
+    this.sessionLines = new LineFilter(text.bytesOf, takesNames);
+    this.transcriptLines = new LineFilter(text.bytesOf, false);
+  }
+
+  includes(agent: SearchedAgent): boolean {
+    return this.#options.agents?.includes(agent) ?? true;
+  }
+
+  /** The first text that matches. */
+  match(entry: SessionEntry): Match | undefined {
+    if (this.#isBefore(entry.timestamp)) return undefined;
+    for (const text of entryTexts(entry)) {
+      const match = this.#matchOf(text);
+      if (match !== undefined) return match;
+    }
+    return undefined;
+  }
+
+  matchName(name: string, timestamp: string): Match | undefined {
+    return this.#isBefore(timestamp) ? undefined : this.#matchOf({ kind: "name", text: name });
+  }
+
+  #isBefore(timestamp: string): boolean {
+    return storedTimeMs(timestamp) < (this.#options.sinceMs ?? Number.NEGATIVE_INFINITY);
+  }
+
+  #matchOf({ text, ...said }: EntryText): Match | undefined {
+    const { kinds, role, tool } = this.#options;
+    if (kinds !== undefined && !kinds.includes(said.kind)) return undefined;
+    if (role !== undefined && said.role !== role) return undefined;
+    if (tool !== undefined && said.tool?.toLowerCase() !== tool.toLowerCase()) return undefined;
+    const snippet = said.kind === "name" ? this.#text.inName(text) : this.#text.inText(text);
+    return snippet && { ...said, snippet };
+  }
+}
+
+export type Match = Pick<SearchHit, "kind" | "role" | "tool" | "snippet">;

@@ -1,0 +1,172 @@
+/**
+ * Searches sessions of every agent: messages, thinking, calls, results, names, labels. One session
+ * at a time, latest change first, in bounded memory; hits are yielded at once. Nothing is written;
+ * unreadable files are skipped.
+ */
+import { resolve } from "node:path";
+import { LineFramer, chunkBytesDefault, openByteSource } from "@branchlog/streaming";
+import type { FileSource, OptionNames } from "@branchlog/streaming";
+import { requireList, requireOneOf, requireOptions, requireText } from "@branchlog/core/internal";
+import { isCompressedName, isUnlistable, lookAtFile } from "../catalog/session-files.ts";
+import type { SessionFile } from "../catalog/session-files.ts";
+import { isAgentFileName, readAgent } from "../find/agent-file.ts";
+import { filesIn, sessionDirectories } from "../find/find-sessions.ts";
+import { readableKind } from "@branchlog/core/internal";
+import { requireNoAddress } from "@branchlog/core/addresses";
+import { searchedKinds } from "./entry-texts.ts";
+import { Candidates, SessionMatches, TranscriptMatches } from "./file-matches.ts";
+import type { Matches } from "./file-matches.ts";
+import { textSearch } from "./search-query.ts";
+import { Search } from "./search-terms.ts";
+import type { SearchHit, SearchOptions, SearchedDocument } from "./search-terms.ts";
+
+const firstReadBytes = 64 * 1024;
+
+const searchNames: OptionNames<SearchOptions> = {
+  kinds: true,
+  role: true,
+  tool: true,
+  regex: true,
+  sinceMs: true,
+  agents: true,
+  contextLines: true,
+  documents: true,
+  onUnlisted: true,
+  onProgress: true,
+  signal: true,
+};
+
+/**
+ * The hits of a query, one for each entry at most: those of the session that changed last come
+ * first, and those of one session in file order. Upper and lower case are the same; in names, the
+ * query may leave characters out. An empty query has no hits. O(bytes of the files): lines that
+ * cannot have a match are not parsed. A transcript with a match is read a second time, since the
+ * ids of its entries depend on the records before.
+ * @param places Directories, with all that is below them, and session files.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`; `ERR_INVALID_ARGUMENT` for a
+ * malformed regular expression; the signal's reason.
+ * @example
+ * for await (const { path, snippet } of searchSessions("sessions", "red build")) {
+ *   console.log(path, snippet.text);
+ * }
+ */
+export async function* searchSessions(
+  places: string | readonly string[],
+  query: string,
+  options: SearchOptions = {},
+): AsyncGenerator<SearchHit, void, undefined> {
+  const { signal, onProgress, documents } = requireOptions(options, searchNames);
+  const given =
+    typeof places === "string" ? [places] : requireList("What holds the places", places);
+  for (const place of given) requireText("A place", place);
+  for (const kind of options.kinds ?? []) requireOneOf("A kind", kind, searchedKinds);
+  const search = new Search(textSearch(requireText("The query", query), options), options);
+  signal?.throwIfAborted();
+  const files = await filesAt(given, options);
+  const chunk = Buffer.allocUnsafe(chunkBytesDefault);
+  for (const [searched, file] of files.entries()) {
+    onProgress?.({ searched, total: files.length });
+    try {
+      if (documents !== undefined && isAgentFileName(file.name)) {
+        const isSearched = search.includes("connectonion") && (await readAgent(file.path, signal));
+        if (isSearched) yield* documentHits(file.path, search, await documents(file.path));
+      } else yield* hitsIn(file.path, search, chunk, signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      // Only errors of the system concern the file.
+      if (!(error instanceof Error && "syscall" in error)) throw error;
+    }
+  }
+}
+
+/** Latest change first. */
+async function filesAt(
+  places: readonly string[],
+  { onUnlisted, documents, sinceMs = Number.NEGATIVE_INFINITY, signal }: SearchOptions,
+): Promise<SessionFile[]> {
+  for (const place of places) requireNoAddress(place);
+  const named = places.map((place) => lookAtFile(resolve(place)));
+  const directories = places.filter((_place, at) => named[at]?.isReadable !== true);
+  const below = await sessionDirectories(directories, signal);
+  for (const path of below.unlisted) onUnlisted?.(path);
+  const found = await filesIn(below.directories, signal);
+  if (documents !== undefined) found.push(...below.agentFiles.map(lookAtFile));
+  for (const file of found) if (isUnlistable(file)) onUnlisted?.(file.path);
+  for (const { name, path } of named) if (isCompressedName(name)) onUnlisted?.(path);
+  const all = new Map([...named, ...found].map((file) => [file.identity ?? file.path, file]));
+  const byPath = (one: SessionFile, other: SessionFile): number => (one.path < other.path ? -1 : 1);
+  return [...all.values()]
+    .filter(({ isReadable, mtimeMs }) => isReadable && mtimeMs >= sinceMs)
+    .sort((one, other) => other.mtimeMs - one.mtimeMs || byPath(one, other));
+}
+
+function* documentHits(
+  path: string,
+  search: Search,
+  document: SearchedDocument | undefined,
+): Generator<SearchHit> {
+  for (const entry of document?.entries ?? []) {
+    const match = search.match(entry);
+    if (document === undefined || match === undefined) continue;
+    const { id: entryId, timestamp } = entry;
+    const { header } = document;
+    yield { path, header, transcriptOf: "connectonion", entryId, timestamp, ...match };
+  }
+}
+
+async function* hitsIn(
+  path: string,
+  search: Search,
+  chunk: Buffer,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<SearchHit, void, undefined> {
+  const source = openByteSource(path);
+  try {
+    const session = new SessionMatches(source, path, search);
+    yield* hitsOf(session, { source, chunk, signal });
+    const size = source.sizeSync();
+    const kind = session.mayBeTranscript ? readableKind(source, size) : undefined;
+    if (kind === undefined || !search.includes(kind)) return;
+    const candidates = new Candidates(search.transcriptLines);
+    yield* hitsOf(candidates, { source, chunk, signal });
+    if (candidates.lines.size === 0) return;
+    const transcript = new TranscriptMatches(source, { path, kind, search, candidates });
+    yield* hitsOf(transcript, { source, chunk, signal });
+  } finally {
+    source.closeSync();
+  }
+}
+
+interface Reading {
+  readonly source: FileSource;
+  readonly chunk: Buffer;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function* hitsOf(
+  matches: Matches,
+  { source, chunk, signal }: Reading,
+): AsyncGenerator<SearchHit, void, undefined> {
+  const framer = new LineFramer();
+  const size = source.sizeSync();
+  const { sink } = matches;
+  while (framer.offset < size && !matches.isOver) {
+    // Of most transcripts the first search needs the first record only.
+    const atOnceBytes = framer.offset === 0 ? firstReadBytes : chunk.length;
+    const length = Math.min(atOnceBytes, size - framer.offset);
+    const bytesRead = await source.read(chunk, 0, length, framer.offset);
+    signal?.throwIfAborted();
+    if (bytesRead === 0) break;
+    framer.push(chunk.subarray(0, bytesRead), sink);
+    yield* matches.hits.splice(0);
+  }
+  // The unterminated end may be a whole record.
+  const rest = matches.isOver ? null : framer.rest();
+  if (rest?.long) sink.longLine(rest.long, rest.lineNumber);
+  else if (rest?.bytes) {
+    const { bytes, length, offset, lineNumber } = rest;
+    if ("line" in sink) sink.line(bytes, 0, length, offset, lineNumber);
+    else sink.addLines(bytes, 0, length, offset, lineNumber);
+  }
+  yield* matches.hits;
+}

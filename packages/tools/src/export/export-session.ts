@@ -1,0 +1,224 @@
+/** Exports one path of a session, in bounded memory, whole or not at all. */
+import { resolve } from "node:path";
+import type { JsonObject, OptionNames } from "@branchlog/streaming";
+import type { SessionEntry, StoredSession } from "@branchlog/core";
+import type { EngineOptions } from "@branchlog/core/types";
+import type { RedactionReport } from "../redaction/redactor.ts";
+import {
+  AnswerJoiner,
+  Engine,
+  createStreamedLog,
+  engineSettings,
+  exactArguments,
+  inLargeChunksAsync,
+  isObject,
+  piecesOfOneLog,
+  requireBoolean,
+  requireFree,
+  requireOptions,
+  requireText,
+} from "@branchlog/core/internal";
+import { Redactor } from "../redaction/redactor.ts";
+import { LineConverter } from "../convert/line-converter.ts";
+import { exportedPath, pathRows, linearLines } from "./linear-lines.ts";
+import { inTwoPasses, redactedEntry, redactedHeader, redactedLines } from "./redacted-parts.ts";
+import { entryMarkdown, markdownIndent, markdownTitle } from "./markdown-text.ts";
+
+/** The path of a session file, or a session in a store. */
+export type ExportSource = string | StoredSession;
+
+export interface ExportOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
+  /** The id of the entry where the path ends. Default: the last entry of the log. */
+  readonly at?: string | undefined;
+  /** Ends the export with the signal's reason; nothing is created. */
+  readonly signal?: AbortSignal;
+  /**
+   * Replaces secrets by markers such as `[redacted: github-token 1]`, and leaves out images. The
+   * session is read twice, the first time before the first piece. Default: false.
+   */
+  readonly redact?: boolean;
+  /** Called behind the last piece, with what was replaced. */
+  readonly onRedacted?: (report: RedactionReport) => void;
+}
+
+const exportNames: OptionNames<ExportOptions> = {
+  ports: true,
+  lineBytesMax: true,
+  at: true,
+  signal: true,
+  redact: true,
+  onRedacted: true,
+};
+
+export interface ExportReport {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** With `redact`. */
+  readonly redaction?: RedactionReport;
+}
+
+export interface LinearReport extends ExportReport {
+  readonly converted: Readonly<Record<string, number>>;
+  /** Whether an entry with the name was added, which the source has elsewhere. */
+  readonly addedName: boolean;
+  /** Resets of omp (`reset_boundary`) after the last compaction, which pi does not know. */
+  readonly resets: number;
+}
+
+/**
+ * A path of a session as Markdown, in pieces.
+ * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`; `ERR_LOG_CHANGED` at the end at
+ * the latest, after which the pieces are invalid; `ERR_REDACTION_FAILED`.
+ */
+export function markdownPieces(
+  source: ExportSource,
+  options: ExportOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  return piecesOf(source, options, (engine, redactor) => markdownTexts(engine, options, redactor));
+}
+
+async function* piecesOf<T>(
+  source: ExportSource,
+  options: ExportOptions,
+  make: (engine: Engine, redactor: Redactor | undefined) => AsyncIterable<T>,
+): AsyncGenerator<T, void, undefined> {
+  const { signal, redact = false, onRedacted, ...opening } = requireOptions(options, exportNames);
+  const isRedacted = requireBoolean("redact", redact);
+  const engine = await Engine.openAt(source, { ...opening, access: "read" }, signal);
+  const redactor = isRedacted ? new Redactor(engine.path) : undefined;
+  const pieces = (): AsyncIterable<T> => make(engine, redactor);
+  try {
+    yield* piecesOfOneLog(engine, redactor ? inTwoPasses(redactor, pieces) : pieces());
+    if (redactor) onRedacted?.(redactor.report());
+  } finally {
+    engine.release();
+  }
+}
+
+async function* markdownTexts(
+  engine: Engine,
+  { at, signal }: ExportOptions,
+  redactor: Redactor | undefined,
+): AsyncGenerator<string, void, undefined> {
+  const rows = pathRows(engine, at);
+  const { indexer, name } = engine.log.state;
+  const title = (text: string): string => redactor?.text(text) ?? text;
+  const header = redactor ? redactedHeader(redactor, engine.header) : engine.header;
+  yield title(markdownTitle(header, name === undefined ? name : title(name)));
+  const joiner = new AnswerJoiner();
+  for await (const { row, entry } of engine.bodies.entries(rows, signal)) {
+    // Parsing rounds numbers that no double holds.
+    const isExact = indexer.transcript === undefined && hasCalls(entry);
+    const line = isExact ? engine.bodies.lineSync(row).toString() : "";
+    const [clean, exact] = redactor ? redactedEntry(redactor, entry, line) : [entry, line];
+    for (const whole of joiner.take(clean)) yield* markdownOf(whole, exact, redactor);
+  }
+  for (const whole of joiner.end()) yield* markdownOf(whole, "", redactor);
+}
+
+function* markdownOf(
+  entry: SessionEntry,
+  line: string,
+  redactor: Redactor | undefined,
+): Generator<string> {
+  const text = entryMarkdown(entry, exactArguments(line, markdownIndent));
+  if (text !== "") yield redactor?.text(text, entry.id) ?? text;
+}
+
+function hasCalls(entry: SessionEntry): boolean {
+  if (entry.type !== "message") return false;
+  // Decoding boundary: what is stored as a message may be anything.
+  const message = entry.message as unknown as JsonObject | undefined;
+  const content = message?.["content"];
+  return Array.isArray(content) && content.some((block) => isObject(block) && "arguments" in block);
+}
+
+/**
+ * A path of a session as the bytes of a log for pi: the header, each entry of the path in pi's
+ * dialect, then the name and labels that other entries give it.
+ * @throws BranchlogError as {@link markdownPieces}.
+ */
+export function linearPieces(
+  source: ExportSource,
+  options: ExportOptions = {},
+): AsyncGenerator<Buffer, void, undefined> {
+  return convertedPieces(source, options, () => new LineConverter("pi"));
+}
+
+function convertedPieces(
+  source: ExportSource,
+  options: ExportOptions,
+  newConverter: () => LineConverter,
+): AsyncGenerator<Buffer, void, undefined> {
+  return piecesOf(source, options, async function* (engine, redactor) {
+    const { at, signal } = options;
+    const path = await exportedPath(engine, at, signal);
+    const lines = linearLines({ engine, ...path, signal, converter: newConverter() });
+    yield* inLargeChunksAsync(redactor ? redactedLines(redactor, lines) : lines);
+  });
+}
+
+/**
+ * Writes a path of a session to a new Markdown file.
+ * @throws BranchlogError as {@link markdownPieces}; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`.
+ * @example
+ * await exportMarkdown("session.jsonl", "session.md");
+ */
+export function exportMarkdown(
+  source: ExportSource,
+  target: string,
+  options: ExportOptions = {},
+): Promise<ExportReport> {
+  return written(target, options, (reporting) =>
+    inLargeChunksAsync(asBytes(markdownPieces(source, reporting))),
+  );
+}
+
+/**
+ * Writes a path of a session to a new linear log for pi. The context at its end is that of the
+ * source.
+ * @throws BranchlogError as {@link linearPieces}; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`.
+ */
+export async function exportLinear(
+  source: ExportSource,
+  target: string,
+  options: ExportOptions = {},
+): Promise<LinearReport> {
+  let converter = new LineConverter("pi");
+  // A second pass counts again.
+  const newConverter = (): LineConverter => (converter = new LineConverter("pi"));
+  const report = await written(target, options, (reporting) =>
+    convertedPieces(source, reporting, newConverter),
+  );
+  return { ...report, ...converter.counts };
+}
+
+async function written(
+  target: string,
+  options: ExportOptions,
+  pieces: (options: ExportOptions) => AsyncIterable<Buffer>,
+): Promise<ExportReport> {
+  const { ports: given, signal, onRedacted } = requireOptions(options, exportNames);
+  const { ports } = engineSettings(given === undefined ? {} : { ports: given });
+  const path = resolve(requireText("The target", target));
+  signal?.throwIfAborted();
+  requireFree(ports, path);
+  let bytes = 0;
+  let redaction: RedactionReport | undefined;
+  const reporting = (report: RedactionReport): void => {
+    redaction = report;
+    onRedacted?.(report);
+  };
+  async function* counted(): AsyncGenerator<Buffer> {
+    for await (const piece of pieces({ ...options, onRedacted: reporting })) {
+      bytes += piece.length;
+      yield piece;
+    }
+  }
+  await createStreamedLog(ports, path, counted());
+  return { path, sizeBytes: bytes, ...(redaction === undefined ? {} : { redaction }) };
+}
+
+async function* asBytes(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const text of texts) yield Buffer.from(text);
+}

@@ -1,0 +1,83 @@
+/**
+ * Imports all transcripts below a directory, one session file each. Can be interrupted and
+ * restarted: imported sessions are kept and skipped.
+ */
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { resolve } from "node:path";
+import { findSessions } from "@branchlog/library";
+import type { BranchlogError } from "@branchlog/core";
+import type { ListedSession } from "@branchlog/library";
+import { isBranchlogError } from "@branchlog/core/errors";
+import { compressedErrorAt, requireText, sessionPath } from "@branchlog/core/internal";
+import { importSession } from "./import-session.ts";
+import type { ImportReport } from "./import-session.ts";
+
+export interface DirectoryImportOptions {
+  /** Ends the import with its reason; the session that is being imported is not created. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Outcome =
+  | { readonly kind: "imported"; readonly report: ImportReport }
+  /** Already imported. */
+  | { readonly kind: "exists"; readonly path: string }
+  /** Nothing was created. */
+  | { readonly kind: "failed"; readonly error: BranchlogError };
+
+/** The result for one transcript, and the progress. */
+export type DirectoryImportStep = Outcome & {
+  readonly source: string;
+  readonly done: number;
+  readonly total: number;
+};
+
+/**
+ * Imports the transcripts of Claude Code and Codex below a directory, sub-agents' among them, the
+ * latest first. A session is named by the time at which it began and its id, as pi names sessions;
+ * a transcript that has grown since it was imported is not imported again.
+ * @param target The directory of the new sessions; created if it is missing.
+ * @throws What `findSessions` throws about the place; the signal's reason.
+ * @example
+ * for await (const { kind, source } of importDirectory("/home/me/.claude/projects", "sessions")) {
+ *   console.log(kind, source);
+ * }
+ */
+export async function* importDirectory(
+  place: string,
+  target: string,
+  { signal }: DirectoryImportOptions = {},
+): AsyncGenerator<DirectoryImportStep, void, undefined> {
+  const directory = resolve(requireText("The target", target));
+  const options = { artifacts: true, catalog: "read", signal } as const;
+  const { sessions, unlisted } = await findSessions([place], options);
+  const transcripts = sessions.filter(({ transcript }) => transcript !== undefined);
+  await mkdir(directory, { recursive: true });
+  const errors = unlisted.flatMap((path) => compressedErrorAt(path) ?? []);
+  const total = transcripts.length + errors.length;
+  for (const [at, session] of transcripts.entries()) {
+    const step = { source: session.path, done: at + 1, total };
+    yield { ...step, ...(await outcomeOf(session, directory, signal)) };
+  }
+  for (const [at, error] of errors.entries()) {
+    const done = transcripts.length + at + 1;
+    yield { source: error.path ?? "", done, total, kind: "failed", error };
+  }
+}
+
+async function outcomeOf(
+  { header, path: source }: ListedSession,
+  directory: string,
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
+  try {
+    const path = sessionPath(directory, header);
+    if (existsSync(path)) return { kind: "exists", path };
+    const options = signal === undefined ? {} : { signal };
+    return { kind: "imported", report: await importSession(source, path, options) };
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (isBranchlogError(error)) return { kind: "failed", error };
+    throw error;
+  }
+}

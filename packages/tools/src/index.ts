@@ -1,0 +1,79 @@
+/**
+ * `@branchlog/tools`: verifies, repairs, migrates, compares, counts, exports, redacts and converts
+ * sessions. In reading order.
+ */
+export { verifySession } from "./verify/verify-session.ts";
+export type { VerifyOptions, VerifyReport } from "./verify/verify-session.ts";
+export { isDamaged } from "./verify/finding.ts";
+export type {
+  Finding,
+  FindingKind,
+  FindingWeight,
+  BadLine,
+  BadLineKind,
+  ChangedLine,
+  CheckpointDifference,
+  Checksums,
+  DamagedEntry,
+  DuplicateId,
+  LinePlace,
+  Orphan,
+  ParentCycle,
+  PendingEnd,
+} from "./verify/finding.ts";
+export { openedFindings } from "./verify/opened-findings.ts";
+export type { TreeFindings } from "./verify/tree-check.ts";
+export { migrateSession } from "./migrate/migrate-session.ts";
+export type { MigrateOptions, MigrationResult } from "./migrate/migrate-session.ts";
+export { applyRepair } from "./repair/apply-repair.ts";
+export type { ApplyOptions, RepairResult } from "./repair/apply-repair.ts";
+export { planRepair } from "./repair/plan-repair.ts";
+export type { PlanOptions } from "./repair/plan-repair.ts";
+export { isSound } from "./repair/repair-plan.ts";
+export type {
+  HeaderSource,
+  HeaderStep,
+  KeepStep,
+  OrphanedEntry,
+  RecoverStep,
+  RemainingDamage,
+  RepairChange,
+  RepairPlan,
+  RepairStep,
+  SetAsideReason,
+  SetAsideStep,
+  StandInStep,
+  TerminateStep,
+} from "./repair/repair-plan.ts";
+export { salvagedBytes } from "./repair/salvage-lines.ts";
+export type { SalvageLine } from "./repair/salvage-lines.ts";
+export { diffBranches } from "./compare/branch-difference.ts";
+export type { BranchDifference, ComparedPlace } from "./compare/branch-difference.ts";
+export { diffContexts } from "./compare/context-difference.ts";
+export type { ContextDifference } from "./compare/context-difference.ts";
+export { usageStatistics } from "./usage/usage-statistics.ts";
+export type { StatisticsOptions, UsageStatistics } from "./usage/usage-statistics.ts";
+export type { SpentGrouping, SpentGroups, SpentSums } from "./usage/spent-sums.ts";
+export type { RedactionReport } from "./redaction/redactor.ts";
+export { Redactor } from "./redaction/redactor.ts";
+export { convertSession } from "./convert/convert-session.ts";
+export type { ConversionResult } from "./convert/convert-session.ts";
+export type { ConvertOptions } from "./convert/convert-session.ts";
+export type { ConversionTarget } from "./convert/convert-entry.ts";
+export { importDirectory } from "./import/import-directory.ts";
+export type { DirectoryImportOptions } from "./import/import-directory.ts";
+export type { DirectoryImportStep } from "./import/import-directory.ts";
+export { importSession } from "./import/import-session.ts";
+export type { ImportOptions } from "./import/import-session.ts";
+export type { ImportProgress } from "./import/import-session.ts";
+export type { ImportReport } from "./import/import-session.ts";
+export type { ImportDiagnostic } from "./import/source-mapping.ts";
+export type { SkipReason } from "./import/source-mapping.ts";
+export { exportLinear } from "./export/export-session.ts";
+export { exportMarkdown } from "./export/export-session.ts";
+export { linearPieces } from "./export/export-session.ts";
+export { markdownPieces } from "./export/export-session.ts";
+export type { ExportOptions } from "./export/export-session.ts";
+export type { ExportReport } from "./export/export-session.ts";
+export type { ExportSource } from "./export/export-session.ts";
+export type { LinearReport } from "./export/export-session.ts";

@@ -1,0 +1,111 @@
+/** What the entries of one session, or document, spent; no body is kept. */
+import type { SessionEntry } from "@branchlog/core";
+import type { SearchedDocument } from "@branchlog/library";
+import type { UsageTotals } from "@branchlog/core/types";
+import { answerKey, Engine, usage } from "@branchlog/core/internal";
+import type { CountedOnce, Identity } from "./counted-once.ts";
+import type { SpentRecord } from "./spent-sums.ts";
+
+export interface RecordsOf {
+  readonly project: string;
+  readonly agent: string;
+  /** Whether it belongs to another session: its user is a model. */
+  readonly isSubagent: boolean;
+  readonly once: CountedOnce;
+  /** Only entries since then, in epoch ms. */
+  readonly sinceMs: number | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Throws as `openSession`, also after some records. */
+export async function* sessionRecords(
+  path: string,
+  of: RecordsOf,
+): AsyncGenerator<SpentRecord, void, undefined> {
+  const engine = await Engine.open(path, { access: "read" }, of.signal);
+  of.once.begin();
+  try {
+    for await (const { entry } of engine.bodies.entries(spendingRows(engine), of.signal)) {
+      yield* recordsOf(entry, of);
+    }
+  } finally {
+    engine.release();
+  }
+}
+
+/** The turns of a document have no copies. */
+export async function* documentRecords(
+  read: () => Promise<SearchedDocument | undefined> | undefined,
+  of: Omit<RecordsOf, "once">,
+): AsyncGenerator<SpentRecord, void, undefined> {
+  const document = await read();
+  for (const entry of document?.entries ?? []) yield* recordsOf(entry, { ...of, once: undefined });
+}
+
+function* spendingRows(engine: Engine): Generator<number> {
+  const { index, log } = engine;
+  // No transcript has usage in the results of tools, which are most of its bytes.
+  const isTranscript = log.state.indexer.transcript !== undefined;
+  for (let row = 0; row < log.state.revision; row += 1) {
+    const { type, role } = index.kindOf(row);
+    if (usage.types?.includes(type) === false || (isTranscript && role === "toolResult")) continue;
+    yield row;
+  }
+}
+
+function* recordsOf(
+  entry: SessionEntry,
+  of: Omit<RecordsOf, "once"> & { readonly once: CountedOnce | undefined },
+): Generator<SpentRecord> {
+  const { project, agent, sinceMs, once } = of;
+  const { total: spent, byModel } = usage.apply(usage.initial(), { revision: 1, entry });
+  const asked = of.isSubagent ? undefined : askedIn(entry, agent);
+  const timeMs = Date.parse(entry.timestamp);
+  const own: Identity = [entry.id, timeMs, entry.type];
+  const foreign = foreignIdentity(entry, agent, [asked ?? "", timeMs, spent]);
+  // A fork for another agent has an answer as one entry, with the id of its first part.
+  if (foreign !== undefined) once?.mark(own);
+  if (asked === undefined && spent.totalTokens === 0 && spent.cost === 0) return;
+  if (once?.takes(foreign ?? own, agent === "claude" && foreign !== undefined) === false) return;
+  if (sinceMs !== undefined && !(timeMs >= sinceMs)) return;
+  const [[provider, models] = []] = byModel;
+  const [id] = models?.keys() ?? [];
+  const model = provider === undefined || id === undefined ? "" : `${provider}/${id}`;
+  const turns = asked === undefined ? 0 : 1;
+  yield { project, agent, day: localDay(timeMs), model, turns, spent };
+}
+
+/** The content of a user's message; undefined for any other entry. */
+function askedIn(entry: SessionEntry, agent: string): string | undefined {
+  if (entry.type !== "message") return undefined;
+  // Decoding boundary: foreign files hold messages that are null.
+  const message: unknown = entry.message;
+  if (typeof message !== "object" || message === null) return undefined;
+  if (Reflect.get(message, "role") !== "user") return undefined;
+  // Of a transcript, content is made of texts and images.
+  if (agent === "codex") return JSON.stringify(Reflect.get(message, "content"));
+  // What it asked a sub-agent in its own file is below the place of that task.
+  return agent === "claude" && entry.parentId?.endsWith("#task") === true ? undefined : "";
+}
+
+/** Entries of Codex are known by their lines only, and answers of Claude Code have several ids. */
+function foreignIdentity(
+  entry: SessionEntry,
+  agent: string,
+  [asked, timeMs, spent]: readonly [string, number, UsageTotals],
+): Identity | undefined {
+  if (agent === "codex") {
+    const { input, output, cacheRead, cacheWrite } = spent;
+    return [asked, timeMs, entry.type, input, output, cacheRead, cacheWrite];
+  }
+  const answer: unknown = agent === "claude" ? Reflect.get(entry, answerKey) : undefined;
+  return typeof answer === "string" ? [answer] : undefined;
+}
+
+/** Days of people are those of their clocks. */
+function localDay(timeMs: number): string {
+  const time = new Date(timeMs);
+  if (Number.isNaN(time.getTime())) return "";
+  const parts = [time.getFullYear(), time.getMonth() + 1, time.getDate()];
+  return parts.map((part) => String(part).padStart(2, "0")).join("-");
+}

@@ -1,0 +1,118 @@
+/**
+ * What the sessions at some places spent. Each entry counts once, whatever copies of it there are,
+ * and sub-agents count as the project of the session that started them.
+ */
+import { findSessions } from "@branchlog/library";
+import { isBranchlogError } from "@branchlog/core";
+import type { BranchlogError } from "@branchlog/core";
+import type { FindOptions, FoundSessions, ListedSession } from "@branchlog/library";
+import type { SearchedDocument, SearchProgress } from "@branchlog/library";
+import { cwdOf } from "@branchlog/library/internal";
+import { Engine, requireOptions } from "@branchlog/core/internal";
+import type { OptionNames } from "@branchlog/streaming";
+import { CountedOnce } from "./counted-once.ts";
+import { ownersAmong } from "./session-owners.ts";
+import { documentRecords, sessionRecords } from "./spent-records.ts";
+import { noGroups, plusRecord } from "./spent-sums.ts";
+import type { SpentGroups, SpentRecord } from "./spent-sums.ts";
+
+type Filters = Pick<FindOptions, "agents" | "sinceMs" | "catalog" | "signal">;
+
+export interface StatisticsOptions extends Filters {
+  /** Only the session, or document, with this path, and its sub-agents, of whatever agent. */
+  readonly only?: string | undefined;
+  /** As of `searchSessions`: `connectonionEntries`. Default: documents are not counted. */
+  readonly documents?: ((path: string) => Promise<SearchedDocument | undefined>) | undefined;
+  /** Called while sessions are listed, and from the start again while they are read. */
+  readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
+}
+
+const optionNames: OptionNames<StatisticsOptions> = {
+  agents: true,
+  sinceMs: true,
+  catalog: true,
+  signal: true,
+  only: true,
+  documents: true,
+  onProgress: true,
+};
+
+export interface UsageStatistics extends SpentGroups {
+  /** Sessions and documents; a sub-agent is a part of its session. */
+  readonly sessions: number;
+  /** Of sessions that could not be read, or not to their end. */
+  readonly unread: readonly BranchlogError[];
+  /** Paths left out, as `findSessions` names them. */
+  readonly unlisted: readonly string[];
+}
+
+/**
+ * Adds up turns, tokens and costs of the sessions below directories; with `sinceMs`, of entries
+ * since then. Reads them one after the other; memory: a digest for each entry that counts.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for a place; as `openSession` for
+ * `only`; the signal's reason.
+ * @example
+ * const { total } = await usageStatistics(knownPlaces());
+ * if (total.unpriced === 0) console.log(total.cost);
+ */
+export async function usageStatistics(
+  places: readonly string[],
+  options: StatisticsOptions = {},
+): Promise<UsageStatistics> {
+  const { only, documents, onProgress, ...filters } = requireOptions(options, optionNames);
+  const { signal, sinceMs } = filters;
+  const isNamed = only !== undefined;
+  const wanted = isNamed ? { ...filters, agents: undefined, sinceMs: undefined } : filters;
+  const listed = await findSessions(places, { ...wanted, onProgress, artifacts: true });
+  const ownerOf = ownersAmong(listed.sessions);
+  const found = only === undefined ? listed : await chosen(listed, only, ownerOf);
+  const once = new CountedOnce();
+  const owners = new Set<string>();
+  const unread: BranchlogError[] = [];
+  let [groups, searched] = [noGroups(), 0];
+  const count = async (records: AsyncIterable<SpentRecord>): Promise<void> => {
+    onProgress?.({ searched, total: found.sessions.length + found.agents.length });
+    searched += 1;
+    try {
+      for await (const record of records) groups = plusRecord(groups, record);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (isNamed || !isBranchlogError(error)) throw error;
+      unread.push(error);
+    }
+  };
+  for (const session of found.sessions.toSorted(inOrderOfStart)) {
+    const owner = ownerOf(session);
+    owners.add(owner.path);
+    const agent = session.transcript?.of ?? session.dialect;
+    const isSubagent = owner !== session || session.transcript?.isSubagent === true;
+    const of = { project: cwdOf(owner), agent, isSubagent, sinceMs, signal };
+    await count(sessionRecords(session.path, { ...of, once }));
+  }
+  for (const { path, cwd: project } of documents === undefined ? [] : found.agents) {
+    owners.add(path);
+    const of = { project, agent: "connectonion", isSubagent: false, sinceMs, signal };
+    await count(documentRecords(() => documents?.(path), of));
+  }
+  return { ...groups, sessions: owners.size, unread, unlisted: found.unlisted };
+}
+
+async function chosen(
+  found: FoundSessions,
+  only: string,
+  ownerOf: (session: ListedSession) => ListedSession,
+): Promise<FoundSessions> {
+  const sessions = found.sessions.filter((one) => one.path === only || ownerOf(one).path === only);
+  const agents = found.agents.filter(({ path }) => path === only);
+  if (sessions.length + agents.length > 0) return { ...found, sessions, agents, unlisted: [] };
+  // Opening it says why it is not listed.
+  (await Engine.open(only, { access: "read" })).release();
+  return { ...found, sessions, agents, unlisted: [] };
+}
+
+/** Of two sessions that have an entry, the first is the one that it was copied from. */
+function inOrderOfStart(one: ListedSession, other: ListedSession): number {
+  const [start, otherStart] = [one.header.timestamp, other.header.timestamp];
+  if (start !== otherStart) return start < otherStart ? -1 : 1;
+  return one.modifiedMs - other.modifiedMs;
+}

@@ -1,0 +1,121 @@
+/** Sessions that never touch a disk: new ones, and those of records that a caller kept. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { SessionManager } from "@branchlog/agents/pi";
+import type { FileEntry } from "@branchlog/agents/pi";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { compaction, stored, textsOf, user } from "../../core/projections/sample-entries.ts";
+import { answer, idsOf, inMemory, inMemoryFiles, say } from "./managers.ts";
+
+const entries = [
+  user("1", null, "a"),
+  user("2", "1", "b"),
+  compaction("3", "2", "summary", "2"),
+  stored("label", "4", "3", { targetId: "1", label: "start" }),
+  user("5", "2", "on another branch"),
+];
+const header: FileEntry = {
+  type: "session",
+  version: 3,
+  id: "kept",
+  timestamp: "2025-01-01T00:00:00.000Z",
+  cwd: "/kept",
+};
+
+describe("a manager", () => {
+  it("has no members that a program could replace by its own without noticing", () => {
+    const manager = SessionManager.inMemory("/w");
+    const own = ["position", "state", "append"].filter((name) => name in manager);
+    expect(own).toEqual([]);
+  });
+});
+
+describe("a session in memory", () => {
+  it("has no file and no directory, and is not persisted", () => {
+    const manager = SessionManager.inMemory("/work");
+    say(manager, "1");
+    answer(manager, "2");
+    expect([manager.getSessionFile(), manager.getSessionDir()]).toEqual([undefined, ""]);
+    expect([manager.isPersisted(), manager.usesDefaultSessionDir()]).toEqual([false, false]);
+    expect(manager.getCwd()).toBe("/work");
+    expect(manager.newSession()).toBeUndefined();
+    expect(manager.getEntryCount()).toBe(0);
+    expect(SessionManager.inMemory().getCwd()).toBe(process.cwd());
+    expect(SessionManager.inMemory("/w", { id: "mine" }).getHeader()?.id).toBe("mine");
+  });
+
+  it("touches no file system but its own", () => {
+    const { managers, fs } = inMemoryFiles();
+    const manager = managers.inMemory("/work", undefined, entries);
+    fs.onCall = () => {
+      throw new Error("touched");
+    };
+    const id = say(manager, "x");
+    manager.createBranchedSession(id);
+    manager.newSession();
+    say(manager, "y");
+    expect(manager.getEntryCount()).toBe(1);
+  });
+
+  it("adopts records with their branches, labels and boundaries; the leaf is the last", () => {
+    const manager = inMemory(entries);
+    expect(manager.getEntries()).toEqual(entries);
+    expect(manager.getLeafId()).toBe("5");
+    expect(manager.getLabel("1")).toBe("start");
+    expect(idsOf(manager.getChildren("2"))).toEqual(["3", "5"]);
+    manager.branch("4");
+    expect(textsOf(manager.buildSessionContext().messages)).toEqual(["summary", "b"]);
+    expect(manager.getHeader()).toMatchObject({ version: 3, cwd: "/work" });
+  });
+
+  it("keeps the caller's records and its own apart", () => {
+    const records = [...entries];
+    const manager = inMemory(records);
+    const id = say(manager, "new");
+    expect(idsOf(entries)).not.toContain(id);
+    // In pi the caller's array grows.
+    expect(records).toHaveLength(entries.length);
+    expect(manager.getEntry(id)?.parentId).toBe("5");
+  });
+
+  it("takes the header from the records; its id wins over that of the options", () => {
+    const manager = SessionManager.inMemory("/work", { id: "other" }, [header, ...entries]);
+    expect(manager.getHeader()).toEqual(header);
+    expect([manager.getSessionId(), manager.getCwd()]).toEqual(["kept", "/work"]);
+    expect(manager.getEntryCount()).toBe(5);
+  });
+
+  it("of no records is a new session", () => {
+    const manager = SessionManager.inMemory("/work", { id: "new" }, []);
+    expect([manager.getSessionId(), manager.getEntryCount()]).toEqual(["new", 0]);
+  });
+
+  it("brings records of an older version into the current form", () => {
+    const old = [
+      { type: "session", id: "old", timestamp: header.timestamp, cwd: "/w" },
+      { type: "message", timestamp: header.timestamp, message: { role: "user", content: "a" } },
+      { type: "message", timestamp: header.timestamp, message: { role: "hookMessage" } },
+    ] as unknown as FileEntry[];
+    const manager = inMemory(old);
+    expect(manager.getHeader()?.version).toBe(3);
+    const [first, second] = manager.getEntries();
+    expect(first?.id).toMatch(/^[0-9a-f]{8}$/u);
+    expect([first?.parentId, second?.parentId]).toEqual([null, first?.id]);
+    expect(second).toHaveProperty("message.role", "custom");
+    expect(manager.getEntry(say(manager, "x"))?.parentId).toBe(second?.id);
+    expect(manager.getEntries().slice(0, 2)).toEqual([first, second]);
+  });
+
+  it("copies a file that it is sent to, and leaves that alone", () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const text = [header, ...entries].map((record) => `${JSON.stringify(record)}\n`).join("");
+    writeFileSync(path, text);
+    const manager = SessionManager.inMemory("/work");
+    manager.setSessionFile(path);
+    expect([manager.getSessionFile(), manager.getSessionId()]).toEqual([path, "kept"]);
+    answer(manager, "in memory");
+    expect(readFileSync(path, "utf8")).toBe(text);
+    expect(manager.getEntryCount()).toBe(6);
+  });
+});

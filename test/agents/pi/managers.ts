@@ -1,0 +1,54 @@
+/** Session managers with a fixed clock and seeded ids, in files or on a file system in memory. */
+import type { ManagerFactory, SessionEntry, SessionManager } from "@branchlog/agents/pi";
+import { MemoryFileSystem, MemoryLock } from "@branchlog/core/testing";
+import { managersWith } from "../../../packages/agents/src/pi/session-manager.ts";
+import { reproducible } from "../../support/reproducible-ports.ts";
+import { assistantMessage, userMessage } from "../../core/projections/sample-entries.ts";
+
+/** The directory of sessions on a file system in memory. */
+export const directory = "/sessions";
+
+/** A file system of its own and managers that keep their sessions there. */
+export function inMemoryFiles(seed = 1): {
+  readonly managers: ManagerFactory<SessionManager>;
+  readonly fs: MemoryFileSystem;
+} {
+  const fs = new MemoryFileSystem();
+  const ports = { fs, lock: new MemoryLock(), ...reproducible(seed) };
+  return { fs, managers: managersWith({ ports }) };
+}
+
+/** Managers on real files, reproducible. */
+export function onDisk(seed = 1): ManagerFactory<SessionManager> {
+  return managersWith({ ports: reproducible(seed) });
+}
+
+/** A manager whose session is in memory for good. */
+export function inMemory(records?: Parameters<typeof SessionManager.inMemory>[2]): SessionManager {
+  return inMemoryFiles().managers.inMemory("/work", undefined, records);
+}
+
+/** Appends a user message and returns its id. */
+export function say(manager: SessionManager, text: string): string {
+  return manager.appendMessage(userMessage(text));
+}
+
+/** Appends an answer of the assistant and returns its id. */
+export function answer(manager: SessionManager, text: string): string {
+  return manager.appendMessage(assistantMessage(text));
+}
+
+export function idsOf(entries: readonly SessionEntry[]): string[] {
+  return entries.map(({ id }) => id);
+}
+
+/**
+ * The lines of a file on a file system in memory, without the empty one behind the last newline.
+ */
+export function linesIn(fs: MemoryFileSystem, path: string | undefined): string[] {
+  return fs
+    .readFileSync(path ?? "")
+    .toString()
+    .trimEnd()
+    .split("\n");
+}

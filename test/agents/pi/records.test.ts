@@ -1,0 +1,92 @@
+/** Records as text and as arrays: parsing, and migration in place. */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import {
+  CURRENT_SESSION_VERSION,
+  SessionManager,
+  buildSessionContext,
+  migrateSessionEntries,
+  parseSessionEntries,
+} from "@branchlog/agents/pi";
+import type { FileEntry, SessionEntry } from "@branchlog/agents/pi";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+function fixture(name: string): { path: string; text: string } {
+  const path = new URL(`../../../fixtures/${name}.jsonl`, import.meta.url).pathname;
+  return { path, text: readFileSync(path, "utf8") };
+}
+
+/** The entries behind the header. */
+function entriesOf(records: readonly FileEntry[]): SessionEntry[] {
+  return records.filter((record) => record.type !== "session");
+}
+
+describe("parseSessionEntries", () => {
+  it("gives every JSON object of the text, header or not, and skips the rest", () => {
+    const text = '\uFEFF{"type":"a"}\r\n\n{bad}\n5\nnull\n[]\n{"type":"b"}';
+    expect(parseSessionEntries(text)).toEqual([{ type: "a" }, { type: "b" }]);
+    expect(parseSessionEntries("")).toEqual([]);
+  });
+});
+
+describe("migrateSessionEntries", () => {
+  it.each(["pi-v1", "pi-v1-boundaries", "pi-v2"])(
+    "gives what opening %s gives, in place",
+    (name) => {
+      const { path, text } = fixture(name);
+      const records = parseSessionEntries(text);
+      const [first] = records;
+      migrateSessionEntries(records);
+      expect(records[0]).toBe(first);
+      expect(first).toHaveProperty("version", CURRENT_SESSION_VERSION);
+      const manager = SessionManager.open(path, temporaryDirectory());
+      expect(JSON.stringify(entriesOf(records))).toBe(JSON.stringify(manager.getEntries()));
+      expect(JSON.stringify(first)).toBe(JSON.stringify(manager.getHeader()));
+      expect(buildSessionContext(entriesOf(records))).toEqual(manager.buildSessionContext());
+    },
+  );
+
+  it("gives v1 entries ids of eight characters, each the child of the one before", () => {
+    const records = parseSessionEntries(fixture("pi-v1").text);
+    migrateSessionEntries(records);
+    const entries = entriesOf(records);
+    expect(entries.every(({ id }) => /^[0-9a-f]{8}$/u.test(id))).toBe(true);
+    const parents = [null, ...entries.slice(0, -1).map(({ id }) => id)];
+    expect(entries.map(({ parentId }) => parentId)).toEqual(parents);
+  });
+
+  it("takes the boundary from a compaction whose index names a later record, as pi does", () => {
+    const line = (index: number): string =>
+      `{"type":"compaction","firstKeptEntryId":"own","firstKeptEntryIndex":${index},"summary":"s"}`;
+    const text = ['{"type":"session","id":"s"}', ...[0, 1, 3, 4, 9].map(line)].join("\n");
+    const records = parseSessionEntries(text);
+    migrateSessionEntries(records);
+    const [first, second, third, fourth, fifth] = entriesOf(records);
+    expect(first).toMatchObject({ firstKeptEntryId: "own" });
+    expect(second).toMatchObject({ firstKeptEntryId: first?.id });
+    expect(third).toMatchObject({ firstKeptEntryId: third?.id });
+    expect(fourth).toMatchObject({ firstKeptEntryId: fourth?.id });
+    expect(fifth).toMatchObject({ firstKeptEntryId: "own" });
+    const forward = parseSessionEntries(`{"type":"session","id":"s"}\n${line(2)}\n${line(1)}`);
+    migrateSessionEntries(forward);
+    expect(Object.keys(forward[1] ?? {})).toEqual(["type", "summary", "id", "parentId"]);
+  });
+
+  it("keeps the ids of version 2 and leaves version 3 alone", () => {
+    const two = parseSessionEntries(fixture("pi-v2").text);
+    const ids = entriesOf(two).map(({ id }) => id);
+    migrateSessionEntries(two);
+    expect(entriesOf(two).map(({ id }) => id)).toEqual(ids);
+    const three = parseSessionEntries(fixture("pi-linear").text);
+    const before = structuredClone(three);
+    migrateSessionEntries(three);
+    migrateSessionEntries(two);
+    expect(three).toEqual(before);
+  });
+
+  it("takes records without a header for version 1", () => {
+    const records = parseSessionEntries('{"type":"message","message":{"role":"user"}}\n');
+    migrateSessionEntries(records);
+    expect(Object.keys(records[0] ?? {})).toEqual(["type", "message", "id", "parentId"]);
+  });
+});

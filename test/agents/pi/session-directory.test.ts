@@ -1,0 +1,349 @@
+/** pi's lists of the sessions of one working directory, and of a flat directory. */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { SessionInfo } from "@branchlog/agents/pi";
+import { headerScanBytesMax } from "../../../packages/library/src/catalog/limits.ts";
+import { listSessions } from "../../../packages/agents/src/pi/session-directory.ts";
+import {
+  assistant,
+  entry,
+  header,
+  message,
+  name,
+  startMs,
+  startTime,
+  user,
+  writeLines,
+} from "../../library/catalog/session-lines.ts";
+import { useAgentHome } from "./agent-home.ts";
+
+const home = useAgentHome();
+const cwd = "/work";
+
+/** The one session of a directory that holds one file of these lines. */
+async function onlySession(...lines: (object | string)[]): Promise<SessionInfo | undefined> {
+  const directory = home.sessions("--work--");
+  writeLines(directory, "a.jsonl", lines);
+  const sessions = await listSessions(cwd);
+  expect(sessions.length).toBeLessThan(2);
+  return sessions[0];
+}
+
+function names(sessions: readonly SessionInfo[]): string[] {
+  return sessions.map(({ path }) => basename(path));
+}
+
+/** A session of {@link cwd} that was last changed so many ms after its start. */
+function writeSession(directory: string, fileName: string, ms: number, fields: object = {}): void {
+  writeLines(directory, fileName, [header(fields), user(`in ${fileName}`, startMs + ms)]);
+}
+
+describe("a session of a list", () => {
+  it("shows where it is, what it is called, and what was said in it", async () => {
+    const session = await onlySession(
+      header({ parentSession: "/parent.jsonl" }),
+      user("first", startMs + 1000),
+      assistant([{ type: "text", text: "second" }], startMs + 2000),
+      message("toolResult", [{ type: "text", text: "output" }], { timestamp: startMs + 3000 }),
+      name("  The name "),
+    );
+    expect({ ...session }).toEqual({
+      path: join(home.path, "sessions", "--work--", "a.jsonl"),
+      id: "s1",
+      cwd: "/work",
+      name: "The name",
+      parentSessionPath: "/parent.jsonl",
+      created: new Date(startMs),
+      modified: new Date(startMs + 2000),
+      messageCount: 3,
+      firstMessage: "first",
+      allMessagesText: "first second",
+    });
+  });
+
+  it("has no name, parent or text if the file has none", async () => {
+    const session = await onlySession(header({ cwd: undefined, parentSession: 5 }));
+    expect(session).not.toHaveProperty("name");
+    expect(session).not.toHaveProperty("parentSessionPath");
+    expect(session).toMatchObject({ cwd: "", messageCount: 0, firstMessage: "(no messages)" });
+    expect(session?.allMessagesText).toBe("");
+  });
+
+  it("has no name once the name was cleared", async () => {
+    expect(await onlySession(header(), name("old"), name(""))).not.toHaveProperty("name");
+  });
+
+  it("takes as first message the first text of a user that is not empty", async () => {
+    const lines = [assistant([{ type: "text", text: "hello" }]), user(""), user([]), user("me")];
+    expect((await onlySession(header(), ...lines))?.firstMessage).toBe("me");
+  });
+
+  it("is not hidden by messages that are null, or have null content or null blocks", async () => {
+    const odd = [user(null), user([null]), assistant(null), entry("message", { message: null })];
+    const session = await onlySession(header(), ...odd, user("still here"));
+    expect(session).toMatchObject({ messageCount: 5, firstMessage: "still here" });
+    expect(session?.allMessagesText).toBe("still here");
+  });
+
+  it("reads its text from the file when asked, and has none once the file is gone", async () => {
+    const session = await onlySession(header(), user("then"));
+    const path = session?.path ?? "";
+    writeLines(join(path, ".."), "a.jsonl", [header(), user("now")]);
+    expect(session?.allMessagesText).toBe("now");
+    rmSync(path);
+    expect(session?.allMessagesText).toBe("");
+  });
+
+  it("is shown with a header of any length, and one behind omp's title slot", async () => {
+    const long = header({ padding: "x".repeat(headerScanBytesMax) });
+    expect(await onlySession(long, user("x"))).toMatchObject({ messageCount: 1 });
+    const slot = { type: "title", v: 1, title: "t", updatedAt: startTime, pad: " " };
+    expect(await onlySession(slot, header(), user("x"))).toMatchObject({ messageCount: 1 });
+  });
+});
+
+describe("the time of the last change", () => {
+  const days = 86_400_000;
+
+  it("is that of the latest message of a user or an assistant, not that of the file", async () => {
+    const late = message("toolResult", [], { timestamp: startMs + 9 * days });
+    const session = await onlySession(header(), user("x", startMs + 5), user("y", startMs), late);
+    expect(session?.modified).toEqual(new Date(startMs + 5));
+  });
+
+  it("is the time of the entry where the message has none", async () => {
+    const spoken = entry(
+      "message",
+      { message: { role: "user", content: "x" } },
+      "2025-07-01T00:00Z",
+    );
+    expect((await onlySession(header(), spoken))?.modified).toEqual(new Date("2025-07-01T00:00Z"));
+  });
+
+  it.each([
+    ["there is no message", []],
+    ["all messages are from before 1970", [user("x", -5)]],
+    ["the latest message has a time that no calendar has", [user("x", 1e18)]],
+  ])("is that of the header if %s", async (_when, lines) => {
+    expect((await onlySession(header(), ...lines))?.modified).toEqual(new Date(startMs));
+  });
+
+  it("is that of the file if the header has none either", async () => {
+    const directory = home.sessions("--work--");
+    const path = writeLines(directory, "a.jsonl", [header({ timestamp: "at noon" })]);
+    utimesSync(path, 1, 86_400);
+    const [session] = await listSessions(cwd);
+    expect(session?.modified).toEqual(new Date(days));
+    expect(session?.created.getTime()).toBeNaN();
+  });
+});
+
+describe("the order of a list", () => {
+  it("is by the last change, latest first", async () => {
+    const directory = home.sessions("--work--");
+    for (const [fileName, ms] of Object.entries({ "a.jsonl": 2, "b.jsonl": 9, "c.jsonl": 5 })) {
+      writeSession(directory, fileName, ms);
+    }
+    expect(names(await listSessions(cwd))).toEqual(["b.jsonl", "c.jsonl", "a.jsonl"]);
+  });
+
+  it("is by file name, descending, where the last change is the same", async () => {
+    const directory = home.sessions("--work--");
+    for (const fileName of ["b.jsonl", "a.jsonl", "c.jsonl"]) {
+      writeSession(directory, fileName, 1);
+    }
+    const descending = ["c.jsonl", "b.jsonl", "a.jsonl"];
+    expect(names(await listSessions(cwd))).toEqual(descending);
+  });
+
+  it("is total and stable: the same files give the same list in any circumstances", async () => {
+    const file = fc.record({ name: fc.stringMatching(/^[a-cA-C]{1,3}$/), ms: fc.nat(2) });
+    const files = fc.uniqueArray(file, { selector: (one) => one.name, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(files, async (chosen) => {
+        const lists: string[][] = [];
+        for (const order of [chosen, chosen.toReversed()]) {
+          const directory = home.directory("flat");
+          for (const one of order) writeSession(directory, `${one.name}.jsonl`, one.ms);
+          lists.push(names(await listSessions(cwd, directory)));
+          rmSync(directory, { recursive: true });
+        }
+        const [listed = []] = lists;
+        expect(lists).toEqual([listed, listed]);
+        const times = new Map(chosen.map((one) => [`${one.name}.jsonl`, one.ms]));
+        const listedTimes = listed.map((fileName) => times.get(fileName) ?? -1);
+        expect(listedTimes).toEqual(listedTimes.toSorted((a, b) => b - a));
+        expect(listed).toHaveLength(chosen.length);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe("the sessions of a working directory", () => {
+  it("are told apart by their headers where two share a default directory", async () => {
+    const directory = home.sessions("--a-b-c--");
+    writeSession(directory, "1.jsonl", 1, { cwd: "/a/b-c" });
+    writeSession(directory, "2.jsonl", 2, { cwd: "/a-b/c" });
+    expect(names(await listSessions("/a/b-c"))).toEqual(["1.jsonl"]);
+    expect(names(await listSessions("/a-b/c"))).toEqual(["2.jsonl"]);
+    expect(names(await listSessions("/a/b/c"))).toEqual([]);
+  });
+
+  it("are those of its header's cwd in a flat directory too", async () => {
+    const directory = home.directory("flat");
+    writeSession(directory, "1.jsonl", 1, { cwd: "/work" });
+    writeSession(directory, "2.jsonl", 2, { cwd: "/other" });
+    expect(names(await listSessions(cwd, directory))).toEqual(["1.jsonl"]);
+  });
+
+  it.each(["/work/", "/work/.", "/x/../work", "file:///work"])(
+    "include one whose header says %s",
+    async (written) => {
+      writeSession(home.directory("flat"), "1.jsonl", 1, { cwd: written });
+      expect(await listSessions(cwd, home.directory("flat"))).toHaveLength(1);
+      expect(await listSessions(written, home.directory("flat"))).toHaveLength(1);
+    },
+  );
+
+  it("include one whose header has a relative cwd, seen from that of the process", async () => {
+    writeSession(home.directory("flat"), "1.jsonl", 1, { cwd: "." });
+    expect(await listSessions(process.cwd(), home.directory("flat"))).toHaveLength(1);
+  });
+
+  it.each([undefined, "", null, 5])(
+    "include one whose header has the cwd %s in its default directory, nowhere else",
+    async (written) => {
+      writeSession(home.sessions("--work--"), "1.jsonl", 1, { cwd: written });
+      writeSession(home.directory("flat"), "2.jsonl", 1, { cwd: written });
+      expect(names(await listSessions(cwd))).toEqual(["1.jsonl"]);
+      expect(names(await listSessions(cwd, home.path + "/sessions/--work--"))).toEqual(["1.jsonl"]);
+      expect(await listSessions(cwd, home.directory("flat"))).toEqual([]);
+    },
+  );
+
+  it("are not spoiled by a header whose cwd cannot be a path here", async () => {
+    writeSession(home.directory("flat"), "1.jsonl", 1, { cwd: "file://host/work" });
+    writeSession(home.directory("flat"), "2.jsonl", 1);
+    expect(names(await listSessions(cwd, home.directory("flat")))).toEqual(["2.jsonl"]);
+  });
+});
+
+describe("a list is not spoiled", () => {
+  it("by files that are no sessions, or cannot be read", async () => {
+    const directory = home.sessions("--work--");
+    writeSession(directory, "good.jsonl", 1);
+    writeLines(directory, "headerless.jsonl", [user("x"), header()]);
+    writeLines(directory, "corrupt-header.jsonl", ['{"type":"session","id":"s', user("x")]);
+    writeLines(directory, "no-id.jsonl", [header({ id: undefined })]);
+    writeLines(directory, "empty.jsonl", []);
+    writeFileSync(join(directory, "nuls.jsonl"), Buffer.alloc(5000));
+    mkdirSync(join(directory, "directory.jsonl"));
+    symlinkSync("nowhere.jsonl", join(directory, "dangling.jsonl"));
+    symlinkSync("loop.jsonl", join(directory, "loop.jsonl"));
+    writeLines(directory, "other.txt", [header()]);
+    expect(names(await listSessions(cwd))).toEqual(["good.jsonl"]);
+  });
+
+  it("by a file that vanishes while it is made", async () => {
+    const directory = home.sessions("--work--");
+    for (let i = 10; i < 40; i += 1) writeSession(directory, `${i}.jsonl`, i);
+    let last = 0;
+    const sessions = await listSessions(cwd, undefined, (loaded) => {
+      last = loaded;
+      // The last in the order of reading; it was not yet begun.
+      if (loaded === 1) rmSync(join(directory, "10.jsonl"));
+    });
+    expect(sessions).toHaveLength(29);
+    expect(last).toBe(30);
+  });
+
+  it("by a second name for a file", async () => {
+    const directory = home.sessions("--work--");
+    writeSession(directory, "a.jsonl", 1);
+    symlinkSync("a.jsonl", join(directory, "b.jsonl"));
+    expect(names(await listSessions(cwd))).toEqual(["a.jsonl"]);
+  });
+
+  it("by a directory that is missing, or is a file: it is empty, and nothing is made", async () => {
+    expect(await listSessions("/never/used")).toEqual([]);
+    expect(existsSync(home.path)).toBe(false);
+    const path = writeLines(home.directory("flat"), "a.jsonl", [header()]);
+    expect(await listSessions(cwd, path)).toEqual([]);
+    expect(await listSessions(cwd, join(path, "x"))).toEqual([]);
+    expect(readdirSync(home.directory("flat"))).toEqual(["a.jsonl"]);
+  });
+});
+
+describe("the progress of a list", () => {
+  it("tells each file, and the sessions with the first, every tenth and the last", async () => {
+    const directory = home.directory("flat");
+    for (let i = 0; i < 23; i += 1) {
+      writeSession(directory, `${i}.jsonl`, i, i % 2 === 0 ? {} : { cwd: "/other" });
+    }
+    writeLines(directory, "no-session.jsonl", [user("x")]);
+    const calls: [number, number][] = [];
+    const partials = new Map<number, readonly SessionInfo[]>();
+    const sessions = await listSessions(cwd, directory, (loaded, total, partial) => {
+      calls.push([loaded, total]);
+      if (partial) partials.set(loaded, partial);
+    });
+    expect(calls).toEqual(Array.from({ length: 24 }, (_, i) => [i + 1, 24]));
+    expect([...partials.keys()]).toEqual([1, 10, 20, 24]);
+    expect(partials.get(24)).toEqual(sessions);
+    expect(sessions).toHaveLength(12);
+    for (const partial of partials.values()) {
+      expect(partial.every((session) => session.cwd === cwd)).toBe(true);
+      const times = partial.map(({ modified }) => modified.getTime());
+      expect(times).toEqual(times.toSorted((a, b) => b - a));
+    }
+  });
+
+  it("is not told for an empty directory", async () => {
+    const calls: number[] = [];
+    expect(await listSessions(cwd, home.directory("flat"), (n) => calls.push(n))).toEqual([]);
+    expect(calls).toEqual([]);
+  });
+
+  it("that fails makes the list empty", async () => {
+    writeSession(home.directory("flat"), "1.jsonl", 1);
+    const failing = (): never => {
+      throw new Error("no");
+    };
+    expect(await listSessions(cwd, home.directory("flat"), failing)).toEqual([]);
+  });
+});
+
+describe("an aborted list", () => {
+  it("rejects with an AbortError, also for a directory that is missing", async () => {
+    const signal = AbortSignal.abort();
+    const rejection = { name: "AbortError" };
+    await expect(listSessions(cwd, undefined, undefined, signal)).rejects.toMatchObject(rejection);
+    writeSession(home.directory("flat"), "1.jsonl", 1);
+    const listing = listSessions(cwd, home.directory("flat"), undefined, signal);
+    await expect(listing).rejects.toMatchObject(rejection);
+  });
+
+  it("ends in the middle, and tells no more progress", async () => {
+    for (let i = 0; i < 50; i += 1) writeSession(home.directory("flat"), `${i}.jsonl`, i);
+    const controller = new AbortController();
+    const calls: number[] = [];
+    const onProgress = (loaded: number): void => {
+      calls.push(loaded);
+      if (loaded === 3) controller.abort();
+    };
+    const listing = listSessions(cwd, home.directory("flat"), onProgress, controller.signal);
+    await expect(listing).rejects.toMatchObject({ name: "AbortError" });
+    expect(calls).toEqual([1, 2, 3]);
+  });
+});

@@ -1,0 +1,153 @@
+/** Finding one session by reading headers. */
+import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { findMostRecentSession } from "@branchlog/agents/pi";
+import { headerScanBytesMax } from "../../../packages/library/src/catalog/limits.ts";
+import { findSessionById } from "../../../packages/agents/src/pi/session-lookup.ts";
+import { header, user, writeLines } from "../../library/catalog/session-lines.ts";
+import { useAgentHome } from "./agent-home.ts";
+
+const home = useAgentHome();
+const cwd = "/work";
+
+function write(directory: string, fileName: string, fields: object, changedMs = 1): string {
+  const path = writeLines(directory, fileName, [header(fields), user("x")]);
+  utimesSync(path, 1, changedMs);
+  return path;
+}
+
+/** Files that are not sessions, or cannot be read; all changed later than any session here. */
+function writeDebris(directory: string): void {
+  for (const fileName of ["0-debris.jsonl", "z-debris.jsonl"]) {
+    writeLines(directory, fileName, ["{broken", user("x"), header()]);
+  }
+  writeFileSync(join(directory, "y-empty.jsonl"), "");
+  mkdirSync(join(directory, "x.jsonl"));
+  symlinkSync("nowhere", join(directory, "0-dangling.jsonl"));
+  symlinkSync("z-loop.jsonl", join(directory, "z-loop.jsonl"));
+}
+
+/** A file that is nothing but a header of exactly so many bytes. */
+function writeLongHeader(directory: string, bytes: number): string {
+  const bare = JSON.stringify(header({ padding: "" }));
+  const path = join(directory, "long.jsonl");
+  writeFileSync(path, JSON.stringify(header({ padding: "x".repeat(bytes - bare.length) })));
+  return path;
+}
+
+describe("finding a session by id", () => {
+  it("goes by the id in the header, not by the name of the file", () => {
+    const directory = home.sessions("--work--");
+    const path = write(directory, "t_other.jsonl", { id: "wanted" });
+    write(directory, "t_wanted.jsonl", { id: "other" });
+    expect(findSessionById(cwd, "wanted")).toBe(path);
+    expect(findSessionById(cwd, "want")).toBeUndefined();
+    expect(findSessionById(cwd, "")).toBeUndefined();
+  });
+
+  it("counts only the first record of a file", () => {
+    writeLines(home.sessions("--work--"), "a.jsonl", [header(), header({ id: "second" })]);
+    writeLines(home.sessions("--work--"), "b.jsonl", [user("x"), header({ id: "late" })]);
+    expect(findSessionById(cwd, "second")).toBeUndefined();
+    expect(findSessionById(cwd, "late")).toBeUndefined();
+  });
+
+  it("is not stopped by files that are no sessions or cannot be read", () => {
+    const directory = home.sessions("--work--");
+    writeDebris(directory);
+    expect(findSessionById(cwd, "m1")).toBeUndefined();
+    const path = write(directory, "m.jsonl", { id: "m1" });
+    expect(findSessionById(cwd, "m1")).toBe(path);
+  });
+
+  it("finds a header that ends exactly at one MiB, and none that is longer", () => {
+    const directory = home.sessions("--work--");
+    const path = writeLongHeader(directory, headerScanBytesMax);
+    expect(findSessionById(cwd, "s1")).toBe(path);
+    writeLongHeader(directory, headerScanBytesMax + 1);
+    expect(findSessionById(cwd, "s1")).toBeUndefined();
+  });
+
+  it("finds only sessions of the working directory, wherever they are", () => {
+    const shared = home.sessions("--a-b-c--");
+    write(shared, "1.jsonl", { id: "one", cwd: "/a/b-c" });
+    expect(findSessionById("/a/b-c", "one")).toBe(join(shared, "1.jsonl"));
+    expect(findSessionById("/a-b/c", "one")).toBeUndefined();
+    const flat = home.directory("flat");
+    write(flat, "2.jsonl", { id: "two", cwd: "/other" });
+    expect(findSessionById(cwd, "two", flat)).toBeUndefined();
+    expect(findSessionById("/other/", "two", flat)).toBe(join(flat, "2.jsonl"));
+  });
+
+  it("finds a session without cwd in its default directory, never in a flat one", () => {
+    const path = write(home.sessions("--work--"), "1.jsonl", { cwd: undefined });
+    write(home.directory("flat"), "1.jsonl", { cwd: undefined });
+    expect(findSessionById(cwd, "s1")).toBe(path);
+    expect(findSessionById(cwd, "s1", home.directory("flat"))).toBeUndefined();
+  });
+
+  it("of several prefers the one with pi's file name, then the last name", () => {
+    const directory = home.sessions("--work--");
+    write(directory, "1_x.jsonl", {});
+    const last = write(directory, "3.jsonl", {});
+    expect(findSessionById(cwd, "s1")).toBe(last);
+    const named = write(directory, "2_s1.jsonl", {});
+    expect(findSessionById(cwd, "s1")).toBe(named);
+  });
+
+  it("finds nothing in a directory that is missing, and does not make it", () => {
+    expect(findSessionById(cwd, "s1")).toBeUndefined();
+    expect(findSessionById(cwd, "s1", "/missing")).toBeUndefined();
+    expect(existsSync(home.path)).toBe(false);
+  });
+});
+
+describe("finding the most recent session", () => {
+  it("takes the file that changed last", () => {
+    const directory = home.directory("flat");
+    write(directory, "a.jsonl", {}, 2);
+    const newest = write(directory, "b.jsonl", {}, 3);
+    write(directory, "c.jsonl", {}, 1);
+    expect(findMostRecentSession(directory)).toBe(newest);
+  });
+
+  it("takes the last name where the times are the same", () => {
+    const directory = home.directory("flat");
+    for (const fileName of ["b.jsonl", "c.jsonl", "a.jsonl"]) write(directory, fileName, {});
+    expect(findMostRecentSession(directory)).toBe(join(directory, "c.jsonl"));
+  });
+
+  it("passes over files that are no sessions or cannot be read", () => {
+    const directory = home.directory("flat");
+    writeDebris(directory);
+    writeLines(directory, "other.txt", [header()]);
+    writeLongHeader(directory, headerScanBytesMax + 1);
+    expect(findMostRecentSession(directory)).toBeNull();
+    const path = write(directory, "m.jsonl", {});
+    expect(findMostRecentSession(directory)).toBe(path);
+  });
+
+  it("takes those of a working directory only, if one is given", () => {
+    const flat = home.directory("flat");
+    const mine = write(flat, "1.jsonl", { cwd: "/work" }, 1);
+    write(flat, "2.jsonl", { cwd: "/other" }, 2);
+    write(flat, "3.jsonl", { cwd: undefined }, 3);
+    expect(findMostRecentSession(flat, cwd)).toBe(mine);
+    expect(findMostRecentSession(flat, "/neither")).toBeNull();
+  });
+
+  it("tells apart working directories that share a default directory", () => {
+    const shared = home.sessions("--a-b-c--");
+    const mine = write(shared, "1.jsonl", { cwd: "/a/b-c" }, 1);
+    write(shared, "2.jsonl", { cwd: "/a-b/c" }, 2);
+    expect(findMostRecentSession(shared, "/a/b-c")).toBe(mine);
+    const old = write(shared, "3.jsonl", { cwd: "" }, 3);
+    expect(findMostRecentSession(shared, "/a/b-c")).toBe(old);
+  });
+
+  it("is null for a directory that is empty or missing", () => {
+    expect(findMostRecentSession(home.directory("flat"))).toBeNull();
+    expect(findMostRecentSession("/missing", cwd)).toBeNull();
+  });
+});

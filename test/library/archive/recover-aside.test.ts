@@ -1,0 +1,55 @@
+/** What is done with a file that a killed process had set aside. */
+import { readFileSync, renameSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { nodeFileSystem } from "@branchlog/core/internal";
+import { fileError } from "@branchlog/core/testing";
+import { archiveSessions, deleteSession, undoOperation } from "@branchlog/library";
+import { planAside } from "../../../packages/library/src/archive/recover-aside.ts";
+import { observedFileSystem } from "../../support/observed-file-system.ts";
+import { keptPlace, write } from "./kept-sessions.ts";
+import { asideIn } from "./survivors.ts";
+
+const names = ["free", "its own", "taken"] as const;
+const places = ["moved", "kept", "only here"] as const;
+
+describe("a file that is aside", () => {
+  it("is never removed if its bytes are nowhere else, and never replaces another file", () => {
+    const plans = names.map((name) => places.map((bytes) => planAside({ name, bytes })));
+    expect(plans).toEqual([
+      ["remove", "put back", "put back"],
+      ["put back", "put back", "put back"],
+      ["remove", "remove", "leave"],
+    ]);
+  });
+
+  it("comes back with a name that is too long for an ending, by its path alone", async () => {
+    const { dataDir, pi } = keptPlace();
+    const long = join(dirname(pi), `${"n".repeat(240)}.jsonl`);
+    const bytes = readFileSync(pi);
+    write(long, bytes);
+    let isDead = false;
+    const fs = observedFileSystem(nodeFileSystem, (call, effect) => {
+      if (isDead) throw fileError("EIO", call.name, call.path);
+      isDead = call.name === "renameSync";
+      return effect();
+    });
+    const death = deleteSession(long, { dataDir, permanent: true, ports: { fs } });
+    await expect(death).rejects.toMatchObject({ code: "ERR_DELETE_FAILED" });
+    expect(asideIn(dirname(pi))).toHaveLength(1);
+    await deleteSession(long, { dataDir });
+    expect(asideIn(dirname(pi))).toEqual([]);
+    await undoOperation(undefined, { dataDir });
+    expect(readFileSync(long)).toEqual(bytes);
+  });
+
+  it("stays while its name is another file's, and belongs to no list", async () => {
+    const { dataDir, pi } = keptPlace();
+    const aside = `${pi}.01973400-0000-7000-8000-000000000009.branchlog-aside`;
+    renameSync(pi, aside);
+    const bytes = readFileSync(aside);
+    write(pi, "another\n");
+    await archiveSessions([dirname(pi)], { dataDir });
+    expect([readFileSync(aside), readFileSync(pi, "utf8")]).toEqual([bytes, "another\n"]);
+  });
+});

@@ -1,0 +1,121 @@
+/** Header discovery: the first record decides, within one MiB. */
+import { readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readSessionHeaderSync } from "../../../packages/library/src/catalog/header-search.ts";
+import { headerScanBytesMax } from "../../../packages/library/src/catalog/limits.ts";
+import { header, jsonl, user, writeLines } from "./session-lines.ts";
+import { temporaryDirectories } from "./temporary-directory.ts";
+
+const newDirectory = temporaryDirectories();
+
+function write(content: string | Buffer): string {
+  const path = join(newDirectory(), "s.jsonl");
+  writeFileSync(path, content);
+  return path;
+}
+
+/** A header line of exactly so many bytes, without newline. */
+function headerOfBytes(bytes: number): string {
+  const bare = JSON.stringify(header({ padding: "" }));
+  return JSON.stringify(header({ padding: "x".repeat(bytes - bare.length) }));
+}
+
+describe("the first record of a file", () => {
+  it("is the header, with all it holds", () => {
+    const path = write(jsonl([header({ extra: { kept: [1] } }), user("hi")]));
+    expect(readSessionHeaderSync(path)).toEqual(header({ extra: { kept: [1] } }));
+  });
+
+  it.each([
+    ["an entry before it", jsonl([user("hi"), header()])],
+    ["no string as id", jsonl([header({ id: 7 }), header()])],
+    ["no id", jsonl([header({ id: undefined }), header()])],
+    ["only entries", jsonl([user("hi")])],
+    ["only garbage", "{nope\n\n"],
+    ["only blank lines", "\n \r\n"],
+    ["nothing at all", ""],
+    ["only NUL bytes", Buffer.alloc(10_000)],
+  ])("is no header in a file with %s", (_what, content) => {
+    expect(readSessionHeaderSync(write(content))).toBeUndefined();
+  });
+
+  it.each([
+    ["blank lines", "\n  \r\n"],
+    ["malformed lines", '{"type":"ses\nnot json\n\0\0\n'],
+    ["lines that hold no object", 'null\n5\ntrue\n"x"\n[]\n'],
+    ["a byte-order mark", "\u{FEFF}"],
+    ["omp's title slot", `${JSON.stringify({ type: "title", v: 1, title: "t", pad: "  " })}\n`],
+  ])("comes after %s", (_what, before) => {
+    const path = write(before + jsonl([header(), user("hi")]));
+    expect(readSessionHeaderSync(path)).toEqual(header());
+  });
+
+  it("may end in CRLF, or without a newline, and may have an empty id", () => {
+    expect(readSessionHeaderSync(write(`${JSON.stringify(header())}\r\n`))).toEqual(header());
+    expect(readSessionHeaderSync(write(JSON.stringify(header())))).toEqual(header());
+    expect(readSessionHeaderSync(write(jsonl([header({ id: "" })])))?.id).toBe("");
+  });
+
+  it("is read as UTF-8, also where a character is split between two reads", () => {
+    const cwd = `/${"ü€😀".repeat(2000)}`;
+    expect(readSessionHeaderSync(write(jsonl([header({ cwd }), user("x")])))?.cwd).toBe(cwd);
+  });
+});
+
+describe("the limit of one MiB", () => {
+  it("includes a header that ends with the file exactly there", () => {
+    const path = write(headerOfBytes(headerScanBytesMax));
+    expect(readFileSync(path)).toHaveLength(headerScanBytesMax);
+    expect(readSessionHeaderSync(path)?.id).toBe("s1");
+  });
+
+  it("excludes a header that is one byte longer", () => {
+    expect(readSessionHeaderSync(write(headerOfBytes(headerScanBytesMax + 1)))).toBeUndefined();
+  });
+
+  it("includes a header whose newline is the last byte within it", () => {
+    const path = write(`${headerOfBytes(headerScanBytesMax - 1)}\n${jsonl([user("more")])}`);
+    expect(readSessionHeaderSync(path)?.id).toBe("s1");
+  });
+
+  it("excludes a header whose newline comes after it", () => {
+    const path = write(`${headerOfBytes(headerScanBytesMax)}\n`);
+    expect(readSessionHeaderSync(path)).toBeUndefined();
+  });
+
+  it("excludes a header behind one MiB of something else", () => {
+    expect(
+      readSessionHeaderSync(write("x\n".repeat(headerScanBytesMax / 2) + jsonl([header()]))),
+    ).toBeUndefined();
+  });
+});
+
+describe("reading a header", () => {
+  it("gives the same at every length of what is before it", () => {
+    const line = jsonl([header()]);
+    fc.assert(
+      fc.property(fc.nat({ max: 20_000 }), (bytes) => {
+        const path = write(`${" ".repeat(bytes)}\n${line}`);
+        expect(readSessionHeaderSync(path)).toEqual(header());
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("finds a header in every prefix of a file that holds it whole, and in no other", () => {
+    const line = JSON.stringify(header());
+    const path = writeLines(newDirectory(), "s.jsonl", [header(), user("hi")]);
+    for (let bytes = readFileSync(path).length; bytes >= 0; bytes -= 1) {
+      truncateSync(path, bytes);
+      expect(readSessionHeaderSync(path)).toEqual(bytes >= line.length ? header() : undefined);
+    }
+  });
+
+  it("throws what the file system throws", () => {
+    const directory = newDirectory();
+    expect(() => readSessionHeaderSync(join(directory, "gone.jsonl"))).toThrow("ENOENT");
+    expect(() => readSessionHeaderSync(directory)).toThrow("EISDIR");
+  });
+});

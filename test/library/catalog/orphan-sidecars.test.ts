@@ -1,0 +1,80 @@
+/** What deleted sessions left behind: ignored, and removed when its directory is seen again. */
+import { existsSync, mkdirSync, readdirSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
+import { DirectoryCatalog } from "../../../packages/library/src/catalog/directory-catalog.ts";
+import type { CatalogMode } from "../../../packages/library/src/catalog/catalog-store.ts";
+import { removeOrphans } from "../../../packages/library/src/catalog/catalog-store.ts";
+import { sessionFilesIn } from "../../../packages/library/src/catalog/session-files.ts";
+import { header, user, writeLines } from "./session-lines.ts";
+import { temporaryDirectories } from "./temporary-directory.ts";
+
+const newDirectory = temporaryDirectories();
+
+async function look(directory: string, saved: CatalogMode): Promise<number> {
+  const catalog = new DirectoryCatalog({
+    list: (signal) => sessionFilesIn(directory, signal),
+    saved,
+    now: () => Date.now(),
+  });
+  await catalog.look({ paths: null, signal: undefined });
+  return catalog.sessions().length;
+}
+
+/** A session with a checkpoint, beside another session. */
+async function withCheckpoint(): Promise<{ directory: string; path: string; checkpoint: string }> {
+  const directory = newDirectory();
+  writeLines(directory, "other.jsonl", [header({ id: "other" }), user("x")]);
+  const path = writeLines(directory, "s.jsonl", [header(), user("x")]);
+  const session = await openSession(path, { checkpointEveryBytes: 1 });
+  await session.close();
+  return { directory, path, checkpoint: `${path}.ckpt` };
+}
+
+describe("the checkpoint of a session that was deleted by hand", () => {
+  it("is removed when its directory is listed, that of a session that is there is not", async () => {
+    const { directory, path, checkpoint } = await withCheckpoint();
+    expect(await look(directory, "auto")).toBe(2);
+    expect(existsSync(checkpoint)).toBe(true);
+    unlinkSync(path);
+    expect(await look(directory, "auto")).toBe(1);
+    expect(readdirSync(directory)).toEqual(["other.jsonl"]);
+  });
+
+  it("stays where lists write nothing", async () => {
+    const { directory, path, checkpoint } = await withCheckpoint();
+    unlinkSync(path);
+    for (const mode of ["read", "off"] as const) expect(await look(directory, mode)).toBe(1);
+    expect(existsSync(checkpoint)).toBe(true);
+  });
+
+  it("is not taken for that of a new session of that name (Verifies: P21)", async () => {
+    const { path, checkpoint, directory } = await withCheckpoint();
+    unlinkSync(path);
+    writeLines(directory, "s.jsonl", [header({ id: "new" }), user("new"), user("newer")]);
+    const session = await openSession(path);
+    expect([session.header.id, session.revision]).toEqual(["new", 2]);
+    expect(existsSync(checkpoint)).toBe(true);
+  });
+});
+
+describe("a file that only resembles a sidecar", () => {
+  it("stays: foreign files, directories with something in them, locks that are held", async () => {
+    const directory = newDirectory();
+    writeFileSync(join(directory, "a.jsonl.ckpt"), "somebody else's");
+    writeFileSync(join(directory, "b.jsonl.v1-original"), "original");
+    writeFileSync(join(directory, "c.jsonl.salvage"), "salvage");
+    writeFileSync(join(directory, "d.ckpt"), "BLCKPT");
+    mkdirSync(join(directory, "e.jsonl.ckpt", "in"), { recursive: true });
+    mkdirSync(join(directory, "f.jsonl.branchlog-lock"));
+    const before = readdirSync(directory);
+    await removeOrphans(directory);
+    expect(readdirSync(directory)).toEqual(before);
+    const long = new Date(Date.now() - 60_000);
+    utimesSync(join(directory, "f.jsonl.branchlog-lock"), long, long);
+    await removeOrphans(directory);
+    expect(readdirSync(directory)).toEqual(before.slice(0, -1));
+    await removeOrphans(join(directory, "missing"));
+  });
+});

@@ -1,0 +1,329 @@
+/** What is saved of a directory of sessions: it spares reading, and never changes what is found. */
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { findSessions } from "@branchlog/library";
+import { checkpointKind } from "@branchlog/core/internal";
+import type { CatalogMode } from "../../../packages/library/src/catalog/catalog-store.ts";
+import { DirectoryCatalog } from "../../../packages/library/src/catalog/directory-catalog.ts";
+import { sessionFilesIn } from "../../../packages/library/src/catalog/session-files.ts";
+import {
+  bytesReadBy,
+  catalogPath,
+  large,
+  linesIn,
+  list,
+  namesIn,
+  savedDirectory,
+  withLines,
+} from "./saved-directory.ts";
+import { sampled } from "../../support/sampled.ts";
+import { header, jsonl, name, user, writeLines } from "./session-lines.ts";
+import { temporaryDirectories } from "./temporary-directory.ts";
+
+const newDirectory = temporaryDirectories();
+
+describe("the saved catalog of a directory", () => {
+  it("spares reading the files, in any process that comes later", async () => {
+    const directory = await savedDirectory(newDirectory());
+    const read = await bytesReadBy(async () => {
+      expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+    });
+    expect(read).toBeLessThan(2_300_000);
+    expect(await bytesReadBy(() => list(directory))).toBe(0);
+    expect(statSync(catalogPath(directory)).mode & 0o777).toBe(0o600);
+  });
+
+  it("lets a file that has grown be read from where it ended", async () => {
+    const directory = await savedDirectory(newDirectory());
+    const line = jsonl([user("three"), name("New")]);
+    appendFileSync(join(directory, "large.jsonl"), line);
+    const read = await bytesReadBy(async () => {
+      const grown = (await list(directory)).find(({ header: { id } }) => id === "large");
+      expect(grown).toMatchObject({ name: "New", summary: { messageCount: 3 } });
+    });
+    expect(read).toBeLessThan(line.length + 1000);
+    expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+  });
+
+  it("is written only when reading again what is new would be felt", async () => {
+    const directory = newDirectory();
+    writeLines(directory, "small.jsonl", [header(), user("one")]);
+    await list(directory);
+    expect(existsSync(catalogPath(directory))).toBe(false);
+
+    const saved = await savedDirectory(newDirectory());
+    const before = readFileSync(catalogPath(saved));
+    appendFileSync(join(saved, "small.jsonl"), jsonl([user("three")]));
+    await list(saved);
+    expect(readFileSync(catalogPath(saved)).equals(before)).toBe(true);
+  });
+
+  it.runIf(process.getuid?.() === 0)(
+    "is written in no directory of another user, and nothing is removed there",
+    async () => {
+      const directory = newDirectory();
+      const checkpoint = Buffer.from(checkpointKind.mark);
+      writeFileSync(join(directory, "gone.jsonl.ckpt"), checkpoint);
+      chownSync(directory, 65_534, 65_534);
+      await savedDirectory(directory);
+      const { sessions } = await findSessions([directory]);
+      expect(sessions).toHaveLength(3);
+      const others = ["empty.jsonl", "gone.jsonl.ckpt", "large.jsonl", "other.jsonl"];
+      expect(readdirSync(directory).toSorted()).toEqual([...others, "small.jsonl"]);
+
+      // A file that exists already counts as it does anywhere.
+      chownSync(directory, 0, 0);
+      await list(directory);
+      const saved = readFileSync(catalogPath(directory));
+      chownSync(directory, 65_534, 65_534);
+      expect(await bytesReadBy(() => list(directory))).toBe(0);
+      rmSync(join(directory, "small.jsonl"));
+      expect(await list(directory)).toHaveLength(2);
+      expect(readFileSync(catalogPath(directory)).equals(saved)).toBe(true);
+    },
+  );
+
+  it("waits the longer the larger it is", async () => {
+    const directory = newDirectory();
+    const text = "x".repeat(20_000);
+    for (let at = 0; at < 10; at += 1) writeLines(directory, `${at}.jsonl`, [header(), user(text)]);
+    const path = writeLines(directory, "busy.jsonl", [header(), large]);
+    await list(directory);
+    const before = readFileSync(catalogPath(directory));
+    expect(before.length).toBeGreaterThan(200_000);
+    for (let times = 0; times < 2; times += 1) {
+      appendFileSync(path, jsonl([large]));
+      await list(directory);
+    }
+    expect(readFileSync(catalogPath(directory)).equals(before)).toBe(true);
+    appendFileSync(path, jsonl([large, large]));
+    await list(directory);
+    expect(readFileSync(catalogPath(directory)).equals(before)).toBe(false);
+    expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+  });
+
+  it("forgets files that are gone", async () => {
+    const directory = await savedDirectory(newDirectory());
+    expect(readFileSync(catalogPath(directory), "utf8")).toContain("two");
+    rmSync(join(directory, "small.jsonl"));
+    await list(directory);
+    const saved = readFileSync(catalogPath(directory), "utf8");
+    expect(saved).toContain("large.jsonl");
+    expect(saved).not.toContain("two");
+  });
+
+  it("is not written, or not even read, with the option that says so", async () => {
+    const directory = await savedDirectory(newDirectory());
+    expect(await bytesReadBy(() => list(directory, { saved: "read" }))).toBe(0);
+    expect(await bytesReadBy(() => list(directory, { saved: "off" }))).toBeGreaterThan(1_000_000);
+    rmSync(catalogPath(directory));
+    await list(directory, { saved: "read" });
+    await list(directory, { saved: "off" });
+    expect(existsSync(catalogPath(directory))).toBe(false);
+  });
+
+  it("keeps what was read before a caller aborted", async () => {
+    const directory = newDirectory();
+    for (const file of ["a", "b", "c"]) writeLines(directory, `${file}.jsonl`, [header(), large]);
+    const stop = new AbortController();
+    const reason = new Error("enough");
+    const given = list(directory, { signal: stop.signal, onLooked: () => stop.abort(reason) });
+    await expect(given).rejects.toBe(reason);
+    expect(existsSync(catalogPath(directory))).toBe(true);
+    expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+  });
+});
+
+describe("whatever happens to the saved catalog", () => {
+  it("the sessions are the same: damaged in any byte, cut anywhere (Verifies: P21)", async () => {
+    const directory = await savedDirectory(newDirectory());
+    const whole = readFileSync(catalogPath(directory));
+    const expected = await list(directory, { saved: "off" });
+    expect(await namesIn(whole)).toHaveLength(4);
+    const linesEnd = 16 + Buffer.byteLength(linesIn(whole).join("\n")) + 1;
+    for (const [n, at] of sampled(0, whole.length, 102).entries()) {
+      const damaged = Buffer.from(whole);
+      damaged[at] = (whole[at] ?? 0) ^ (1 << (at % 8));
+      const bytes = n % 2 === 0 ? damaged : whole.subarray(0, at);
+      // One page has all lines: without it, no file is known.
+      const isPage = n % 2 === 0 && at >= 16 && at < linesEnd;
+      expect([at, await namesIn(bytes)]).toEqual([at, isPage ? [] : undefined]);
+      if (n % 100 > 1) continue;
+      writeFileSync(catalogPath(directory), bytes);
+      const read = await bytesReadBy(async () => {
+        expect(await list(directory, { saved: "read" })).toEqual(expected);
+      });
+      expect(read).toBeGreaterThan(1_000_000);
+    }
+  });
+
+  it("a damaged page costs the files that it names, and no others (Verifies: P21)", async () => {
+    const directory = await savedDirectory(newDirectory());
+    const whole = readFileSync(catalogPath(directory));
+    // The longest line: whichever comes first, they take more than a page.
+    const [known = ""] = linesIn(whole).toSorted((one, other) => other.length - one.length);
+    const fields = JSON.parse(known) as { readonly name: string };
+    const many = Array.from({ length: 400 }, (_, n) => ({ ...fields, name: `${n}.jsonl` }));
+    const bytes = withLines(
+      whole,
+      many.map((line) => JSON.stringify(line)),
+    );
+    const all = (await namesIn(bytes)) ?? [];
+    expect(all).toHaveLength(400);
+    bytes[16 + 64 * 1024 + 5] = 0;
+    const left = (await namesIn(bytes)) ?? [];
+    expect(left.length).toBeGreaterThan(200);
+    expect(left.length).toBeLessThan(400);
+    expect(all).toEqual(expect.arrayContaining([...left]));
+  });
+
+  it("the sessions are the same if it cannot be read or written", async () => {
+    const directory = await savedDirectory(newDirectory());
+    const expected = await list(directory, { saved: "off" });
+    rmSync(catalogPath(directory));
+    // A directory has its name: it can be neither read as a file nor replaced by one.
+    mkdirSync(join(catalogPath(directory), "x"), { recursive: true });
+    expect(await list(directory)).toEqual(expected);
+    expect(readdirSync(directory).filter((file) => file.endsWith(".tmp"))).toEqual([]);
+  });
+
+  it("a pipe of its name is not waited for", async () => {
+    const directory = await savedDirectory(newDirectory());
+    const expected = await list(directory, { saved: "off" });
+    rmSync(catalogPath(directory));
+    execFileSync("/usr/bin/env", ["mkfifo", catalogPath(directory)]);
+    expect(await list(directory, { saved: "read" })).toEqual(expected);
+  });
+
+  it("sessions that begin with a very long text are read again instead", async () => {
+    const directory = newDirectory();
+    const text = "x".repeat(1_000_000);
+    for (const file of ["a", "b"]) writeLines(directory, `${file}.jsonl`, [header(), user(text)]);
+    writeLines(directory, "c.jsonl", [header(), user("short")]);
+    await list(directory);
+    expect(statSync(catalogPath(directory)).size).toBeLessThan(2_000);
+    expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+  });
+
+  it("the sessions are the same when it was saved of other files of the same names", async () => {
+    const [one, other] = [
+      await savedDirectory(newDirectory()),
+      await savedDirectory(newDirectory()),
+    ];
+    writeLines(other, "small.jsonl", [header({ id: "another" }), user("else")]);
+    renameSync(catalogPath(one), catalogPath(other));
+    expect(await list(other)).toEqual(await list(other, { saved: "off" }));
+  });
+
+  it("headers that JSON would not return are read again", async () => {
+    const directory = newDirectory();
+    const odd = '{"type":"session","version":3,"id":"s","timestamp":1e400,"cwd":-0}';
+    writeLines(directory, "odd.jsonl", [odd, large]);
+    writeLines(directory, "deep.jsonl", [
+      `{"type":"session","id":"d","x":${"[".repeat(20_000)}${"]".repeat(20_000)}}`,
+      user("deep"),
+    ]);
+    const facts = async (saved: CatalogMode): Promise<unknown> =>
+      (await list(directory, { saved })).map((session) => ({
+        ...session,
+        // Too deep to be compared.
+        header: session.header.id === "d" ? "deep" : session.header,
+      }));
+    const expected = await facts("off");
+    await list(directory);
+    expect(await facts("auto")).toEqual(expected);
+    expect(expected).toHaveLength(2);
+  });
+});
+
+/** What any program may do to a file; `n` makes it different each time. */
+const edits: readonly ((path: string, n: number) => void)[] = [
+  (path, n) => appendFileSync(path, jsonl([user(`text ${n}`)])),
+  (path, n) => appendFileSync(path, jsonl([user(`text ${n}`)]).slice(0, n % 90)),
+  (path) => appendFileSync(path, "\n"),
+  (path) => appendFileSync(path, jsonl([large])),
+  (path, n) => appendFileSync(path, jsonl([name(`name ${n}`)])),
+  (path, n) => writeFileSync(path, jsonl([header({ id: `new ${n}` }), user("anew")])),
+  (path, n) => inPlace(path, (text) => text.replaceAll("text", `t${n % 7}xt`)),
+  (path, n) => truncateSync(path, Math.max(0, statSync(path).size - (n % 40))),
+  (path, n) => utimesSync(path, n, n),
+  (path) => chmodSync(path, 0o640),
+  (path) => rmSync(path),
+];
+
+/** Rewrites a file, and again until its times tell of it. */
+function inPlace(path: string, change: (text: string) => string): void {
+  const before = statSync(path).ctimeMs;
+  const text = change(readFileSync(path, "utf8"));
+  do writeFileSync(path, text);
+  while (statSync(path).ctimeMs === before);
+}
+
+describe("a file that is read again", () => {
+  const unfinished = [
+    ["a header without its newline", jsonl([header({ id: "first" })]).trimEnd(), " junk\n"],
+    ["another record without its newline", '{"type":"x"}', " junk\n"],
+    ["half a header", '{"type":"session",', '"id":"whole"}\n'],
+  ] as const;
+
+  it.each(unfinished)(
+    "is what a fresh reader finds, where it ended in %s",
+    async (_, part, rest) => {
+      const directory = newDirectory();
+      const path = join(directory, "s.jsonl");
+      writeFileSync(path, part);
+      const catalog = new DirectoryCatalog({
+        list: (signal) => sessionFilesIn(directory, signal),
+        saved: "off",
+        now: () => Date.now() + 60_000,
+      });
+      await catalog.look({ paths: null, signal: undefined });
+      appendFileSync(path, `${rest}${jsonl([header({ id: "later" }), user("x")])}`);
+      await catalog.look({ paths: null, signal: undefined });
+      expect(catalog.sessions()).toEqual(await list(directory, { saved: "off" }));
+      expect(catalog.sessions()).toHaveLength(1);
+    },
+  );
+});
+
+describe("whatever happens to the files", () => {
+  it(
+    "a catalog with saved lines gives what one without gives (Verifies: P21)",
+    { timeout: 120_000 },
+    async () => {
+      const step = fc.tuple(fc.nat(edits.length - 1), fc.nat(2), fc.nat(1000), fc.boolean());
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+          const directory = newDirectory();
+          writeLines(directory, "0.jsonl", [header(), large]);
+          await list(directory);
+          for (const [edit, file, n, isListed] of steps) {
+            const path = join(directory, `${file}.jsonl`);
+            appendFileSync(path, "");
+            edits[edit]?.(path, n);
+            if (isListed) await list(directory);
+          }
+          expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+});

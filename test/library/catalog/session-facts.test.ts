@@ -1,0 +1,203 @@
+/** The facts of a session file, read by streaming, against the projections over a full parse. */
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { decodeCounter } from "@branchlog/streaming";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { SessionEntry } from "@branchlog/core";
+import { readSessionFacts } from "./read-facts.ts";
+import type { FactsOptions } from "../../../packages/library/src/catalog/session-facts.ts";
+import { sessionName } from "@branchlog/core/internal";
+import { summary } from "@branchlog/core/internal";
+import { fixtureNames, readFixture } from "../../core/projections/fixture-session.ts";
+import { foldAll } from "../../core/projections/fold.ts";
+import { arbitraryLines } from "./arbitrary-session.ts";
+import {
+  assistant,
+  entry,
+  header,
+  jsonl,
+  message,
+  name,
+  startMs,
+  startTime,
+  user,
+  writeLines,
+} from "./session-lines.ts";
+import { temporaryDirectories } from "./temporary-directory.ts";
+
+const newDirectory = temporaryDirectories();
+
+function factsOf(lines: readonly (object | string)[], options?: FactsOptions) {
+  return readSessionFacts(writeLines(newDirectory(), "s.jsonl", lines), options);
+}
+
+/** The same facts the plainest way: split, parse, fold. */
+function expectedFacts(lines: readonly string[]) {
+  const records = lines.flatMap((line) => {
+    try {
+      // Whatever is stored is what projections get.
+      const value = JSON.parse(line) as SessionEntry | null;
+      return typeof value === "object" && value !== null && !Array.isArray(value) ? [value] : [];
+    } catch {
+      return [];
+    }
+  });
+  return { name: foldAll(sessionName, records) ?? undefined, summary: foldAll(summary, records) };
+}
+
+describe("the facts of a session", () => {
+  it("are its header, its name and its summary", async () => {
+    const said = [
+      { type: "text", text: "hello" },
+      { type: "image", data: "A" },
+    ];
+    const lines = [header(), user(said), assistant([]), message("toolResult", []), name(" N ")];
+    expect(await factsOf(lines)).toEqual({
+      dialect: "pi",
+      marks: { slot: null, entry: "N", dialect: "pi" },
+      header: header(),
+      name: "N",
+      summary: { messageCount: 3, firstMessage: "hello", lastActivityMs: startMs + 2 },
+    });
+  });
+
+  it("are those of an empty session if it has only a header", async () => {
+    const { summary: nothing, name: none } = expectedFacts([]);
+    const marks = { slot: null, entry: null, dialect: null };
+    const empty = { header: header(), dialect: "pi", marks, name: none, summary: nothing };
+    expect(await factsOf([header()])).toEqual(empty);
+  });
+
+  it("count messages of every role, malformed ones too", async () => {
+    const odd = [null, undefined, 5, [], {}].map((body) => entry("message", { message: body }));
+    const facts = await factsOf([header(), user("hi"), message("x", 1), user(null), ...odd]);
+    expect(facts?.summary.messageCount).toBe(8);
+  });
+
+  it("have the latest name, and none once it was cleared", async () => {
+    expect((await factsOf([header(), name("a"), user("x"), name("b")]))?.name).toBe("b");
+    expect((await factsOf([header(), name("a"), name("")]))?.name).toBeUndefined();
+    expect((await factsOf([header(), name("a"), name(undefined)]))?.name).toBeUndefined();
+  });
+
+  it("are undefined for a file whose first record is no header", async () => {
+    expect(await factsOf([user("hi"), header()])).toBeUndefined();
+    expect(await factsOf([])).toBeUndefined();
+    expect(await factsOf(["nope"])).toBeUndefined();
+  });
+
+  it("are found behind omp's title slot and behind bad lines", async () => {
+    const slot = { type: "title", v: 1, title: "t", updatedAt: startTime, pad: "" };
+    expect((await factsOf([slot, "", "{", header(), user("x")]))?.summary.messageCount).toBe(1);
+  });
+
+  it("do not depend on the length of the header", async () => {
+    const long = header({ padding: "x".repeat(3 * 1024 * 1024) });
+    expect(await factsOf([long, user("x")])).toMatchObject({ summary: { messageCount: 1 } });
+  });
+
+  it("count an unterminated last record if it is whole", async () => {
+    const path = writeLines(newDirectory(), "s.jsonl", [header(), user("a")]);
+    const line = JSON.stringify(assistant([], startMs + 9));
+    appendFileSync(path, line.slice(0, -1));
+    expect((await readSessionFacts(path))?.summary.messageCount).toBe(1);
+    appendFileSync(path, line.slice(-1));
+    expect((await readSessionFacts(path))?.summary).toMatchObject({
+      messageCount: 2,
+      lastActivityMs: startMs + 9,
+    });
+  });
+
+  it("of sessions of versions 1 and 2 count what is said in them", async () => {
+    const spoken = {
+      type: "message",
+      timestamp: startTime,
+      message: { role: "user", content: "v1" },
+    };
+    expect((await factsOf([header({ version: undefined }), spoken]))?.summary).toEqual({
+      messageCount: 1,
+      firstMessage: "v1",
+      lastActivityMs: startMs,
+    });
+  });
+});
+
+describe("facts from the stream", () => {
+  it("equal the projections over a full parse, for every session and every chunking", async () => {
+    const options = fc.record({
+      chunk: fc.integer({ min: 1, max: 400 }).map((bytes) => Buffer.alloc(bytes)),
+      lineBytesMax: fc.constantFrom(1 << 20, 300, 64, 1),
+    });
+    const path = join(newDirectory(), "s.jsonl");
+    await fc.assert(
+      fc.asyncProperty(arbitraryLines, fc.boolean(), options, async (lines, ends, choice) => {
+        const whole = jsonl([header(), ...lines]);
+        writeFileSync(path, ends ? whole : whole.slice(0, -1));
+        expect(await readSessionFacts(path, choice)).toMatchObject({
+          header: header(),
+          ...expectedFacts(lines),
+        });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each(fixtureNames())("equal the expected facts of the fixture %s", async (fixture) => {
+    const url = new URL(`../../../fixtures/${fixture}.jsonl`, import.meta.url);
+    const { expected } = readFixture(fixture);
+    const facts = await readSessionFacts(fileURLToPath(url));
+    const { messageCount, firstMessage = null, lastActivityMs = null } = facts?.summary ?? {};
+    expect({ messageCount, firstMessage, lastActivityMs }).toEqual(expected.summary);
+    expect(facts?.name ?? null).toBe(expected.name);
+  });
+
+  it("parse only what users said, the header and the names", async () => {
+    const lines = [header(), user("a"), name("n")];
+    for (let i = 0; i < 50; i += 1) lines.push(assistant([]), message("toolResult", "x"));
+    const path = writeLines(newDirectory(), "s.jsonl", lines);
+    const before = decodeCounter.parses;
+    expect((await readSessionFacts(path))?.summary.messageCount).toBe(101);
+    expect(decodeCounter.parses - before).toBe(3);
+  });
+
+  it("leave a file that is no session after its first chunk", async () => {
+    const path = join(newDirectory(), "s.jsonl");
+    writeFileSync(path, jsonl([user("not a header")]) + "{bad}\n".repeat(100_000));
+    const before = decodeCounter.parses;
+    expect(await readSessionFacts(path)).toBeUndefined();
+    expect(decodeCounter.parses - before).toBe(1);
+  });
+
+  it("have the time and the count, but not the text, of messages too long to build", async () => {
+    const long = [{ type: "text", text: "long ".repeat(1000) }];
+    const lines = [header(), user(long, startMs + 5), assistant(long, startMs + 7), user("short")];
+    const facts = await factsOf(lines, { lineBytesMax: 1000, messageBytesMax: 2000 });
+    expect(facts?.summary).toEqual({
+      messageCount: 3,
+      firstMessage: "short",
+      lastActivityMs: startMs + 7,
+    });
+  });
+
+  it("end with the reason of the signal, before and while the file is read", async () => {
+    const path = writeLines(newDirectory(), "s.jsonl", [header(), user("x".repeat(1 << 20))]);
+    const reason = new Error("enough");
+    const aborted = { signal: AbortSignal.abort(reason) };
+    await expect(readSessionFacts(path, aborted)).rejects.toBe(reason);
+    const controller = new AbortController();
+    const reading = readSessionFacts(path, { signal: controller.signal });
+    controller.abort(reason);
+    await expect(reading).rejects.toBe(reason);
+  });
+
+  it("leave the file as it is, and throw what the file system throws", async () => {
+    const path = writeLines(newDirectory(), "s.jsonl", [header({ version: 1 }), user("x")]);
+    const before = readFileSync(path);
+    await readSessionFacts(path);
+    expect(readFileSync(path)).toEqual(before);
+    await expect(readSessionFacts(`${path}.gone`)).rejects.toThrow("ENOENT");
+    await expect(readSessionFacts(newDirectory())).rejects.toThrow("EISDIR");
+  });
+});

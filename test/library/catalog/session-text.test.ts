@@ -1,0 +1,93 @@
+/** The text of a session, read again on each call. */
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readSessionTextSync } from "../../../packages/library/src/catalog/session-scan.ts";
+import { arbitraryLines } from "./arbitrary-session.ts";
+import { assistant, entry, header, jsonl, message, user, writeLines } from "./session-lines.ts";
+import { temporaryDirectories } from "./temporary-directory.ts";
+
+const newDirectory = temporaryDirectories();
+
+function textOf(lines: readonly (object | string)[]): string {
+  return readSessionTextSync(writeLines(newDirectory(), "s.jsonl", lines));
+}
+
+const blocks = (...texts: string[]): object[] => texts.map((text) => ({ type: "text", text }));
+
+describe("the text of a session", () => {
+  it("is what users and assistants said, joined by spaces, in file order", () => {
+    const lines = [user("one"), assistant(blocks("two", "three")), user(blocks("four"))];
+    expect(textOf([header(), ...lines])).toBe("one two three four");
+  });
+
+  it("leaves out other roles, other entries, thinking, images and empty texts", () => {
+    const lines = [
+      message("toolResult", blocks("output")),
+      message("system", "prompt"),
+      entry("custom_message", { customType: "c", content: "note", display: true }),
+      assistant([
+        { type: "thinking", thinking: "hm" },
+        { type: "image", data: "A" },
+      ]),
+      user(""),
+      user("said"),
+    ];
+    expect(textOf([header(), ...lines])).toBe("said");
+  });
+
+  it("is not hidden by messages that are null or have null content or null blocks", () => {
+    const odd = [user(null), user([null]), entry("message", { message: null })];
+    expect(textOf([header(), user("a"), ...odd, user("b")])).toBe("a b");
+  });
+
+  it("is empty for a file that is no session", () => {
+    expect(textOf([user("a"), header()])).toBe("");
+    expect(textOf([])).toBe("");
+  });
+
+  it("is that of the file as it is now", () => {
+    const path = writeLines(newDirectory(), "s.jsonl", [header(), user("a")]);
+    expect(readSessionTextSync(path)).toBe("a");
+    appendFileSync(path, jsonl([user("b")]));
+    expect(readSessionTextSync(path)).toBe("a b");
+  });
+
+  it("equals the text of a full parse, for every session", () => {
+    const path = join(newDirectory(), "s.jsonl");
+    fc.assert(
+      fc.property(arbitraryLines, (lines) => {
+        writeFileSync(path, jsonl([header(), ...lines]));
+        expect(readSessionTextSync(path)).toBe(lines.flatMap(spoken).join(" "));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** The text of one line the plainest way, as a list of at most one. */
+function spoken(line: string): string[] {
+  try {
+    // Random lines: a missing part anywhere throws and means that there is no text.
+    const { type, message: said } = JSON.parse(line) as {
+      type: string;
+      message: { role: string; content: string | ({ type?: string; text?: unknown } | null)[] };
+    };
+    if (type !== "message" || !["user", "assistant"].includes(said.role)) return [];
+    const { content } = said;
+    const texts = typeof content === "string" ? [content] : content.map(textIn).filter(isString);
+    const text = texts.join(" ");
+    return text === "" ? [] : [text];
+  } catch {
+    return [];
+  }
+}
+
+function textIn(block: { type?: string; text?: unknown } | null): unknown {
+  return block?.type === "text" ? block.text : undefined;
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}

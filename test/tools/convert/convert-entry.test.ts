@@ -1,0 +1,157 @@
+/** One line in the dialect of another agent: what changes, and that nothing else does. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "@branchlog/streaming";
+import type { ConversionTarget } from "@branchlog/tools";
+import {
+  convertHeader,
+  convertLine,
+  withDialect,
+} from "../../../packages/tools/src/convert/convert-entry.ts";
+
+function convert(text: string, to: ConversionTarget, nameBefore?: string): string {
+  const value = JSON.parse(text) as JsonObject;
+  return convertLine(Buffer.from(text), value, to, { nameBefore }).toString();
+}
+
+const start = '"id":"1","parentId":null,"timestamp":"t"';
+
+describe("a line for omp", () => {
+  it.each([
+    [
+      "a model",
+      `{"type":"model_change",${start},"provider":"openai","modelId":"a/b"}`,
+      `{"type":"model_change",${start},"model":"openai/a/b"}`,
+    ],
+    [
+      "a name",
+      `{"type":"session_info",${start},"name":"New \\u0041"}`,
+      `{"type":"title_change",${start},"title":"New A","previousTitle":"Old","source":"user"}`,
+    ],
+    [
+      "a summary of an extension",
+      `{"type":"branch_summary",${start},"summary":"s","fromHook":true,"n":1.0}\r`,
+      `{"type":"branch_summary",${start},"summary":"s","fromExtension":true,"n":1.0}\r`,
+    ],
+  ])("says %s as omp does", (_, line, expected) => {
+    expect(convert(line, "omp", "Old")).toBe(expected);
+  });
+
+  it.each([
+    `{"type":"model_change",${start},"provider":"a/b","modelId":"m"}`,
+    `{"type":"model_change",${start},"provider":"a"}`,
+    `{"type":"model_change",${start},"model":"p/m","provider":"a","modelId":"m"}`,
+    `{"type":"session_info",${start},"name":5}`,
+    `{"type":"compaction",${start},"summary":"s","fromHook":true,"fromExtension":false}`,
+    `{"type":"thinking_level_change",${start},"thinkingLevel":"off"}`,
+    `{"type":"custom","customType":"provider","data":{"fromHook":true},${start}}`,
+  ])("stays as it is where omp has no other form: %s", (line) => {
+    expect(convert(line, "omp")).toBe(line);
+  });
+});
+
+describe("a line for pi", () => {
+  it.each([
+    [
+      "a model",
+      `{"type":"model_change",${start},"model":"openai/a/b","role":"default"}`,
+      `{"type":"model_change",${start},"provider":"openai","modelId":"a/b","role":"default"}`,
+    ],
+    [
+      "a title",
+      `{"type":"title_change",${start},"title":"New","previousTitle":"Old","source":"user"}`,
+      `{"type":"session_info",${start},"name":"New"}`,
+    ],
+    [
+      "a title that says more",
+      `{"type":"title_change",${start},"title":"New","previousTitle":"Other","source":"auto"}`,
+      `{"type":"session_info",${start},"name":"New","previousTitle":"Other","source":"auto"}`,
+    ],
+    [
+      "no thinking",
+      `{"type":"thinking_level_change",${start},"thinkingLevel":null,"configured":"auto"}`,
+      `{"type":"thinking_level_change",${start},"thinkingLevel":"off","configured":"auto"}`,
+    ],
+    [
+      "no thinking at all",
+      `{"type":"thinking_level_change",${start}}`,
+      `{"type":"thinking_level_change",${start},"thinkingLevel":"off"}`,
+    ],
+    [
+      "a compaction",
+      `{"fromExtension":false,"type":"compaction",${start},"shortSummary":"s"}`,
+      `{"fromHook":false,"type":"compaction",${start},"shortSummary":"s"}`,
+    ],
+  ])("says %s as pi does", (_, line, expected) => {
+    expect(convert(line, "pi", "Old")).toBe(expected);
+  });
+
+  it.each([
+    `{"type":"model_change",${start},"model":"openai/mini","role":"smol"}`,
+    `{"type":"model_change",${start},"model":"nameless"}`,
+    `{"type":"model_change",${start},"model":"/m"}`,
+    `{"type":"ttsr_injection",${start},"injectedRules":["r"]}`,
+  ])("stays as it is where pi has no other form: %s", (line) => {
+    expect(convert(line, "pi")).toBe(line);
+  });
+});
+
+describe("a header", () => {
+  const head = '{"type":"session","version":3,"id":"s","cwd":"/w"';
+
+  it("has the name for omp, the current version, and no title for pi", () => {
+    const at = (line: string, to: ConversionTarget, version: number, name?: string): string =>
+      convertHeader(Buffer.from(line), { version, to, name }).toString();
+    expect(at(`${head}}`, "omp", 3, "N")).toBe(`${head},"title":"N"}`);
+    expect(at(`${head},"title":"O","x":1}`, "omp", 3, "N")).toBe(`${head},"title":"N","x":1}`);
+    expect(at(`${head},"title":"O","x":1}`, "pi", 3)).toBe(`${head},"x":1}`);
+    expect(at(`${head},"title":5}`, "pi", 3)).toBe(`${head},"title":5}`);
+    expect(at(`${head.replace("3", "2")}}`, "pi", 2)).toBe(`${head}}`);
+    expect(at("[]", "pi", 3)).toBe("[]");
+  });
+
+  it("says whose log it is where all else tells of the other agent, and only there", () => {
+    const at = (line: string, to: ConversionTarget, ofEntries?: ConversionTarget): string =>
+      withDialect(Buffer.from(line), to, { hasTitleSlot: false, ofEntries }).toString();
+    expect(at(`${head}}`, "pi")).toBe(`${head}}`);
+    expect(at(`${head}}`, "omp")).toBe(`${head},"branchlog.dialect":"omp"}`);
+    expect(at(`${head}}`, "pi", "omp")).toBe(`${head},"branchlog.dialect":"pi"}`);
+    expect(at(`${head},"titleSource":"user"}`, "pi", "pi")).toBe(
+      `${head},"titleSource":"user","branchlog.dialect":"pi"}`,
+    );
+    expect(at(`${head},"branchlog.dialect":"omp","x":1}`, "pi", "pi")).toBe(`${head},"x":1}`);
+    expect(at("[]", "pi")).toBe("[]");
+  });
+});
+
+describe("there and back", () => {
+  const text = fc.string({ unit: "grapheme", maxLength: 6 });
+  const flag = fc.constantFrom({}, { fromHook: true }, { fromHook: false });
+  const entry = fc.oneof(
+    fc
+      .record({ provider: text, modelId: text })
+      .map((model) => ({ type: "model_change", ...model })),
+    text.map((name) => ({ type: "session_info", name })),
+    text.map((thinkingLevel) => ({ type: "thinking_level_change", thinkingLevel })),
+    flag.map((own) => ({ type: "compaction", summary: "s", firstKeptEntryId: "x", ...own })),
+    flag.map((own) => ({ type: "branch_summary", ...own, summary: "s", odd: 1 })),
+  );
+
+  it("gives the same bytes of everything that pi writes (Verifies: P19)", () => {
+    fc.assert(
+      fc.property(entry, fc.option(text, { nil: undefined }), (value, before) => {
+        const line = JSON.stringify({ id: "1", ...value, timestamp: "t" });
+        expect(convert(convert(line, "omp", before), "pi", before)).toBe(line);
+      }),
+    );
+  });
+
+  it("changes nothing the second time", () => {
+    fc.assert(
+      fc.property(entry, fc.constantFrom("pi", "omp"), (value, to) => {
+        const once = convert(JSON.stringify(value), to, "before");
+        expect(convert(once, to, "before")).toBe(once);
+      }),
+    );
+  });
+});

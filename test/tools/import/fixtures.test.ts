@@ -1,0 +1,73 @@
+/**
+ * Every source of another agent among the fixtures, against the log and the projections that are
+ * beside it. After a change that is meant: `npx vitest run test/tools/import/fixtures.test.ts
+ * -u`, then read the difference.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { fixturePath, importedFile, skippedCount, spoken } from "./imported.ts";
+import type { Imported } from "./imported.ts";
+
+const names = [
+  "claude/conversation",
+  "claude/branches",
+  "claude/sidechains",
+  "claude/compaction",
+  "claude/damaged",
+  "codex/conversation",
+  "codex/rollback",
+  "codex/compaction",
+  "codex/damaged",
+];
+
+/** What a reader of the new log sees, without what depends on the version of Node. */
+async function projections({ report, session }: Imported): Promise<unknown> {
+  const { kind, lines, imported, skipped, entries, diagnostics } = report;
+  const paths: Record<string, string[]> = {};
+  for (const { id } of session.tips()) {
+    paths[id] = spoken((await session.context({ at: id })).messages);
+  }
+  const { model, thinkingLevel } = session.settings;
+  return {
+    report: { kind, lines, imported, skipped, entries },
+    findings: diagnostics.map(({ kind: what, line }) => `line ${line}: ${what}`),
+    header: session.header,
+    name: session.name ?? null,
+    leaf: session.leaf,
+    settings: { model, thinkingLevel },
+    usage: (await session.usage).total,
+    contexts: paths,
+  };
+}
+
+describe.each(names)("the source %s", (name) => {
+  const source = fixturePath(`${name}.jsonl`);
+
+  it("becomes the log beside it", async () => {
+    const { text } = await importedFile(source);
+    await expect(text).toMatchFileSnapshot(fixturePath(`${name}.log.jsonl`));
+  });
+
+  it("has the projections beside it", async () => {
+    const seen = await projections(await importedFile(source));
+    const json = `${JSON.stringify(seen, null, 1)}\n`;
+    await expect(json).toMatchFileSnapshot(fixturePath(`${name}.expected.json`));
+  });
+
+  it("is accounted for line by line, and gives a log without damage", async () => {
+    const { report, session } = await importedFile(source);
+    const lines = readFileSync(source).toString("latin1").split("\n");
+    expect(report.lines).toBe(lines.length - (lines.at(-1) === "" ? 1 : 0));
+    expect(report.imported + skippedCount(report)).toBe(report.lines);
+    expect(session.diagnostics).toEqual([]);
+    expect(report.entries).toBe(session.revision);
+  });
+
+  it("gives the same bytes again, and is left as it is", async () => {
+    const before = { bytes: readFileSync(source), mtime: statSync(source).mtimeMs };
+    const [one, other] = [await importedFile(source), await importedFile(source)];
+    expect(other.text).toBe(one.text);
+    expect(readFileSync(source)).toEqual(before.bytes);
+    expect(statSync(source).mtimeMs).toBe(before.mtime);
+  });
+});

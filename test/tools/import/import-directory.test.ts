@@ -1,0 +1,111 @@
+/** Importing all transcripts below a directory: resumable, with a report. */
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
+import { importDirectory, importSession } from "@branchlog/tools";
+import type { DirectoryImportStep } from "@branchlog/tools";
+import { branchlog, jsonLines } from "../../cli/command-run.ts";
+import { directoryState } from "../../support/directory-state.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const fixtures = join(import.meta.dirname, "../../../fixtures");
+const names = ["claude/conversation", "claude/branches", "codex/conversation"] as const;
+
+function transcripts(): string {
+  const root = temporaryDirectory();
+  for (const name of names) {
+    mkdirSync(join(root, name), { recursive: true });
+    copyFileSync(join(fixtures, `${name}.jsonl`), join(root, name, "t.jsonl"));
+  }
+  copyFileSync(join(fixtures, "pi-linear.jsonl"), join(root, "pi.jsonl"));
+  return root;
+}
+
+async function steps(place: string, target: string, signal?: AbortSignal) {
+  const all: DirectoryImportStep[] = [];
+  for await (const step of importDirectory(place, target, { signal })) all.push(step);
+  return all;
+}
+
+describe("an import of a directory", () => {
+  it("makes of each transcript the session that its own import makes, and is not repeated", async () => {
+    const [root, target] = [transcripts(), join(temporaryDirectory(), "sessions")];
+    const before = directoryState(root);
+    const first = await steps(root, target);
+    expect(first.map(({ kind, done, total }) => [kind, done, total])).toEqual([
+      ["imported", 1, 3],
+      ["imported", 2, 3],
+      ["imported", 3, 3],
+    ]);
+    for (const step of first) {
+      if (step.kind !== "imported") continue;
+      const alone = join(temporaryDirectory(), "alone.jsonl");
+      await importSession(step.source, alone);
+      expect(readFileSync(step.report.path, "utf8")).toBe(readFileSync(alone, "utf8"));
+      const session = await openSession(step.report.path, { access: "read" });
+      expect(step.report.path).toContain(session.header.id);
+    }
+    expect((await steps(root, target)).map(({ kind }) => kind)).toEqual([
+      "exists",
+      "exists",
+      "exists",
+    ]);
+    expect(directoryState(root)).toEqual(before);
+    expect(readdirSync(target).filter((name) => name.endsWith(".jsonl"))).toHaveLength(3);
+  });
+
+  it("continues after an interruption", async () => {
+    const [root, target] = [transcripts(), temporaryDirectory()];
+    const ending = new AbortController();
+    await expect(async () => {
+      for await (const { done } of importDirectory(root, target, { signal: ending.signal })) {
+        if (done === 1) ending.abort(new Error("enough"));
+      }
+    }).rejects.toThrow("enough");
+    expect(readdirSync(target)).toHaveLength(1);
+    const rest = await steps(root, target);
+    expect(rest.map(({ kind }) => kind)).toEqual(["exists", "imported", "imported"]);
+  });
+
+  it("continues after a transcript that cannot be imported, and reports it", async () => {
+    const [root, target] = [transcripts(), temporaryDirectory()];
+    const meta = { type: "session_meta", payload: { id: "x".repeat(300), cwd: "/w" } };
+    writeFileSync(join(root, "long.jsonl"), `${JSON.stringify(meta)}\n`);
+    const all = await steps(root, target);
+    expect(all.map(({ kind }) => kind).toSorted()).toEqual([
+      "failed",
+      "imported",
+      "imported",
+      "imported",
+    ]);
+    expect(all.find(({ kind }) => kind === "failed")).toMatchObject({
+      source: join(root, "long.jsonl"),
+      error: { code: "ERR_INVALID_SESSION_ID" },
+    });
+    const { code, err } = await branchlog(["import", root, "-o", target]);
+    expect([code, err]).toEqual([1, expect.stringContaining("left out: ")]);
+  });
+
+  it("is a command with a report, and says what it left out", async () => {
+    const [root, target] = [transcripts(), join(temporaryDirectory(), "new")];
+    const { code, out } = await branchlog(["import", root, "-o", target]);
+    expect([code, out.split(";")[0]]).toEqual([0, "imported 3 sessions"]);
+    const again = await branchlog(["import", root, "-o", target, "--json"]);
+    expect(jsonLines(again.out).at(-1)).toMatchObject({ kind: "summary", exists: 3, imported: 0 });
+
+    const other = join(temporaryDirectory(), "file");
+    writeFileSync(other, "");
+    expect(existsSync(other)).toBe(true);
+    expect((await branchlog(["import", root, "-o", other])).code).toBe(1);
+    const withFrom = await branchlog(["import", root, "-o", target, "--from", "claude"]);
+    expect([withFrom.code, withFrom.err]).toEqual([2, expect.stringContaining("--from")]);
+  });
+});

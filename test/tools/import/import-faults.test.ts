@@ -1,0 +1,255 @@
+/** Imports that meet what is not there, not whole, or not what it should be. */
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { BranchlogError, openSession } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { importSession } from "@branchlog/tools";
+import { sampled } from "../../support/sampled.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { fixturePath, importedFile, importedLines, skippedCount, sourceOf } from "./imported.ts";
+
+async function codeOf(action: Promise<unknown>): Promise<string> {
+  try {
+    await action;
+    return "none";
+  } catch (error) {
+    return error instanceof BranchlogError ? error.code : String(error);
+  }
+}
+
+const hi = {
+  uuid: "a",
+  parentUuid: null,
+  sessionId: "s",
+  type: "user",
+  message: { role: "user", content: "Hi" },
+};
+
+describe("a source that was cut off", () => {
+  it.each(["claude/damaged", "codex/damaged", "codex/rollback"])(
+    "%s at any byte is imported as far as it is whole",
+    async (name) => {
+      const bytes = readFileSync(fixturePath(`${name}.jsonl`));
+      const directory = temporaryDirectory();
+      const source = join(directory, "source.jsonl");
+      const fs = new MemoryFileSystem();
+      const ports = createMemoryPorts({ fs });
+      let entries = 0;
+      writeFileSync(source, "");
+      let before = 0;
+      for (const length of sampled(0, bytes.length + 1, 120)) {
+        appendFileSync(source, bytes.subarray(before, length));
+        before = length;
+        const target = `/${length}.jsonl`;
+        const wanted = firstRecordEnd(bytes) <= length ? "none" : refusal(length);
+        const imported = importSession(source, target, { ports });
+        expect([length, await codeOf(imported)]).toEqual([length, wanted]);
+        if (wanted !== "none") {
+          expect(fs.statSync(target)).toBeNull();
+          continue;
+        }
+        const report = await imported;
+        expect(report.imported + skippedCount(report)).toBe(report.lines);
+        if (length % 4 === 0) {
+          const session = await openSession(target, { access: "read", ports });
+          expect([length, session.diagnostics]).toEqual([length, []]);
+        }
+        // What is held back at one length may be put otherwise at the next, but is never lost.
+        expect(report.entries).toBeGreaterThanOrEqual(entries - 1);
+        entries = Math.max(entries, report.entries);
+        fs.unlinkSync(target);
+      }
+      expect(fs.listSync("/")).toEqual([]);
+    },
+  );
+});
+
+/** Where the first whole record ends, its newline not counted. */
+function firstRecordEnd(bytes: Buffer): number {
+  const from = bytes.indexOf("{");
+  const newline = bytes.indexOf("\n", from);
+  return bytes.lastIndexOf("}", newline) + 1;
+}
+
+function refusal(length: number): string {
+  return length === 0 ? "ERR_LOG_EMPTY" : "ERR_NOT_A_SESSION";
+}
+
+describe("an import", () => {
+  it("refuses what is missing, a directory, empty, or of no known agent", async () => {
+    const directory = temporaryDirectory();
+    const target = join(directory, "new.jsonl");
+    const at = (name: string, text: string): string => {
+      writeFileSync(join(directory, name), text);
+      return join(directory, name);
+    };
+    const into = (source: string): Promise<string> => codeOf(importSession(source, target));
+    expect(await into(join(directory, "nothing"))).toBe("ERR_LOG_MISSING");
+    expect(await into(directory)).toBe("ERR_LOG_UNREADABLE");
+    expect(await into(at("empty", ""))).toBe("ERR_LOG_EMPTY");
+    expect(await into(at("text", "hello\n"))).toBe("ERR_NOT_A_SESSION");
+    expect(await into(fixturePath("pi-linear.jsonl"))).toBe("ERR_NOT_A_SESSION");
+    expect(readdirSync(directory).toSorted()).toEqual(["empty", "text"]);
+  });
+
+  it("refuses a source of another agent than the one that was named", async () => {
+    const target = join(temporaryDirectory(), "new.jsonl");
+    const source = fixturePath("codex/rollback.jsonl");
+    expect(await codeOf(importSession(source, target, { from: "claude" }))).toBe(
+      "ERR_NOT_A_SESSION",
+    );
+    expect(await codeOf(importSession(source, target, { from: "codex" }))).toBe("none");
+  });
+
+  it("leaves a file that is there as it is", async () => {
+    const directory = temporaryDirectory();
+    const target = join(directory, "there.jsonl");
+    writeFileSync(target, "mine");
+    expect(await codeOf(importSession(sourceOf([hi]), target))).toBe("ERR_LOG_EXISTS");
+    expect(readFileSync(target, "utf8")).toBe("mine");
+    expect(readdirSync(directory)).toEqual(["there.jsonl"]);
+  });
+
+  it("leaves nothing behind when it is ended", async () => {
+    const directory = temporaryDirectory();
+    const many = Array.from({ length: 20_000 }, (_, i) => ({ ...hi, uuid: `u${i}` }));
+    const source = sourceOf(many);
+    const ending = new AbortController();
+    const done = importSession(source, join(directory, "new.jsonl"), {
+      signal: ending.signal,
+      onProgress: () => ending.abort(new Error("enough")),
+    });
+    await expect(done).rejects.toThrow("enough");
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("leaves nothing behind when the disk is full", async () => {
+    const fs = new MemoryFileSystem();
+    fs.makeDirectorySync("/d");
+    fs.onCall = ({ name }) => {
+      if (name === "writeSync") throw Object.assign(new Error("full"), { code: "ENOSPC" });
+      return undefined;
+    };
+    const done = importSession(sourceOf([hi]), "/d/new.jsonl", {
+      ports: createMemoryPorts({ fs }),
+    });
+    expect(await codeOf(done)).toBe("ERR_CREATE_FAILED");
+    fs.onCall = undefined;
+    expect(fs.listSync("/d")).toEqual([]);
+  });
+
+  it("tells how far it has come", async () => {
+    const source = sourceOf([hi]);
+    const seen: unknown[] = [];
+    await importedFile(source, { onProgress: (progress) => seen.push(progress) });
+    const totalBytes = readFileSync(source).length;
+    expect(seen).toEqual([{ bytes: totalBytes - 1, totalBytes, lines: 1 }]);
+  });
+
+  it("takes of a source that grows what was there at the start", async () => {
+    const source = sourceOf(Array.from({ length: 9_000 }, (_, i) => ({ ...hi, uuid: `u${i}` })));
+    const { report } = await importedFile(source, {
+      onProgress: () => appendFileSync(source, `${JSON.stringify({ ...hi, uuid: "late" })}\n`),
+    });
+    expect(report.lines).toBe(9_000);
+    expect((await importedFile(source)).report.lines).toBeGreaterThan(9_000);
+  });
+
+  it("makes the directories that are missing", async () => {
+    const directory = temporaryDirectory();
+    const target = join(directory, "a", "b", "new.jsonl");
+    await importSession(sourceOf([hi]), target);
+    mkdirSync(join(directory, "a", "c"));
+    expect((await openSession(target)).revision).toBe(2);
+  });
+
+  it("skips lines that are too long, and says so of bytes that are no text", async () => {
+    const long = { ...hi, uuid: "b", parentUuid: "a", message: { content: "x".repeat(500) } };
+    const source = sourceOf([hi, long]);
+    appendFileSync(
+      source,
+      Buffer.from(JSON.stringify({ ...hi, uuid: "c" }).replace("Hi", "\xff"), "latin1"),
+    );
+    const { report } = await importedFile(source, { lineBytesMax: 300 });
+    expect(report.skipped).toEqual({ "too-long": 1 });
+    expect(report.diagnostics.map(({ kind, line }) => [kind, line])).toEqual([
+      ["bad-line", 2],
+      ["invalid-utf8", 3],
+    ]);
+  });
+
+  it("skips records that no writer could have meant", async () => {
+    const deep = `{"uuid":"b","parentUuid":"a","x":${"[".repeat(5000)}${"]".repeat(5000)}}`;
+    const { report } = await importedLines([hi, deep, { ...hi, uuid: "c", parentUuid: "b" }]);
+    expect(report.skipped).toEqual({ "too-deep": 1 });
+    expect(report.diagnostics.map(({ kind, line }) => [kind, line])).toEqual([
+      ["bad-line", 2],
+      ["missing-parent", 3],
+    ]);
+  });
+
+  it.each([
+    { uuid: 1, parentUuid: {}, type: "user", message: "no object", sessionId: "s" },
+    { uuid: "b", parentUuid: "b", type: "user", message: { content: [null, 1, "x", {}] } },
+    { uuid: "b", parentUuid: "a", type: "assistant", message: { content: [{ type: "tool_use" }] } },
+    { uuid: "b", parentUuid: "a", type: "assistant", message: { content: { a: 1 }, usage: [] } },
+    { uuid: "b", parentUuid: "a", type: "assistant", message: { content: 7 } },
+    { uuid: "b", parentUuid: "a", type: "system", subtype: "compact_boundary", isSidechain: true },
+    { uuid: "b", parentUuid: "a", type: "user", isCompactSummary: true },
+    { uuid: "b", parentUuid: "a", type: "attachment" },
+    { type: "summary" },
+    { type: "custom-title", customTitle: 5 },
+    { type: 5 },
+    { __proto__: null, type: "__proto__", uuid: "__proto__", parentUuid: "constructor" },
+  ])("takes %j as it comes", async (record) => {
+    const last = { ...hi, uuid: "z", parentUuid: "a" };
+    const { report, session } = await importedLines([hi, record, last]);
+    expect(report.imported + skippedCount(report)).toBe(3);
+    expect(session.diagnostics).toEqual([]);
+  });
+
+  it.each([
+    { type: "response_item", payload: { type: "message", role: "user", content: [null, 7] } },
+    { type: "response_item", payload: { type: "message", role: 5, content: "text" } },
+    { type: "response_item", payload: { type: "function_call" } },
+    { type: "response_item", payload: { type: "function_call_output", call_id: "x", output: 5 } },
+    { type: "response_item", payload: { type: "reasoning" } },
+    { type: "response_item", payload: {} },
+    { type: "event_msg", payload: { type: "thread_rolled_back", num_turns: -3 } },
+    { type: "event_msg", payload: { type: "thread_rolled_back", num_turns: 1.5 } },
+    { type: "event_msg", payload: { type: "token_count", info: [] } },
+    { type: "event_msg", payload: { type: 5 } },
+    { type: "compacted", payload: {} },
+    { type: "turn_context", payload: { model: 5 } },
+    { type: "session_meta", payload: { id: 5 } },
+  ])("takes %j as it comes", async (record) => {
+    const meta = { type: "session_meta", payload: { id: "s" } };
+    const { report, session } = await importedLines([meta, record]);
+    expect(report.imported + skippedCount(report)).toBe(2);
+    expect(session.diagnostics).toEqual([]);
+  });
+});
+
+describe("a source that is rewritten while it is imported", () => {
+  const said = (text: string): object => ({ ...hi, message: { role: "user", content: text } });
+
+  it.each([
+    ["other words of the same length", said("Ho")],
+    ["fewer", { ...said(""), uuid: "" }],
+  ])("gives no log: %s", async (_, rewritten) => {
+    const source = sourceOf([hi]);
+    const directory = temporaryDirectory();
+    const onProgress = (): void => writeFileSync(source, `${JSON.stringify(rewritten)}\n`);
+    const imported = importSession(source, join(directory, "t.jsonl"), { onProgress });
+    expect(await codeOf(imported)).toBe("ERR_LOG_CHANGED");
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("is imported as far as it went if it only continues", async () => {
+    const source = sourceOf([hi]);
+    const onProgress = (): void => appendFileSync(source, `${JSON.stringify(hi)}\n`);
+    const { report } = await importedFile(source, { onProgress });
+    expect(report.lines).toBe(1);
+  });
+});
