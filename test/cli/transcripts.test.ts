@@ -41,7 +41,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   delete: "ERR_NOT_A_SESSION",
 };
 const refusals: Readonly<Record<Exclude<Outcome, "reads">, readonly string[]>> = {
-  ERR_READ_ONLY: ["which only that agent writes to", "branchlog fork -o"],
+  ERR_READ_ONLY: ["which only that agent writes to", "branchlog import"],
   ERR_NOT_A_SESSION: ["not a session", "branchlog import"],
 };
 /** They read none, need a server, or work on sessions of every agent, as tests of their own show. */

@@ -57,23 +57,22 @@ export type { SpentGrouping, SpentGroups, SpentSums } from "./usage/spent-sums.t
 export type { RedactionReport } from "./redaction/redactor.ts";
 export { Redactor } from "./redaction/redactor.ts";
 export { convertSession } from "./convert/convert-session.ts";
-export type { ConversionResult } from "./convert/convert-session.ts";
-export type { ConvertOptions } from "./convert/convert-session.ts";
+export type { ConversionResult, ConvertOptions } from "./convert/convert-session.ts";
 export type { ConversionTarget } from "./convert/convert-entry.ts";
 export { importDirectory } from "./import/import-directory.ts";
-export type { DirectoryImportOptions } from "./import/import-directory.ts";
-export type { DirectoryImportStep } from "./import/import-directory.ts";
+export type { DirectoryImportOptions, DirectoryImportStep } from "./import/import-directory.ts";
 export { importSession } from "./import/import-session.ts";
-export type { ImportOptions } from "./import/import-session.ts";
-export type { ImportProgress } from "./import/import-session.ts";
-export type { ImportReport } from "./import/import-session.ts";
-export type { ImportDiagnostic } from "./import/source-mapping.ts";
-export type { SkipReason } from "./import/source-mapping.ts";
-export { exportLinear } from "./export/export-session.ts";
-export { exportMarkdown } from "./export/export-session.ts";
-export { linearPieces } from "./export/export-session.ts";
-export { markdownPieces } from "./export/export-session.ts";
-export type { ExportOptions } from "./export/export-session.ts";
-export type { ExportReport } from "./export/export-session.ts";
-export type { ExportSource } from "./export/export-session.ts";
-export type { LinearReport } from "./export/export-session.ts";
+export type { ImportOptions, ImportReport } from "./import/import-session.ts";
+export type { LineCounts } from "./import/line-counts.ts";
+export {
+  exportLinear,
+  exportMarkdown,
+  linearPieces,
+  markdownPieces,
+} from "./export/export-session.ts";
+export type {
+  ExportOptions,
+  ExportReport,
+  ExportSource,
+  LinearReport,
+} from "./export/export-session.ts";

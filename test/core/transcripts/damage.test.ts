@@ -140,7 +140,7 @@ it.each(["versions/codex-0.65", "versions/codex-0.23"])(
     const session = await openSession(path, { access: "read" });
     expect(session.header).toMatchObject({ id, cwd: "/home/dev/site" });
     const { session: imported } = await importedFile(path);
-    expect(session.header).toEqual(imported.header);
+    expect(imported.header).toMatchObject(session.header);
     const { messages } = await session.context();
     expect(spoken(messages)).toEqual(spoken((await imported.context()).messages));
     const [listed] = (await findSessions([join(path, "..")])).sessions;

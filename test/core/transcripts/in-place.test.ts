@@ -1,9 +1,12 @@
-/** Transcripts of other agents, opened where they are, against what importing them gives. */
+/** Transcripts of other agents, opened where they are, against their copies. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openSession } from "@branchlog/core";
-import type { Session } from "@branchlog/core";
+import { forkSession, openSession } from "@branchlog/core";
 import type { AgentMessage } from "@branchlog/core/entries";
-import { fixturePath, importedFile, spoken } from "../../tools/import/imported.ts";
+import { importSession } from "@branchlog/tools";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { fixturePath } from "../../tools/import/imported.ts";
 
 const names = [
   "claude/conversation",
@@ -17,45 +20,40 @@ const names = [
   "codex/damaged",
 ];
 
-/** What is said on each branch and at the leaf, in some order. */
-async function contexts(session: Session): Promise<string[]> {
-  const found = [...session.tips().map(({ id }) => id), session.leaf].map(async (at) => {
-    return spoken((await session.context({ at })).messages).join("\n");
-  });
-  const said = new Set(await Promise.all(found));
-  return [...said].filter((text) => text !== "").toSorted((one, other) => (one < other ? -1 : 1));
+/** The lines of the entries that were copied; a name that follows them has an id of its own. */
+function copiedLines(path: string, count: number): string[] {
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .slice(1, 1 + count);
 }
 
-/** Of summaries the time differs: that of their boundary; of rollouts the place of the usage. */
-function comparable({ kind }: { kind: string }, messages: readonly AgentMessage[]): unknown[] {
-  return messages.map((message) => {
-    const { timestamp: _time, ...rest } = message;
-    if (kind !== "codex" || message.role !== "assistant") return rest;
-    const { usage: _usage, ...said } = message;
-    return { ...said, timestamp: 0 };
-  });
+/** In place, the tokens of Codex are entries of their own. */
+function said(message: AgentMessage): object {
+  if (message.role !== "assistant") return message;
+  const { usage: _usage, ...rest } = message;
+  return rest;
 }
 
 describe.each(names)("the transcript %s", (name) => {
-  const path = fixturePath(`${name}.jsonl`);
+  const source = fixturePath(`${name}.jsonl`);
 
-  it("has in place the context that it has once it is imported", async () => {
-    const session = await openSession(path);
-    const { session: imported, report } = await importedFile(path);
-    const { messages } = await session.context({ bridgeGaps: true });
-    const expected = await imported.context();
-    expect(comparable(report, messages)).toEqual(comparable(report, expected.messages));
-    const { model, thinkingLevel } = session.settings;
-    expect({ model, thinkingLevel }).toEqual(imported.settings);
+  it("has in an import the entries that it has in a fork", async () => {
+    const directory = temporaryDirectory();
+    const [one, other] = [join(directory, "import.jsonl"), join(directory, "fork.jsonl")];
+    const { entries } = await importSession(source, one);
+    expect((await forkSession(source, { target: other })).entries).toBe(entries);
+    expect(copiedLines(one, entries)).toEqual(copiedLines(other, entries));
   });
 
-  it("has the header, the name, the usage and the branches that it has once it is imported", async () => {
-    const session = await openSession(path);
-    const { session: imported } = await importedFile(path);
-    expect(session.name).toBe(imported.name);
-    expect((await session.usage).total).toEqual((await imported.usage).total);
-    expect(session.header).toEqual(imported.header);
-    if (!name.endsWith("damaged"))
-      expect(await contexts(session)).toEqual(await contexts(imported));
+  it("has in place the name, the settings and the context of its copy", async () => {
+    const target = join(temporaryDirectory(), "import.jsonl");
+    await importSession(source, target);
+    const [session, copy] = [await openSession(source), await openSession(target)];
+    const inPlace = await session.context({ bridgeGaps: true });
+    const copied = await copy.context();
+    expect(copied.messages.map(said)).toEqual(inPlace.messages.map(said));
+    expect([copied.model, copied.thinkingLevel]).toEqual([inPlace.model, inPlace.thinkingLevel]);
+    expect(copy.name).toBe(session.name);
+    expect(copy.diagnostics).toEqual([]);
   });
 });

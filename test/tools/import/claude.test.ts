@@ -1,5 +1,6 @@
-/** What becomes of the records of Claude Code, record by record. */
+/** What becomes of the records of Claude Code in a copy, record by record. */
 import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
 import { fixturePath, importedFile, importedLines, spoken } from "./imported.ts";
 
 const sessionId = "5c000000-0000-4000-8000-000000000001";
@@ -28,42 +29,14 @@ const result = (id: string, content: string): object => ({
 });
 
 describe("a transcript of Claude Code", () => {
-  it("becomes a session of version 3 that says where it comes from", async () => {
-    const { session, entries } = await importedLines([user("a", null, "Hi")]);
-    expect(session.header).toEqual({
-      type: "session",
-      version: 3,
-      id: sessionId,
-      timestamp: time,
-      cwd: "/w",
-    });
-    expect(entries[0]).toMatchObject({
-      type: "custom",
-      customType: "branchlog.source",
-      data: { kind: "claude", sourceId: sessionId, path: "<source>", cwd: "/w" },
-      parentId: null,
-    });
-    expect(entries[1]).toMatchObject({
-      type: "message",
-      message: { role: "user", content: "Hi", timestamp: Date.parse(time) },
-    });
-  });
-
-  it("keeps the first digits of its ids", async () => {
-    const uuid = "0123abcd-0000-4000-8000-000000000000";
-    const { entries } = await importedLines([user(uuid, null, "Hi")]);
-    expect(entries[1]?.id).toBe("0123abcd");
-  });
-
-  it("gives entries whose ids begin alike ids of their own", async () => {
-    const [a, b] = ["0", "1"].map((end) => `0123abcd-0000-4000-8000-00000000000${end}`);
-    const { entries, session } = await importedLines([
-      user(a ?? "", null, "One"),
-      user(b ?? "", a ?? "", "Two"),
+  it("becomes a session under its id and time, with its entries under theirs", async () => {
+    const { session, entries, report } = await importedLines([user("a", null, "Hi")]);
+    expect(session.header).toMatchObject({ version: 3, id: sessionId, timestamp: time, cwd: "/w" });
+    expect(session.header.parentSession).toMatch(/source\.jsonl$/);
+    expect(entries).toMatchObject([
+      { id: "a", parentId: null, message: { role: "user", content: "Hi" } },
     ]);
-    expect(entries[2]?.id).toMatch(/^[0-9a-f]{8}$/);
-    expect(entries[2]?.parentId).toBe("0123abcd");
-    expect(session.diagnostics).toEqual([]);
+    expect(report).toMatchObject({ kind: "claude", lines: 1, imported: 1, entries: 1 });
   });
 
   it("has the blocks of one answer in one message, and its usage once", async () => {
@@ -120,8 +93,8 @@ describe("a transcript of Claude Code", () => {
     expect(outputs).toEqual([40, 50, 40]);
   });
 
-  it("has what comes late of an answer in a message of its own, with what its usage adds", async () => {
-    const { session, entries } = await importedLines([
+  it("has what comes late of an answer in its message, and its usage once", async () => {
+    const { session } = await importedLines([
       user("a", null, "Hi"),
       answer("b", "a", "m1", call("t1")),
       user("x", null, "Another root."),
@@ -132,44 +105,27 @@ describe("a transcript of Claude Code", () => {
     ]);
     expect(spoken((await session.context()).messages)).toEqual([
       "user: Hi",
-      "assistant: Read",
-      "assistant: Read",
+      "assistant: Read | Read",
       "toolResult: one",
       "toolResult: two",
       "user: And this.",
     ]);
     expect((await session.usage).total).toMatchObject({ input: 10, output: 5 });
-    const types = entries.map(({ type }) => type);
-    expect(types.slice(-4)).toEqual(["message", "custom", "message", "message"]);
   });
 
   it("notes a change of the model on the branch where it happens", async () => {
-    const { session } = await importedFile(fixturePath("claude/branches.jsonl"));
+    const session = await openSession(fixturePath("claude/branches.jsonl"));
     const models = await Promise.all(
       session.tips().map(async ({ id }) => (await session.context({ at: id })).model?.modelId),
     );
     expect(models).toEqual(["claude-opus-4-5", "claude-sonnet-4-5"]);
   });
 
-  it("ends at the conversation, with each sub-agent on a branch that says so", async () => {
-    const { session, entries } = await importedFile(fixturePath("claude/sidechains.jsonl"));
+  it("ends at the conversation, whatever its sub-agents said last", async () => {
+    const { session } = await importedFile(fixturePath("claude/sidechains.jsonl"));
     expect(spoken((await session.context()).messages).at(-1)).toBe(
       "assistant: orders.sql lacks an index.",
     );
-    const marks = entries.filter(
-      (entry) => Reflect.get(entry, "customType") === "branchlog.sidechain",
-    );
-    const main = entries.find((entry) => JSON.stringify(entry).includes("I send two agents."));
-    expect(marks.map((mark): unknown => Reflect.get(mark, "data"))).toEqual([
-      { toolCallId: "toolu_20", targetId: main?.id },
-      { agentId: "a2b3", toolCallId: "toolu_21", targetId: main?.id },
-      {},
-    ]);
-    const side = session.tips().map(({ id }) => id)[0] ?? "";
-    expect(spoken((await session.context({ at: side })).messages)).toEqual([
-      "user: List the indexes.",
-      "assistant: There is one index.",
-    ]);
   });
 
   it("keeps what a compaction kept", async () => {
@@ -192,7 +148,7 @@ describe("a transcript of Claude Code", () => {
 
   it("shows the model what its user did not see, and hides it from the user", async () => {
     const { entries } = await importedLines([user("a", null, "A caveat.", { isMeta: true })]);
-    expect(entries[1]).toMatchObject({
+    expect(entries[0]).toMatchObject({
       type: "custom_message",
       customType: "claude.meta",
       content: "A caveat.",
@@ -209,8 +165,7 @@ describe("a transcript of Claude Code", () => {
     expect((await importedLines([summary, hi, ai])).session.name).toBe("By a model");
     const all = await importedLines([summary, hi, own, ai, own]);
     expect(all.session.name).toBe("By me");
-    expect(all.report.skipped).toEqual({ "unused-title": 3 });
-    expect(all.session.leaf).toBe(all.entries.at(-1)?.id);
+    expect(all.report.skipped).toEqual({ "ai-title": 1, "custom-title": 2, summary: 1 });
   });
 
   it("attaches records to the nearest parent that was kept", async () => {
@@ -221,7 +176,7 @@ describe("a transcript of Claude Code", () => {
       answer("b", "p2", "m", text("Hello.")),
     ]);
     expect(report.skipped).toEqual({ progress: 2 });
-    expect(entries.at(-2)).toMatchObject({ type: "model_change", parentId: entries[1]?.id });
+    expect(entries.at(-1)).toMatchObject({ id: "b", parentId: "a" });
   });
 
   it("continues at the entry before where a parent is lost, and says so", async () => {
@@ -230,17 +185,15 @@ describe("a transcript of Claude Code", () => {
       user("c", "b", "Two"),
     ]);
     expect(spoken((await session.context()).messages)).toEqual(["user: One", "user: Two"]);
-    expect(report.diagnostics).toEqual([
-      { kind: "missing-parent", line: 2, message: "the parent b is not in the source before it" },
-    ]);
+    expect(report.diagnostics).toMatchObject([{ kind: "missing-parent", line: 2, id: "c" }]);
+    expect(session.diagnostics).toEqual([]);
   });
 
   it("keeps blocks that have no form beside their message", async () => {
     const image = { type: "image", source: { type: "url", url: "https://example.org/a.png" } };
     const { entries } = await importedLines([user("a", null, [text("Look."), image])]);
-    expect(entries.slice(1)).toMatchObject([
-      { type: "message", message: { content: [text("Look.")] } },
-      { type: "custom", customType: "claude.blocks", data: { blocks: [image] } },
+    expect(entries).toMatchObject([
+      { message: { content: [text("Look.")] }, "claude.blocks": { blocks: [image] } },
     ]);
   });
 
@@ -261,10 +214,9 @@ describe("a transcript of Claude Code", () => {
   });
 
   it.each([
-    ["of several results", [result("c", "1"), result("d", "2")], 2],
-    ["of none", "Hi", 1],
-    ["of nothing at all", [], 0],
-  ])("keeps it behind them where a record is %s", async (_, content, messages) => {
+    ["of several results", [result("c", "1"), result("d", "2")]],
+    ["of none", "Hi"],
+  ])("keeps it beside the last of them where a record is %s", async (_, content) => {
     const { entries, report } = await importedLines([
       user("a", null, "Hi"),
       answer("b", "a", "m1", call("c")),
@@ -273,9 +225,7 @@ describe("a transcript of Claude Code", () => {
       user("e", "d", "And then?"),
     ]);
     const data = { blocks: [], toolUseResult: "whole" };
-    expect(entries.at(-2)).toMatchObject({ customType: "claude.blocks", data });
-    expect(entries.at(-1)?.parentId).toBe(entries.at(-2)?.id);
-    expect(entries.slice(4, -2)).toHaveLength(messages);
+    expect(entries.at(-2)).toMatchObject({ id: "d", "claude.blocks": data });
     expect(report.imported).toBe(5);
   });
 

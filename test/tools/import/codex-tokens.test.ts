@@ -2,7 +2,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sessionTurns } from "@branchlog/connectonion";
-import { importedLines } from "./imported.ts";
+import { openSession } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
+import { importedFile, sourceOf } from "./imported.ts";
 
 const record = (type: string, payload: object): object => ({
   timestamp: "2026-01-02T03:04:05.006Z",
@@ -31,8 +33,15 @@ function countsOf(outputs: readonly number[]): object[] {
   });
 }
 
+/** In place, and in a copy. */
 async function tokensOf(lines: readonly object[]): Promise<object> {
-  const { session } = await importedLines(lines);
+  const source = sourceOf(lines);
+  const inPlace = await tokensIn(await openSession(source, { access: "read" }));
+  expect(await tokensIn((await importedFile(source)).session)).toEqual(inPlace);
+  return inPlace;
+}
+
+async function tokensIn(session: Session): Promise<object> {
   const turns = await sessionTurns(session);
   const { total, byModel } = await session.usage;
   const models = [...byModel].flatMap(([, ofProvider]) =>

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { claudeSource } from "./arbitrary-claude.ts";
 import type { ModelledSource } from "./arbitrary-claude.ts";
 import { codexSource } from "./arbitrary-codex.ts";
-import { importedFile, importedLines, skippedCount, sourceOf } from "./imported.ts";
+import { importedLines, skippedCount } from "./imported.ts";
 import type { Imported } from "./imported.ts";
 
 const kinds: readonly (readonly [string, fc.Arbitrary<ModelledSource>])[] = [
@@ -42,9 +42,9 @@ describe.each(kinds)("any source of %s", (_name, source) => {
     );
   });
 
-  it("gives a log in which every text is in one entry, and every parent is there", async () => {
+  it("gives a log with every text of the path in one entry, and with every parent", async () => {
     await fc.assert(
-      fc.asyncProperty(source, async ({ lines, texts }) => {
+      fc.asyncProperty(source, async ({ lines, path }) => {
         const { entries, session } = await importedLines(lines);
         const known = new Set<string | null>([null]);
         const found = new Map<string, number>();
@@ -56,7 +56,7 @@ describe.each(kinds)("any source of %s", (_name, source) => {
           }
         }
         expect(session.diagnostics).toEqual([]);
-        expect([...found.keys()].toSorted()).toEqual([...texts].toSorted());
+        expect([...found.keys()]).toEqual(expect.arrayContaining([...path]));
         expect([...found.values()].every((count) => count === 1)).toBe(true);
       }),
       { numRuns: 60 },
@@ -76,17 +76,6 @@ describe.each(kinds)("any source of %s", (_name, source) => {
         expect(said.filter((text) => path.includes(text))).toEqual(path);
       }),
       { numRuns: 60 },
-    );
-  });
-
-  it("gives the same bytes each time", async () => {
-    await fc.assert(
-      fc.asyncProperty(source, async ({ lines }) => {
-        const file = sourceOf(lines);
-        const [one, other] = [await importedFile(file), await importedFile(file)];
-        expect(other.text).toBe(one.text);
-      }),
-      { numRuns: 20 },
     );
   });
 });

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import type { AnyEntry } from "@branchlog/core/entries";
+import { ManualClock, createSeededIds } from "@branchlog/core/testing";
 import { importSession } from "@branchlog/tools";
 import type { ImportOptions, ImportReport } from "@branchlog/tools";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -26,7 +27,9 @@ export function fixturePath(name: string): string {
 /** Imports a file. */
 export async function importedFile(source: string, options: ImportOptions = {}): Promise<Imported> {
   const target = join(temporaryDirectory(), "imported.jsonl");
-  const report = await importSession(source, target, options);
+  const clock = new ManualClock();
+  const ports = { clock, ids: createSeededIds(1, clock) };
+  const report = await importSession(source, target, { ports, ...options });
   const stored = readFileSync(target, "utf8");
   const text = stored.replaceAll(JSON.stringify(source), '"<source>"');
   const lines = text.split("\n").slice(1, -1);

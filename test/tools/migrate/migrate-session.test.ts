@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fileOf, header, messagesAt, recordsIn } from "../../core/copies/session-files.ts";
 
 const fixture = (name: string): string =>
-  fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url));
+  fileURLToPath(new URL(`../../../fixtures/${name}.jsonl`, import.meta.url));
 
 function copyOf(name: string): string {
   const path = join(temporaryDirectory(), "s.jsonl");

@@ -1,19 +1,36 @@
 /** `@branchlog/core/pi`: pi's session layer on the engine of Branchlog. */
 export { SessionManager } from "./session-manager.ts";
 export type { ManagerFactory, ReadonlySessionManager } from "./session-manager.ts";
-export type { NewSessionOptions } from "@branchlog/core/internal";
+export type {
+  NewSessionOptions,
+  ContextProblem,
+  ContextProblemReason,
+  OnContextProblem,
+  ProjectedEntries,
+  ProjectedEntry as ProjectedSessionEntry,
+  SessionProjection,
+  ContextEditReplacement,
+  AssistantContent,
+  ContentBlock,
+  SystemTool,
+  UsageCost,
+  UserContent,
+} from "@branchlog/core/internal";
 export type { SessionTreeNode } from "./tree-nodes.ts";
 export type { SessionInfo, SessionListProgress } from "./session-directory.ts";
 export { findMostRecentSession } from "./session-lookup.ts";
 export { getAgentDir, getDefaultSessionDir } from "@branchlog/library/internal";
-export { assertValidSessionId } from "@branchlog/core/internal";
+export {
+  assertValidSessionId,
+  entryMessages as sessionEntryToContextMessages,
+  projectEntry as projectContextEntry,
+} from "@branchlog/core/internal";
 export {
   buildContextEntries,
   buildSessionContext,
   buildSessionProjection,
   getLatestCompactionEntry,
 } from "./entry-arrays.ts";
-
 export type { ContextEditableContent } from "./checked-drafts.ts";
 export type { EntriesById } from "./entry-arrays.ts";
 export {
@@ -22,32 +39,18 @@ export {
   migrateSessionEntries,
   parseSessionEntries,
 } from "./session-records.ts";
-
-export {
-  entryMessages as sessionEntryToContextMessages,
-  projectEntry as projectContextEntry,
-} from "@branchlog/core/internal";
-
 export type {
-  ContextProblem,
-  ContextProblemReason,
-  OnContextProblem,
-  ProjectedEntries,
-  ProjectedEntry as ProjectedSessionEntry,
-  SessionProjection,
-} from "@branchlog/core/internal";
-export type { SessionContext } from "@branchlog/core";
-
+  SessionContext,
+  Diagnostic,
+  ErrorCode,
+  SessionEntry,
+  SessionHeader,
+  AgentMessage,
+} from "@branchlog/core";
 export { convertToLlm } from "@branchlog/core/entries";
-export type { LlmMessage } from "@branchlog/core/entries";
-export type { ModelReference } from "@branchlog/core/entries";
-export type { PathSettings } from "@branchlog/core/types";
-export type { Diagnostic } from "@branchlog/core";
-export type { DiagnosticKind } from "@branchlog/core/types";
-export { BranchlogError, isBranchlogError } from "@branchlog/core";
-export type { ErrorCode } from "@branchlog/core";
-export type { ErrorFacts } from "@branchlog/core/errors";
 export type {
+  LlmMessage,
+  ModelReference,
   BranchSummaryEntry,
   CompactionEntry,
   ContextEditEntry,
@@ -61,19 +64,6 @@ export type {
   SessionMessageEntry,
   ThinkingLevelChangeEntry,
   UsageEntry,
-} from "@branchlog/core/entries";
-export type { ContextEditReplacement } from "@branchlog/core/internal";
-export type { SessionEntry, SessionHeader } from "@branchlog/core";
-
-export type { AgentMessage } from "@branchlog/core";
-export type {
-  AssistantContent,
-  ContentBlock,
-  SystemTool,
-  UsageCost,
-  UserContent,
-} from "@branchlog/core/internal";
-export type {
   AssistantMessage,
   BashExecutionMessage,
   BranchSummaryMessage,
@@ -90,4 +80,7 @@ export type {
   Usage,
   UserMessage,
 } from "@branchlog/core/entries";
+export type { PathSettings, DiagnosticKind } from "@branchlog/core/types";
+export { BranchlogError, isBranchlogError } from "@branchlog/core";
+export type { ErrorFacts } from "@branchlog/core/errors";
 export type { DivergedListener } from "./manager-position.ts";

@@ -40,14 +40,14 @@ function skippedText({ skipped }: ImportReport): string {
   return `skipped    ${numberText(count)}: ${list}\n`;
 }
 
-function findingsText({ diagnostics, diagnosticCount }: ImportReport, style: Style): string {
-  const shown = diagnostics.slice(0, listedMax);
-  const texts = shown.map(({ line, message }) => `line ${line}: ${oneLine(message, 160)}\n`);
-  const more = diagnosticCount - shown.length;
-  if (more > 0) texts.push(`and ${numberText(more)} more; --json lists the first 1,000\n`);
-  return (
-    texts.map((text) => style.warning(text.trimEnd())).join("\n") + (texts.length > 0 ? "\n" : "")
-  );
+function findingsText({ diagnostics }: ImportReport, style: Style): string {
+  const shown = diagnostics.slice(0, listedMax).map(({ line, kind, reason }) => {
+    const place = line === undefined ? "" : `line ${line}: `;
+    return `${style.warning(`${place}${kind}, ${oneLine(reason, 160)}`)}\n`;
+  });
+  const more = diagnostics.length - shown.length;
+  if (more > 0) shown.push(`${style.warning(`and ${numberText(more)} more; --json lists them`)}\n`);
+  return shown.join("");
 }
 
 /** By type; empty without changes. */

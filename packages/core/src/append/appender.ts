@@ -6,7 +6,7 @@ import { portStep, runSync } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
 import { ompEntryIdLength } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
-import { transcriptNames } from "../dialects/foreign-record.ts";
+import { copyAdvice, transcriptNames } from "../dialects/foreign-record.ts";
 import type { SourceKind } from "../dialects/foreign-record.ts";
 import { divergenceText } from "../entries/divergence.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
@@ -272,6 +272,6 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
 function foreignLog(path: string, kind: SourceKind): BranchlogError {
   const message =
     `${path} is ${transcriptNames[kind]}, which only that agent writes to. It was left as it is. ` +
-    "Make a session of it with branchlog fork -o, or forkSession(), and write to that.";
+    copyAdvice;
   return new BranchlogError("ERR_READ_ONLY", message, { path });
 }

@@ -6,9 +6,9 @@
 import type { NewLinks } from "../dialects/object-members.ts";
 import type { CompactionEntry, SessionHeader } from "../entries/entry-types.ts";
 import { prepare } from "../append/request.ts";
-import { pathToRow } from "../index-table/tree-walk.ts";
 import { nameInForce } from "../projections/name.ts";
 import type { Engine } from "../session/engine.ts";
+import { copiedPath } from "../session/entry-query.ts";
 import {
   addedLines,
   entryLines,
@@ -36,7 +36,7 @@ interface DroppedLabel {
 
 export function branchTo(engine: Engine, leafRow: number): Branch {
   const { index } = engine;
-  const path = readableRows(engine, pathToRow(index, leafRow).rows);
+  const path = readableRows(engine, copiedPath(engine, leafRow));
   const rows: number[] = [];
   const dropped = new Map<string, DroppedLabel>();
   let open: DroppedLabel[] = [];
@@ -121,13 +121,19 @@ function* carriedEntries(engine: Engine, { rows }: Branch): Generator<AddedEntry
   const given = firstNaming(engine, rows.toReversed())?.name;
   if (nameInForce({ slot, given, header }) !== name) {
     const [last] = namingsIn(engine, rowsBackwards(engine));
-    const timestamp = timeOf(engine, last?.entry.timestamp);
+    // The title of a transcript is in no entry: a copy is as old as what it copies.
+    const timestamp = timeOf(engine, last?.entry.timestamp ?? timeOfRow(engine, rows.at(-1)));
     yield { draft: { type: "session_info", name: name ?? "" }, timestamp };
   }
   for (const [targetId, { label, timestamp }] of labels) {
     if (!onBranch.has(index.rowOfId(targetId))) continue;
     yield { draft: { type: "label", targetId, label }, timestamp: timeOf(engine, timestamp) };
   }
+}
+
+function timeOfRow({ index }: Engine, row: number | undefined): string | undefined {
+  const timeMs = row === undefined ? Number.NaN : index.rows.time(row);
+  return Number.isNaN(timeMs) ? undefined : new Date(timeMs).toISOString();
 }
 
 function timeOf({ settings }: Engine, stored: unknown): string {

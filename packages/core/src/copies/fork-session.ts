@@ -9,11 +9,10 @@ import { transcriptNames } from "../dialects/foreign-record.ts";
 import { BranchlogError } from "../errors.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { rowFlags } from "../index-table/row-table.ts";
-import { pathToRow } from "../index-table/tree-walk.ts";
 import { Engine } from "../session/engine.ts";
 import type { EngineOptions } from "../log/engine-options.ts";
 import { engineSettings } from "../log/engine-options.ts";
-import { pathEndRow } from "../session/entry-query.ts";
+import { copiedPath, pathEndRow } from "../session/entry-query.ts";
 import { newHeader } from "../session/new-header.ts";
 import { createStreamedLog, inBatches, requireFree, inLargeChunks } from "../store/atomic-file.ts";
 import { branchLines, branchTo } from "./branched-session.ts";
@@ -81,25 +80,44 @@ export async function forkSession(
   const { signal } = requireOptions(options, forkNames);
   const engine = await Engine.openAt(source, { ...options, access: "read" }, signal);
   try {
-    return await forkOf(engine, options, isInStore(source) ? source.store : undefined);
+    const store = isInStore(source) ? source.store : undefined;
+    return (await copyBranch(engine, options, store)).result;
   } finally {
     engine.release();
   }
 }
 
-async function forkOf(
+export interface CopyOptions extends ForkOptions {
+  /** When the copy began, ISO 8601. Default: now. */
+  readonly timestamp?: string | undefined;
+}
+
+export interface CopiedBranch {
+  readonly result: ForkResult;
+  /** The copied rows of the source, ascending along the path. */
+  readonly rows: readonly number[];
+}
+
+/** As {@link forkSession}, from a session that is open. */
+export async function copyBranch(
   engine: Engine,
-  options: ForkOptions,
-  store: LogStore | undefined,
-): Promise<ForkResult> {
-  const { at, signal, id } = options;
+  options: CopyOptions,
+  store?: LogStore,
+): Promise<CopiedBranch> {
+  const { at, signal, id, timestamp } = options;
   const leafRow = pathEndRow(engine, at);
   await confirmPath(engine, leafRow, signal);
   const branch = branchTo(engine, leafRow);
   const { path: parentSession, settings, index, dialect } = engine;
   const { header: copied } = engine;
   const cwd = options.cwd ?? storedCwd(copied);
-  const header = newHeader(settings.ports, cwd, { id, parentSession, dialect, copied });
+  const header = newHeader(settings.ports, cwd, {
+    id,
+    timestamp,
+    parentSession,
+    dialect,
+    copied,
+  });
   let entries = 0;
   const counted = (): void => {
     entries += 1;
@@ -109,19 +127,16 @@ async function forkOf(
   if (store !== undefined && options.target === undefined) {
     path = (await store.create(header.id, chunks)).address;
   } else {
-    const { ports } = engineSettings(store === undefined ? settings : options);
+    const { ports } = engineSettings(options);
     path = resolve(options.target ?? sessionPath(directoryOfForks(engine), header));
     requireFree(ports, path);
     await createStreamedLog(ports, path, chunks);
   }
-  const last = branch.rows.at(-1);
-  return {
-    path,
-    id: header.id,
-    source: parentSession,
-    at: last === undefined ? null : index.idOf(last),
-    entries,
-  };
+  const { rows } = branch;
+  const last = rows.at(-1);
+  const end = last === undefined ? null : index.idOf(last);
+  const result = { path, id: header.id, source: parentSession, at: end, entries };
+  return { result, rows };
 }
 
 /** Beside the source. Throws for a transcript: its directory is another agent's. */
@@ -130,19 +145,20 @@ function directoryOfForks({ path, log }: Engine): string {
   if (transcript === undefined) return dirname(path);
   const message =
     `${path} is ${transcriptNames[transcript.kind]}: nothing is created beside it. Say where the ` +
-    "fork goes, with target, or branchlog fork -o.";
+    "fork goes, with target, or -o.";
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message, { path });
 }
 
 /** Parses asynchronously what copying would otherwise parse synchronously. */
 async function confirmPath(
-  { index, bodies, settings }: Engine,
+  engine: Engine,
   leafRow: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { rows } = index;
+  const { rows } = engine.index;
+  const { bodies, settings } = engine;
   const isShort = (row: number): boolean => rows.length(row) <= settings.lineBytesMax;
-  const unsure = pathToRow(index, leafRow).rows.filter(
+  const unsure = copiedPath(engine, leafRow).filter(
     (row) => rows.is(row, rowFlags.provisional) && isShort(row),
   );
   for await (const _ of bodies.entries(unsure, signal)) continue;

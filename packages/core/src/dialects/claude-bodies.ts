@@ -1,5 +1,5 @@
 /** Maps records of Claude Code's transcripts to entries, bodies included. Pure. */
-import type { JsonObject } from "@branchlog/streaming";
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { answerKey, continuedKey } from "../entries/answers.ts";
 import { countAt, objectAt, stringAt, withoutKeys } from "../entries/json-fields.ts";
 import {
@@ -56,7 +56,7 @@ function userEntry(
   const message = objectAt(record, "message");
   if (record["isCompactSummary"] === true)
     return compactionOf(claudeText(message?.["content"]), place, links);
-  const parts = spokenParts(record);
+  const { parts, rest } = userParts(message?.["content"]);
   const [, number] = /#(\d+)$/.exec(links.id) ?? [];
   const part = parts[number === undefined ? parts.length - 1 : Number(number)];
   if (part === undefined) {
@@ -64,21 +64,37 @@ function userEntry(
     return { type: "custom", customType: "claude.user", data, ...links };
   }
   const timestamp = Date.parse(links.timestamp);
+  const results = parts.filter(({ kind }) => kind === "result").length;
+  const besides = number === undefined ? unformedOf(record, rest, results) : {};
   if (part.kind === "result") {
     const { callId, content, isError } = part;
     const toolName = toolNameOf(callId, place);
-    const results = parts.filter(({ kind }) => kind === "result").length;
     const details = results === 1 ? record["toolUseResult"] : undefined;
     const given = details === undefined ? {} : { details };
     const result = { role: "toolResult", toolCallId: callId, toolName, content, ...given };
-    return stored({ type: "message", ...links, message: { ...result, isError, timestamp } });
+    return stored({
+      type: "message",
+      ...links,
+      message: { ...result, isError, timestamp },
+      ...besides,
+    });
   }
   const { content } = part;
   if (record["isMeta"] === true) {
     const shown = { customType: "claude.meta", content, display: false };
-    return stored({ type: "custom_message", ...shown, ...links });
+    return stored({ type: "custom_message", ...shown, ...links, ...besides });
   }
-  return stored({ type: "message", ...links, message: { role: "user", content, timestamp } });
+  const said = { role: "user", content, timestamp };
+  return stored({ type: "message", ...links, message: said, ...besides });
+}
+
+/** What has no form in a message, as images behind URLs, at the last entry of its record. */
+function unformedOf(record: JsonObject, rest: readonly JsonValue[], results: number): object {
+  const toolUseResult = results === 1 ? undefined : record["toolUseResult"];
+  if (rest.length === 0 && toolUseResult === undefined) return {};
+  return {
+    "claude.blocks": { blocks: rest, ...(toolUseResult === undefined ? {} : { toolUseResult }) },
+  };
 }
 
 function compactionOf(summary: string, place: TranscriptPlace, links: Links): JsonObject {

@@ -238,7 +238,7 @@ export class CodexTranscript implements Transcript {
       const blocks = assistantBlocks(item);
       if (blocks === undefined) return [customRow("codex.item")];
       const text = textsOf(item["content"]).join("");
-      if (blocks.length === 0 || this.#isRepeated("agent", text)) return [];
+      if (blocks.length === 0 || this.#isRepeated("item", "agent", text)) return [];
     } else if (type !== "reasoning") return [customRow("codex.item")];
     return [this.#answerRow()];
   }
@@ -254,10 +254,10 @@ export class CodexTranscript implements Transcript {
       return [{ type: "custom_message", customType: contextType(role) }];
     }
     const texts = textsOf(item["content"]);
-    if (texts.length > 0 && this.#isRepeated("user", texts.join(""))) return [];
+    if (texts.length > 0 && this.#isRepeated("item", "user", texts.join(""))) return [];
     this.#beginTurn();
-    for (const text of texts) this.#said.add(keyOf("user", text));
-    this.#said.add(keyOf("user", texts.join("")));
+    for (const text of texts) this.#said.add(keyOf("item", "user", text));
+    this.#said.add(keyOf("item", "user", texts.join("")));
     return [{ type: "message", role: "user" }];
   }
 
@@ -287,16 +287,18 @@ export class CodexTranscript implements Transcript {
 
   /** An event whose text an item repeats. */
   #saidBy(voice: "user" | "agent", text: string | undefined): readonly RowFacts[] {
-    if (text === undefined || text.trim() === "" || this.#isRepeated(voice, text)) return [];
+    if (text === undefined || text.trim() === "" || this.#isRepeated("event", voice, text))
+      return [];
     if (voice === "user") this.#beginTurn();
-    this.#said.add(keyOf(voice, text));
+    this.#said.add(keyOf("event", voice, text));
     return [voice === "user" ? { type: "message", role: "user" } : this.#answerRow()];
   }
 
-  /** Whether item or event has already given this text; each repetition counts once. */
-  #isRepeated(voice: "user" | "agent", text: string): boolean {
-    if (this.#said.delete(keyOf(voice, text))) return true;
-    if (voice === "agent") this.#said.add(keyOf(voice, text));
+  /** Whether an item repeats an event, or an event an item; each repetition counts once. */
+  #isRepeated(form: "item" | "event", voice: "user" | "agent", text: string): boolean {
+    const other = form === "item" ? "event" : "item";
+    if (this.#said.delete(keyOf(other, voice, text))) return true;
+    if (voice === "agent") this.#said.add(keyOf(form, voice, text));
     return false;
   }
 
@@ -350,8 +352,8 @@ function callerOf(meta: JsonObject): string | undefined {
   return stringAt(spawned, "parent_thread_id");
 }
 
-function keyOf(voice: string, text: string): string {
-  return `${voice}\n${text.trim()}`;
+function keyOf(form: "item" | "event", voice: string, text: string): string {
+  return `${form}\n${voice}\n${text.trim()}`;
 }
 
 function customRow(customType: string): RowFacts {

@@ -76,3 +76,7 @@ export function transcriptOf(
     ? new ClaudeTranscript(fileName, isEntry)
     : new CodexTranscript(fileName);
 }
+
+/** What every refusal to write to a transcript advises. */
+export const copyAdvice: string =
+  "Make a session of it with branchlog import FILE -o NEW, or importSession(), and work with that.";

@@ -77,7 +77,11 @@ function withoutKeys(entry: SessionEntry): SessionEntry {
 function joinedWith(before: SessionEntry, part: SessionEntry): SessionMessageEntry | undefined {
   if (before.type !== "message" || before.message.role !== "assistant") return undefined;
   const { message } = before;
-  if (part.type === "usage") return { ...before, message: { ...message, usage: part.usage } };
+  if (part.type === "usage") {
+    // A second request under the same answer stays an entry of its own, and so is counted.
+    const isFirst = message.usage.totalTokens === 0;
+    return isFirst ? { ...before, message: { ...message, usage: part.usage } } : undefined;
+  }
   if (part.type !== "message" || part.message.role !== "assistant") return undefined;
   return { ...before, message: joinedMessage(message, part.message) };
 }

@@ -20,6 +20,7 @@ import type {
   LineSink,
 } from "@branchlog/streaming";
 import {
+  copyAdvice,
   isOfSession,
   kindOf,
   presumedRecord,
@@ -135,7 +136,7 @@ function compressedError(path: string, source: ByteSource): BranchlogError | und
 function transcriptError(path: string, kind: SourceKind | undefined): BranchlogError | undefined {
   if (kind === undefined) return undefined;
   const message =
-    `${path} is ${transcriptNames[kind]}, not a session of pi or omp. It was left as it is. Make ` +
-    "a session of it with branchlog import, or importSession(), and work with that.";
+    `${path} is ${transcriptNames[kind]}, not a session of pi or omp. It was left as it is. ` +
+    copyAdvice;
   return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }

@@ -7,7 +7,7 @@ import type { JsonToken, JsonValue, OptionNames } from "@branchlog/streaming";
 import { invalidArgument, requireOneOf } from "../argument-checks.ts";
 import { lineChunks, rowLines } from "../bodies/row-lines.ts";
 import { BranchlogError } from "../errors.ts";
-import { tailRow } from "../index-table/tree-walk.ts";
+import { pathToRow } from "../index-table/tree-walk.ts";
 import type { Engine } from "./engine.ts";
 import { requireEntryId } from "../entries/identifiers.ts";
 
@@ -192,9 +192,22 @@ function settledRow(engine: Engine, id: string): number {
   }
 }
 
-/** Without an id, the last row of the log; throws as `requireRow`. */
+/**
+ * Without an id, the tail: of a transcript the end of its conversation, which need not be its last
+ * row. Throws as `requireRow`.
+ */
 export function pathEndRow(engine: Engine, id: string | undefined): number {
-  return id === undefined ? tailRow(engine.index) : settledRow(engine, id);
+  if (id !== undefined) return settledRow(engine, id);
+  const { tailId } = engine.appender;
+  return tailId === null ? -1 : engine.index.rowOfId(tailId);
+}
+
+/**
+ * The rows of a path that is copied or exported. Transcripts are written by agents that find their
+ * way around a lost parent: there the path continues at the entry before.
+ */
+export function copiedPath({ index, log }: Engine, endRow: number): Int32Array {
+  return pathToRow(index, endRow, log.state.indexer.transcript !== undefined).rows;
 }
 
 /** Reads the entry whole. Throws `ERR_ENTRY_NOT_FOUND` also for a damaged one. */

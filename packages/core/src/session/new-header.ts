@@ -18,6 +18,8 @@ export interface HeaderOptions extends NewSessionOptions {
   readonly dialect?: DialectName | undefined;
   /** The initial name of a session of omp. */
   readonly title?: string | undefined;
+  /** When the session began, ISO 8601. Default: now. */
+  readonly timestamp?: string | undefined;
   /** The header of the copied session, whose dialect mark the copy inherits. */
   readonly copied?: SessionHeader | undefined;
 }
@@ -28,13 +30,13 @@ export function newHeader(
   options: HeaderOptions = {},
 ): SessionHeader {
   if (options.id !== undefined) assertValidSessionId(options.id);
-  const { parentSession, dialect, title } = options;
+  const { parentSession, dialect, title, timestamp } = options;
   const marked = markedDialect(options.copied);
   return {
     type: "session",
     version: currentVersion,
     id: options.id ?? (dialect === "omp" ? ompSessionId(ids) : ids.sessionId()),
-    timestamp: new Date(clock.now()).toISOString(),
+    timestamp: timestamp ?? new Date(clock.now()).toISOString(),
     cwd,
     ...(title === undefined ? {} : { title }),
     ...(parentSession === undefined ? {} : { parentSession }),

@@ -11,8 +11,8 @@ import {
   rowLines,
   transcriptLines,
   firstNaming,
+  copiedPath,
   pathEndRow,
-  pathToRow,
   rowsBackwards,
 } from "@branchlog/core/internal";
 import type { Engine, IndexTable, LineSource, RowLine, AddedEntry } from "@branchlog/core/internal";
@@ -122,7 +122,7 @@ export interface ExportedPath {
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
  */
 export function pathRows(engine: Engine, at: string | undefined): Int32Array {
-  return pathToRow(engine.index, pathEndRow(engine, at)).rows;
+  return copiedPath(engine, pathEndRow(engine, at));
 }
 
 export async function exportedPath(

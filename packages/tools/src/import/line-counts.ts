@@ -1,0 +1,61 @@
+/** Which lines of a transcript are in a copy of it, and what became of the others. */
+import { records } from "@branchlog/streaming";
+import type { FileRecord, JsonObject } from "@branchlog/streaming";
+import type { Engine } from "@branchlog/core/internal";
+import { objectAt, stringAt } from "@branchlog/core/internal";
+
+export interface LineCounts {
+  /** Lines of the source, damaged and blank ones included. */
+  readonly lines: number;
+  /** Lines that are in the copy, as entries or parts of them. */
+  readonly imported: number;
+  /**
+   * The other lines: by the reason why they are not records, as `other-branch` for entries that are
+   * not on the path to the leaf, else by the type of their record.
+   */
+  readonly skipped: Readonly<Record<string, number>>;
+}
+
+/** Reads the source up to the end of the index. */
+export async function lineCounts(
+  { path, index, log, settings }: Engine,
+  copied: readonly number[],
+  signal: AbortSignal | undefined,
+): Promise<LineCounts> {
+  const taken = new Set(copied);
+  const skipped = new Map<string, number>();
+  let [lines, imported, row] = [0, 0, 0];
+  const { lineBytesMax } = settings;
+  for await (const record of records(path, { to: log.size, lineBytesMax, signal })) {
+    lines += 1;
+    const first = row;
+    while (row < index.count && index.rows.offset(row) < record.offset + record.length) row += 1;
+    const own = Array.from({ length: row - first }, (_, at) => first + at);
+    if (own.some((one) => taken.has(one))) {
+      imported += 1;
+      continue;
+    }
+    const reason = own.length > 0 ? "other-branch" : reasonOf(record);
+    skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+  }
+  const sorted = [...skipped].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { lines, imported, skipped: Object.fromEntries(sorted) };
+}
+
+function reasonOf(record: FileRecord): string {
+  if (record.ok) return typeOf(record.value);
+  if (record.reason === "blank" || record.reason === "too-long") return record.reason;
+  return record.terminated ? record.reason : "torn";
+}
+
+/** Types of agents are short words; whatever else is there is not repeated. */
+const word = /^[\w.-]{1,60}$/;
+
+function typeOf(record: JsonObject): string {
+  const types = [
+    stringAt(record, "type"),
+    stringAt(record, "subtype") ?? stringAt(objectAt(record, "payload"), "type"),
+  ];
+  const known = types.filter((type) => type !== undefined && word.test(type));
+  return known.length === 0 ? "unknown-record" : known.join("/");
+}
