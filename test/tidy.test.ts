@@ -92,7 +92,7 @@ const fileChecks: readonly {
   {
     name: "packages import only those below, and only by name",
     check: foreignPackages,
-    path: "packages/core/src/store/sample.ts",
+    path: "packages/core/src/platform/sample.ts",
     bad: [
       'import { a } from "@branchlog/cli";',
       'import { a } from "../../../streaming/src/scan.ts";',
@@ -104,7 +104,7 @@ const fileChecks: readonly {
   {
     name: "imports in the core run downwards",
     check: upwardImports,
-    path: "packages/core/src/store/sample.ts",
+    path: "packages/core/src/platform/sample.ts",
     bad: [
       'import { a } from "../session/engine.ts";',
       'import type { A } from "../index-table/row-table.ts";',
@@ -183,16 +183,16 @@ describe("tests", () => {
 
   it.each([
     "../../../packages/core/src/session/engine.ts",
-    "../../../packages/maintenance/src/repair/plan-repair.ts",
+    "../../../packages/tools/src/repair/plan-repair.ts",
   ])("that import %s are found", (from) => {
     expect(imported(from)).not.toEqual([]);
   });
 
   it.each([
-    "@branchlog/core/internal",
+    "@branchlog/core/engine",
     "../../support/ledger.ts",
     "../../../packages/core/src/log/log-state.ts",
-    "../../../packages/core/src/store/lock.ts",
+    "../../../packages/core/src/platform/lock.ts",
   ])("may import %s", (from) => {
     expect(imported(from)).toEqual([]);
   });
@@ -255,7 +255,7 @@ describe("documents", () => {
 
   it("say which files an append passes through, and how long they are", () => {
     const limits = { files: 12, lines: 2700 };
-    const row = "| `store/node-file-system.ts` | 7 | |\n| all | 7 | |\n";
+    const row = "| `platform/node-file-system.ts` | 7 | |\n| all | 7 | |\n";
     const sample = { path: "sample.md", text: row };
     expect(wrongLineCounts(sample, { files: 0, lines: 7 })).toHaveLength(4);
     expect(wrongLineCounts(readDocument("ARCHITECTURE.md"), limits)).toEqual([]);

@@ -5,12 +5,17 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import * as omp from "@branchlog/agents/omp";
 import * as pi from "@branchlog/agents/pi";
 import { createSession, forkSession, isBranchlogError, openSession } from "@branchlog/core";
-import { findSessions, resolveSession, searchSessions } from "@branchlog/library";
+import { findSessions, resolveSession, searchSessions, deleteSession } from "@branchlog/library";
 import { sessions$ } from "@branchlog/library/live";
 import type { LiveSessions, LiveSessionsOptions } from "@branchlog/library/live";
-import { deleteSession } from "@branchlog/library";
-import { migrateSession, planRepair } from "@branchlog/tools";
-import { convertSession, exportLinear, exportMarkdown, importSession } from "@branchlog/tools";
+import {
+  migrateSession,
+  planRepair,
+  convertSession,
+  exportLinear,
+  exportMarkdown,
+  importSession,
+} from "@branchlog/tools";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** A session, and a directory that holds nothing else but what tests make. */

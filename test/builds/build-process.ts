@@ -25,6 +25,10 @@ interface NumberedScript {
 
 type Start = (path: string, options: object) => Promise<ComparedSession>;
 
+interface Tools {
+  readonly verifySession: Verify;
+}
+
 interface Core {
   readonly openSession: Start;
   readonly createSession: Start;
@@ -167,35 +171,19 @@ async function carryOut(build: Build, testing: Testing, script: SessionScript): 
   }
 }
 
-async function load<Module>(checkout: string, names: readonly string[]): Promise<Module> {
-  const found = names.map((name) => builtModule(checkout, name)).find((file) => file !== undefined);
-  if (found === undefined) throw new Error(`${checkout} has no ${names.join(" and no ")}`);
+async function load<Module>(checkout: string, name: string): Promise<Module> {
+  const found = builtModule(checkout, name);
+  if (found === undefined) throw new Error(`${checkout} has no ${name}`);
   // Decoding boundary: a build of another time.
   return (await import(pathToFileURL(found).href)) as Module;
 }
 
-async function loadVerify(checkout: string): Promise<Verify> {
-  if (builtModule(checkout, "@branchlog/maintenance") === undefined) return verifyByMethod;
-  const { verifySession } = await load<{ readonly verifySession?: Verify }>(checkout, [
-    "@branchlog/maintenance",
-  ]);
-  return verifySession ?? verifyByMethod;
-}
-
-/** How builds of before `verifySession` verified. */
-function verifyByMethod(
-  session: ComparedSession & { verify?(): Promise<object> },
-): Promise<object> {
-  if (session.verify === undefined) throw new Error("The build cannot verify sessions.");
-  return session.verify();
-}
-
 async function main(): Promise<void> {
   const [, , checkout = ""] = process.argv;
-  const { openSession, createSession } = await load<Core>(checkout, ["@branchlog/core"]);
-  const verify = await loadVerify(checkout);
+  const { openSession, createSession } = await load<Core>(checkout, "branchlog");
+  const { verifySession: verify } = await load<Tools>(checkout, "branchlog/tools");
   const build = { openSession, createSession, verify };
-  const testing = await load<Testing>(checkout, ["@branchlog/core/testing", "@branchlog/core"]);
+  const testing = await load<Testing>(checkout, "branchlog/testing");
   process.on("message", ({ number, script }: NumberedScript) => {
     void carryOut(build, testing, script).then(
       (report) => process.send?.({ number, report }),

@@ -52,8 +52,8 @@ describe("Both builds", () => {
     async (isInMemory) => {
       const managers = await Promise.all(
         checkouts.map((checkout) => {
-          const face = builtModule(checkout, "@branchlog/core/pi");
-          if (face === undefined) throw new Error(`${checkout} has no @branchlog/core/pi`);
+          const face = builtModule(checkout, "branchlog/pi");
+          if (face === undefined) throw new Error(`${checkout} has no branchlog/pi`);
           return Implementation.start(face, []);
         }),
       );

@@ -22,10 +22,9 @@ export function otherCheckout(): string {
 /** The checkout of this test. */
 export const thisCheckout: string = workspace;
 
-/** The built file behind a module name such as `@branchlog/core/pi`, or undefined. */
+/** The built file behind an import such as `branchlog/pi`, or undefined. */
 export function builtModule(checkout: string, name: string): string | undefined {
-  // The command line depends on every package that is compared.
-  const { resolve: find } = createRequire(join(checkout, "packages/cli/package.json"));
+  const { resolve: find } = createRequire(join(checkout, "packages/branchlog/package.json"));
   try {
     return find(name);
   } catch {

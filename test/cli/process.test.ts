@@ -65,10 +65,10 @@ describe("the process", () => {
 
   it.each([
     [["--version"], []],
-    [["--help"], ["errors.js", "store/address.js"]],
+    [["--help"], ["errors.js", "platform/address.js"]],
     [
       ["info", "--help"],
-      ["errors.js", "store/address.js"],
+      ["errors.js", "platform/address.js"],
     ],
   ])(
     "the process prints what needs no session without loading the engine: %j",

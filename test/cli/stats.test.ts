@@ -2,8 +2,13 @@
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { assistantMessage, jsonLines as linesOf, sampleHeader } from "@branchlog/core/testing";
-import { storedEntry, usageOf } from "@branchlog/core/testing";
+import {
+  assistantMessage,
+  jsonLines as linesOf,
+  sampleHeader,
+  storedEntry,
+  usageOf,
+} from "@branchlog/core/testing";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput, onTerminal } from "./command-run.ts";
 

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { TreeView } from "@branchlog/core";
-import { outline } from "../../packages/cli/src/tree-outline.ts";
+import { outline, childrenOf, treeOrder, walkTree } from "../../packages/cli/src/tree-outline.ts";
 import type { OutlineOptions, OutlineRow } from "../../packages/cli/src/tree-outline.ts";
-import { childrenOf, treeOrder, walkTree } from "../../packages/cli/src/tree-outline.ts";
 import { runs } from "../support/fault-seed.ts";
 
 /** A tree of nodes "0", "1", …; `parents[i]` is the parent of node i, -1 for a root. */

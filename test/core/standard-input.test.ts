@@ -35,11 +35,11 @@ describe.runIf(process.platform === "linux")("standard input can be waited for",
   it("after an import of every package", () => {
     const paths = [
       "core/dist/index.js",
-      "core/dist/adapters/pi/index.js",
-      "core/dist/adapters/omp/index.js",
+      "agents/dist/pi/index.js",
+      "agents/dist/omp/index.js",
       "connectonion/dist/index.js",
-      "maintenance/dist/index.js",
-      "transfer/dist/index.js",
+      "library/dist/index.js",
+      "tools/dist/index.js",
       "streaming/dist/index.js",
     ];
     expect(canWaitAfter(...paths.map(built))).toBe(true);

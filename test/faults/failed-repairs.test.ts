@@ -11,9 +11,8 @@ import { MemoryFileSystem, createMemoryPorts, sampleHeader } from "@branchlog/co
 import type { FileSystem, Ports } from "@branchlog/core/testing";
 import { applyRepair, planRepair } from "@branchlog/tools";
 import type { RepairResult } from "@branchlog/tools";
-import { writeSessionFile } from "@branchlog/bench/generator";
-import { descriptorPoolOf } from "@branchlog/core/internal";
-import { createRandom } from "@branchlog/bench/generator";
+import { writeSessionFile, createRandom } from "@branchlog/bench/generator";
+import { descriptorPoolOf } from "@branchlog/core/files";
 import { startCommand } from "../cli/command-process.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";

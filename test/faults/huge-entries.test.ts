@@ -14,7 +14,7 @@ import type { Ports } from "@branchlog/core/types";
 import { createMemoryPorts, sampleHeader } from "@branchlog/core/testing";
 import { managersWith } from "@branchlog/agents/testing";
 import { verifySession } from "@branchlog/tools";
-import { bodyBytesMax } from "@branchlog/core/internal";
+import { bodyBytesMax } from "@branchlog/core/files";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { FileSystemWithHole } from "./file-with-hole.ts";
 

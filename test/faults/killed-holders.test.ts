@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as moment } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import { lockStaleMs } from "@branchlog/core/internal";
+import { lockStaleMs } from "@branchlog/core/files";
 import { createRandom } from "@branchlog/bench/generator";
 import { patience, runs, seed } from "../support/fault-seed.ts";
 import { isLocked } from "../support/lock-file.ts";

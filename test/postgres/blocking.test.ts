@@ -209,7 +209,7 @@ describe.skipIf(!hasPostgres())("session managers on a store", () => {
 
 describe("an address without the package for it", () => {
   it("is refused with what to import", async () => {
-    const core = new URL("../../packages/core/dist/adapters/pi/index.js", import.meta.url).href;
+    const core = new URL("../../packages/agents/dist/pi/index.js", import.meta.url).href;
     const program = `
       const { SessionManager } = await import(${JSON.stringify(core)});
       try { SessionManager.open("postgres://db.example/team#s"); }

@@ -1,7 +1,7 @@
 /** Appends messages with pi's session manager: address, name, count. Prints each acknowledged id. */
 import { writeSync } from "node:fs";
 import "../../packages/postgres/dist/blocking.js";
-import { SessionManager } from "../../packages/core/dist/adapters/pi/index.js";
+import { SessionManager } from "../../packages/agents/dist/pi/index.js";
 
 const [, , address, who, count] = process.argv;
 

@@ -5,7 +5,7 @@
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import "../../packages/postgres/dist/blocking.js";
-import { SessionManager } from "../../packages/core/dist/adapters/pi/index.js";
+import { SessionManager } from "../../packages/agents/dist/pi/index.js";
 
 const [, , address] = process.argv;
 const print = (value) => writeSync(1, `${JSON.stringify(value)}\n`);

@@ -11,7 +11,7 @@ import type {
   SessionHeader,
   TreeView,
 } from "@branchlog/core";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import type { EngineOptions, Recovery } from "@branchlog/core/types";
 import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { tipRows } from "../../packages/core/src/index-table/tree-walk.ts";

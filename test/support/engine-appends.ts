@@ -2,9 +2,9 @@
 import type { AppendResult } from "@branchlog/core";
 import { sampleTime } from "@branchlog/core/testing";
 import type { AnyDraft } from "@branchlog/core/entries";
-import { encodeDraft } from "@branchlog/core/internal";
+import { encodeDraft } from "@branchlog/core/rows";
 import { runSync } from "@branchlog/streaming";
-import type { Engine } from "@branchlog/core/internal";
+import type { Engine } from "@branchlog/core/engine";
 import { appendItem } from "../../packages/core/src/append/request.ts";
 import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 

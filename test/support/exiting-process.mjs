@@ -1,5 +1,5 @@
 // Opens logs, and exits: argv is the ms that pass between two looks at the clock, then paths.
-import { managersWith } from "../../packages/core/dist/adapters/pi/session-manager.js";
+import { managersWith } from "../../packages/agents/dist/pi/session-manager.js";
 
 const [msPerLook, ...paths] = process.argv.slice(2);
 const managers = managersWith({ checkpointEveryBytes: 1 });

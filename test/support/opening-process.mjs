@@ -1,6 +1,6 @@
 // Opens a log, as a session or with a manager, and ends: argv is path, face. Closes nothing.
 import { openSession } from "@branchlog/core";
-import { managersWith } from "../../packages/core/dist/adapters/pi/session-manager.js";
+import { managersWith } from "../../packages/agents/dist/pi/session-manager.js";
 
 const [path, face] = process.argv.slice(2);
 const options = { checkpointEveryBytes: 1 };

@@ -5,7 +5,8 @@ import { writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [path, one, other, rounds] = process.argv.slice(2);
-const { SessionManager } = await import(pathToFileURL(`${one}/adapters/pi/index.js`).href);
+// On the copy that the workspace links, which is the one.
+const { SessionManager } = await import("../../packages/agents/dist/pi/index.js");
 const { openSession } = await import(pathToFileURL(`${other}/index.js`).href);
 
 const manager = SessionManager.open(path);

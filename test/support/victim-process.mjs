@@ -3,8 +3,8 @@
 import { appendFileSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { openSession } from "@branchlog/core";
-import { createLockfileLock } from "../../packages/core/dist/store/lockfile-lock.js";
-import { nodeFileSystem } from "../../packages/core/dist/store/node-file-system.js";
+import { createLockfileLock } from "../../packages/core/dist/platform/lockfile-lock.js";
+import { nodeFileSystem } from "../../packages/core/dist/platform/node-file-system.js";
 
 const options = JSON.parse(process.argv[2]);
 const { path, name, way, count, batch, bytesMax, staleMs, pause, mayFail, sessionLayer } = options;
@@ -64,7 +64,7 @@ const acknowledgeAll = (i, results) =>
 /** A session manager of ours, or of the session layer that is to be tried. */
 async function openManager() {
   if (sessionLayer !== undefined) return (await import(sessionLayer)).SessionManager.open(path);
-  const { managersWith } = await import("../../packages/core/dist/adapters/pi/session-manager.js");
+  const { managersWith } = await import("../../packages/agents/dist/pi/session-manager.js");
   return managersWith({ ports }).open(path);
 }
 

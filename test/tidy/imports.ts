@@ -27,6 +27,7 @@ const coreFloors: readonly (readonly string[])[] = [
   ["errors", "limits", "argument-checks"],
   ["entries"],
   ["dialects"],
+  ["platform"],
   ["store"],
   ["index-table"],
   ["bodies"],
@@ -39,7 +40,16 @@ const coreFloors: readonly (readonly string[])[] = [
   ["live"],
   ["open"],
   ["testing"],
-  ["index", "public-entries", "public-live", "public-types", "internal"],
+  [
+    "index",
+    "public-entries",
+    "public-live",
+    "public-types",
+    "files",
+    "rows",
+    "engine",
+    "live-values",
+  ],
 ];
 
 /** One import, or re-export, of a module. */
@@ -102,11 +112,15 @@ export function upwardImports(file: SourceFile): Problem[] {
 const deeperTests: Readonly<Record<string, readonly string[]>> = {
   "test/agents/omp/directories.test.ts": ["packages/library/src/find/omp-directory.ts"],
   "test/agents/pi/agent-directory.test.ts": [
-    "packages/core/src/store/user-paths.ts",
+    "packages/core/src/platform/user-paths.ts",
     "packages/library/src/find/pi-directory.ts",
   ],
   "test/agents/pi/session-directory.test.ts": ["packages/library/src/catalog/limits.ts"],
   "test/agents/pi/session-lookup.test.ts": ["packages/library/src/catalog/limits.ts"],
+  "test/agents/pi/system-message.test.ts": [
+    "packages/core/src/projections/context.ts",
+    "packages/core/src/projections/projection.ts",
+  ],
   "test/library/catalog/saved-directory.ts": ["packages/core/src/checkpoint/page-file.ts"],
   "test/library/catalog/session-marks.test.ts": ["packages/core/src/dialects/title-slot.ts"],
   "test/core/checkpoint/saved-usage.test.ts": ["packages/agents/src/pi/log-queries.ts"],

@@ -1,6 +1,5 @@
 /** Which sessions of a list are shown, and in which order. Pure. */
-import type { ListedSession } from "@branchlog/library";
-import type { SearchedKind } from "@branchlog/library";
+import type { ListedSession, SearchedKind } from "@branchlog/library";
 import { UsageError } from "./failure.ts";
 
 export const agentNames = ["pi", "omp", "claude", "codex", "connectonion"] as const;

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { AgentMessage, EntryDraft } from "@branchlog/core";
 import type { KnownDraft, ToolCall } from "@branchlog/core/entries";
-import type { ExactArguments, UserContent } from "@branchlog/core/internal";
+import type { ExactArguments, UserContent } from "@branchlog/core/rows";
 import { isObject, parsedObject, textOf } from "./json-values.ts";
 
 /** Why something of a log is not in a document. */

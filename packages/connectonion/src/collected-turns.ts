@@ -1,8 +1,8 @@
 /** Collects the turns of a path as a document holds them, counting losses. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
-import { sourceType } from "@branchlog/core/internal";
-import type { ExactArguments } from "@branchlog/core/internal";
+import { sourceType } from "@branchlog/core/rows";
+import type { ExactArguments } from "@branchlog/core/rows";
 import { furtherUserType, chatOfContent, chatOfMessage } from "./chat-messages.ts";
 import type { LossReason } from "./chat-messages.ts";
 import type { DocumentShape } from "./document-types.ts";

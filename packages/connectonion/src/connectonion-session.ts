@@ -3,14 +3,9 @@ import { runAsync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
-import {
-  LogFile,
-  createLog,
-  engineSettings,
-  guardEncoding,
-  requireOptions,
-} from "@branchlog/core/internal";
-import type { EngineSettings } from "@branchlog/core/internal";
+import { LogFile, createLog, engineSettings, requireOptions } from "@branchlog/core/files";
+import { guardEncoding } from "@branchlog/core/rows";
+import type { EngineSettings } from "@branchlog/core/files";
 import { localTimeText } from "./costs-and-times.ts";
 import { readFileAs, replaceDocument } from "./document-file.ts";
 import { numberOfTurn } from "./document-types.ts";

@@ -1,5 +1,5 @@
 /** The turns of a document as entries, so that searches of sessions cover documents. */
-import { currentVersion } from "@branchlog/core/internal";
+import { currentVersion } from "@branchlog/core/rows";
 import type { SearchedDocument } from "@branchlog/library";
 import type { SessionEntry } from "@branchlog/core/entries";
 import { draftsOfChat } from "./chat-messages.ts";

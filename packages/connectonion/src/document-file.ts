@@ -3,8 +3,9 @@ import { portStep } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { FileSystem, Ports } from "@branchlog/core/types";
-import { AtomicFile, acquireLock, isSameFile, requireFile } from "@branchlog/core/internal";
-import type { FileStat, HeldLock } from "@branchlog/core/internal";
+import { AtomicFile, acquireLock, isSameFile } from "@branchlog/core/files";
+import { requireFile } from "@branchlog/core/engine";
+import type { FileStat, HeldLock } from "@branchlog/core/files";
 import {
   appendAttemptsMax,
   documentBytesMax,

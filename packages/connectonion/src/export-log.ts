@@ -11,10 +11,10 @@ import {
   LogFile,
   createLog,
   engineSettings,
-  exactArguments,
   requireBoolean,
   requireOptions,
-} from "@branchlog/core/internal";
+} from "@branchlog/core/files";
+import { exactArguments } from "@branchlog/core/rows";
 import { Redactor } from "@branchlog/tools";
 import { TurnCollector } from "./collected-turns.ts";
 import type { CollectedTurn, Loss } from "./collected-turns.ts";

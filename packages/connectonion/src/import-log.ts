@@ -4,17 +4,9 @@ import { basename, dirname } from "node:path";
 import type { JsonObject, JsonValue, OptionNames } from "@branchlog/streaming";
 import type { EntryDraft } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/types";
-import {
-  LogFile,
-  createLog,
-  encodeDraft,
-  encodeHeader,
-  engineSettings,
-  newHeader,
-  sourceType,
-  requireOptions,
-  spliceDraft,
-} from "@branchlog/core/internal";
+import { LogFile, createLog, engineSettings, requireOptions } from "@branchlog/core/files";
+import { encodeDraft, encodeHeader, sourceType, spliceDraft } from "@branchlog/core/rows";
+import { newHeader } from "@branchlog/core/engine";
 import { draftsOfChat, chatOfDrafts } from "./chat-messages.ts";
 import type { TurnFacts } from "./chat-messages.ts";
 import { isObject, printableJson, textOf } from "./json-values.ts";

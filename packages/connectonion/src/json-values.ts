@@ -1,6 +1,6 @@
 /** JSON values, and JSON text that YAML reads unchanged. Pure; throws nothing. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import { isDeeper } from "@branchlog/core/internal";
+import { isDeeper } from "@branchlog/core/rows";
 import { documentDepthMax } from "./limits.ts";
 
 export function isObject(value: unknown): value is JsonObject {

@@ -3,7 +3,8 @@ import type { JsonObject } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { AgentMessage, SessionEntry } from "@branchlog/core";
 import type { SessionUsage, SessionView } from "@branchlog/core/types";
-import { entryMessages, usage, watchedSession } from "@branchlog/core/internal";
+import { entryMessages, usage } from "@branchlog/core/rows";
+import { watchedSession } from "@branchlog/core/engine";
 import { isObject, textOf } from "./json-values.ts";
 
 /** The summary of a turn, computed for a session and as found in a document. */

@@ -13,7 +13,7 @@ import { newHeader } from "./session/new-header.ts";
 import { requireOptions, requireNonEmpty } from "./argument-checks.ts";
 import { isInStore } from "./store/log-store.ts";
 import type { LogStore, StoredLog, StoredSession } from "./store/log-store.ts";
-import { createPrivatePorts } from "./store/private-ports.ts";
+import { createPrivatePorts } from "./platform/private-ports.ts";
 
 /** How a session is opened. */
 export interface OpenOptions extends EngineOptions {

@@ -17,7 +17,14 @@ export type {
   StoredPosition,
 } from "./store/log-store.ts";
 export type { EngineOptions } from "./log/engine-options.ts";
-export type { ChangeHints, Clock, FileLock, FileSystem, IdSource, Ports } from "./store/ports.ts";
+export type {
+  ChangeHints,
+  Clock,
+  FileLock,
+  FileSystem,
+  IdSource,
+  Ports,
+} from "./platform/ports.ts";
 export type { AnyTypeOptions, AppendAllOptions, OnDiverged } from "./append/append-options.ts";
 export type { Position } from "./append/append-result.ts";
 export type { Divergence } from "./entries/divergence.ts";

@@ -7,8 +7,8 @@ import type {
   StoredFacts,
   StoredPosition,
 } from "@branchlog/core/types";
-import { requireStoredName } from "@branchlog/core/internal";
-import type { BlockingStore, StorePlace } from "@branchlog/core/internal";
+import { requireStoredName } from "@branchlog/core/files";
+import type { BlockingStore, StorePlace } from "@branchlog/core/files";
 import { storeAddress } from "./store-address.ts";
 import { WorkerCalls } from "./worker-calls.ts";
 import type { OpenedLog } from "./worker-calls.ts";

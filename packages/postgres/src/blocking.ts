@@ -3,7 +3,7 @@
  * addresses of PostgreSQL wherever they take paths. Importing it is all: in the program, or before
  * any other with `node --import @branchlog/postgres/blocking`.
  */
-import { registerBlockingStores } from "@branchlog/core/internal";
+import { registerBlockingStores } from "@branchlog/core/files";
 import { postgresPlace } from "./blocking-store.ts";
 
 registerBlockingStores("postgres", postgresPlace);

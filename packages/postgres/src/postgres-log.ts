@@ -13,7 +13,7 @@ import type {
   StoredLog,
   StoredPosition,
 } from "@branchlog/core/types";
-import { storedLogGone } from "@branchlog/core/internal";
+import { storedLogGone } from "@branchlog/core/files";
 import type { Connections, Transaction } from "./connections.ts";
 import { inSchema } from "./schema.ts";
 import { sqlStateOf } from "./store-errors.ts";

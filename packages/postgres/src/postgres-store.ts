@@ -1,9 +1,8 @@
 /** Logs in a database of PostgreSQL. */
 import { readAddress } from "@branchlog/core/addresses";
 import { BranchlogError } from "@branchlog/core";
-import type { SearchHit } from "@branchlog/library";
+import type { SearchHit, StoredSearchOptions } from "@branchlog/library";
 import type { ListingStore, StoredLog } from "@branchlog/core/types";
-import type { StoredSearchOptions } from "@branchlog/library";
 import {
   createStreamedLog,
   engineSettings,
@@ -12,8 +11,8 @@ import {
   requireStoredName,
   storedLogExists,
   storedLogMissing,
-} from "@branchlog/core/internal";
-import { searchStored } from "@branchlog/library/internal";
+} from "@branchlog/core/files";
+import { searchStored } from "@branchlog/library/catalogs";
 import type { OptionNames } from "@branchlog/streaming";
 import { connectionsOf } from "./connections.ts";
 import type { Connections, PostgresPool, QueryOptions } from "./connections.ts";

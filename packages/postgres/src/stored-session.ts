@@ -2,7 +2,7 @@
 import { decodeLine } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
 import type { StoredFacts } from "@branchlog/core/types";
-import { readHeader } from "@branchlog/core/internal";
+import { readHeader } from "@branchlog/core/rows";
 
 /** A session in a list. */
 export interface StoredSessionFacts extends StoredFacts {

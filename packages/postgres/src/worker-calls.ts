@@ -3,7 +3,7 @@ import { MessageChannel, Worker, receiveMessageOnPort } from "node:worker_thread
 import type { MessagePort } from "node:worker_threads";
 import { BranchlogError } from "@branchlog/core";
 import type { ErrorCode } from "@branchlog/core";
-import { waitBlocking } from "@branchlog/core/internal";
+import { waitBlocking } from "@branchlog/core/files";
 import type { LostLine, StoredAppend, StoredFacts, StoredPosition } from "@branchlog/core/types";
 
 /** A log that the worker has open, by number. */

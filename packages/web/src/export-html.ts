@@ -15,7 +15,7 @@ import {
   engineSettings,
   inLargeChunksAsync,
   requireFree,
-} from "@branchlog/core/internal";
+} from "@branchlog/core/files";
 import type { SessionFacts, SessionItem, SessionList } from "./api.ts";
 import { assetsDirectory } from "./assets-directory.ts";
 import { ShownSession } from "./shown-session.ts";

@@ -5,11 +5,10 @@
 import { createHash } from "node:crypto";
 import { BranchlogError } from "@branchlog/core";
 import { findSessions } from "@branchlog/library";
-import type { ListedSession } from "@branchlog/library";
+import type { ListedSession, ListedAgent } from "@branchlog/library";
 import type { StoredSession } from "@branchlog/core";
 import { sessions$ } from "@branchlog/library/live";
 import type { LiveSessions } from "@branchlog/library/live";
-import type { ListedAgent } from "@branchlog/library";
 import type { ListingStore } from "@branchlog/core/types";
 import type { SessionItem } from "./api.ts";
 import { BranchView } from "./branch-view.ts";

@@ -6,15 +6,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { importConnectonion } from "@branchlog/connectonion";
-import { openSession } from "@branchlog/core";
-import type { Session } from "@branchlog/core";
+import { openSession, BranchlogError } from "@branchlog/core";
+import type { Session, AgentMessage, OpenStoredOptions } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core/entries";
-import type { AgentMessage } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
-import type { OpenStoredOptions } from "@branchlog/core";
 import { diffContexts, openedFindings } from "@branchlog/tools";
-import { BranchlogError } from "@branchlog/core";
-import { parentFinder, watchedSession } from "@branchlog/core/internal";
+import { parentFinder } from "@branchlog/core/rows";
+import { watchedSession } from "@branchlog/core/engine";
 import type {
   Block,
   ContextComparison,

@@ -15,7 +15,7 @@ import {
   isSamePath,
   nativeDrivePath,
   resolvePath,
-} from "../../../packages/core/src/store/user-paths.ts";
+} from "../../../packages/core/src/platform/user-paths.ts";
 import { useAgentHome } from "./agent-home.ts";
 
 const home = useAgentHome();

@@ -5,7 +5,7 @@ import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/
 import { appendAttemptsMax } from "../../../packages/core/src/limits.ts";
 import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync } from "../../support/engine-appends.ts";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { rawLog } from "../../support/raw-log.ts";
 import type { RawLog } from "../../support/raw-log.ts";

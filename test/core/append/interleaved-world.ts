@@ -13,14 +13,15 @@ import {
   createSeededIds,
 } from "@branchlog/core/testing";
 import type { FileLock, HeldLock, Ports } from "@branchlog/core/testing";
-import { Engine, encodeDraft } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
+import { encodeDraft } from "@branchlog/core/rows";
 import { portStep } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
 import { appendItem } from "../../../packages/core/src/append/request.ts";
 import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import type { AppendRequest } from "../../../packages/core/src/append/request.ts";
 import type { AppendOutcome } from "../../../packages/core/src/append/append-result.ts";
-import { sharingOf } from "../../../packages/core/src/store/lock.ts";
+import { sharingOf } from "../../../packages/core/src/platform/lock.ts";
 import { retentionAfterAwaited } from "../../../packages/core/src/limits.ts";
 import type { Schedule } from "../../support/schedules.ts";
 

@@ -5,7 +5,8 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Session } from "@branchlog/core";
-import { Engine, encodeDraft } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
+import { encodeDraft } from "@branchlog/core/rows";
 import {
   retentionAfterAppends,
   retentionAfterAwaited,

@@ -9,7 +9,7 @@ import {
   userDraft,
 } from "@branchlog/core/testing";
 import { appendAttemptsMax } from "../../../packages/core/src/limits.ts";
-import { randomIds } from "../../../packages/core/src/store/ids.ts";
+import { randomIds } from "../../../packages/core/src/platform/ids.ts";
 
 const path = "/s.jsonl";
 

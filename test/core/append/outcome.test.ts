@@ -1,6 +1,6 @@
 /** What one call of a group is told: its results, or an error that names what was written. */
 import { describe, expect, it } from "vitest";
-import { IndexTable, rowFlags } from "@branchlog/core/internal";
+import { IndexTable, rowFlags } from "@branchlog/core/rows";
 import { rootHandle } from "../../../packages/core/src/index-table/row-table.ts";
 import { outcomeOf, unreachableIds } from "../../../packages/core/src/append/append-result.ts";
 import type { CallOutcome, WrittenLog } from "../../../packages/core/src/append/append-result.ts";

@@ -2,7 +2,7 @@
  * What an append would write, planned over an index: parents, ids, retries, and what is refused.
  */
 import { LineFramer } from "@branchlog/streaming";
-import { LogIndexer, encodeDraft } from "@branchlog/core/internal";
+import { LogIndexer, encodeDraft } from "@branchlog/core/rows";
 import { describe, expect, it } from "vitest";
 import { PlannedLog } from "../../../packages/core/src/append/planned-log.ts";
 import { planAppend as planned } from "../../../packages/core/src/append/plan.ts";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeCounter, LineFramer, runSync, scan } from "@branchlog/streaming";
-import { LogIndexer } from "@branchlog/core/internal";
+import { LogIndexer } from "@branchlog/core/rows";
 import { createBodyCache } from "../../../packages/core/src/bodies/body-cache.ts";
 import { BodyReader } from "../../../packages/core/src/bodies/body-reader.ts";
 import type { RowBody } from "../../../packages/core/src/bodies/body-reader.ts";

@@ -10,7 +10,7 @@ import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { failEveryCall, failingFileSystem, failures } from "../../support/failing-calls.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 import { say } from "../live/support.ts";

@@ -7,7 +7,7 @@ import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
 import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { sessionOver } from "../../support/engine-session.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";

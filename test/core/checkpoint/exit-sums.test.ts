@@ -12,7 +12,7 @@ import { decodeCounter } from "@branchlog/streaming";
 import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
 import type { Checksums } from "@branchlog/tools";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { sessionOver } from "../../support/engine-session.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

@@ -7,7 +7,7 @@ import { readCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
 import { verifySession } from "@branchlog/tools";
-import { descriptorPoolOf, nodeFileSystem } from "@branchlog/core/internal";
+import { descriptorPoolOf, nodeFileSystem } from "@branchlog/core/files";
 import { runs } from "../../support/fault-seed.ts";
 import { sampleOf } from "../../support/sampled.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

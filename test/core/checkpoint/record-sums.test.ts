@@ -19,7 +19,7 @@ import type { OpenOptions } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, nodePorts } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
 import type { VerifyReport } from "@branchlog/tools";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { sessionOver } from "../../support/engine-session.ts";
 import { sampled } from "../../support/sampled.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

@@ -9,7 +9,7 @@ import { decodeCounter } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { appendSync } from "../../support/engine-appends.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 

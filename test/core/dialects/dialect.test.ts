@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionHeader } from "@branchlog/core";
 import type { AnyDraft } from "@branchlog/core/entries";
-import { encodeDraft, spliceDraft } from "@branchlog/core/internal";
+import { encodeDraft, spliceDraft } from "@branchlog/core/rows";
 import {
   dialectOfEntry,
   dialectOfLog,

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Session } from "@branchlog/core";
-import { Engine, watchedSession } from "@branchlog/core/internal";
+import { Engine, watchedSession } from "@branchlog/core/engine";
 import { live } from "@branchlog/core/live";
 import { LiveHub } from "../../../packages/core/src/live/live-hub.ts";
 import { path, say, seen, turns, values, World } from "./support.ts";

@@ -6,7 +6,7 @@ import { isBranchlogError, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import type { EntryEvent } from "@branchlog/core/live";
 import type { FileSystem } from "@branchlog/core/testing";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { path, say, turns, World } from "./support.ts";
 

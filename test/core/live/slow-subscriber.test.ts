@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Observable } from "rxjs";
 import { createSession } from "@branchlog/core";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { live } from "@branchlog/core/live";
 import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync } from "../../support/engine-appends.ts";

@@ -6,7 +6,7 @@ import type { Diagnostic } from "@branchlog/core";
 import { Findings } from "../../../packages/core/src/log/findings.ts";
 import { TrackedLog } from "../../../packages/core/src/log/tracked-log.ts";
 import { diagnosticsMax } from "../../../packages/core/src/limits.ts";
-import { LogFile } from "../../../packages/core/src/store/log-file.ts";
+import { LogFile } from "../../../packages/core/src/platform/log-file.ts";
 
 const path = "/s.jsonl";
 const options = { lineBytesMax: 1000, bodyCacheBytesMax: 0 };

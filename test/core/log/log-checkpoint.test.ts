@@ -7,7 +7,7 @@ import {
   sampleHeader,
   userEntry,
 } from "@branchlog/core/testing";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { statePieces, sumsEndOf } from "../../../packages/core/src/log/log-checkpoint.ts";
 import { savedSums } from "../../../packages/core/src/log/checkpoints.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";

@@ -12,7 +12,7 @@ import type { Durability } from "@branchlog/core";
 import { unsyncedEntriesMax } from "../../../packages/core/src/limits.ts";
 import { LogDurability } from "../../../packages/core/src/log/log-durability.ts";
 import { TrackedLog } from "../../../packages/core/src/log/tracked-log.ts";
-import { LogFile } from "../../../packages/core/src/store/log-file.ts";
+import { LogFile } from "../../../packages/core/src/platform/log-file.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 
 const path = "/s.jsonl";

@@ -6,9 +6,9 @@ import {
   createMemoryPorts,
   jsonLines,
   sampleHeader,
+  userEntry,
 } from "@branchlog/core/testing";
-import { userEntry } from "@branchlog/core/testing";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 
 const path = "/s.jsonl";
 const whole = jsonLines(sampleHeader(), userEntry("a", null, "one"));

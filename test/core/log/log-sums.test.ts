@@ -8,7 +8,7 @@ import {
   sampleHeader,
   userEntry,
 } from "@branchlog/core/testing";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { compareSums, sumPieceBytes } from "../../../packages/core/src/checkpoint/log-sums.ts";
 import type { LogSums } from "../../../packages/core/src/checkpoint/log-sums.ts";
 import { SumKeeper, savedSums } from "../../../packages/core/src/log/checkpoints.ts";

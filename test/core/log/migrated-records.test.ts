@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@branchlog/streaming";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { appendSync } from "../../support/engine-appends.ts";
 import { migrateAsPi } from "../dialects/pi-migration.ts";
 

@@ -13,7 +13,7 @@ import { openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, nodePorts } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { appendSync } from "../../support/engine-appends.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

@@ -3,7 +3,7 @@ import { runAsync, runSync } from "@branchlog/streaming";
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, jsonLines, sampleHeader, userEntry } from "@branchlog/core/testing";
 import { TrackedLog } from "../../../packages/core/src/log/tracked-log.ts";
-import { LogFile } from "../../../packages/core/src/store/log-file.ts";
+import { LogFile } from "../../../packages/core/src/platform/log-file.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 
 const path = "/s.jsonl";

@@ -6,7 +6,7 @@
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { verifySession } from "@branchlog/tools";
 import { sessionOver } from "../../support/engine-session.ts";
 import { failEveryCall, failingFileSystem } from "../../support/failing-calls.ts";

@@ -11,7 +11,7 @@ import {
 } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { failingFileSystem } from "../store/failing-file-system.ts";
+import { failingFileSystem } from "../platform/failing-file-system.ts";
 
 const path = "/a/b/s.jsonl";
 

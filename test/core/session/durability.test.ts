@@ -12,7 +12,7 @@ import {
   userDraft,
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
-import { encodeDraft } from "@branchlog/core/internal";
+import { encodeDraft } from "@branchlog/core/rows";
 import { appendItem } from "../../../packages/core/src/append/request.ts";
 import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { deferred } from "../../../packages/core/src/append/deferred.ts";

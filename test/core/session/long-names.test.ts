@@ -7,9 +7,9 @@ import { createSession, openSession } from "@branchlog/core";
 import { applyRepair, planRepair, verifySession } from "@branchlog/tools";
 import { deleteSession } from "@branchlog/library";
 import { nodePorts } from "@branchlog/core/testing";
-import { hashedName } from "@branchlog/core/internal";
+import { hashedName } from "@branchlog/core/files";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { sidecarPath } from "../../../packages/core/src/store/sidecar.ts";
+import { sidecarPath } from "../../../packages/core/src/platform/sidecar.ts";
 
 const say = (content: string) =>
   ({ type: "message", message: { role: "user", content, timestamp: 1 } }) as const;

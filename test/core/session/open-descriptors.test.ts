@@ -4,8 +4,14 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession, forkSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
-import { applyRepair, migrateSession, planRepair } from "@branchlog/tools";
-import { convertSession, exportLinear, exportMarkdown } from "@branchlog/tools";
+import {
+  applyRepair,
+  migrateSession,
+  planRepair,
+  convertSession,
+  exportLinear,
+  exportMarkdown,
+} from "@branchlog/tools";
 import { openFiles, tellsOpenFiles } from "../../support/open-files.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

@@ -8,7 +8,7 @@ import {
   sampleHeader,
   userEntry,
 } from "@branchlog/core/testing";
-import { pathToRow } from "@branchlog/core/internal";
+import { pathToRow } from "@branchlog/core/rows";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { PathFold, rowAt } from "../../../packages/core/src/session/path-fold.ts";
 

@@ -14,7 +14,7 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { nodePorts, userDraft } from "@branchlog/core/testing";
-import { descriptorPoolOf } from "@branchlog/core/internal";
+import { descriptorPoolOf } from "@branchlog/core/files";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

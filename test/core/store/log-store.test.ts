@@ -5,8 +5,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import {
-  FileLogStore,
-  MemoryLogStore,
   jsonLines,
   logStoreContract,
   nodePorts,
@@ -14,6 +12,8 @@ import {
   sampleHeader,
   userDraft,
 } from "@branchlog/core/testing";
+import { FileLogStore } from "../../support/file-log-store.ts";
+import { MemoryLogStore } from "../../support/memory-log-store.ts";
 import type { LogStore, StoredAppend, StoredLog } from "@branchlog/core/testing";
 import { commitConflictsMax } from "../../../packages/core/src/limits.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions } from "@branchlog/core";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { forgeries, forged, rewritten } from "../checkpoint/forged-checkpoint.ts";
 import { openedFacts } from "../checkpoint/session-facts.ts";
 import { directoryState } from "../../support/directory-state.ts";

@@ -2,11 +2,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { findSessions, searchSessions } from "@branchlog/library";
+import { findSessions, searchSessions, deleteSession } from "@branchlog/library";
 import { openSession } from "@branchlog/core";
-import { deleteSession } from "@branchlog/library";
-import { planRepair } from "@branchlog/tools";
-import { importDirectory, importSession } from "@branchlog/tools";
+import { planRepair, importDirectory, importSession } from "@branchlog/tools";
 import { branchlog, jsonLines } from "../../cli/command-run.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

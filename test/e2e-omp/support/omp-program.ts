@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { installPeers, peerModule, runtimePath } from "../../../packages/bench/src/peers.ts";
 
 const sessions = "@oh-my-pi/pi-coding-agent/src/session/session-manager.ts";
-const face = new URL("../../../packages/core/dist/adapters/omp/index.js", import.meta.url);
+const face = new URL("../../../packages/agents/dist/omp/index.js", import.meta.url);
 
 /** Whose session manager a program is given. */
 export type Side = "omp" | "ours";

@@ -100,7 +100,7 @@ export function newestPiPackage(): string {
 
 /** The built drop-in of this workspace. */
 export function builtFace(): string {
-  const face = join(workspace, "packages/core/dist/adapters/pi/index.js");
+  const face = join(workspace, "packages/agents/dist/pi/index.js");
   if (!existsSync(face)) throw new Error(`${dirname(face)} is not built: run npm run build`);
   return face;
 }

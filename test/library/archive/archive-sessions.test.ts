@@ -29,7 +29,7 @@ import { failingFileSystem, failures } from "../../support/failing-calls.ts";
 import { sampledCalls } from "../../support/sampled-calls.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { keptPlace, ledgerOf, piName, write } from "./kept-sessions.ts";
-import { nodeFileSystem } from "@branchlog/core/internal";
+import { nodeFileSystem } from "@branchlog/core/files";
 
 function packOf(dataDir: string): string {
   const [name = ""] = readdirSync(join(dataDir, "packs"));

@@ -16,7 +16,7 @@ import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { nodePorts } from "@branchlog/core/testing";
 import { deleteSession, undoOperation } from "@branchlog/library";
-import { checkpointPath } from "@branchlog/core/internal";
+import { checkpointPath } from "@branchlog/core/files";
 import { live } from "@branchlog/core/live";
 import { openFiles, tellsOpenFiles } from "../../support/open-files.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

@@ -2,7 +2,7 @@
 import { readFileSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { nodeFileSystem } from "@branchlog/core/internal";
+import { nodeFileSystem } from "@branchlog/core/files";
 import { fileError } from "@branchlog/core/testing";
 import { archiveSessions, deleteSession, undoOperation } from "@branchlog/library";
 import { planAside } from "../../../packages/library/src/archive/recover-aside.ts";

@@ -19,7 +19,7 @@ import {
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { nodeFileSystem } from "@branchlog/core/internal";
+import { nodeFileSystem } from "@branchlog/core/files";
 import { getDefaultSessionDir } from "@branchlog/agents/pi";
 import { fileError, nodePorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/types";

@@ -3,8 +3,16 @@
  * that line, and one that counts has the shape of a session. The other files are listed as they
  * are, nothing hangs, no error is raw, and no object but their own is touched.
  */
-import { appendFileSync, chmodSync, mkdtempSync, readFileSync, renameSync } from "node:fs";
-import { rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";

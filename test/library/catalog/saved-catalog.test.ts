@@ -19,7 +19,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findSessions } from "@branchlog/library";
-import { checkpointKind } from "@branchlog/core/internal";
+import { checkpointKind } from "@branchlog/core/files";
 import type { CatalogMode } from "../../../packages/library/src/catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../../../packages/library/src/catalog/directory-catalog.ts";
 import { sessionFilesIn } from "../../../packages/library/src/catalog/session-files.ts";

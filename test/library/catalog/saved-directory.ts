@@ -10,8 +10,8 @@ import {
   sessionFilesIn,
 } from "../../../packages/library/src/catalog/session-files.ts";
 import { filePieces, openPageFile } from "../../../packages/core/src/checkpoint/page-file.ts";
-import type { PageFile } from "@branchlog/core/internal";
-import { savedColumn } from "@branchlog/core/internal";
+import type { PageFile } from "@branchlog/core/files";
+import { savedColumn } from "@branchlog/core/rows";
 import { header, message, name, user, writeLines } from "./session-lines.ts";
 
 /** How {@link list} lists. */

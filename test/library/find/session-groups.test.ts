@@ -2,8 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sessionGroups } from "@branchlog/library";
-import type { ListedSession } from "@branchlog/library";
-import type { SessionGroup } from "@branchlog/library";
+import type { ListedSession, SessionGroup } from "@branchlog/library";
 import { runs } from "../../support/fault-seed.ts";
 
 function session(id: string, parent?: object, cwd: unknown = "/w"): ListedSession {

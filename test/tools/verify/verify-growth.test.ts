@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import type { VerifyReport } from "@branchlog/tools";
-import { Engine } from "@branchlog/core/internal";
+import { Engine } from "@branchlog/core/engine";
 import { sampledCalls } from "../../support/sampled-calls.ts";
 import { verifyLog } from "../../../packages/tools/src/verify/verify-session.ts";
 

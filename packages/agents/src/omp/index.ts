@@ -1,10 +1,8 @@
-/** `@branchlog/core/omp`: omp's session layer on the engine of Branchlog. */
+/** `@branchlog/agents/omp`: omp's session layer on the engine of Branchlog. */
 export { SessionManager } from "./session-manager.ts";
 export type { ManagerFactory, ReadonlySessionManager } from "./session-manager.ts";
+export type { NewSessionOptions } from "@branchlog/core/engine";
 export type {
-  NewSessionOptions,
-  OmpState,
-  ServiceTier,
   TitleSource,
   ArchiveEntry,
   ModeChangeEntry,
@@ -15,7 +13,7 @@ export type {
   SessionInitEntry,
   TitleChangeEntry,
   TtsrInjectionEntry,
-} from "@branchlog/core/internal";
+} from "@branchlog/core/rows";
 export type { SessionTreeNode } from "../pi/tree-nodes.ts";
 export { findMostRecentSession } from "./session-list.ts";
 export type { SessionInfo } from "./session-list.ts";
@@ -25,7 +23,7 @@ export {
   getBlobsDir,
   ompAgentDir as getAgentDir,
   ompDefaultSessionDir as getDefaultSessionDir,
-} from "@branchlog/library/internal";
+} from "@branchlog/library/catalogs";
 export { buildSessionContext } from "./log-context.ts";
 export { getLatestCompactionEntry } from "../pi/entry-arrays.ts";
 export { convertToLlm } from "./llm-messages.ts";
@@ -59,3 +57,5 @@ export type {
 } from "@branchlog/core";
 export { BranchlogError, isBranchlogError } from "@branchlog/core";
 export type { ErrorFacts } from "@branchlog/core/errors";
+export type { OmpState, ServiceTier } from "./omp-state.ts";
+export { ompStateOfPath } from "./omp-state.ts";

@@ -1,10 +1,9 @@
 /** Converts messages of a context for a model, those of omp's own roles included. Pure. */
 import type { AgentMessage } from "@branchlog/core";
-import type { UserContent } from "@branchlog/core/internal";
-import type { UserMessage } from "@branchlog/core/entries";
+import type { UserContent } from "@branchlog/core/rows";
+import type { UserMessage, LlmMessage } from "@branchlog/core/entries";
 import { convertToLlm as convertShared } from "@branchlog/core/entries";
-import type { LlmMessage } from "@branchlog/core/entries";
-import { isStoredObject, storedList } from "@branchlog/core/internal";
+import { isStoredObject, storedList } from "@branchlog/core/rows";
 
 /**
  * Python runs and mentioned files (with images) become user messages; Python excluded from the

@@ -1,10 +1,9 @@
 /** The context at the leaf of a session manager as omp has it. */
-import type { SessionEntry } from "@branchlog/core";
-import type { AgentMessage } from "@branchlog/core";
-import type { OmpSessionEntry } from "@branchlog/core/internal";
-import { buildContext } from "@branchlog/core/internal";
-import { ompStateOfPath } from "@branchlog/core/internal";
-import type { OmpState } from "@branchlog/core/internal";
+import type { SessionEntry, AgentMessage } from "@branchlog/core";
+import type { OmpSessionEntry } from "@branchlog/core/rows";
+import { buildContext } from "@branchlog/core/rows";
+import { ompStateOfPath } from "./omp-state.ts";
+import type { OmpState } from "./omp-state.ts";
 import { pathViewOf } from "../pi/entry-arrays.ts";
 import { contextOf } from "../pi/log-queries.ts";
 import type { SessionLog } from "../pi/session-log.ts";

@@ -4,8 +4,7 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { nodeFileSystem } from "@branchlog/core/internal";
-import { resolvePath } from "@branchlog/core/internal";
+import { nodeFileSystem, resolvePath } from "@branchlog/core/files";
 import { listAllSessions } from "../pi/session-directory.ts";
 import type { SessionInfo as ListedInfo } from "../pi/session-directory.ts";
 import { findMostRecentSession as findMostRecent } from "../pi/session-lookup.ts";
@@ -13,7 +12,7 @@ import {
   ompDefaultSessionDir as getDefaultSessionDir,
   sessionDirsOf,
   ompSessionsRoot as sessionsRoot,
-} from "@branchlog/library/internal";
+} from "@branchlog/library/catalogs";
 
 /** A session in a list, under omp's names. */
 export interface SessionInfo {

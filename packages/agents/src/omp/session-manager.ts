@@ -1,17 +1,11 @@
 /** omp's SessionManager on an engine: the calls of its documentation, and of later versions. */
-import { requireOptions } from "@branchlog/core/internal";
-import { mainRole, roleModelType } from "@branchlog/core/internal";
-import type { TitleSource } from "@branchlog/core/internal";
+import { requireOptions, engineOptionNames } from "@branchlog/core/files";
+import { mainRole, roleModelType, isStoredObject } from "@branchlog/core/rows";
+import type { TitleSource, UserContent, OmpSessionEntry, SessionInit } from "@branchlog/core/rows";
 import type { SessionEntry } from "@branchlog/core";
-import type { UserContent } from "@branchlog/core/internal";
-import type { OmpSessionEntry, SessionInit } from "@branchlog/core/internal";
-import { engineOptionNames } from "@branchlog/core/internal";
-import type { EngineOptions } from "@branchlog/core/types";
-import { isStoredObject } from "@branchlog/core/internal";
-import type { UsageTotals } from "@branchlog/core/types";
-import { usageFold } from "@branchlog/core/internal";
-import type { Engine } from "@branchlog/core/internal";
-import type { NewSessionOptions } from "@branchlog/core/internal";
+import type { EngineOptions, UsageTotals } from "@branchlog/core/types";
+import { usageFold } from "@branchlog/core/engine";
+import type { Engine, NewSessionOptions } from "@branchlog/core/engine";
 import { requireRow } from "../pi/checked-drafts.ts";
 import { forkFile } from "../pi/derived-session.ts";
 import { treeOf } from "../pi/log-queries.ts";

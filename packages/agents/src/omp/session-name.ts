@@ -2,11 +2,11 @@
  * Names a session as omp does: in the header of a draft, then in the title slot if there is one,
  * else by an entry. A generated name never replaces a user's.
  */
-import { encodeHeader } from "@branchlog/core/internal";
+import { encodeHeader } from "@branchlog/core/rows";
 import { normalizeName } from "@branchlog/core/entries";
-import type { TitleSource } from "@branchlog/core/internal";
-import { namingsIn, rowsBackwards } from "@branchlog/core/internal";
-import type { Engine } from "@branchlog/core/internal";
+import type { TitleSource } from "@branchlog/core/rows";
+import { namingsIn, rowsBackwards } from "@branchlog/core/engine";
+import type { Engine } from "@branchlog/core/engine";
 import { appendToLog, bytesOf, draftLog, nameInSlot, nowMs } from "../pi/session-log.ts";
 import type { SessionLog } from "../pi/session-log.ts";
 

@@ -6,15 +6,15 @@ import type {
   BranchSummaryDraft,
   CompactionDraft,
   ContextEditDraft,
-} from "@branchlog/core/internal";
-import type { ContextEditReplacement } from "@branchlog/core/internal";
+  ContextEditReplacement,
+  IndexTable,
+} from "@branchlog/core/rows";
 import type { SystemMessage } from "@branchlog/core/entries";
 import { BranchlogError } from "@branchlog/core";
 import type { ErrorCode } from "@branchlog/core";
-import type { IndexTable } from "@branchlog/core/internal";
-import { pathToRow } from "@branchlog/core/internal";
-import { computeSystemMessage } from "@branchlog/core/internal";
-import type { Engine } from "@branchlog/core/internal";
+import { pathToRow } from "@branchlog/core/rows";
+import { computeSystemMessage } from "./system-message.ts";
+import type { Engine } from "@branchlog/core/engine";
 import { contextOf, rowOf } from "./log-queries.ts";
 import type { SessionLog } from "./session-log.ts";
 

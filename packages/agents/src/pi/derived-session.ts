@@ -1,15 +1,11 @@
 /** Sessions that begin as a copy of a branch of the current session, or of a whole file. */
-import { branchLines, branchTo } from "@branchlog/core/internal";
-import type { Branch } from "@branchlog/core/internal";
-import { forkLines } from "@branchlog/core/internal";
+import { branchLines, branchTo, newHeader } from "@branchlog/core/engine";
+import type { Branch, Engine, NewSessionOptions } from "@branchlog/core/engine";
+import { forkLines } from "./whole-session.ts";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { ErrorCode } from "@branchlog/core";
-import { engineSettings } from "@branchlog/core/internal";
+import { engineSettings, inLargeChunks } from "@branchlog/core/files";
 import type { EngineOptions } from "@branchlog/core/types";
-import type { Engine } from "@branchlog/core/internal";
-import { newHeader } from "@branchlog/core/internal";
-import type { NewSessionOptions } from "@branchlog/core/internal";
-import { inLargeChunks } from "@branchlog/core/internal";
 import { requireRow } from "./checked-drafts.ts";
 import type { FaceOptions } from "./existing-file.ts";
 import { filePlace } from "./manager-state.ts";

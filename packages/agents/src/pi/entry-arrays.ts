@@ -3,12 +3,9 @@
  * path.
  */
 import type { CompactionEntry } from "@branchlog/core/entries";
-import type { SessionEntry } from "@branchlog/core";
-import { buildContext, projectContext, selectContext } from "@branchlog/core/internal";
-import type { SessionContext } from "@branchlog/core";
-import type { SessionProjection } from "@branchlog/core/internal";
-import { arrayPathView } from "@branchlog/core/internal";
-import type { PathView } from "@branchlog/core/internal";
+import type { SessionEntry, SessionContext } from "@branchlog/core";
+import { buildContext, projectContext, selectContext, arrayPathView } from "@branchlog/core/rows";
+import type { SessionProjection, PathView } from "@branchlog/core/rows";
 
 export type EntriesById = ReadonlyMap<string, SessionEntry>;
 

@@ -1,8 +1,8 @@
-/** `@branchlog/core/pi`: pi's session layer on the engine of Branchlog. */
+/** `@branchlog/agents/pi`: pi's session layer on the engine of Branchlog. */
 export { SessionManager } from "./session-manager.ts";
 export type { ManagerFactory, ReadonlySessionManager } from "./session-manager.ts";
+export type { NewSessionOptions } from "@branchlog/core/engine";
 export type {
-  NewSessionOptions,
   ContextProblem,
   ContextProblemReason,
   OnContextProblem,
@@ -15,16 +15,16 @@ export type {
   SystemTool,
   UsageCost,
   UserContent,
-} from "@branchlog/core/internal";
+} from "@branchlog/core/rows";
 export type { SessionTreeNode } from "./tree-nodes.ts";
 export type { SessionInfo, SessionListProgress } from "./session-directory.ts";
 export { findMostRecentSession } from "./session-lookup.ts";
-export { getAgentDir, getDefaultSessionDir } from "@branchlog/library/internal";
+export { getAgentDir, getDefaultSessionDir } from "@branchlog/library/catalogs";
 export {
   assertValidSessionId,
   entryMessages as sessionEntryToContextMessages,
   projectEntry as projectContextEntry,
-} from "@branchlog/core/internal";
+} from "@branchlog/core/rows";
 export {
   buildContextEntries,
   buildSessionContext,
@@ -84,3 +84,7 @@ export type { PathSettings, DiagnosticKind } from "@branchlog/core/types";
 export { BranchlogError, isBranchlogError } from "@branchlog/core";
 export type { ErrorFacts } from "@branchlog/core/errors";
 export type { DivergedListener } from "./manager-position.ts";
+export { computeSystemMessage } from "./system-message.ts";
+export { forkLines } from "./whole-session.ts";
+export { settledEntries } from "./lazy-entry.ts";
+export type { LazySource } from "./lazy-entry.ts";

@@ -1,16 +1,19 @@
 /** Queries of a manager, returned as in pi: as copies that callers may change. */
 import type { JsonObject } from "@branchlog/streaming";
-import { settledEntries } from "@branchlog/core/internal";
-import type { LazySource } from "@branchlog/core/internal";
-import { entryForm, upcastHeader } from "@branchlog/core/internal";
-import type { SessionEntry, SessionHeader } from "@branchlog/core";
-import { rootHandle } from "@branchlog/core/internal";
-import { childrenOfHandle, pathToRow } from "@branchlog/core/internal";
-import { projectContext } from "@branchlog/core/internal";
-import type { SessionContext } from "@branchlog/core";
-import type { SessionProjection } from "@branchlog/core/internal";
-import { contextRows, loadContextBodiesSync } from "@branchlog/core/internal";
-import type { Engine } from "@branchlog/core/internal";
+import { settledEntries } from "./lazy-entry.ts";
+import type { LazySource } from "./lazy-entry.ts";
+import {
+  entryForm,
+  upcastHeader,
+  rootHandle,
+  childrenOfHandle,
+  pathToRow,
+  projectContext,
+} from "@branchlog/core/rows";
+import type { SessionEntry, SessionHeader, SessionContext } from "@branchlog/core";
+import type { SessionProjection } from "@branchlog/core/rows";
+import { contextRows, loadContextBodiesSync } from "@branchlog/core/engine";
+import type { Engine } from "@branchlog/core/engine";
 import type { SessionLog } from "./session-log.ts";
 import { treeNodes } from "./tree-nodes.ts";
 import type { SessionTreeNode } from "./tree-nodes.ts";

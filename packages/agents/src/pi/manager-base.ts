@@ -2,11 +2,9 @@
  * What the session managers of pi and omp share: queries, moves of the leaf, common appends.
  * Entries are plain objects that read their bodies at first use; changing them changes no log.
  */
-import type { ParentChoice } from "@branchlog/core/internal";
-import type { SessionEntry, SessionHeader } from "@branchlog/core";
-import type { AgentMessage } from "@branchlog/core";
-import type { Diagnostic } from "@branchlog/core";
-import { makeWatchable } from "@branchlog/core/internal";
+import type { ParentChoice } from "@branchlog/core/engine";
+import type { SessionEntry, SessionHeader, AgentMessage, Diagnostic } from "@branchlog/core";
+import { makeWatchable } from "@branchlog/core/engine";
 import { requireRow } from "./checked-drafts.ts";
 import { branchOff } from "./derived-session.ts";
 import * as questions from "./log-queries.ts";

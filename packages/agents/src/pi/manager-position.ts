@@ -1,11 +1,8 @@
 /** The current session of a manager, with signals of its changes and switches. */
-import type { LeafCursor } from "@branchlog/core/internal";
-import type { ParentChoice } from "@branchlog/core/internal";
+import type { LeafCursor, ParentChoice, Engine, WatchedSession } from "@branchlog/core/engine";
 import type { Divergence } from "@branchlog/core/types";
 import type { EntryDraft } from "@branchlog/core";
-import { ChangeSignal } from "@branchlog/core/internal";
-import type { Engine } from "@branchlog/core/internal";
-import type { WatchedSession } from "@branchlog/core/internal";
+import { ChangeSignal } from "@branchlog/core/engine";
 import type { ManagerState } from "./manager-state.ts";
 import { appendToLog, nowMs } from "./session-log.ts";
 

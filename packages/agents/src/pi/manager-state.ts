@@ -3,13 +3,12 @@
  * unchanged.
  */
 import { dirname } from "node:path";
-import { encodeHeader, objectText } from "@branchlog/core/internal";
+import { encodeHeader, objectText } from "@branchlog/core/rows";
 import type { FileEntry } from "@branchlog/core/entries";
 import type { SessionHeader } from "@branchlog/core";
-import { engineSettings } from "@branchlog/core/internal";
-import { newHeader } from "@branchlog/core/internal";
-import type { NewSessionOptions } from "@branchlog/core/internal";
-import { resolvePath } from "@branchlog/core/internal";
+import { engineSettings, resolvePath } from "@branchlog/core/files";
+import { newHeader } from "@branchlog/core/engine";
+import type { NewSessionOptions } from "@branchlog/core/engine";
 import { claimEmptyFile, openExisting } from "./existing-file.ts";
 import type { FaceOptions, FoundLog } from "./existing-file.ts";
 import { findMostRecentSession } from "./session-lookup.ts";

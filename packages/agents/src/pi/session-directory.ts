@@ -3,19 +3,21 @@
  * file once, sessions only. Bounded memory; saves a catalog beside the files. A missing or
  * unreadable directory is empty, a store that fails is an error.
  */
-import { DirectoryCatalog } from "@branchlog/library/internal";
-import type { LookedAtFile } from "@branchlog/library/internal";
-import { Ranking } from "@branchlog/library/internal";
+import {
+  DirectoryCatalog,
+  Ranking,
+  sessionFilesBelow,
+  sessionFilesIn,
+  readSessionTextSync,
+  sessionTextSync,
+  resolveSessionDir,
+  sessionsRoot,
+} from "@branchlog/library/catalogs";
+import type { LookedAtFile, SessionFile } from "@branchlog/library/catalogs";
 import type { ListedSession } from "@branchlog/library";
-import { sessionFilesBelow, sessionFilesIn } from "@branchlog/library/internal";
-import type { SessionFile } from "@branchlog/library/internal";
-import { readSessionTextSync, sessionTextSync } from "@branchlog/library/internal";
-import { storedTimeMs } from "@branchlog/core/internal";
-import { resolveSessionDir, sessionsRoot } from "@branchlog/library/internal";
-import { expandPath } from "@branchlog/core/internal";
-import { foreignPlaceCheck } from "@branchlog/core/internal";
-import { storePlace } from "@branchlog/core/internal";
-import type { BlockingStore } from "@branchlog/core/internal";
+import { storedTimeMs } from "@branchlog/core/rows";
+import { expandPath, foreignPlaceCheck, storePlace } from "@branchlog/core/files";
+import type { BlockingStore } from "@branchlog/core/files";
 import { sessionScope } from "./session-lookup.ts";
 import { openEngine } from "./session-places.ts";
 import { blockingCatalog } from "./stored-sessions.ts";

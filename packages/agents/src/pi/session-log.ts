@@ -4,24 +4,25 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { readRange, runSync } from "@branchlog/streaming";
-import type { AppendResult } from "@branchlog/core";
-import { LeafCursor } from "@branchlog/core/internal";
-import { appendItem, isoText, prepare } from "@branchlog/core/internal";
-import type { AppendItem, ParentChoice } from "@branchlog/core/internal";
-import { sameDraft } from "@branchlog/core/internal";
-import { isConversation } from "@branchlog/core/internal";
-import type { TitleSource } from "@branchlog/core/internal";
-import type { EntryDraft } from "@branchlog/core";
+import type { AppendResult, EntryDraft } from "@branchlog/core";
+import {
+  LeafCursor,
+  appendItem,
+  isoText,
+  prepare,
+  sameDraft,
+  isConversation,
+  flushed,
+  Engine,
+  ContextMemo,
+  writeTitle,
+} from "@branchlog/core/engine";
+import type { AppendItem, ParentChoice } from "@branchlog/core/engine";
+import type { TitleSource } from "@branchlog/core/rows";
 import { normalizeName } from "@branchlog/core/entries";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
-import { engineSettings } from "@branchlog/core/internal";
+import { engineSettings, createLog, createPrivatePorts } from "@branchlog/core/files";
 import type { EngineOptions } from "@branchlog/core/types";
-import { flushed } from "@branchlog/core/internal";
-import { Engine } from "@branchlog/core/internal";
-import { ContextMemo } from "@branchlog/core/internal";
-import { writeTitle } from "@branchlog/core/internal";
-import { createLog } from "@branchlog/core/internal";
-import { createPrivatePorts } from "@branchlog/core/internal";
 import { createSessionLog, openEngine } from "./session-places.ts";
 
 /** The leaf is pinned from the start, as in pi. */

@@ -3,14 +3,21 @@
  * are skipped, an unreadable directory is empty. Synchronous; writes nothing.
  */
 import { join } from "node:path";
-import { readSessionHeaderSync } from "@branchlog/library/internal";
-import { isSessionFileName } from "@branchlog/library/internal";
+import {
+  readSessionHeaderSync,
+  isSessionFileName,
+  isDefaultSessionDir,
+  resolveSessionDir,
+} from "@branchlog/library/catalogs";
 import type { SessionHeader } from "@branchlog/core";
-import { storePlace } from "@branchlog/core/internal";
-import { nodeFileSystem } from "@branchlog/core/internal";
-import type { FileStat } from "@branchlog/core/internal";
-import { isDefaultSessionDir, resolveSessionDir } from "@branchlog/library/internal";
-import { expandPath, isSamePath, resolvePath } from "@branchlog/core/internal";
+import {
+  storePlace,
+  nodeFileSystem,
+  expandPath,
+  isSamePath,
+  resolvePath,
+} from "@branchlog/core/files";
+import type { FileStat } from "@branchlog/core/files";
 import { findStored, latestStored } from "./stored-sessions.ts";
 
 /**

@@ -1,18 +1,13 @@
 /** pi's SessionManager on an engine: the same calls, results and error messages, synchronous. */
-import { engineOptionNames } from "@branchlog/core/internal";
-import { requireOptions } from "@branchlog/core/internal";
-import type { Usage } from "@branchlog/core/entries";
-import type { UserContent } from "@branchlog/core/internal";
-import type { ContextEditDraft } from "@branchlog/core/internal";
-import type { FileEntry, UsageEntry } from "@branchlog/core/entries";
-import type { SessionEntry } from "@branchlog/core";
+import { engineOptionNames, requireOptions } from "@branchlog/core/files";
+import type { Usage, FileEntry, UsageEntry } from "@branchlog/core/entries";
+import type { UserContent, ContextEditDraft, SessionProjection } from "@branchlog/core/rows";
+import type { SessionEntry, SessionContext } from "@branchlog/core";
 import { normalizeName } from "@branchlog/core/entries";
-import type { SessionContext } from "@branchlog/core";
-import type { SessionProjection } from "@branchlog/core/internal";
-import { watchedSession } from "@branchlog/core/internal";
-import type { Engine } from "@branchlog/core/internal";
+import { watchedSession } from "@branchlog/core/engine";
+import type { Engine, NewSessionOptions } from "@branchlog/core/engine";
 import type { EngineOptions } from "@branchlog/core/types";
-import { isDefaultSessionDir } from "@branchlog/library/internal";
+import { isDefaultSessionDir } from "@branchlog/library/catalogs";
 import * as drafts from "./checked-drafts.ts";
 import { forkFile } from "./derived-session.ts";
 import * as questions from "./log-queries.ts";
@@ -27,7 +22,6 @@ import {
   startSession,
 } from "./manager-state.ts";
 import type { ManagerState } from "./manager-state.ts";
-import type { NewSessionOptions } from "@branchlog/core/internal";
 import { listAllSessions, listSessions } from "./session-directory.ts";
 import { nameInSlot, nowMs } from "./session-log.ts";
 import { findSessionById } from "./session-lookup.ts";

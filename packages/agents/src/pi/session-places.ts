@@ -2,17 +2,13 @@
  * Where session managers keep sessions: in files of a directory, or as logs of a store, by its
  * address. Everything that they open or create goes through here.
  */
-import { sessionPath } from "@branchlog/core/internal";
-import { makeSessionDirectory, resolveSessionDir } from "@branchlog/library/internal";
+import { sessionPath, Engine } from "@branchlog/core/engine";
+import { makeSessionDirectory, resolveSessionDir } from "@branchlog/library/catalogs";
 import type { SessionHeader } from "@branchlog/core";
 import { BranchlogError } from "@branchlog/core";
-import { engineSettings } from "@branchlog/core/internal";
+import { engineSettings, createLog, storePlace, resolvePath } from "@branchlog/core/files";
 import type { EngineOptions } from "@branchlog/core/types";
-import { Engine } from "@branchlog/core/internal";
-import { createLog } from "@branchlog/core/internal";
-import { storePlace } from "@branchlog/core/internal";
-import type { StorePlace } from "@branchlog/core/internal";
-import { resolvePath } from "@branchlog/core/internal";
+import type { StorePlace } from "@branchlog/core/files";
 
 /**
  * An absolute path, or the address of a session in a store, without secrets.

@@ -4,14 +4,17 @@
  */
 import { decodeLine, LineFramer, recordsSync } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
-import { currentVersion, entryForm, readHeader, upcastEntry } from "@branchlog/core/internal";
-import { legacyEntryId } from "@branchlog/core/internal";
-import type { UpcastContext } from "@branchlog/core/internal";
+import {
+  currentVersion,
+  entryForm,
+  readHeader,
+  upcastEntry,
+  legacyEntryId,
+} from "@branchlog/core/rows";
+import type { UpcastContext } from "@branchlog/core/rows";
 import type { FileEntry } from "@branchlog/core/entries";
 import { BranchlogError } from "@branchlog/core";
-import { bodyBytesMax } from "@branchlog/core/internal";
-import { errorCodeOf } from "@branchlog/core/internal";
-import { resolvePath } from "@branchlog/core/internal";
+import { bodyBytesMax, errorCodeOf, resolvePath } from "@branchlog/core/files";
 
 /** The version of new files. */
 export const CURRENT_SESSION_VERSION: number = currentVersion;

@@ -1,6 +1,6 @@
 /** Finds and lists the sessions of a store, as `session-lookup` those of a directory. */
-import { StoredCatalog } from "@branchlog/library/internal";
-import type { BlockingStore } from "@branchlog/core/internal";
+import { StoredCatalog } from "@branchlog/library/catalogs";
+import type { BlockingStore } from "@branchlog/core/files";
 import type { StoredFacts } from "@branchlog/core/types";
 import { openEngine } from "./session-places.ts";
 

@@ -2,13 +2,12 @@
  * The tree of a session as pi's nodes: children by time, labels resolved. Iterative, linear apart
  * from sorting. Every node occurs once; of a cycle, the first in the file becomes a root.
  */
-import { settledEntries } from "@branchlog/core/internal";
-import type { LazySource } from "@branchlog/core/internal";
+import { settledEntries } from "./lazy-entry.ts";
+import type { LazySource } from "./lazy-entry.ts";
 import type { SessionEntry } from "@branchlog/core";
-import type { IndexTable } from "@branchlog/core/internal";
-import { parentFinder } from "@branchlog/core/internal";
+import type { IndexTable } from "@branchlog/core/rows";
+import { parentFinder, cycleRows } from "@branchlog/core/rows";
 import type { Labels } from "@branchlog/core/types";
-import { cycleRows } from "@branchlog/core/internal";
 
 /** An entry in the tree, under pi's names. */
 export interface SessionTreeNode {

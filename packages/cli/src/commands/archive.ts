@@ -1,9 +1,13 @@
 /** `branchlog archive`, `restore` and `prune`: sessions go into the archive, and come back. */
 import { resolve } from "node:path";
-import { findSessions, knownPlaces } from "@branchlog/library";
-import type { ListedSession } from "@branchlog/library";
-import { archiveSessions, planPrune, restoreSession } from "@branchlog/library";
-import type { Removal } from "@branchlog/library";
+import {
+  findSessions,
+  knownPlaces,
+  archiveSessions,
+  planPrune,
+  restoreSession,
+} from "@branchlog/library";
+import type { ListedSession, Removal } from "@branchlog/library";
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";

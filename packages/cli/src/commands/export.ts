@@ -1,6 +1,5 @@
 /** `branchlog export`: one path of a session in another form, to a file or to standard output. */
-import type { RedactionReport } from "@branchlog/tools";
-import type { ExportSource } from "@branchlog/tools";
+import type { RedactionReport, ExportSource } from "@branchlog/tools";
 import { entryIdIn } from "../addressed-entry.ts";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";

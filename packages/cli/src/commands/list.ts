@@ -1,9 +1,14 @@
 /** `branchlog list`: sessions of every agent by working directory, forks under parents. */
 import { findSessions, knownPlaces, sessionGroups } from "@branchlog/library";
-import type { FoundSessions, ListedSession } from "@branchlog/library";
-import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/library";
+import type {
+  FoundSessions,
+  ListedSession,
+  GroupedSession,
+  ListedAgent,
+  SessionGroup,
+} from "@branchlog/library";
 import type { ListingStore } from "@branchlog/core/types";
-import { latestStored } from "@branchlog/library/internal";
+import { latestStored } from "@branchlog/library/catalogs";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { ProgressLine } from "../progress.ts";

@@ -2,8 +2,7 @@
 import { isBranchlogError } from "@branchlog/core";
 import { knownPlaces, searchSessions } from "@branchlog/library";
 import type { BranchlogError } from "@branchlog/core";
-import type { SearchHit } from "@branchlog/library";
-import type { SearchedDocument, SearchedKind } from "@branchlog/library";
+import type { SearchHit, SearchedDocument, SearchedKind } from "@branchlog/library";
 import { shownNowMs, writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../session-path.ts";

@@ -2,9 +2,8 @@
  * What commands print for programs: a record a line, its fields separated by tabs, nothing cut,
  * times in ISO 8601, and an absent field empty. docs/cli.md names the fields of each command. Pure.
  */
-import type { ListedSession, SearchHit } from "@branchlog/library";
+import type { ListedSession, SearchHit, ListedAgent } from "@branchlog/library";
 import type { AnyEntry } from "@branchlog/core/entries";
-import type { ListedAgent } from "@branchlog/library";
 import { agentOf } from "../session-filter.ts";
 import type { Counts, SessionInfo } from "../session-info.ts";
 import { cleanText } from "./clean-text.ts";

@@ -3,8 +3,12 @@
  * as much of each id as names it; for programs a record each. Pure.
  */
 import { basename } from "node:path";
-import type { ListedTranscript } from "@branchlog/library";
-import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/library";
+import type {
+  ListedTranscript,
+  GroupedSession,
+  ListedAgent,
+  SessionGroup,
+} from "@branchlog/library";
 import { agentOf } from "../session-filter.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";

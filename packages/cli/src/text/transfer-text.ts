@@ -1,7 +1,6 @@
 /** The results of imports, exports and conversions, as text. Pure. */
 import type { ExportedDocument, ImportedLog } from "@branchlog/connectonion";
-import type { RedactionReport } from "@branchlog/tools";
-import type { ConversionResult, ImportReport } from "@branchlog/tools";
+import type { RedactionReport, ConversionResult, ImportReport } from "@branchlog/tools";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { countText, numberText } from "./quantities.ts";

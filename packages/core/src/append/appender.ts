@@ -21,7 +21,7 @@ import { requireKnownVersion } from "../log/log-checks.ts";
 import type { LogDurability } from "../log/log-durability.ts";
 import { migrate, needsMigration } from "../log/migration.ts";
 import type { TrackedLog } from "../log/tracked-log.ts";
-import type { ReleasePolicy } from "../store/lock.ts";
+import type { ReleasePolicy } from "../platform/lock.ts";
 import { failedCall, idsOf, notAppended, outcomeOf } from "./append-result.ts";
 import { uncertainCalls, unreachableIds } from "./append-result.ts";
 import type { AppendOutcome, AppendResult, WrittenLog } from "./append-result.ts";

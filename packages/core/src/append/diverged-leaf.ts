@@ -1,5 +1,5 @@
 /** Whether others continued from a leaf, unknown to its session. Pure. */
-import { schemeOf } from "../store/address.ts";
+import { schemeOf } from "../platform/address.ts";
 import type { Divergence } from "../entries/divergence.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { rootHandle } from "../index-table/row-table.ts";

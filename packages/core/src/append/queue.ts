@@ -6,7 +6,7 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { runAsync } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
-import { sharingOf } from "../store/lock.ts";
+import { sharingOf } from "../platform/lock.ts";
 import { failedCall, idsOf } from "./append-result.ts";
 import type { AppendOutcome, AppendResult } from "./append-result.ts";
 import type { Appender, QueuedGroup } from "./appender.ts";

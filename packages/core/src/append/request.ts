@@ -14,7 +14,7 @@ import { requireFields, requireMessage } from "../entries/entry-draft.ts";
 import type { AnyDraft } from "../entries/entry-draft.ts";
 import { requireNamedType } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
-import type { Ports } from "../store/ports.ts";
+import type { Ports } from "../platform/ports.ts";
 import type { AppendAllOptions, AppendOptions, OnDiverged } from "./append-options.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
 

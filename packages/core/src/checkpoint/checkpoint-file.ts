@@ -5,10 +5,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import type { Steps } from "@branchlog/streaming";
-import { AtomicFile } from "../store/atomic-file.ts";
-import { pooledSource } from "../store/descriptor-pool.ts";
-import type { FileSystem, Ports } from "../store/ports.ts";
-import { sidecarPath, openTrustedSync } from "../store/sidecar.ts";
+import { AtomicFile } from "../platform/atomic-file.ts";
+import { pooledSource } from "../platform/descriptor-pool.ts";
+import type { FileSystem, Ports } from "../platform/ports.ts";
+import { sidecarPath, openTrustedSync } from "../platform/sidecar.ts";
 import { openPageFile } from "./page-file.ts";
 import type { FileKind, PageFile } from "./page-file.ts";
 

@@ -8,7 +8,7 @@ import type { ByteSource } from "@branchlog/streaming";
 import { slotLength } from "../dialects/title-slot.ts";
 import { malformed, wholeNumber } from "../entries/saved-fields.ts";
 import type { SavedFields } from "../entries/saved-fields.ts";
-import type { FileStat } from "../store/ports.ts";
+import type { FileStat } from "../platform/ports.ts";
 
 export interface LogBinding {
   readonly dev: number;

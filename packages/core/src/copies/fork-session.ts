@@ -14,7 +14,12 @@ import type { EngineOptions } from "../log/engine-options.ts";
 import { engineSettings } from "../log/engine-options.ts";
 import { copiedPath, pathEndRow } from "../session/entry-query.ts";
 import { newHeader } from "../session/new-header.ts";
-import { createStreamedLog, inBatches, requireFree, inLargeChunks } from "../store/atomic-file.ts";
+import {
+  createStreamedLog,
+  inBatches,
+  requireFree,
+  inLargeChunks,
+} from "../platform/atomic-file.ts";
 import { branchLines, branchTo } from "./branched-session.ts";
 import type { Branch } from "./branched-session.ts";
 import { sessionPath } from "./session-header.ts";

@@ -7,7 +7,7 @@ import { encodeHeader } from "../entries/encode-entry.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Engine } from "../session/engine.ts";
-import { nameBytesMax } from "../store/sidecar.ts";
+import { nameBytesMax } from "../platform/sidecar.ts";
 
 /** Throws `ERR_INVALID_SESSION_ID` if the id is too long for a file name. */
 export function sessionPath(directory: string, { id, timestamp }: SessionHeader): string {

@@ -71,7 +71,7 @@ function reasoning(item: JsonObject): AssistantContent {
 }
 
 /** The summary, else the full text. */
-export function reasoningTexts(item: JsonObject): string[] {
+function reasoningTexts(item: JsonObject): string[] {
   const summary = textsOf(item["summary"]);
   return summary.length > 0 ? summary : textsOf(item["content"]);
 }

@@ -1,6 +1,5 @@
 /** Maps blocks, messages and usage of Claude Code and Codex to pi's forms. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import type { KnownDraft } from "../entries/entry-draft.ts";
 import { isObject, stringAt } from "../entries/json-fields.ts";
 import type {
   AssistantContent,
@@ -53,28 +52,10 @@ export function textsOf(content: JsonValue | undefined): string[] {
   return blocks.flatMap((block) => (isObject(block) ? (stringAt(block, "text") ?? []) : []));
 }
 
-export function custom(customType: string, data: unknown): KnownDraft {
-  return { type: "custom", customType, data };
-}
-
-export function userMessage(content: string | UserContent[], time: string): KnownDraft {
-  return { type: "message", message: { role: "user", content, timestamp: Date.parse(time) } };
-}
-
 export interface ToolOutput {
   readonly callId: string;
   readonly content: UserContent[];
   readonly isError: boolean;
-}
-
-export function toolResult(
-  { callId: toolCallId, content, isError }: ToolOutput,
-  { time, ...of }: { toolName: string | undefined; time: string; details?: JsonValue | undefined },
-): KnownDraft {
-  const { toolName = "unknown", details } = of;
-  const named = { role: "toolResult", toolCallId, toolName, content } as const;
-  const given = details === undefined ? {} : { details };
-  return { type: "message", message: { ...named, ...given, isError, timestamp: Date.parse(time) } };
 }
 
 export const noUsage: Usage = usageOf(0, 0, 0, 0);

@@ -6,7 +6,7 @@
 import { basename, dirname } from "node:path";
 import type { Engine } from "../session/engine.ts";
 import { isBlocking } from "../store/log-store.ts";
-import { poll, watchWithPoll } from "../store/polled-hints.ts";
+import { poll, watchWithPoll } from "../platform/polled-hints.ts";
 import type { WatchedSession } from "../session/watched-session.ts";
 
 /**

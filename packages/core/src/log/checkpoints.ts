@@ -23,9 +23,9 @@ import {
   exitSumsShare,
   exitWorkMsMax,
 } from "../limits.ts";
-import type { AtomicFile } from "../store/atomic-file.ts";
-import { retainedBy } from "../store/descriptor-pool.ts";
-import type { FileStat } from "../store/ports.ts";
+import type { AtomicFile } from "../platform/atomic-file.ts";
+import { retainedBy } from "../platform/descriptor-pool.ts";
+import type { FileStat } from "../platform/ports.ts";
 import type { ChangeSignal } from "./change-signal.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import { readCheckpoint, readSums, statePieces, sumsEndOf } from "./log-checkpoint.ts";

@@ -16,9 +16,9 @@ import type { Steps } from "@branchlog/streaming";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { appendAttemptsMax } from "../limits.ts";
-import { acquireLock, sharingOf } from "../store/lock.ts";
-import type { ReleasePolicy } from "../store/lock.ts";
-import type { FileStat, HeldLock, Ports } from "../store/ports.ts";
+import { acquireLock, sharingOf } from "../platform/lock.ts";
+import type { ReleasePolicy } from "../platform/lock.ts";
+import type { FileStat, HeldLock, Ports } from "../platform/ports.ts";
 
 /** A log that lines are committed to. */
 export interface CommitLog {

@@ -17,8 +17,8 @@ import {
   requireOptions,
   requireNonEmpty,
 } from "../argument-checks.ts";
-import { nodePorts } from "../store/node-ports.ts";
-import type { Ports } from "../store/ports.ts";
+import { nodePorts } from "../platform/node-ports.ts";
+import type { Ports } from "../platform/ports.ts";
 
 /**
  * Whether checkpoints are saved and loaded, only loaded, or neither. `index`: as `auto`, but

@@ -8,7 +8,7 @@ import { readFullySync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { slotLength } from "../dialects/title-slot.ts";
 import { fingerprintBytes } from "../limits.ts";
-import type { FileStat } from "../store/ports.ts";
+import type { FileStat } from "../platform/ports.ts";
 
 export interface LogFingerprint {
   readonly cursor: number;

@@ -3,8 +3,7 @@
  * derived: with a defect in what opening reads it counts as missing, with one in a page that is
  * needed later the log is read again.
  */
-import { decodeLine } from "@branchlog/streaming";
-import { readFullySync } from "@branchlog/streaming";
+import { decodeLine, readFullySync } from "@branchlog/streaming";
 import { bindingOf, isBoundAs, isBoundTo, readBinding } from "../checkpoint/log-binding.ts";
 import type { LogBinding } from "../checkpoint/log-binding.ts";
 import { sumCount } from "../checkpoint/log-sums.ts";
@@ -30,10 +29,10 @@ import type { IndexedHeader } from "../index-table/log-indexer.ts";
 import type { SavedTranscript } from "../index-table/transcript-indexer.ts";
 import { savedColumn } from "../index-table/saved-pages.ts";
 import { fingerprintBytes } from "../limits.ts";
-import type { LogFile } from "../store/log-file.ts";
-import { inLargeChunks } from "../store/atomic-file.ts";
-import { isSameFile } from "../store/ports.ts";
-import type { FileStat } from "../store/ports.ts";
+import type { LogFile } from "../platform/log-file.ts";
+import { inLargeChunks } from "../platform/atomic-file.ts";
+import { isSameFile } from "../platform/ports.ts";
+import type { FileStat } from "../platform/ports.ts";
 import { matchesFingerprint, startBytes } from "./fingerprint.ts";
 import type { LogFingerprint } from "./fingerprint.ts";
 import type { LogState, SavedState } from "./log-state.ts";

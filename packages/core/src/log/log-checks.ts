@@ -1,8 +1,8 @@
 /** What a file must be to be read, or written to, as a log. */
 import { currentVersion } from "../dialects/header.ts";
 import { BranchlogError } from "../errors.ts";
-import type { LogFile } from "../store/log-file.ts";
-import type { FileStat } from "../store/ports.ts";
+import type { LogFile } from "../platform/log-file.ts";
+import type { FileStat } from "../platform/ports.ts";
 import { requireNoTranscript } from "./foreign-transcript.ts";
 
 /** Throws `ERR_LOG_MISSING`, or `ERR_LOG_UNREADABLE` for anything but a file. */

@@ -5,10 +5,10 @@
  */
 import { BranchlogError } from "../errors.ts";
 import { unsyncedEntriesMax } from "../limits.ts";
-import { diskSyncOf } from "../store/disk-sync.ts";
-import type { DiskSync } from "../store/disk-sync.ts";
-import type { LogFile } from "../store/log-file.ts";
-import type { Clock, FileSystem, Ports } from "../store/ports.ts";
+import { diskSyncOf } from "../platform/disk-sync.ts";
+import type { DiskSync } from "../platform/disk-sync.ts";
+import type { LogFile } from "../platform/log-file.ts";
+import type { Clock, FileSystem, Ports } from "../platform/ports.ts";
 import type { Durability } from "./engine-options.ts";
 import type { TrackedLog } from "./tracked-log.ts";
 

@@ -22,8 +22,7 @@ import { dialectOfLog } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { readTitleSlot, titleSlotBytes } from "../dialects/title-slot.ts";
 import type { TitleSlot } from "../dialects/title-slot.ts";
-import type { IndexTable } from "../index-table/index-table.ts";
-import type { RestoredIndex, SavedIndex } from "../index-table/index-table.ts";
+import type { IndexTable, RestoredIndex, SavedIndex } from "../index-table/index-table.ts";
 import { LogIndexer } from "../index-table/log-indexer.ts";
 import type { IndexedHeader, SavedLog } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
@@ -31,8 +30,8 @@ import { yieldEveryMs } from "../limits.ts";
 import { FoldedProjections } from "../projections/folded.ts";
 import type { SavedFolded } from "../projections/folded.ts";
 import { nameInForce } from "../projections/name.ts";
-import type { LogFile } from "../store/log-file.ts";
-import type { FileStat } from "../store/ports.ts";
+import type { LogFile } from "../platform/log-file.ts";
+import type { FileStat } from "../platform/ports.ts";
 import {
   FingerprintingReader,
   continues,

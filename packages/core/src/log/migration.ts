@@ -18,11 +18,11 @@ import type { Steps } from "@branchlog/streaming";
 import { entryForm } from "../dialects/header.ts";
 import { migrateLine } from "../dialects/migrate-line.ts";
 import { BranchlogError } from "../errors.ts";
-import { AtomicFile } from "../store/atomic-file.ts";
-import { acquireLock } from "../store/lock.ts";
-import type { LogFile } from "../store/log-file.ts";
-import type { FileSystem, Ports } from "../store/ports.ts";
-import { keptPaths } from "../store/sidecar.ts";
+import { AtomicFile } from "../platform/atomic-file.ts";
+import { acquireLock } from "../platform/lock.ts";
+import type { LogFile } from "../platform/log-file.ts";
+import type { FileSystem, Ports } from "../platform/ports.ts";
+import { keptPaths } from "../platform/sidecar.ts";
 import type { LogState } from "./log-state.ts";
 import type { TrackedLog } from "./tracked-log.ts";
 

@@ -8,8 +8,8 @@ import type { Steps } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { commitConflictsMax } from "../limits.ts";
-import { AtomicFile } from "../store/atomic-file.ts";
-import type { LogFile } from "../store/log-file.ts";
+import { AtomicFile } from "../platform/atomic-file.ts";
+import type { LogFile } from "../platform/log-file.ts";
 import { isBlocking } from "../store/log-store.ts";
 import type {
   BlockingLog,
@@ -19,7 +19,7 @@ import type {
   StoredLog,
   StoredPosition,
 } from "../store/log-store.ts";
-import type { Ports } from "../store/ports.ts";
+import type { Ports } from "../platform/ports.ts";
 import { storedLogMissing } from "../store/stored-names.ts";
 import { asPlanned, joined } from "./commit.ts";
 import type { CommitOutcome, CommitTask, CommitWork, LinePlan, PlannedLine } from "./commit.ts";

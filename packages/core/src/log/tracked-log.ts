@@ -6,10 +6,10 @@ import { portStep, runSync } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
 import { DamagedCheckpoint } from "../index-table/log-indexer.ts";
-import type { LogFile } from "../store/log-file.ts";
+import type { LogFile } from "../platform/log-file.ts";
 import type { BlockingLog, StoredLog } from "../store/log-store.ts";
-import { isSameFile } from "../store/ports.ts";
-import type { FileStat } from "../store/ports.ts";
+import { isSameFile } from "../platform/ports.ts";
+import type { FileStat } from "../platform/ports.ts";
 import { commitToFile } from "./commit.ts";
 import type {
   CommitLog,

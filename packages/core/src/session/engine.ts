@@ -26,13 +26,13 @@ import { TrackedLog } from "../log/tracked-log.ts";
 import { buildWithSettings } from "../projections/context.ts";
 import type { BuiltContext, PathContext } from "../projections/context.ts";
 import type { PathView } from "../projections/projection.ts";
-import { requireNoAddress } from "../store/address.ts";
-import { createLog } from "../store/atomic-file.ts";
-import { LogFile } from "../store/log-file.ts";
+import { requireNoAddress } from "../platform/address.ts";
+import { createLog } from "../platform/atomic-file.ts";
+import { LogFile } from "../platform/log-file.ts";
 import { isInStore } from "../store/log-store.ts";
 import type { BlockingLog, StoredLog, StoredSession } from "../store/log-store.ts";
-import { nodeFileSystem } from "../store/node-file-system.ts";
-import { createPrivatePorts } from "../store/private-ports.ts";
+import { nodeFileSystem } from "../platform/node-file-system.ts";
+import { createPrivatePorts } from "../platform/private-ports.ts";
 import { rowPathView } from "./context-load.ts";
 
 const pathOfLog = "The path of a log";

@@ -4,7 +4,7 @@ import type { DialectName } from "../dialects/dialect.ts";
 import { currentVersion } from "../dialects/header.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { assertValidSessionId, isValidSessionId } from "../entries/identifiers.ts";
-import type { Ports } from "../store/ports.ts";
+import type { Ports } from "../platform/ports.ts";
 
 /** Options of a new session, under pi's names. */
 export interface NewSessionOptions {

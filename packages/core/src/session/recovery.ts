@@ -3,12 +3,11 @@
  * entries that a failed sync left unsynced, or that a store lost, are appended again, with the same
  * ids.
  */
-import { decodeLine } from "@branchlog/streaming";
-import { runAsync } from "@branchlog/streaming";
+import { decodeLine, runAsync } from "@branchlog/streaming";
 import { idsOf, notAppended } from "../append/append-result.ts";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import type { CommitWork, LinePlan, PlannedLine } from "../log/commit.ts";
-import { createLog } from "../store/atomic-file.ts";
+import { createLog } from "../platform/atomic-file.ts";
 import { isBlocking } from "../store/log-store.ts";
 import type { LostLine } from "../store/log-store.ts";
 import type { Engine } from "./engine.ts";

@@ -4,8 +4,8 @@ import { requireOptions } from "../argument-checks.ts";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { isStoredObject } from "../projections/stored-value.ts";
-import { nodeFileSystem } from "../store/node-file-system.ts";
-import type { FileSystem } from "../store/ports.ts";
+import { nodeFileSystem } from "../platform/node-file-system.ts";
+import type { FileSystem } from "../platform/ports.ts";
 
 /** A reference that was not replaced, and why. */
 export interface BlobProblem {

@@ -3,8 +3,6 @@
  * place, so that a read may mix two logs; the fingerprint shows it.
  */
 import { BranchlogError, isBranchlogError } from "../errors.ts";
-import { fingerprintOf, matchesFingerprint } from "../log/fingerprint.ts";
-import type { LogFile } from "../store/log-file.ts";
 import type { Engine } from "./engine.ts";
 
 /** Throws `ERR_LOG_CHANGED`. */
@@ -40,17 +38,7 @@ export async function readOfOneLog<T>(engine: Engine, work: () => Promise<T>): P
   }
 }
 
-/** The check throws `ERR_LOG_CHANGED` about `path`. Two small reads, now and at each check. */
-export function unchangedCheck(file: LogFile, bytes: number, path: string): () => void {
-  const remembered = fingerprintOf(file, bytes);
-  return () => {
-    const stat = file.statSync();
-    const isSame = stat !== null && file.isAt(stat) && stat.size >= bytes;
-    if (!isSame || !matchesFingerprint(file, remembered)) throw logChanged(path);
-  };
-}
-
-export function logChanged(path: string, cause?: unknown): BranchlogError {
+function logChanged(path: string, cause?: unknown): BranchlogError {
   const message =
     `${path} was replaced, rewritten or deleted while it was read, so nothing was written. ` +
     "Try again.";

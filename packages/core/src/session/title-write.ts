@@ -7,12 +7,12 @@ import { encodeTitleSlot, slotLength, titleSlotBytes } from "../dialects/title-s
 import type { TitleSource } from "../dialects/title-slot.ts";
 import { BranchlogError } from "../errors.ts";
 import { lockStaleMs } from "../limits.ts";
-import { closeQuietly, removeQuietly, writeFully } from "../store/atomic-file.ts";
-import { errorCodeOf, isSameFile } from "../store/ports.ts";
-import type { FileStat, FileSystem, Ports } from "../store/ports.ts";
+import { closeQuietly, removeQuietly, writeFully } from "../platform/atomic-file.ts";
+import { errorCodeOf, isSameFile } from "../platform/ports.ts";
+import type { FileStat, FileSystem, Ports } from "../platform/ports.ts";
 import { notAppended } from "../append/append-result.ts";
 import type { Engine } from "./engine.ts";
-import { acquireLock } from "../store/lock.ts";
+import { acquireLock } from "../platform/lock.ts";
 import { portStep } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
 

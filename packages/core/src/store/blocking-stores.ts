@@ -3,7 +3,7 @@
  * it opens, so that a manager takes an address wherever it takes a path.
  */
 import { BranchlogError } from "../errors.ts";
-import { requireNoAddress, schemeOf } from "./address.ts";
+import { requireNoAddress, schemeOf } from "../platform/address.ts";
 import type { BlockingLog, StoredFacts } from "./log-store.ts";
 
 /** A store whose methods block until it has answered. They throw as those of `LogStore`. */

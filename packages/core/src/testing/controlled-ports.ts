@@ -1,6 +1,6 @@
 /** Time and ids for reproducible runs: a clock that moves only when it is moved, and seeded ids. */
-import { createUuidV7, urlSafeText } from "../store/ids.ts";
-import type { Clock, IdSource } from "../store/ports.ts";
+import { createUuidV7, urlSafeText } from "../platform/ids.ts";
+import type { Clock, IdSource } from "../platform/ports.ts";
 
 interface Sleeper {
   readonly dueMs: number;

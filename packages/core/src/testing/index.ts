@@ -6,10 +6,8 @@ export { MemoryHints, MemoryLock, createMemoryPorts } from "./memory-ports.ts";
 export { logStoreContract } from "./log-store-contract.ts";
 export type { ContractCase } from "./log-store-contract.ts";
 export { openStoredSession } from "../open.ts";
-export { FileLogStore } from "../store/file-log-store.ts";
-export { MemoryLogStore } from "../store/memory-log-store.ts";
 export type { LogStore, StoredAppend, StoredLog, StoredPosition } from "../store/log-store.ts";
-export { nodePorts } from "../store/node-ports.ts";
+export { nodePorts } from "../platform/node-ports.ts";
 export type {
   Clock,
   FileLock,
@@ -19,7 +17,7 @@ export type {
   IdSource,
   OpenMode,
   Ports,
-} from "../store/ports.ts";
+} from "../platform/ports.ts";
 
 export { MemoryFileSystem } from "./memory-file-system.ts";
 export type { FileSystemCall, FileSystemHook } from "./memory-file-system.ts";

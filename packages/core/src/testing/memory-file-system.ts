@@ -3,8 +3,8 @@
  * end, errors as Node's. Without symbolic links; permissions have no effect.
  */
 import { resolve } from "node:path";
-import type { FileStat, FileSystem, OpenMode } from "../store/ports.ts";
-import type { MemoryBytes } from "../store/private-ports.ts";
+import type { FileStat, FileSystem, OpenMode } from "../platform/ports.ts";
+import type { MemoryBytes } from "../platform/private-ports.ts";
 import { fileError } from "./file-error.ts";
 import { MemoryTree, asFile, inodeStat, memoryUserId, planRename } from "./memory-tree.ts";
 import type { Inode } from "./memory-tree.ts";

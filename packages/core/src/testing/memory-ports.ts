@@ -1,8 +1,8 @@
 /** Ports for sessions in memory: own files and locks, real time and real ids. */
 import { basename, dirname } from "node:path";
-import { systemClock } from "../store/ports.ts";
-import { randomIds } from "../store/ids.ts";
-import type { ChangeHints, FileLock, HeldLock, Ports } from "../store/ports.ts";
+import { systemClock } from "../platform/ports.ts";
+import { randomIds } from "../platform/ids.ts";
+import type { ChangeHints, FileLock, HeldLock, Ports } from "../platform/ports.ts";
 import { MemoryFileSystem } from "./memory-file-system.ts";
 
 /** New ports that share nothing with others; `parts` replaces some of them. */

@@ -1,7 +1,7 @@
 /** Inodes, names and times of the memory file system, and the rules of rename(2). */
 import { resolve, sep } from "node:path";
-import type { FileStat } from "../store/ports.ts";
-import { MemoryBytes } from "../store/private-ports.ts";
+import type { FileStat } from "../platform/ports.ts";
+import { MemoryBytes } from "../platform/private-ports.ts";
 import { fileError } from "./file-error.ts";
 import type { FileErrorCode } from "./file-error.ts";
 

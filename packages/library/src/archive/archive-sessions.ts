@@ -10,7 +10,7 @@ import { findSessions } from "../find/find-sessions.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import type { ListedAgent } from "../find/agent-file.ts";
 import { readAgent } from "../find/agent-file.ts";
-import { requireOptions } from "@branchlog/core/internal";
+import { requireOptions } from "@branchlog/core/files";
 import { trashMs } from "./limits.ts";
 import { sidecarsOf } from "./sidecars.ts";
 import { statOf } from "./file-state.ts";

@@ -8,12 +8,8 @@ import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { SessionHeader } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
-import {
-  errorCodeOf,
-  requireOptions,
-  requireText,
-  transcriptErrorAt,
-} from "@branchlog/core/internal";
+import { errorCodeOf, requireOptions, requireText } from "@branchlog/core/files";
+import { transcriptErrorAt } from "@branchlog/core/rows";
 import { readSessionHeaderSync } from "../catalog/header-search.ts";
 import { expireTrash } from "./archive-sessions.ts";
 import { statOf } from "./file-state.ts";

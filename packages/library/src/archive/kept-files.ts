@@ -12,7 +12,7 @@ import {
   openOrCreateSession,
   openSession,
 } from "@branchlog/core";
-import { engineSettings, resolvePath } from "@branchlog/core/internal";
+import { engineSettings, resolvePath } from "@branchlog/core/files";
 import type { Ports } from "@branchlog/core/types";
 import { joined, readOperation } from "./operation.ts";
 import type { Operation } from "./operation.ts";

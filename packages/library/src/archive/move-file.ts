@@ -19,7 +19,7 @@ import {
   descriptorPoolOf,
   makeDurableDirectory,
   nodeFileSystem,
-} from "@branchlog/core/internal";
+} from "@branchlog/core/files";
 import { copyBytes } from "./limits.ts";
 import { filesOpenElsewhere, statOf } from "./file-state.ts";
 import type { FileChange } from "./operation.ts";

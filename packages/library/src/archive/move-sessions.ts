@@ -11,14 +11,8 @@ import { findSessions, knownPlaces } from "../find/find-sessions.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import type { Ports } from "@branchlog/core/types";
 import { CatalogStore } from "../catalog/catalog-store.ts";
-import {
-  applyEdits,
-  findMember,
-  locateMembers,
-  requireOptions,
-  requireText,
-  setMembers,
-} from "@branchlog/core/internal";
+import { applyEdits, findMember, locateMembers, setMembers } from "@branchlog/core/rows";
+import { requireOptions, requireText } from "@branchlog/core/files";
 import { renamedSessionDirectory } from "../find/omp-directory.ts";
 import { sidecarsOf } from "./sidecars.ts";
 import { headerBytesMax, quietMsMin } from "./limits.ts";

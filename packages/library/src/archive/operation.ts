@@ -2,7 +2,7 @@
  * What changed or removed session files, as it is recorded: enough to take it back, with the hash
  * of every file. Pure.
  */
-import { SavedFields } from "@branchlog/core/internal";
+import { SavedFields } from "@branchlog/core/rows";
 
 export const operationKinds = [
   "delete",

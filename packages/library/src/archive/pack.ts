@@ -11,7 +11,7 @@ import { pipeline as pipelineWith } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createBrotliCompress, createBrotliDecompress } from "node:zlib";
 import { BranchlogError } from "@branchlog/core";
-import { AtomicFile, makeDurableDirectory } from "@branchlog/core/internal";
+import { AtomicFile, makeDurableDirectory } from "@branchlog/core/files";
 import { copyBytes, packQuality, packWindowBits, packWindowBitsMin } from "./limits.ts";
 import type { KeptFiles } from "./kept-files.ts";
 import type { PackedFile } from "./operation.ts";

@@ -1,5 +1,5 @@
 /** Records what a repair or a migration replaced, so that it can be undone. */
-import { requireOptions } from "@branchlog/core/internal";
+import { requireOptions } from "@branchlog/core/files";
 import { KeptFiles, keepingNames } from "./kept-files.ts";
 import type { KeepingOptions } from "./kept-files.ts";
 import { hashOfFile } from "./restore-file.ts";

@@ -4,7 +4,7 @@
  */
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { hashedName } from "@branchlog/core/internal";
+import { hashedName } from "@branchlog/core/files";
 import { filesOpenElsewhere, identityOf, statOf } from "./file-state.ts";
 import type { KeptFiles } from "./kept-files.ts";
 import type { FileChange } from "./operation.ts";

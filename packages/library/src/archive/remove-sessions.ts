@@ -14,8 +14,8 @@ import {
   descriptorPoolOf,
   nodeFileSystem,
   removeAbandonedTickets,
-} from "@branchlog/core/internal";
-import type { HeldLock } from "@branchlog/core/internal";
+} from "@branchlog/core/files";
+import type { HeldLock } from "@branchlog/core/files";
 import { asideSessionsMax, packBytesMax, quietMsMin } from "./limits.ts";
 import { heldByOmp, removeFiles, sidecarsOf } from "./sidecars.ts";
 import { filesOpenElsewhere, isOpenIn, statOf } from "./file-state.ts";

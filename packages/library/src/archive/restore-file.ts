@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, utimesSync } from "node:fs";
 import { dirname } from "node:path";
 import { BranchlogError } from "@branchlog/core";
-import { AtomicFile, creationFailed, makeDurableDirectory } from "@branchlog/core/internal";
+import { AtomicFile, creationFailed, makeDurableDirectory } from "@branchlog/core/files";
 import { statOf } from "./file-state.ts";
 import type { KeptFiles } from "./kept-files.ts";
 import type { PackedFile } from "./operation.ts";

@@ -13,8 +13,8 @@ import {
   isSameFile,
   logExists,
   sidecarPath,
-} from "@branchlog/core/internal";
-import type { FileStat } from "@branchlog/core/internal";
+} from "@branchlog/core/files";
+import type { FileStat } from "@branchlog/core/files";
 import { identityOf } from "./file-state.ts";
 import {
   busySession,

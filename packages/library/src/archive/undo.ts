@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { runAsync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
-import { acquireLock, nodeFileSystem, requireOptions } from "@branchlog/core/internal";
+import { acquireLock, nodeFileSystem, requireOptions } from "@branchlog/core/files";
 import { trashMs } from "./limits.ts";
 import { filesOpenElsewhere, statOf } from "./file-state.ts";
 import { KeptFiles, keepingNames } from "./kept-files.ts";

@@ -7,22 +7,22 @@ import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { openByteSource } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
-import { dialectNames } from "@branchlog/core/internal";
-import { readHeader } from "@branchlog/core/internal";
 import {
+  dialectNames,
+  readHeader,
   SavedFields,
   finiteNumber,
   malformed,
   savedText,
   wholeNumber,
-} from "@branchlog/core/internal";
+} from "@branchlog/core/rows";
 import {
   FingerprintingReader,
   fingerprintOf,
   matchesFingerprint,
   nothingRead,
-} from "@branchlog/core/internal";
-import type { LogFingerprint } from "@branchlog/core/internal";
+} from "@branchlog/core/files";
+import type { LogFingerprint } from "@branchlog/core/files";
 import type { SessionSummary } from "@branchlog/core/types";
 import { catalogLineUnitsMax, openedFileBytes, stampTrustedAfterMs } from "./limits.ts";
 import { listedSession } from "./listed-session.ts";

@@ -6,21 +6,28 @@ import { Buffer } from "node:buffer";
 import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { runAsync } from "@branchlog/streaming";
-import { beginCheckpoint, loadPages } from "@branchlog/core/internal";
-import { checkpointKind, filePieces } from "@branchlog/core/internal";
-import type { FileKind, PageFile } from "@branchlog/core/internal";
-import { SavedFields } from "@branchlog/core/internal";
-import { pageCount, pageElements, savedColumn } from "@branchlog/core/internal";
-import type { SavedColumn } from "@branchlog/core/internal";
-import { sessionName } from "@branchlog/core/internal";
-import { summary } from "@branchlog/core/internal";
-import { inLargeChunks } from "@branchlog/core/internal";
-import type { AtomicFile } from "@branchlog/core/internal";
-import { removeAbandonedTickets } from "@branchlog/core/internal";
-import { lockfileLock } from "@branchlog/core/internal";
+import {
+  beginCheckpoint,
+  loadPages,
+  checkpointKind,
+  filePieces,
+  inLargeChunks,
+  removeAbandonedTickets,
+  lockfileLock,
+  errorCodeOf,
+  isOwnDirectory,
+} from "@branchlog/core/files";
+import type { FileKind, PageFile, AtomicFile } from "@branchlog/core/files";
+import {
+  SavedFields,
+  pageCount,
+  pageElements,
+  savedColumn,
+  sessionName,
+  summary,
+} from "@branchlog/core/rows";
+import type { SavedColumn } from "@branchlog/core/rows";
 import { nodePorts } from "@branchlog/core/testing";
-import { errorCodeOf } from "@branchlog/core/internal";
-import { isOwnDirectory } from "@branchlog/core/internal";
 import { savedFile, savedLine } from "./catalog-file.ts";
 import type { SavedFile } from "./catalog-file.ts";
 import {

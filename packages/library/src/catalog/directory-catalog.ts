@@ -2,7 +2,7 @@
  * The sessions of a directory as last read. A new look stats each file and reads only what changed.
  * An unreadable file keeps its last facts; a missing directory has no sessions.
  */
-import { errorCodeOf } from "@branchlog/core/internal";
+import { errorCodeOf } from "@branchlog/core/files";
 import { chunkBytesDefault } from "@branchlog/streaming";
 import { CatalogFile } from "./catalog-file.ts";
 import { CatalogStore } from "./catalog-store.ts";

@@ -5,10 +5,13 @@
  */
 import { decodeLine, LineFramer, openByteSource, runSync, scan } from "@branchlog/streaming";
 import type { ByteSource, DecodedLine } from "@branchlog/streaming";
-import { isOfSession } from "@branchlog/core/internal";
-import { currentVersion } from "@branchlog/core/internal";
-import { headerOf, titleSlotType } from "@branchlog/core/internal";
-import { readTitleSlot } from "@branchlog/core/internal";
+import {
+  isOfSession,
+  currentVersion,
+  headerOf,
+  titleSlotType,
+  readTitleSlot,
+} from "@branchlog/core/rows";
 import type { SessionHeader } from "@branchlog/core";
 import { headerScanBytesMax } from "./limits.ts";
 

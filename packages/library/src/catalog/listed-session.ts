@@ -1,9 +1,8 @@
 /** A session in a list, made from the facts of its file. */
 import type { DialectName } from "@branchlog/core/entries";
-import type { SourceKind } from "@branchlog/core/types";
+import type { SourceKind, SessionSummary } from "@branchlog/core/types";
 import type { SessionHeader } from "@branchlog/core";
-import { storedTimeMs } from "@branchlog/core/internal";
-import type { SessionSummary } from "@branchlog/core/types";
+import { storedTimeMs } from "@branchlog/core/rows";
 import type { SessionFacts } from "./session-facts.ts";
 import type { SessionFile } from "./session-files.ts";
 import type { TranscriptFacts } from "./transcript-scan.ts";

@@ -10,15 +10,19 @@ import {
   scan,
 } from "@branchlog/streaming";
 import type { ByteSource, JsonObject } from "@branchlog/streaming";
-import { dialectOfLog } from "@branchlog/core/internal";
+import {
+  dialectOfLog,
+  readableKind,
+  nameInForce,
+  sessionName,
+  isDate,
+  summary,
+  withUnread,
+} from "@branchlog/core/rows";
 import type { DialectName } from "@branchlog/core/entries";
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
-import { readableKind } from "@branchlog/core/internal";
-import { nameInForce, sessionName } from "@branchlog/core/internal";
-import type { GivenName } from "@branchlog/core/internal";
-import { isDate, summary, withUnread } from "@branchlog/core/internal";
+import type { GivenName, UnreadMessages } from "@branchlog/core/rows";
 import type { SessionSummary } from "@branchlog/core/types";
-import type { UnreadMessages } from "@branchlog/core/internal";
 import { HeaderSearch } from "./header-search.ts";
 import { SessionScan } from "./session-scan.ts";
 import type { ScanOptions, ScanTarget } from "./session-scan.ts";

@@ -26,13 +26,17 @@ import type {
   ScannedKind,
   ScannedRows,
 } from "@branchlog/streaming";
-import { dialectOfEntry, dialectMarkers } from "@branchlog/core/internal";
+import {
+  dialectOfEntry,
+  dialectMarkers,
+  entryForm,
+  readRecord,
+  namingTypes,
+  isStoredObject,
+  storedText,
+} from "@branchlog/core/rows";
 import type { DialectName } from "@branchlog/core/entries";
-import { entryForm } from "@branchlog/core/internal";
-import { readRecord } from "@branchlog/core/internal";
 import type { SessionEntry } from "@branchlog/core";
-import { namingTypes } from "@branchlog/core/internal";
-import { isStoredObject, storedText } from "@branchlog/core/internal";
 import { HeaderSearch } from "./header-search.ts";
 import { messageBytesMax } from "./limits.ts";
 

@@ -5,18 +5,21 @@
 import { basename } from "node:path";
 import { decodeLine, readFullySync, readRange, readShallow } from "@branchlog/streaming";
 import type { ByteSource, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
-import { transcriptOf } from "@branchlog/core/internal";
-import { transcriptRecords } from "@branchlog/core/internal";
-import type { SourceKind } from "@branchlog/core/types";
-import { noUsage, usageOfBoth } from "@branchlog/core/internal";
-import { placeOf } from "@branchlog/core/internal";
-import type { Transcript, TranscriptRow } from "@branchlog/core/internal";
-import { answerKey } from "@branchlog/core/internal";
+import {
+  transcriptOf,
+  transcriptRecords,
+  noUsage,
+  usageOfBoth,
+  placeOf,
+  answerKey,
+  objectAt,
+  stringAt,
+  storedText,
+} from "@branchlog/core/rows";
+import type { SourceKind, SessionSummary } from "@branchlog/core/types";
+import type { Transcript, TranscriptRow } from "@branchlog/core/rows";
 import type { SessionHeader } from "@branchlog/core";
-import { objectAt, stringAt } from "@branchlog/core/internal";
 import type { Usage } from "@branchlog/core/entries";
-import { storedText } from "@branchlog/core/internal";
-import type { SessionSummary } from "@branchlog/core/types";
 import { messageBytesMax } from "./limits.ts";
 import type { ListedTranscript } from "./listed-session.ts";
 import { titleOfText } from "./spoken-title.ts";

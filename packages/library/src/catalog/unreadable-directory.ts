@@ -1,6 +1,6 @@
 /** The error for a directory of sessions that cannot be listed. */
 import { BranchlogError } from "@branchlog/core";
-import { transcriptErrorAt } from "@branchlog/core/internal";
+import { transcriptErrorAt } from "@branchlog/core/rows";
 
 /** Anything but an error of the system is returned unchanged. */
 export function unreadableDirectory(path: string, cause: unknown): unknown {

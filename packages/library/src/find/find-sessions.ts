@@ -9,11 +9,22 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import { getAgentDir, sessionsRoot } from "./pi-directory.ts";
-import { requireAtLeast, requireList, requireOptions, requireText } from "@branchlog/core/internal";
+import {
+  requireAtLeast,
+  requireList,
+  requireOptions,
+  requireText,
+  isInStore,
+  foreignPlaceCheck,
+  foreignPlaces,
+  nodeFileSystem,
+  isOwnDirectory,
+  resolvePath,
+} from "@branchlog/core/files";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
 import type { DialectName } from "@branchlog/core/entries";
-import type { SourceKind } from "@branchlog/core/types";
+import type { SourceKind, ListingStore } from "@branchlog/core/types";
 import type { ListedSession, ListedTranscript } from "../catalog/listed-session.ts";
 import { removeOrphansAmong } from "../catalog/catalog-store.ts";
 import {
@@ -27,12 +38,6 @@ import {
 import type { SessionFile } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
 import { requireNoAddress } from "@branchlog/core/addresses";
-import { isInStore } from "@branchlog/core/internal";
-import type { ListingStore } from "@branchlog/core/types";
-import { foreignPlaceCheck, foreignPlaces } from "@branchlog/core/internal";
-import { nodeFileSystem } from "@branchlog/core/internal";
-import { isOwnDirectory } from "@branchlog/core/internal";
-import { resolvePath } from "@branchlog/core/internal";
 import { LatestSessions } from "./latest-sessions.ts";
 import { findStored } from "./stored-sessions.ts";
 import { isAgentDirectory, isAgentFileName, readAgent } from "./agent-file.ts";

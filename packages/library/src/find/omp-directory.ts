@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
-import { expandPath } from "@branchlog/core/internal";
+import { expandPath } from "@branchlog/core/files";
 
 /**
  * The directory of a named profile (`OMP_PROFILE`, else `PI_PROFILE`); else `PI_CODING_AGENT_DIR`

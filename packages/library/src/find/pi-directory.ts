@@ -4,10 +4,15 @@
  */
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { directoryFailed, makeDurableDirectory } from "@branchlog/core/internal";
-import { nodeFileSystem } from "@branchlog/core/internal";
+import {
+  directoryFailed,
+  makeDurableDirectory,
+  nodeFileSystem,
+  expandPath,
+  isSamePath,
+  resolvePath,
+} from "@branchlog/core/files";
 import type { FileSystem } from "@branchlog/core/types";
-import { expandPath, isSamePath, resolvePath } from "@branchlog/core/internal";
 
 /** `PI_CODING_AGENT_DIR` with its tilde expanded, else `~/.pi/agent`. Read on each call. */
 export function getAgentDir(): string {

@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import type { ListedSession } from "../catalog/listed-session.ts";
-import { requireOptions, requireText } from "@branchlog/core/internal";
+import { requireOptions, requireText } from "@branchlog/core/files";
 import { BranchlogError } from "@branchlog/core";
 import type { SessionFile } from "../catalog/session-files.ts";
 import { findAmong, findSessions, knownPlaces } from "./find-sessions.ts";

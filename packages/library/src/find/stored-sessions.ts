@@ -1,5 +1,5 @@
 /** Finds the sessions of a store, the latest change first, page by page as the store lists them. */
-import { requireAtLeast } from "@branchlog/core/internal";
+import { requireAtLeast } from "@branchlog/core/files";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { StoredCatalog, readStored } from "../catalog/stored-catalog.ts";
 import type { StoreReading } from "../catalog/stored-catalog.ts";
@@ -60,7 +60,7 @@ function storeReading(store: ListingStore): StoreReading {
     list: (signal) => store.list(signal),
     open: async ({ name }, signal) => {
       // Lists of files need no engine.
-      const { Engine } = await import("@branchlog/core/internal");
+      const { Engine } = await import("@branchlog/core/engine");
       const { log } = await Engine.openAt({ store, id: name }, { access: "read" }, signal);
       return { file: log.file, size: log.size };
     },

@@ -10,7 +10,15 @@ import { pollMsDefault } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import { EMPTY, Observable, defer, finalize, merge, of, share } from "rxjs";
 import type { Subscriber } from "rxjs";
-import { requireList, requireOptions, requireText } from "@branchlog/core/internal";
+import {
+  requireList,
+  requireOptions,
+  requireText,
+  foreignPlaceCheck,
+  engineSettings,
+  isInStore,
+  poll,
+} from "@branchlog/core/files";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
 import type {
@@ -32,16 +40,10 @@ import { filesIn, sessionDirectories } from "../find/find-sessions.ts";
 import { storedCatalog } from "../find/stored-sessions.ts";
 import type { SearchedStore } from "../find/find-sessions.ts";
 import { requireNoAddress } from "@branchlog/core/addresses";
-import { foreignPlaceCheck } from "@branchlog/core/internal";
 import { BranchlogError } from "@branchlog/core";
-import { engineSettings } from "@branchlog/core/internal";
-import type { EngineSettings } from "@branchlog/core/internal";
-import { isInStore } from "@branchlog/core/internal";
-import type { ListingStore } from "@branchlog/core/types";
-import { poll } from "@branchlog/core/internal";
-import type { Ports } from "@branchlog/core/types";
-import { oneAtATime } from "@branchlog/core/internal";
-import { isSameStatus } from "@branchlog/core/internal";
+import type { EngineSettings } from "@branchlog/core/files";
+import type { ListingStore, Ports } from "@branchlog/core/types";
+import { oneAtATime, isSameStatus } from "@branchlog/core/live-values";
 import type { LiveStatus } from "@branchlog/core/live";
 
 /** The sessions of the directories, and what became of them since the emission before. */

@@ -1,7 +1,12 @@
 /** The searchable texts of an entry. Pure. */
-import { nameSaidBy, namingTypes } from "@branchlog/core/internal";
+import {
+  nameSaidBy,
+  namingTypes,
+  isStoredObject,
+  storedList,
+  storedText,
+} from "@branchlog/core/rows";
 import type { SessionEntry } from "@branchlog/core";
-import { isStoredObject, storedList, storedText } from "@branchlog/core/internal";
 
 export const searchedKinds = [
   "message",

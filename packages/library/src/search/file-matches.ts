@@ -4,17 +4,18 @@ import { decodeLine, readFullySync } from "@branchlog/streaming";
 import type { ByteSource, JsonObject, LineSink, LinesSink, LongLine } from "@branchlog/streaming";
 import { HeaderSearch } from "../catalog/header-search.ts";
 import { messageBytesMax } from "../catalog/limits.ts";
-import { dialectOfLog } from "@branchlog/core/internal";
-import { transcriptOf } from "@branchlog/core/internal";
+import {
+  dialectOfLog,
+  transcriptOf,
+  entryForm,
+  legacyEntryId,
+  transcriptRecords,
+  placeOf,
+  stringAt,
+} from "@branchlog/core/rows";
 import type { SourceKind } from "@branchlog/core/types";
-import { entryForm } from "@branchlog/core/internal";
-import { legacyEntryId } from "@branchlog/core/internal";
-import { transcriptRecords } from "@branchlog/core/internal";
-import type { TranscriptRecord } from "@branchlog/core/internal";
-import { placeOf } from "@branchlog/core/internal";
-import type { TranscriptRow } from "@branchlog/core/internal";
+import type { TranscriptRecord, TranscriptRow } from "@branchlog/core/rows";
 import type { SessionEntry } from "@branchlog/core";
-import { stringAt } from "@branchlog/core/internal";
 import type { LineFilter } from "./line-filter.ts";
 import type { Match, Search, SearchHit } from "./search-terms.ts";
 

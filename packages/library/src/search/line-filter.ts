@@ -1,5 +1,5 @@
 /** Selects by their bytes the lines that may match, so that others are not parsed. Pure. */
-import { namingTypes } from "@branchlog/core/internal";
+import { namingTypes } from "@branchlog/core/rows";
 
 /** `end` excludes the newline. */
 type OnLine = (start: number, end: number, lineNumber: number) => void;

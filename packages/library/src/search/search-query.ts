@@ -2,7 +2,7 @@
  * Matches a query with texts and names, cuts snippets, and gives bytes that every match contains.
  * Pure.
  */
-import { invalidArgument } from "@branchlog/core/internal";
+import { invalidArgument } from "@branchlog/core/files";
 
 /** A part of a text, and the position of the match in it. */
 export interface Snippet {

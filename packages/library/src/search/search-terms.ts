@@ -3,7 +3,7 @@ import type { SearchProgress } from "../find/find-sessions.ts";
 import type { DialectName } from "@branchlog/core/entries";
 import type { SourceKind } from "@branchlog/core/types";
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
-import { storedTimeMs } from "@branchlog/core/internal";
+import { storedTimeMs } from "@branchlog/core/rows";
 import { entryTexts } from "./entry-texts.ts";
 import type { EntryText, SearchedKind } from "./entry-texts.ts";
 import { LineFilter } from "./line-filter.ts";

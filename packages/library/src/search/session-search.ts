@@ -6,12 +6,12 @@
 import { resolve } from "node:path";
 import { LineFramer, chunkBytesDefault, openByteSource } from "@branchlog/streaming";
 import type { FileSource, OptionNames } from "@branchlog/streaming";
-import { requireList, requireOneOf, requireOptions, requireText } from "@branchlog/core/internal";
+import { requireList, requireOneOf, requireOptions, requireText } from "@branchlog/core/files";
 import { isCompressedName, isUnlistable, lookAtFile } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import { isAgentFileName, readAgent } from "../find/agent-file.ts";
 import { filesIn, sessionDirectories } from "../find/find-sessions.ts";
-import { readableKind } from "@branchlog/core/internal";
+import { readableKind } from "@branchlog/core/rows";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { searchedKinds } from "./entry-texts.ts";
 import { Candidates, SessionMatches, TranscriptMatches } from "./file-matches.ts";

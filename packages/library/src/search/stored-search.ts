@@ -1,9 +1,8 @@
 /** Searches sessions in a store, which says in which of them there may be a hit. */
 import type { OptionNames } from "@branchlog/streaming";
-import { requireOneOf, requireOptions, requireText } from "@branchlog/core/internal";
+import { requireOneOf, requireOptions, requireText } from "@branchlog/core/files";
 import { isBranchlogError } from "@branchlog/core";
-import { Engine } from "@branchlog/core/internal";
-import { rowsOf } from "@branchlog/core/internal";
+import { Engine, rowsOf } from "@branchlog/core/engine";
 import type { StoredLog } from "@branchlog/core/types";
 import { searchedKinds } from "./entry-texts.ts";
 import { textSearch } from "./search-query.ts";

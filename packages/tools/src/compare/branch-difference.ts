@@ -3,8 +3,8 @@
  * alone; only their bodies are read, one batch at a time.
  */
 import type { Session, SessionEntry } from "@branchlog/core";
-import { watchedSession } from "@branchlog/core/internal";
-import type { Engine } from "@branchlog/core/internal";
+import { watchedSession } from "@branchlog/core/engine";
+import type { Engine } from "@branchlog/core/engine";
 
 /** An entry of a session; without `at`, its leaf. */
 export interface ComparedPlace {

@@ -13,14 +13,14 @@ import {
   readHeader,
   replaceMembers,
   setMembers,
-} from "@branchlog/core/internal";
+} from "@branchlog/core/rows";
 import type {
   DialectEvidence,
   MemberChange,
   MemberEdit,
   NewValue,
   ObjectMembers,
-} from "@branchlog/core/internal";
+} from "@branchlog/core/rows";
 
 export type ConversionTarget = "pi" | "omp";
 

@@ -7,26 +7,30 @@ import type { DialectName } from "@branchlog/core/entries";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
   Engine,
-  createStreamedLog,
-  creationFailed,
-  currentVersion,
-  entryForm,
-  inBatches,
   migratedChunks,
-  requireFree,
-  requireNoTranscript,
-  requireOptions,
   requireSameLog,
-  requireText,
-  temporaryPath,
-  encodeDraft,
-  namingTypes,
   newline,
   rowsBackwards,
+} from "@branchlog/core/engine";
+import {
+  createStreamedLog,
+  creationFailed,
+  inBatches,
+  requireFree,
+  requireOptions,
+  requireText,
+  temporaryPath,
+} from "@branchlog/core/files";
+import {
+  currentVersion,
+  entryForm,
+  requireNoTranscript,
+  encodeDraft,
+  namingTypes,
   spliceDraft,
   titleSlotBytes,
-} from "@branchlog/core/internal";
-import type { LogFile } from "@branchlog/core/internal";
+} from "@branchlog/core/rows";
+import type { LogFile } from "@branchlog/core/files";
 import { convertHeader, nameIn, withDialect } from "./convert-entry.ts";
 import type { ConversionTarget } from "./convert-entry.ts";
 import {

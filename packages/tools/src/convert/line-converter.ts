@@ -3,8 +3,9 @@ import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
 import type { DialectName } from "@branchlog/core/entries";
-import { dialectMarkers, rowFlags } from "@branchlog/core/internal";
-import type { Engine, IndexTable } from "@branchlog/core/internal";
+import { dialectMarkers, rowFlags } from "@branchlog/core/rows";
+import type { Engine } from "@branchlog/core/engine";
+import type { IndexTable } from "@branchlog/core/rows";
 import {
   convertLine,
   convertibleTypes,

@@ -4,20 +4,17 @@ import type { JsonObject, OptionNames } from "@branchlog/streaming";
 import type { SessionEntry, StoredSession } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import type { RedactionReport } from "../redaction/redactor.ts";
+import { AnswerJoiner, exactArguments, isObject } from "@branchlog/core/rows";
+import { Engine, piecesOfOneLog } from "@branchlog/core/engine";
 import {
-  AnswerJoiner,
-  Engine,
   createStreamedLog,
   engineSettings,
-  exactArguments,
   inLargeChunksAsync,
-  isObject,
-  piecesOfOneLog,
   requireBoolean,
   requireFree,
   requireOptions,
   requireText,
-} from "@branchlog/core/internal";
+} from "@branchlog/core/files";
 import { Redactor } from "../redaction/redactor.ts";
 import { LineConverter } from "../convert/line-converter.ts";
 import { exportedPath, pathRows, linearLines } from "./linear-lines.ts";

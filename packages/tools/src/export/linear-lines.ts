@@ -2,20 +2,23 @@
 import type { SessionEntry } from "@branchlog/core";
 import {
   addedLines,
-  currentVersion,
-  encodeDraft,
   headerInCurrentForm,
-  lineChunks,
   newline,
-  relinkLine,
-  rowLines,
   transcriptLines,
   firstNaming,
   copiedPath,
   pathEndRow,
   rowsBackwards,
-} from "@branchlog/core/internal";
-import type { Engine, IndexTable, LineSource, RowLine, AddedEntry } from "@branchlog/core/internal";
+} from "@branchlog/core/engine";
+import {
+  currentVersion,
+  encodeDraft,
+  lineChunks,
+  relinkLine,
+  rowLines,
+} from "@branchlog/core/rows";
+import type { Engine, AddedEntry } from "@branchlog/core/engine";
+import type { IndexTable, LineSource, RowLine } from "@branchlog/core/rows";
 import { convertHeader, withDialect } from "../convert/convert-entry.ts";
 import { firstKeptRow, dialectOfRows, isConvertible, nameTime } from "../convert/line-converter.ts";
 import type { LineConverter } from "../convert/line-converter.ts";

@@ -1,8 +1,8 @@
 /** A session as Markdown. Marks in a text never close the surrounding ones. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
-import { isObject, keptArguments, objectAt, stringAt, timeAt } from "@branchlog/core/internal";
-import type { ExactArguments } from "@branchlog/core/internal";
+import { isObject, keptArguments, objectAt, stringAt, timeAt } from "@branchlog/core/rows";
+import type { ExactArguments } from "@branchlog/core/rows";
 
 export const markdownIndent = 2;
 

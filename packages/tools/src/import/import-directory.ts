@@ -9,7 +9,9 @@ import { findSessions } from "@branchlog/library";
 import type { BranchlogError } from "@branchlog/core";
 import type { ListedSession } from "@branchlog/library";
 import { isBranchlogError } from "@branchlog/core/errors";
-import { compressedErrorAt, requireText, sessionPath } from "@branchlog/core/internal";
+import { compressedErrorAt } from "@branchlog/core/rows";
+import { requireText } from "@branchlog/core/files";
+import { sessionPath } from "@branchlog/core/engine";
 import { importSession } from "./import-session.ts";
 import type { ImportReport } from "./import-session.ts";
 

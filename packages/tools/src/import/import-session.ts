@@ -4,13 +4,9 @@ import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { Diagnostic } from "@branchlog/core";
 import type { Ports, SourceKind } from "@branchlog/core/types";
-import {
-  Engine,
-  copyBranch,
-  requireOptions,
-  requireText,
-  transcriptNames,
-} from "@branchlog/core/internal";
+import { Engine, copyBranch } from "@branchlog/core/engine";
+import { requireOptions, requireText } from "@branchlog/core/files";
+import { transcriptNames } from "@branchlog/core/rows";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { lineCounts } from "./line-counts.ts";
 import type { LineCounts } from "./line-counts.ts";

@@ -1,8 +1,8 @@
 /** Which lines of a transcript are in a copy of it, and what became of the others. */
 import { records } from "@branchlog/streaming";
 import type { FileRecord, JsonObject } from "@branchlog/streaming";
-import type { Engine } from "@branchlog/core/internal";
-import { objectAt, stringAt } from "@branchlog/core/internal";
+import type { Engine } from "@branchlog/core/engine";
+import { objectAt, stringAt } from "@branchlog/core/rows";
 
 export interface LineCounts {
   /** Lines of the source, damaged and blank ones included. */

@@ -2,13 +2,9 @@
 import { runAsync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import type { EngineOptions } from "@branchlog/core/types";
-import {
-  Engine,
-  currentVersion,
-  migrate,
-  needsMigration,
-  requireOptions,
-} from "@branchlog/core/internal";
+import { Engine, migrate, needsMigration } from "@branchlog/core/engine";
+import { currentVersion } from "@branchlog/core/rows";
+import { requireOptions } from "@branchlog/core/files";
 
 export interface MigrateOptions extends Pick<
   EngineOptions,

@@ -1,5 +1,5 @@
 /** Cuts a JSON text into strings, braces and what is between them. Pure; keeps every character. */
-import { behindText } from "@branchlog/core/internal";
+import { behindText } from "@branchlog/core/rows";
 
 export interface JsonToken {
   readonly source: string;

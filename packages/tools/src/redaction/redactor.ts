@@ -4,7 +4,7 @@
  * it is one, and in other encodings. What cannot be searched is an error, never passed on. Pure.
  */
 import { BranchlogError } from "@branchlog/core";
-import { redactedUnitsMax } from "@branchlog/core/internal";
+import { redactedUnitsMax } from "@branchlog/core/files";
 import { privateKeys } from "./private-keys.ts";
 import { jsonTokens } from "./json-tokens.ts";
 import type { JsonToken } from "./json-tokens.ts";

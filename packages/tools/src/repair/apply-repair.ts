@@ -6,15 +6,14 @@ import { BranchlogError } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
   AtomicFile,
-  Engine,
   LogFile,
   engineSettings,
   makeDurableDirectory,
   removeQuietly,
-  requireKnownVersion,
   requireOptions,
-} from "@branchlog/core/internal";
-import type { EngineSettings } from "@branchlog/core/internal";
+} from "@branchlog/core/files";
+import { Engine, requireKnownVersion } from "@branchlog/core/engine";
+import type { EngineSettings } from "@branchlog/core/files";
 import { countOf } from "../verify/finding.ts";
 import type { Finding } from "../verify/finding.ts";
 import { verifyLog } from "../verify/verify-session.ts";

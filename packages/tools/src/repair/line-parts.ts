@@ -1,7 +1,7 @@
 /** Splits a damaged line into whole records and debris, with every byte in one part. Linear. */
 import { ObjectScanner, decodeLine, isSpace, skipSpace } from "@branchlog/streaming";
 import type { JsonObject, Span } from "@branchlog/streaming";
-import { locateMembers } from "@branchlog/core/internal";
+import { locateMembers } from "@branchlog/core/rows";
 
 /** A part of a line. White space belongs to the part before it, or to the first one. */
 export type LinePart =

@@ -14,8 +14,8 @@ import type {
   LongLine,
   Span,
 } from "@branchlog/streaming";
-import { LogIndexer, currentVersion, entryForm } from "@branchlog/core/internal";
-import type { EntryForm, IndexTable } from "@branchlog/core/internal";
+import { LogIndexer, currentVersion, entryForm } from "@branchlog/core/rows";
+import type { EntryForm, IndexTable } from "@branchlog/core/rows";
 import type { EndKind } from "../verify/finding.ts";
 import { partsOf } from "./line-parts.ts";
 import type { Candidate } from "./line-parts.ts";

@@ -8,16 +8,13 @@ import {
   bodyBytesMax,
   engineSettings,
   identityOf,
-  requireFile,
-  requireHeader,
-  requireNoTranscript,
   requireOptions,
   yieldEveryMs,
   diagnosticsMax,
-  findCycles,
-  orphanRows,
-} from "@branchlog/core/internal";
-import type { EngineSettings, FileStat } from "@branchlog/core/internal";
+} from "@branchlog/core/files";
+import { requireFile, requireHeader } from "@branchlog/core/engine";
+import { requireNoTranscript, findCycles, orphanRows } from "@branchlog/core/rows";
+import type { EngineSettings, FileStat } from "@branchlog/core/files";
 import { endKind, mayBeWritten } from "../verify/finding.ts";
 import type { FindingKind } from "../verify/finding.ts";
 import { isSameLine, repeatedIds } from "../verify/tree-check.ts";

@@ -1,8 +1,8 @@
 /** Rebuilds a missing header from its remains, a later header, the file name and the entries. */
 import { basename } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
-import { isValidSessionId } from "@branchlog/core/internal";
-import type { EntryForm } from "@branchlog/core/internal";
+import { isValidSessionId } from "@branchlog/core/rows";
+import type { EntryForm } from "@branchlog/core/rows";
 import type { HeaderFacts } from "./record-facts.ts";
 import type { HeaderSource, HeaderStep } from "./repair-plan.ts";
 

@@ -1,14 +1,8 @@
 /** Classifies records, and reads what is left of damaged ones: id, parent, header fields. */
 import { lineEdgeBytes, lineKind } from "@branchlog/streaming";
 import type { DecodedLine, JsonObject } from "@branchlog/streaming";
-import {
-  isLinked,
-  isObject,
-  readRecord,
-  sourceType,
-  titleSlotType,
-} from "@branchlog/core/internal";
-import type { EntryForm } from "@branchlog/core/internal";
+import { isLinked, isObject, readRecord, sourceType, titleSlotType } from "@branchlog/core/rows";
+import type { EntryForm } from "@branchlog/core/rows";
 import type { SetAsideReason } from "./repair-plan.ts";
 
 export type RecordKind = "header" | "entry" | "other";

@@ -2,8 +2,8 @@
 import { readRangeAsync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
-import { encodeDraft, encodeHeader, spliceDraft } from "@branchlog/core/internal";
-import type { FileStat, LogIdentity } from "@branchlog/core/internal";
+import { encodeDraft, encodeHeader, spliceDraft } from "@branchlog/core/rows";
+import type { FileStat, LogIdentity } from "@branchlog/core/files";
 import { copyBytes } from "../limits.ts";
 import type { Finding, PendingEnd } from "../verify/finding.ts";
 

@@ -14,8 +14,8 @@ import {
   isSameFile,
   keptPaths,
   logExists,
-} from "@branchlog/core/internal";
-import type { AtomicFile, LogFile } from "@branchlog/core/internal";
+} from "@branchlog/core/files";
+import type { AtomicFile, LogFile } from "@branchlog/core/files";
 import { copyBytes } from "../limits.ts";
 import type { RepairPlan } from "./repair-plan.ts";
 

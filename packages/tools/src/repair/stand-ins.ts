@@ -1,6 +1,6 @@
 /** Stand-ins for lost entries that are used as parents. Their links never form a cycle. */
-import { orphanRows } from "@branchlog/core/internal";
-import type { IndexTable } from "@branchlog/core/internal";
+import { orphanRows } from "@branchlog/core/rows";
+import type { IndexTable } from "@branchlog/core/rows";
 import type { LostEntry } from "./record-facts.ts";
 import type { StandInStep } from "./repair-plan.ts";
 

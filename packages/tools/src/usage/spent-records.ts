@@ -2,7 +2,8 @@
 import type { SessionEntry } from "@branchlog/core";
 import type { SearchedDocument } from "@branchlog/library";
 import type { UsageTotals } from "@branchlog/core/types";
-import { answerKey, Engine, usage } from "@branchlog/core/internal";
+import { answerKey, usage } from "@branchlog/core/rows";
+import { Engine } from "@branchlog/core/engine";
 import type { CountedOnce, Identity } from "./counted-once.ts";
 import type { SpentRecord } from "./spent-sums.ts";
 

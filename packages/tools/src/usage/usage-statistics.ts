@@ -5,10 +5,16 @@
 import { findSessions } from "@branchlog/library";
 import { isBranchlogError } from "@branchlog/core";
 import type { BranchlogError } from "@branchlog/core";
-import type { FindOptions, FoundSessions, ListedSession } from "@branchlog/library";
-import type { SearchedDocument, SearchProgress } from "@branchlog/library";
-import { cwdOf } from "@branchlog/library/internal";
-import { Engine, requireOptions } from "@branchlog/core/internal";
+import type {
+  FindOptions,
+  FoundSessions,
+  ListedSession,
+  SearchedDocument,
+  SearchProgress,
+} from "@branchlog/library";
+import { cwdOf } from "@branchlog/library/catalogs";
+import { Engine } from "@branchlog/core/engine";
+import { requireOptions } from "@branchlog/core/files";
 import type { OptionNames } from "@branchlog/streaming";
 import { CountedOnce } from "./counted-once.ts";
 import { ownersAmong } from "./session-owners.ts";

@@ -4,27 +4,17 @@ import { runAsync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { Diagnostic } from "@branchlog/core";
 import type { EntryPlace } from "@branchlog/core/types";
-import {
-  IndexTable,
-  LineMap,
-  bodyBytesMax,
-  diagnosticsMax,
-  entryPlace,
-  rowFlags,
-  compareSums,
-  pageCount,
-} from "@branchlog/core/internal";
+import { IndexTable, LineMap, entryPlace, rowFlags, pageCount } from "@branchlog/core/rows";
+import { bodyBytesMax, diagnosticsMax, compareSums } from "@branchlog/core/files";
 import type {
   FoldedProjections,
-  FoundCheckpoint,
   Kind,
   LogIndexer,
   RestoredIndex,
   SavedDiagnostics,
-  ChangedBytes,
-  LogSums,
-  SumComparison,
-} from "@branchlog/core/internal";
+} from "@branchlog/core/rows";
+import type { FoundCheckpoint } from "@branchlog/core/engine";
+import type { ChangedBytes, LogSums, SumComparison } from "@branchlog/core/files";
 import type { CheckpointDifference, ChangedLine, Checksums } from "./finding.ts";
 
 export interface CheckpointFindings {

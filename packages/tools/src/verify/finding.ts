@@ -2,7 +2,7 @@
 import { decodeLine, lineKind, readRange, readShallow } from "@branchlog/streaming";
 import type { LineKind, ByteSource, LineRest } from "@branchlog/streaming";
 import type { EntryPlace, Clock } from "@branchlog/core/types";
-import type { FileStat } from "@branchlog/core/internal";
+import type { FileStat } from "@branchlog/core/files";
 import { writingMsMax } from "../limits.ts";
 
 /** Every kind by its weight, in the order of reports. */

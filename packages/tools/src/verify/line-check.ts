@@ -20,15 +20,14 @@ import type {
 import type { SessionEntry } from "@branchlog/core";
 import {
   FoldedProjections,
-  LinkCheck,
   LogIndexer,
-  bodyBytesMax,
-  diagnosticsMax,
   entryForm,
   entryPlace,
   inCurrentForm,
   usage,
-} from "@branchlog/core/internal";
+} from "@branchlog/core/rows";
+import { LinkCheck } from "@branchlog/core/engine";
+import { bodyBytesMax, diagnosticsMax } from "@branchlog/core/files";
 import { wholeCharacters } from "../repair/whole-characters.ts";
 import { endKind } from "./finding.ts";
 import type { BadLine, BadLineKind, DamagedEntry, LinePlace, PendingEnd } from "./finding.ts";

@@ -2,8 +2,9 @@
 import { hasByteOrderMark, lineKind, readRange } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { Diagnostic, Session } from "@branchlog/core";
-import { checkLinks, findCycles, orphanRows, watchedSession } from "@branchlog/core/internal";
-import type { Engine } from "@branchlog/core/internal";
+import { checkLinks, watchedSession } from "@branchlog/core/engine";
+import { findCycles, orphanRows } from "@branchlog/core/rows";
+import type { Engine } from "@branchlog/core/engine";
 import { findingsOf, endFinding, endKind, mayBeWritten } from "./finding.ts";
 import type { Finding, FindingKind } from "./finding.ts";
 import { checkTree } from "./tree-check.ts";

@@ -2,15 +2,10 @@
 import { isSpace, readFullySync, skipSpace } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { UnknownType } from "@branchlog/core/types";
-import {
-  UnknownTypes,
-  diagnosticsMax,
-  entryPlace,
-  findCycles,
-  orphanRows,
-  rowFlags,
-} from "@branchlog/core/internal";
-import type { LogIndexer, IndexTable } from "@branchlog/core/internal";
+import { UnknownTypes } from "@branchlog/core/engine";
+import { diagnosticsMax } from "@branchlog/core/files";
+import { entryPlace, findCycles, orphanRows, rowFlags } from "@branchlog/core/rows";
+import type { LogIndexer, IndexTable } from "@branchlog/core/rows";
 import type { FindingCounts, DuplicateId, Orphan, ParentCycle } from "./finding.ts";
 
 /** The tree of a log. Numbers are exact; lists are bounded. */

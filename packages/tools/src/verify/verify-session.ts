@@ -4,26 +4,18 @@ import { LineFramer, runAsync, scan } from "@branchlog/streaming";
 import type { Session } from "@branchlog/core";
 import {
   requireOptions,
-  watchedSession,
   checkpointKind,
   checkpointPath,
   diagnosticsMax,
   isBlocking,
   isBoundTo,
   loadPages,
-  readCheckpoint,
-  savedSums,
   yieldEveryMs,
-} from "@branchlog/core/internal";
+} from "@branchlog/core/files";
+import { watchedSession, readCheckpoint, savedSums } from "@branchlog/core/engine";
 import type { DanglingReference, DivergedEntry } from "@branchlog/core/types";
-import type {
-  Engine,
-  EngineSettings,
-  FileStat,
-  FoundCheckpoint,
-  LogFile,
-  LogSums,
-} from "@branchlog/core/internal";
+import type { Engine, FoundCheckpoint } from "@branchlog/core/engine";
+import type { EngineSettings, FileStat, LogFile, LogSums } from "@branchlog/core/files";
 import { checkCheckpoint, noDifferences, checkChecksums } from "./checkpoint-check.ts";
 import { findingsOf, isDamaged, mayBeWritten } from "./finding.ts";
 import type {

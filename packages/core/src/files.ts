@@ -1,0 +1,77 @@
+/**
+ * `@branchlog/core/files`: files, locks, stores and saved pages, for the packages of this
+ * workspace. It is no API: names come and go with any version.
+ */
+export {
+  requireBoolean,
+  requireOneOf,
+  requireOptions,
+  requireText,
+  requireAtLeast,
+  requireList,
+  invalidArgument,
+} from "./argument-checks.ts";
+export {
+  bodyBytesMax,
+  diagnosticsMax,
+  lockStaleMs,
+  yieldEveryMs,
+  redactedUnitsMax,
+} from "./limits.ts";
+export {
+  AtomicFile,
+  closeQuietly,
+  isLinkUnsupported,
+  makeDurableDirectory,
+  removeQuietly,
+  temporaryPath,
+  createLog,
+  createStreamedLog,
+  inBatches,
+  requireFree,
+  creationFailed,
+  logExists,
+  inLargeChunksAsync,
+  inLargeChunks,
+  directoryFailed,
+} from "./platform/atomic-file.ts";
+export { errorCodeOf, isSameFile } from "./platform/ports.ts";
+export { descriptorPoolOf } from "./platform/descriptor-pool.ts";
+export { LogFile } from "./platform/log-file.ts";
+export { removeAbandonedTickets } from "./platform/lock-queue.ts";
+export { isLiveProcess } from "./platform/process-name.ts";
+export { nodeFileSystem } from "./platform/node-file-system.ts";
+export type { FileStat, HeldLock } from "./platform/ports.ts";
+export { hashedName, keptPaths, sidecarPath, isOwnDirectory } from "./platform/sidecar.ts";
+export { checkpointPath, loadPages, beginCheckpoint } from "./checkpoint/checkpoint-file.ts";
+export { checkpointKind, filePieces } from "./checkpoint/page-file.ts";
+export { isBoundTo } from "./checkpoint/log-binding.ts";
+export { compareSums } from "./checkpoint/log-sums.ts";
+export type { ChangedBytes, LogSums, SumComparison } from "./checkpoint/log-sums.ts";
+export { engineSettings, engineOptionNames } from "./log/engine-options.ts";
+export type { EngineSettings } from "./log/engine-options.ts";
+export { acquireLock } from "./platform/lock.ts";
+export {
+  identityOf,
+  matchesFingerprint,
+  FingerprintingReader,
+  fingerprintOf,
+  nothingRead,
+} from "./log/fingerprint.ts";
+export type { LogIdentity, LogFingerprint } from "./log/fingerprint.ts";
+export {
+  requireStoredName,
+  storedLogExists,
+  storedLogGone,
+  storedLogMissing,
+} from "./store/stored-names.ts";
+export { registerBlockingStores, storePlace } from "./store/blocking-stores.ts";
+export type { BlockingStore, StorePlace } from "./store/blocking-stores.ts";
+export { isBlocking, isInStore } from "./store/log-store.ts";
+export { waitBlocking } from "./platform/blocking-wait.ts";
+export { resolvePath, expandPath, isSamePath } from "./platform/user-paths.ts";
+export { foreignPlaceCheck, foreignPlaces } from "./platform/foreign-places.ts";
+export { createPrivatePorts } from "./platform/private-ports.ts";
+export type { FileKind, PageFile } from "./checkpoint/page-file.ts";
+export { lockfileLock } from "./platform/lockfile-lock.ts";
+export { poll } from "./platform/polled-hints.ts";

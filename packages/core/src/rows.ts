@@ -1,0 +1,151 @@
+/**
+ * `@branchlog/core/rows`: records as rows and bodies, for the packages of this workspace. It is no
+ * API: names come and go with any version.
+ */
+export type {
+  AssistantContent,
+  UserContent,
+  ContentBlock,
+  SystemTool,
+  UsageCost,
+} from "./entries/message-types.ts";
+export {
+  encodeDraft,
+  encodeHeader,
+  guardEncoding,
+  spliceDraft,
+  objectText,
+} from "./entries/encode-entry.ts";
+export { exactArguments, keptArguments, behindText } from "./entries/exact-numbers.ts";
+export type { ExactArguments } from "./entries/exact-numbers.ts";
+export { isDeeper, isObject, objectAt, stringAt, timeAt } from "./entries/json-fields.ts";
+export {
+  SavedFields,
+  finiteNumber,
+  malformed,
+  savedText,
+  wholeNumber,
+} from "./entries/saved-fields.ts";
+export { AnswerJoiner, answerKey } from "./entries/answers.ts";
+export { isValidSessionId, assertValidSessionId } from "./entries/identifiers.ts";
+export {
+  dialectKey,
+  dialectOfEntry,
+  dialectOfLog,
+  dialectMarkers,
+  dialectNames,
+} from "./dialects/dialect.ts";
+export type { DialectEvidence } from "./dialects/dialect.ts";
+export { noUsage, usageOfBoth } from "./dialects/foreign-content.ts";
+export { transcriptNames, isOfSession, transcriptOf } from "./dialects/foreign-record.ts";
+export { placeOf } from "./dialects/transcript.ts";
+export {
+  currentVersion,
+  entryForm,
+  readHeader,
+  upcastHeader,
+  upcastEntry,
+} from "./dialects/header.ts";
+export type { EntryForm, UpcastContext } from "./dialects/header.ts";
+export {
+  isLinked,
+  readRecord,
+  sourceType,
+  titleSlotType,
+  headerOf,
+} from "./dialects/log-record.ts";
+export {
+  applyEdits,
+  findMember,
+  locateMembers,
+  relinkLine,
+  replaceMembers,
+  setMembers,
+} from "./dialects/object-members.ts";
+export type {
+  MemberChange,
+  MemberEdit,
+  NewValue,
+  ObjectMembers,
+} from "./dialects/object-members.ts";
+export { titleSlotBytes, readTitleSlot } from "./dialects/title-slot.ts";
+export {
+  findCycles,
+  orphanRows,
+  parentFinder,
+  pathToRow,
+  childrenOfHandle,
+} from "./index-table/tree-walk.ts";
+export type { Kind } from "./index-table/row-table.ts";
+export { LineMap, rowFlags, rootHandle } from "./index-table/row-table.ts";
+export { entryPlace } from "./index-table/diagnostics.ts";
+export type { SavedDiagnostics } from "./index-table/diagnostics.ts";
+export { IndexTable } from "./index-table/index-table.ts";
+export type { RestoredIndex } from "./index-table/index-table.ts";
+export { pageCount, pageElements, savedColumn } from "./index-table/saved-pages.ts";
+export { LogIndexer } from "./index-table/log-indexer.ts";
+export { inCurrentForm } from "./bodies/body-reader.ts";
+export { FoldedProjections } from "./projections/folded.ts";
+export {
+  entryMessages,
+  buildContext,
+  projectContext,
+  selectContext,
+  projectEntry,
+} from "./projections/context.ts";
+export { usage } from "./projections/usage.ts";
+export { lineChunks, rowLines } from "./bodies/row-lines.ts";
+export type { LineSource, RowLine } from "./bodies/row-lines.ts";
+export { namingTypes, sessionName, nameInForce, nameSaidBy } from "./projections/name.ts";
+export {
+  compressedErrorAt,
+  requireNoTranscript,
+  transcriptErrorAt,
+  readableKind,
+} from "./log/foreign-transcript.ts";
+export {
+  isStoredObject,
+  storedList,
+  storedTimeMs,
+  storedText,
+} from "./projections/stored-value.ts";
+export type {
+  OmpSessionEntry,
+  SessionInit,
+  ArchiveEntry,
+  ModeChangeEntry,
+  ResetBoundaryEntry,
+  ServiceTierChangeEntry,
+  SessionInitEntry,
+  TitleChangeEntry,
+  TtsrInjectionEntry,
+} from "./entries/omp-entry-types.ts";
+export { mainRole, roleModelType } from "./dialects/model-reference.ts";
+export type { TitleSource } from "./dialects/title-slot.ts";
+export type {
+  BranchSummaryDraft,
+  CompactionDraft,
+  ContextEditDraft,
+} from "./entries/entry-draft.ts";
+export type { ContextEditReplacement } from "./entries/entry-types.ts";
+export type {
+  SessionProjection,
+  ContextProblem,
+  ContextProblemReason,
+  OnContextProblem,
+  ProjectedEntries,
+  ProjectedEntry,
+} from "./projections/context.ts";
+export { arrayPathView } from "./projections/projection.ts";
+export type { PathView } from "./projections/projection.ts";
+export { legacyEntryId } from "./dialects/migrate-line.ts";
+export { cycleRows } from "./projections/tree.ts";
+export type { SavedColumn } from "./index-table/saved-pages.ts";
+export { summary, isDate, withUnread } from "./projections/summary.ts";
+export type { GivenName } from "./projections/name.ts";
+export type { UnreadMessages } from "./projections/summary.ts";
+export { transcriptRecords } from "./dialects/transcript-records.ts";
+export type { Transcript, TranscriptRow } from "./dialects/transcript.ts";
+export type { TranscriptRecord } from "./dialects/transcript-records.ts";
+export type { RowBody } from "./bodies/body-reader.ts";
+export { settingsOfPath } from "./projections/settings.ts";

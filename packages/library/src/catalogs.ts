@@ -1,0 +1,30 @@
+/**
+ * `@branchlog/library/catalogs`: what directories hold, for the packages of this
+ * workspace. It is no API: names come and go with any version.
+ */
+export { searchStored } from "./search/stored-search.ts";
+export { cwdOf } from "./find/session-groups.ts";
+export { readSessionHeaderSync } from "./catalog/header-search.ts";
+export { latestStored } from "./find/stored-sessions.ts";
+export { DirectoryCatalog } from "./catalog/directory-catalog.ts";
+export type { LookedAtFile } from "./catalog/directory-catalog.ts";
+export { Ranking } from "./catalog/listed-session.ts";
+export { sessionFilesBelow, sessionFilesIn, isSessionFileName } from "./catalog/session-files.ts";
+export type { SessionFile } from "./catalog/session-files.ts";
+export { readSessionTextSync, sessionTextSync } from "./catalog/session-scan.ts";
+export {
+  resolveSessionDir,
+  sessionsRoot,
+  isDefaultSessionDir,
+  makeSessionDirectory,
+  getAgentDir,
+  getDefaultSessionDir,
+} from "./find/pi-directory.ts";
+export { StoredCatalog } from "./catalog/stored-catalog.ts";
+export {
+  getAgentDir as ompAgentDir,
+  getBlobsDir,
+  getDefaultSessionDir as ompDefaultSessionDir,
+  sessionDirsOf,
+  sessionsRoot as ompSessionsRoot,
+} from "./find/omp-directory.ts";
