@@ -1,53 +1,22 @@
 /** Peers beside ours: what crashes is a result, and what is not installed is left out. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { BenchCase } from "../../packages/bench/src/bench-case.ts";
+import { describe, expect, it } from "vitest";
 import { cases } from "../../packages/bench/src/case-list.ts";
 import { createReport, toMarkdown } from "../../packages/bench/src/report.ts";
 import { checkContext, onBothNodes, sessionPeers } from "../../packages/bench/src/peers.ts";
 import { describeFailure, runSuite } from "../../packages/bench/src/run-cases.ts";
 import { sampleMachine } from "./sample-report.ts";
-
-const source = new URL("../../packages/bench/src/", import.meta.url);
-let folder = "";
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "branchlog-peers-"));
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+import { suiteOptions, writeCase } from "./written-cases.ts";
 
 describe("a case with peers", () => {
-  const caseUrlOf = (name: string): string => pathToFileURL(join(folder, `${name}.ts`)).href;
-
   async function run(name: string, subjects: string) {
-    const text = `
-      import { defineCase } from ${JSON.stringify(new URL("bench-case.ts", source).href)};
-      export const benchCase = defineCase({
-        name: "${name}", question: "What?", goal: "none.", nodeFlags: [],
-        figures: () => ({}),
-        check: (result) => { if (result !== 1) throw new Error("expected 1,\\n got " + result); },
-        subjects: [
-          { name: "ours", role: "ours", prepare: () => () => 1 },
-          ${subjects}
-        ],
-      });`;
-    writeFileSync(join(folder, `${name}.ts`), text);
-    const { benchCase } = (await import(/* @vite-ignore */ caseUrlOf(name))) as {
-      benchCase: BenchCase;
-    };
+    const benchCase = await writeCase(
+      name,
+      `check: (result) => { if (result !== 1) throw new Error("expected 1,\\n got " + result); },
+       subjects: [{ name: "ours", role: "ours", prepare: () => () => 1 }, ${subjects}],`,
+    );
     const [report] = await runSuite([benchCase], {
-      scale: "quick",
+      ...suiteOptions,
       runs: 2,
-      childUrl: new URL("case-child.ts", source).href,
-      caseUrlOf,
-      launchFlags: ["--import", "tsx"],
-      ensureInput: () => {
-        throw new Error("no case of this test needs an input");
-      },
       peerSets: new Set(["peers"]),
     });
     if (report === undefined) throw new Error("no report");

@@ -1,65 +1,18 @@
 /** The harness checks itself: what is wrong, slow to death or broken never becomes a number. */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execPath } from "node:process";
 import { text as readText } from "node:stream/consumers";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
 import { type BenchCase, type CaseInput, noFacts } from "../../packages/bench/src/bench-case.ts";
-import {
-  CaseFailure,
-  runProcessCase,
-  runSuite,
-  type SuiteOptions,
-} from "../../packages/bench/src/run-cases.ts";
+import { CaseFailure, runProcessCase, runSuite } from "../../packages/bench/src/run-cases.ts";
 import { type CaseReport, createReport, toMarkdown } from "../../packages/bench/src/report.ts";
 import { sampleMachine } from "./sample-report.ts";
+import { folder, launch, moduleUrl, suiteOptions, writeCase } from "./written-cases.ts";
 
-const source = new URL("../../packages/bench/src/", import.meta.url);
-// The children run from the sources here, so that this test needs no build.
-const launchFlags = ["--import", "tsx"];
-const childUrl = new URL("case-child.ts", source).href;
 const input: Omit<CaseInput, "scratch"> = { scale: "quick", path: "", facts: noFacts };
-
-let folder = "";
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "branchlog-suite-"));
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-
-const moduleUrl = (name: string): string => pathToFileURL(join(folder, `${name}.ts`)).href;
-
-/** Writes a case module and loads it, as the command loads its cases. */
-async function writeCase(name: string, parts: string): Promise<BenchCase> {
-  const text = `
-    import { writeFileSync } from "node:fs";
-    import { getHeapStatistics } from "node:v8";
-    import { defineCase } from ${JSON.stringify(new URL("bench-case.ts", source).href)};
-    export const benchCase = defineCase({
-      name: ${JSON.stringify(name)}, question: "What?", goal: "none.", nodeFlags: [],
-      figures: () => ({}), check: () => {},
-      subjects: [{ name: "one", role: "ours", prepare: () => () => 1 }],
-      ${parts}
-    });`;
-  writeFileSync(join(folder, `${name}.ts`), text);
-  const loaded = (await import(/* @vite-ignore */ moduleUrl(name))) as { benchCase: BenchCase };
-  return loaded.benchCase;
-}
-
-const suiteOptions: SuiteOptions = {
-  scale: "quick",
-  runs: 1,
-  childUrl,
-  caseUrlOf: moduleUrl,
-  launchFlags,
-  ensureInput: () => {
-    throw new Error("no case of this test needs an input");
-  },
-};
 
 describe("a suite", () => {
   it("fails a case whose check fails, reports no number for it, and continues", async () => {
@@ -187,7 +140,7 @@ describe("a case in processes of its own", () => {
 
   it("waits for a request that comes late", async () => {
     const benchCase = await writeCase("late", "");
-    const child = spawn(execPath, [...launchFlags, fileURLToPath(childUrl)]);
+    const child = spawn(execPath, [...launch.launchFlags, fileURLToPath(launch.childUrl)]);
     child.stderr.resume();
     const output = readText(child.stdout);
     const caseUrl = moduleUrl(benchCase.name);

@@ -26,7 +26,7 @@ import {
 import type { FileSystem, Ports } from "@branchlog/core/testing";
 import { createRandom } from "@branchlog/bench/generator";
 import { readDocument } from "../../packages/connectonion/src/read-document.ts";
-import { CrashFileSystem } from "../support/crash-file-system.ts";
+import { dieAtEveryCall, diskWith } from "../support/crash-file-system.ts";
 import { runs, seed } from "../support/fault-seed.ts";
 import { failingFileSystem, failures } from "../support/failing-calls.ts";
 import { sampledCalls } from "../support/sampled-calls.ts";
@@ -304,23 +304,21 @@ describe("a document that others write, too", () => {
     const random = createRandom(seed);
     const path = "/d/oo.yaml";
     const before = fixtureText("ideal");
-    for (let calls = 0; ; calls += 1) {
-      const disk = new CrashFileSystem();
-      disk.addDurable(path, Buffer.from(before));
-      const ports = createMemoryPorts({ fs: disk.fs });
-      const session = await openConnectonion(path, { ports });
-      disk.dieAfter(calls);
-      const result = await session.appendTurn(turn, messages).catch(() => undefined);
-      for (let run = 0; run < 8; run += 1) {
-        const found = disk
-          .afterPowerLoss((of) => random.below(of))
-          .readFileSync(path)
-          .toString();
-        if (found === before) expect(result, `after ${calls} calls`).toBeUndefined();
-        else expect(readDocument(found, path).document.turns).toHaveLength(4);
-      }
-      if (!disk.isDead) break;
-    }
+    await dieAtEveryCall(
+      () => diskWith(path, Buffer.from(before)),
+      async ({ fs }) => {
+        const session = await openConnectonion(path, { ports: createMemoryPorts({ fs }) });
+        return session.appendTurn(turn, messages);
+      },
+      (disk, result, calls) => {
+        for (let run = 0; run < 8; run += 1) {
+          const left = disk.afterPowerLoss((of) => random.below(of));
+          const found = left.readFileSync(path).toString();
+          if (found === before) expect(result, `after ${calls} calls`).toBeUndefined();
+          else expect(readDocument(found, path).document.turns).toHaveLength(4);
+        }
+      },
+    );
   });
 
   it("is left alone if it keeps changing", async () => {

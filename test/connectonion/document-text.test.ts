@@ -2,14 +2,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readDocument } from "../../packages/connectonion/src/read-document.ts";
-import { pythonWithYaml, runPython, withoutPython } from "../support/python-yaml.ts";
+import { loadedByPython, pythonWithYaml, withoutPython } from "../support/python-yaml.ts";
 import { arbitraryData, fixtureText, textOf } from "./documents.ts";
-
-/** A lone surrogate cannot come out of Python as UTF-8. */
-const loadAll = [
-  "import yaml, json, sys",
-  "print(json.dumps([yaml.safe_load(t) for t in json.load(sys.stdin)]))",
-].join("\n");
 
 describe("the text of a document", () => {
   it("has the form of the format: all turns first, blocks for texts of several lines", () => {
@@ -38,6 +32,6 @@ describe("the text of a document", () => {
   it.skipIf(pythonWithYaml === undefined)(`is read so by PyYAML, too${withoutPython}`, () => {
     const samples = fc.sample(arbitraryData, { numRuns: 150, seed: 1 });
     const texts = samples.map((data) => textOf(data));
-    expect(runPython(loadAll, JSON.stringify(texts))).toEqual(samples);
+    expect(loadedByPython(texts)).toEqual(samples);
   });
 });

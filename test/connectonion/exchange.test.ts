@@ -53,11 +53,18 @@ messages:
     - {id: c1, type: function, function: {name: f, arguments: '{"a":${deep}}'}}
 `;
 
+/** Places of a document, of the log that it becomes, and of what that becomes. */
+function newPlaces(): Readonly<Record<"directory" | "source" | "log" | "copy" | "again", string>> {
+  const directory = temporaryDirectory();
+  const at = (name: string): string => join(directory, name);
+  const documents = { source: at("source.yaml"), copy: at("copy.yaml") };
+  return { directory, ...documents, log: at("log.jsonl"), again: at("again.jsonl") };
+}
+
 describe("a document that becomes a log", () => {
   it.each(["ideal", "dumped", "nested"])("and a document again says the same: %s", async (name) => {
-    const directory = temporaryDirectory();
+    const { directory, log, copy } = newPlaces();
     const source = fixture(`connectonion-${name}.yaml`);
-    const [log, copy] = [join(directory, "a.jsonl"), join(directory, "b.yaml")];
     const before = readFileSync(source);
     const imported = await importConnectonion(source, log);
     const exported = await exportConnectonion(log, copy);
@@ -66,11 +73,11 @@ describe("a document that becomes a log", () => {
     expect(other.document).toEqual(one.document);
     expect(JSON.stringify(other.document.data)).toBe(JSON.stringify(one.document.data));
     expect(readFileSync(source)).toEqual(before);
-    expect(readdirSync(directory).toSorted()).toEqual(["a.jsonl", "b.yaml"]);
+    expect(readdirSync(directory).toSorted()).toEqual(["copy.yaml", "log.jsonl"]);
   });
 
   it("is a session like any other: turns, context, usage", async () => {
-    const log = join(temporaryDirectory(), "a.jsonl");
+    const { log } = newPlaces();
     await importConnectonion(fixture("connectonion-ideal.yaml"), log, { cwd: "/work", id: "oo-1" });
     const session = await openSession(log, { access: "read" });
     const { turns: found } = await openConnectonion(fixture("connectonion-ideal.yaml"));
@@ -105,8 +112,7 @@ describe("a document that becomes a log", () => {
   });
 
   it("keeps eval fields, and loads what is said later", async () => {
-    const directory = temporaryDirectory();
-    const log = join(directory, "a.jsonl");
+    const { log, copy } = newPlaces();
     await importConnectonion(fixture("connectonion-dumped.yaml"), log);
     const session = await openSession(log);
     const [first, second] = await sessionTurns(session);
@@ -116,9 +122,9 @@ describe("a document that becomes a log", () => {
     await session.append(said(user("again")));
     await session.append(said(answer([{ type: "text", text: "done" }])));
     await session.close();
-    const { lost } = await exportConnectonion(log, join(directory, "b.yaml"));
+    const { lost } = await exportConnectonion(log, copy);
     expect(lost).toEqual([{ reason: "times of messages", count: 2 }]);
-    const document = await openConnectonion(join(directory, "b.yaml"));
+    const document = await openConnectonion(copy);
     const { turns, storedTotals, totals } = document;
     expect(turns[0]).toMatchObject({
       passed: false,
@@ -185,16 +191,13 @@ describe("a document that becomes a log", () => {
       "turns:\n- turn: 1\nmessages:\n  1:\n  - {role: user, content: a}\n  - {role: user, content: b}\n  - {role: system, content: c}\n  - {role: developer, content: d}\n",
     ],
   ])("keeps %s", async (_, text) => {
-    const directory = temporaryDirectory();
-    const [source, log, copy] = ["a.yaml", "a.jsonl", "b.yaml"].map((name) =>
-      join(directory, name),
-    );
-    writeFileSync(source ?? "", text);
-    await importConnectonion(source ?? "", log ?? "");
-    await exportConnectonion(log ?? "", copy ?? "");
-    const [one, other] = [await openConnectonion(source ?? ""), await openConnectonion(copy ?? "")];
+    const { source, log, copy } = newPlaces();
+    writeFileSync(source, text);
+    await importConnectonion(source, log);
+    await exportConnectonion(log, copy);
+    const [one, other] = [await openConnectonion(source), await openConnectonion(copy)];
     expect(other.document.data).toEqual(one.document.data);
-    const turns = await sessionTurns(await openSession(log ?? "", { access: "read" }));
+    const turns = await sessionTurns(await openSession(log, { access: "read" }));
     expect(turns).toHaveLength(one.turns.length);
   });
 
@@ -217,11 +220,8 @@ describe("a document that becomes a log", () => {
 
 describe("a log that becomes a document", () => {
   it("says what a document can say, and tells what it cannot", async () => {
-    const directory = temporaryDirectory();
-    const [log, copy, again] = ["a.jsonl", "b.yaml", "c.jsonl"].map((name) =>
-      join(directory, name),
-    );
-    const session = await createSession(log ?? "", { cwd: "/w" });
+    const { log, copy, again } = newPlaces();
+    const session = await createSession(log, { cwd: "/w" });
     const thinking = { type: "thinking", thinking: "hm" } as const;
     const call = {
       type: "toolCall",
@@ -252,7 +252,7 @@ describe("a log that becomes a document", () => {
       tokensBefore: 9,
     });
     await session.append(said(answer([{ type: "text", text: "Nice." }])));
-    const { lost, turns } = await exportConnectonion(session, copy ?? "", { name: "oo" });
+    const { lost, turns } = await exportConnectonion(session, copy, { name: "oo" });
     expect(turns).toBe(2);
     expect(lost).toEqual([
       { reason: "compactions and branch summaries", count: 1 },
@@ -260,7 +260,7 @@ describe("a log that becomes a document", () => {
       { reason: "thinking", count: 1 },
       { reason: "times of messages", count: 6 },
     ]);
-    const document = await openConnectonion(copy ?? "");
+    const document = await openConnectonion(copy);
     expect(document.document).toMatchObject({
       name: "oo",
       systemPrompt: "Be brief.",
@@ -271,8 +271,8 @@ describe("a log that becomes a document", () => {
       { type: "text", text: "two" },
       { type: "image_url", image_url: { url: "data:image/png;base64,aGk=" } },
     ]);
-    await importConnectonion(copy ?? "", again ?? "");
-    const back = await openSession(again ?? "", { access: "read" });
+    await importConnectonion(copy, again);
+    const back = await openSession(again, { access: "read" });
     expect((await sessionTurns(back)).map(shown)).toEqual((await sessionTurns(session)).map(shown));
     const bare = (messages: readonly AgentMessage[]): unknown[] =>
       messages.map((message) => ({
@@ -293,9 +293,8 @@ describe("a log that becomes a document", () => {
     "pi-system-messages",
     "realistic-session",
   ])("gives one that is read without a finding: %s", async (name) => {
-    const directory = temporaryDirectory();
+    const { copy } = newPlaces();
     const source = await openSession(fixture(`${name}.jsonl`), { access: "read" });
-    const copy = join(directory, "a.yaml");
     await exportConnectonion(source, copy);
     const { diagnostics, turns } = await openConnectonion(copy);
     expect(diagnostics).toEqual([]);

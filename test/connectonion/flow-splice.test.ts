@@ -6,7 +6,12 @@ import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { flowText } from "../../packages/connectonion/src/yaml-text.ts";
 import { spliceTurn } from "../../packages/connectonion/src/turn-splice.ts";
 import type { TurnToAdd } from "../../packages/connectonion/src/turn-splice.ts";
-import { pythonWithYaml, runPython, withoutPython } from "../support/python-yaml.ts";
+import {
+  loadedByPython,
+  pythonWithYaml,
+  runPython,
+  withoutPython,
+} from "../support/python-yaml.ts";
 import { arbitraryData, arbitraryTurn, textOf } from "./documents.ts";
 import { dataOf, sample, says, withTurn } from "./spliced-turns.ts";
 
@@ -153,10 +158,8 @@ describe("any turn in any document in flow style", () => {
       const inputs = cases.map(([data]) => data);
       const texts = runPython(script.join("\n"), JSON.stringify(inputs)) as string[];
       const spliced = texts.map((text, at) => splicedText(text, cases[at]?.[1] ?? sample));
-      const load =
-        "import yaml, json, sys\nprint(json.dumps([yaml.safe_load(t) for t in json.load(sys.stdin)]))";
-      const read = runPython(load, JSON.stringify(spliced));
-      const known = runPython(load, JSON.stringify(texts)) as JsonObject[];
+      const read = loadedByPython(spliced);
+      const known = loadedByPython(texts) as JsonObject[];
       expect(read).toEqual(known.map((data, at) => withTurn(data, cases[at]?.[1] ?? sample)));
     },
   );

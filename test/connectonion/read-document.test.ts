@@ -148,9 +148,6 @@ describe("a document that cannot be read", () => {
 
   it("is damaged if another one follows it in the same file", () => {
     expect(failure("name: a\n---\nname: b\n")).toEqual(["ERR_DOCUMENT_DAMAGED", 2, 1]);
-  });
-
-  it("is reported in a message of its own if it is another one", () => {
     expect(() => read("name: a\n---\nname: b\n")).toThrow("a second document begins there");
   });
 
@@ -201,10 +198,6 @@ describe("a document that cannot be read", () => {
       expect(read(`${text}turns: []\n`).turns).toEqual([]);
       expect(read(`${text}turns: []\n`).name.length > 1_000).toBe(!text.includes("#"));
     }
-  });
-
-  it("is refused so, too, if its keys are nested", () => {
-    expect(() => read(`a: b\n${"? ".repeat(10_000)}a\n`)).toThrow("nested more than 500 levels");
   });
 
   it.each([

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memorySession, openSession } from "@branchlog/core";
-import type { EntryDraft, Session, SessionEntry } from "@branchlog/core";
+import type { EntryDraft, Session } from "@branchlog/core";
 import {
   messagesForReplay,
   messagesForResume,
@@ -15,6 +15,7 @@ import {
   turnsOfEntries,
 } from "@branchlog/connectonion";
 import type { SessionTurn } from "@branchlog/connectonion";
+import { collected } from "../support/collected.ts";
 import { fixture } from "../cli/command-run.ts";
 import { assistantMessage } from "../core/projections/sample-entries.ts";
 
@@ -31,8 +32,7 @@ const say = (targetId: string, fields: object): EntryDraft => ({
 
 /** The turns as the pure projection makes them of everything that the session holds. */
 async function expected(session: Session): Promise<SessionTurn[]> {
-  const all: SessionEntry[] = [];
-  for await (const entry of session.entries()) all.push(entry);
+  const all = await collected(session.entries());
   return turnsOfEntries(await session.branch(), turnNotesIn(all));
 }
 

@@ -8,18 +8,6 @@ const note = (data: unknown): SessionEntry =>
   stored("custom", "n", null, { customType: "branchlog.turn", data });
 
 describe("notes about turns", () => {
-  it("are merged key by key, the later one's keys first", () => {
-    const entries = [
-      note({ targetId: "1", fields: { model: "a", cost: 1 } }),
-      note({ targetId: "2", fields: { model: "c" } }),
-      note({ targetId: "1", fields: { model: "b" } }),
-    ];
-    expect([...turnNotesIn(entries)]).toEqual([
-      ["1", { model: "b", cost: 1 }],
-      ["2", { model: "c" }],
-    ]);
-  });
-
   it("are only entries of their type, whatever others hold (Verifies: P10)", () => {
     const data = { targetId: "1", fields: { model: "a" } };
     const entries = [

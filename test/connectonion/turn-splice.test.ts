@@ -8,7 +8,12 @@ import { everyCase } from "../support/law-time.ts";
 import type { JsonObject } from "@branchlog/streaming";
 import { isBranchlogError } from "@branchlog/core";
 import { spliceTurn } from "../../packages/connectonion/src/turn-splice.ts";
-import { pythonWithYaml, runPython, withoutPython } from "../support/python-yaml.ts";
+import {
+  loadedByPython,
+  pythonWithYaml,
+  runPython,
+  withoutPython,
+} from "../support/python-yaml.ts";
 import { arbitraryData, arbitraryLayout, arbitraryTurn, fixtureText, textOf } from "./documents.ts";
 import { dataOf, sample, says, withTurn } from "./spliced-turns.ts";
 
@@ -193,11 +198,9 @@ describe("a turn that is put into a document", () => {
         expect(isWithin(text, result)).toBe(true);
         return result;
       });
-      const load =
-        "import yaml, json, sys\nprint(json.dumps([yaml.safe_load(t) for t in json.load(sys.stdin)]))";
-      const read = runPython(load, JSON.stringify(spliced));
+      const read = loadedByPython(spliced);
       // It does not read everything as it was before it wrote it: U+0085 is a line break to it.
-      const known = runPython(load, JSON.stringify(texts)) as JsonObject[];
+      const known = loadedByPython(texts) as JsonObject[];
       // A whole number that no double holds is a text to us.
       const held = [
         "import yaml, json, sys",

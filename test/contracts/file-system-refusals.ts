@@ -1,6 +1,7 @@
 /** How every file system adapter must refuse: with errors as Node throws them, changing nothing. */
 import { deepEqual, equal, match, ok, rejects, throws } from "node:assert/strict";
 import { join } from "node:path";
+import type { FileSystem, OpenMode } from "@branchlog/core/testing";
 import type { Contract } from "./contract.ts";
 import { createFile, textAt } from "./file-system-setting.ts";
 import type { FileSystemSetting } from "./file-system-setting.ts";
@@ -51,6 +52,7 @@ export function fileSystemRefusals(setUp: () => FileSystemSetting): Contract {
 function checkFailure(setting: FileSystemSetting, { code, syscall, act }: Failure): void {
   createFile(setting, join(setting.root, "file"), "content");
   setting.fs.makeDirectorySync(join(setting.root, "directory", "inner"));
+  setting.fs.makeDirectorySync(join(setting.root, "other"));
   throws(
     () => act(setting),
     (error: NodeJS.ErrnoException) => {
@@ -73,168 +75,103 @@ interface Failure {
   readonly act: (setting: FileSystemSetting) => unknown;
 }
 
-/** The calls. In each case the root holds the file `file` and the directory `directory/inner`. */
+type Code = Failure["code"];
+
+const opening = (name: string, code: Code, path: string, mode: OpenMode): Failure => {
+  return {
+    name,
+    code,
+    syscall: "open",
+    act: ({ fs, root }) => fs.openSync(join(root, path), mode),
+  };
+};
+const moving = (
+  how: "link" | "rename",
+  name: string,
+  code: Code,
+  from: string,
+  to: string,
+): Failure => {
+  const act = ({ fs, root }: FileSystemSetting): void =>
+    fs[`${how}Sync`](join(root, from), join(root, to));
+  return { name, code, syscall: how, act };
+};
+const calls = {
+  unlink: "unlinkSync",
+  mkdir: "makeDirectorySync",
+  scandir: "listSync",
+  realpath: "realpathSync",
+} as const;
+const calling = (syscall: keyof typeof calls, name: string, code: Code, path: string): Failure => {
+  return { name, code, syscall, act: ({ fs, root }) => fs[calls[syscall]](join(root, path)) };
+};
+/** A call with a descriptor of a path. */
+const using =
+  (path: string, act: (fs: FileSystem, fd: number) => unknown): Failure["act"] =>
+  ({ fs, root }) => {
+    const fd = fs.openSync(join(root, path), "read");
+    try {
+      act(fs, fd);
+    } finally {
+      fs.closeSync(fd);
+    }
+  };
+
+const isDirectory = /^(EISDIR|EPERM)$/;
+const belowFile = /^(ENOTDIR|ENOENT)$/;
+
+/** The calls. The root holds the file `file`, and the directories `directory/inner` and `other`. */
 const failures: readonly Failure[] = [
-  {
-    name: "opening a missing file to read",
-    code: "ENOENT",
-    syscall: "open",
-    act: ({ fs, root }) => fs.openSync(join(root, "missing"), "read"),
-  },
-  {
-    name: "opening a missing file to append",
-    code: "ENOENT",
-    syscall: "open",
-    act: ({ fs, root }) => fs.openSync(join(root, "missing"), "append"),
-  },
-  {
-    name: "creating a file that exists",
-    code: "EEXIST",
-    syscall: "open",
-    act: ({ fs, root }) => fs.openSync(join(root, "file"), "create"),
-  },
-  {
-    name: "creating a file where a directory is",
-    code: "EEXIST",
-    syscall: "open",
-    act: ({ fs, root }) => fs.openSync(join(root, "directory"), "create"),
-  },
-  {
-    name: "creating a file in a missing directory",
-    code: "ENOENT",
-    syscall: "open",
-    act: ({ fs, root }) => fs.openSync(join(root, "missing", "a"), "create"),
-  },
-  {
-    name: "opening a directory to append",
-    code: /^(EISDIR|EPERM)$/,
-    syscall: "open",
-    act: ({ fs, root }) => fs.openSync(join(root, "directory"), "append"),
-  },
-  {
-    name: "opening a file below a file",
-    code: /^(ENOTDIR|ENOENT)$/,
-    syscall: "open",
-    act: ({ fs, root }) => fs.openSync(join(root, "file", "a"), "read"),
-  },
-  {
-    name: "linking to a name that is taken",
-    code: "EEXIST",
-    syscall: "link",
-    act: ({ fs, root }) => fs.linkSync(join(root, "file"), join(root, "directory")),
-  },
-  {
-    name: "linking a missing file",
-    code: "ENOENT",
-    syscall: "link",
-    act: ({ fs, root }) => fs.linkSync(join(root, "missing"), join(root, "new")),
-  },
-  {
-    name: "renaming a missing file",
-    code: "ENOENT",
-    syscall: "rename",
-    act: ({ fs, root }) => fs.renameSync(join(root, "missing"), join(root, "new")),
-  },
-  {
-    name: "renaming into a missing directory",
-    code: "ENOENT",
-    syscall: "rename",
-    act: ({ fs, root }) => fs.renameSync(join(root, "file"), join(root, "missing", "new")),
-  },
-  {
-    name: "renaming a file to a directory",
-    code: /^(EISDIR|EPERM)$/,
-    syscall: "rename",
-    act: ({ fs, root }) => fs.renameSync(join(root, "file"), join(root, "directory")),
-  },
-  {
-    name: "renaming a directory to a file",
-    code: /^(ENOTDIR|EPERM|EACCES)$/,
-    syscall: "rename",
-    act: ({ fs, root }) => fs.renameSync(join(root, "directory"), join(root, "file")),
-  },
-  {
-    name: "renaming a directory into itself",
-    code: /^(EINVAL|EPERM|EBUSY)$/,
-    syscall: "rename",
-    act: ({ fs, root }) =>
-      fs.renameSync(join(root, "directory"), join(root, "directory", "inner", "new")),
-  },
-  {
-    name: "renaming a directory to one that is not empty",
-    code: /^(ENOTEMPTY|EEXIST|EPERM)$/,
-    syscall: "rename",
-    act({ fs, root }) {
-      fs.makeDirectorySync(join(root, "other"));
-      fs.renameSync(join(root, "other"), join(root, "directory"));
-    },
-  },
-  {
-    name: "unlinking a missing file",
-    code: "ENOENT",
-    syscall: "unlink",
-    act: ({ fs, root }) => fs.unlinkSync(join(root, "missing")),
-  },
-  {
-    name: "unlinking a directory",
-    code: /^(EISDIR|EPERM)$/,
-    syscall: "unlink",
-    act: ({ fs, root }) => fs.unlinkSync(join(root, "directory")),
-  },
-  {
-    name: "making a directory where a file is",
-    code: "EEXIST",
-    syscall: "mkdir",
-    act: ({ fs, root }) => fs.makeDirectorySync(join(root, "file")),
-  },
-  {
-    name: "making a directory below a file",
-    code: /^(ENOTDIR|ENOENT)$/,
-    syscall: "mkdir",
-    act: ({ fs, root }) => fs.makeDirectorySync(join(root, "file", "a")),
-  },
-  {
-    name: "listing a missing directory",
-    code: "ENOENT",
-    syscall: "scandir",
-    act: ({ fs, root }) => fs.listSync(join(root, "missing")),
-  },
-  {
-    name: "listing a file",
-    code: "ENOTDIR",
-    syscall: "scandir",
-    act: ({ fs, root }) => fs.listSync(join(root, "file")),
-  },
-  {
-    name: "canonicalising what does not exist",
-    code: "ENOENT",
-    syscall: "realpath",
-    act: ({ fs, root }) => fs.realpathSync(join(root, "missing")),
-  },
+  opening("opening a missing file to read", "ENOENT", "missing", "read"),
+  opening("opening a missing file to append", "ENOENT", "missing", "append"),
+  opening("creating a file that exists", "EEXIST", "file", "create"),
+  opening("creating a file where a directory is", "EEXIST", "directory", "create"),
+  opening("creating a file in a missing directory", "ENOENT", "missing/a", "create"),
+  opening("opening a directory to append", isDirectory, "directory", "append"),
+  opening("opening a file below a file", belowFile, "file/a", "read"),
+  moving("link", "linking to a name that is taken", "EEXIST", "file", "directory"),
+  moving("link", "linking a missing file", "ENOENT", "missing", "new"),
+  moving("rename", "renaming a missing file", "ENOENT", "missing", "new"),
+  moving("rename", "renaming into a missing directory", "ENOENT", "file", "missing/new"),
+  moving("rename", "renaming a file to a directory", isDirectory, "file", "directory"),
+  moving(
+    "rename",
+    "renaming a directory to a file",
+    /^(ENOTDIR|EPERM|EACCES)$/,
+    "directory",
+    "file",
+  ),
+  moving(
+    "rename",
+    "renaming a directory into itself",
+    /^(EINVAL|EPERM|EBUSY)$/,
+    "directory",
+    "directory/inner/new",
+  ),
+  moving(
+    "rename",
+    "renaming a directory to one that is not empty",
+    /^(ENOTEMPTY|EEXIST|EPERM)$/,
+    "other",
+    "directory",
+  ),
+  calling("unlink", "unlinking a missing file", "ENOENT", "missing"),
+  calling("unlink", "unlinking a directory", isDirectory, "directory"),
+  calling("mkdir", "making a directory where a file is", "EEXIST", "file"),
+  calling("mkdir", "making a directory below a file", belowFile, "file/a"),
+  calling("scandir", "listing a missing directory", "ENOENT", "missing"),
+  calling("scandir", "listing a file", "ENOTDIR", "file"),
+  calling("realpath", "canonicalising what does not exist", "ENOENT", "missing"),
   {
     name: "reading a directory",
-    code: /^(EISDIR|EPERM)$/,
+    code: isDirectory,
     syscall: "read",
-    act({ fs, root }) {
-      const fd = fs.openSync(join(root, "directory"), "read");
-      try {
-        fs.readSync(fd, Buffer.alloc(1), 0, 1, 0);
-      } finally {
-        fs.closeSync(fd);
-      }
-    },
+    act: using("directory", (fs, fd) => fs.readSync(fd, Buffer.alloc(1), 0, 1, 0)),
   },
   {
     name: "writing to a file opened to read",
     code: /^(EBADF|EPERM)$/,
     syscall: "write",
-    act({ fs, root }) {
-      const fd = fs.openSync(join(root, "file"), "read");
-      try {
-        fs.writeSync(fd, Buffer.from("x"), 0, 1);
-      } finally {
-        fs.closeSync(fd);
-      }
-    },
+    act: using("file", (fs, fd) => fs.writeSync(fd, Buffer.from("x"), 0, 1)),
   },
 ];

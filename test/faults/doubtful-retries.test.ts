@@ -9,7 +9,7 @@ import type { Session } from "@branchlog/core";
 import { createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
-import { failingFileSystem, failures, isSync } from "../support/failing-calls.ts";
+import { failingFileSystem, isSync } from "../support/failing-calls.ts";
 import type { FailingFileSystem } from "../support/failing-calls.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
@@ -108,19 +108,5 @@ describe("an entry that a failed sync left in doubt", () => {
     const calm = await openSession(path, { ports: machine.ports });
     await calm.append(draft, { id: "b" });
     expect(await calm.recover()).toEqual({ isRestored: false, appendedAgain: [] });
-  });
-});
-
-describe("an append that may have been written or not, and a sync that fails then", () => {
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])("is made good by recovering: failing call %i", async (n) => {
-    const machine = newMachine();
-    const { failing, ports } = machine;
-    const session = await createSession(path, { ports, durability: "disk" });
-    failing.arm(n, failures["EIO from there on"] ?? expect.fail("no such failure"));
-    await Promise.allSettled([session.append(draft, { id: "a" })]);
-    failing.disarm();
-    await session.recover();
-    await session.append(draft, { id: "a" });
-    expect(surviving(machine)).toContain("a");
   });
 });

@@ -4,12 +4,12 @@
  */
 import { describe, expect, it } from "vitest";
 import type { Durability } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts, sampleTime } from "@branchlog/core/testing";
+import { sampleTime } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
-import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
-import type { FailingFileSystem } from "../support/failing-calls.ts";
+import { failEveryCall, failingWorld, failures } from "../support/failing-calls.ts";
+import type { FailingWorld, Failure } from "../support/failing-calls.ts";
+import { appendForeign } from "../support/foreign-append.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
-import { reproducible } from "../support/reproducible-ports.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
 import { BlockingSession } from "../support/blocking-session.ts";
 import type { Offer } from "../support/engine-appends.ts";
@@ -49,24 +49,16 @@ const batch: readonly Offer[] = [
   { draft: { type: "label", targetId: "b", label: "here" }, id: "new-3" },
 ];
 
-interface World {
-  readonly memory: MemoryFileSystem;
-  readonly failing: FailingFileSystem;
-  readonly ports: Ports;
+interface World extends FailingWorld {
   readonly session: BlockingSession;
 }
 
 function worldAt({ bytes, later = "" }: Start, durability: Durability): World {
-  const memory = new MemoryFileSystem();
-  memory.writeFileSync(path, Buffer.from(bytes));
-  const failing = failingFileSystem(memory);
-  const ports = createMemoryPorts({ fs: failing.fs, ...reproducible() });
-  const session = BlockingSession.open(path, { ports, durability });
+  const world = failingWorld({ [path]: bytes });
+  const session = BlockingSession.open(path, { ports: world.ports, durability });
   session.moveTo("b");
-  const fd = memory.openSync(path, "append");
-  memory.writeSync(fd, Buffer.from(later), 0, Buffer.byteLength(later));
-  memory.closeSync(fd);
-  return { memory, failing, ports, session };
+  appendForeign(world.memory, path, later);
+  return { ...world, session };
 }
 
 const idsOf = (offers: readonly Offer[]): string[] => offers.map(({ id = "" }) => id);
@@ -91,7 +83,7 @@ const codes: readonly string[] = ["ERR_APPEND_FAILED", "ERR_DURABILITY_UNKNOWN"]
 interface Run {
   readonly start: Start;
   readonly offers: readonly Offer[];
-  readonly failure: string;
+  readonly failure: Failure;
   readonly durability: Durability;
 }
 
@@ -109,8 +101,7 @@ async function attempt(run: Run, n: number): Promise<boolean> {
   const { session, failing, ports } = world;
   // What is known before, or after reading what others appended: neither is a change of ours.
   const before = [session.meaning(), meaningAtB(ports)];
-  const kind = failures[failure];
-  if (kind !== undefined) failing.arm(n, kind);
+  failing.arm(n, failure);
   const error = thrownBy(() => session.append(...offers));
   const hasFailed = failing.disarm();
   const written = writtenIn(world, offers);
@@ -141,15 +132,15 @@ async function attempt(run: Run, n: number): Promise<boolean> {
 }
 
 describe.each(Object.entries(starts))("appending to %s", (_, start) => {
-  it.each(Object.keys(failures))(
+  it.each(Object.entries(failures))(
     "names what was written and loses nothing: %s (Verifies: P12)",
-    async (failure) => {
+    async (name, failure) => {
       for (const durability of ["os", "disk"] as const) {
         for (const offers of [single, batch]) {
           const run = { start, offers, failure, durability };
           const calls = await failEveryCall((n) => attempt(run, n));
           // Of all calls, only syncs are left out without `disk`.
-          expect(calls > 0).toBe(failure !== "a failed sync" || durability === "disk");
+          expect(calls > 0).toBe(name !== "a failed sync" || durability === "disk");
         }
       }
     },

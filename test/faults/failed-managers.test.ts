@@ -6,11 +6,11 @@
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
 import type { ManagerFactory, SessionManager } from "@branchlog/agents/pi";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { managersWith } from "@branchlog/agents/testing";
-import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
+import type { MemoryFileSystem } from "@branchlog/core/testing";
+import { failEveryCall, failingWorld, failures } from "../support/failing-calls.ts";
+import type { Failure } from "../support/failing-calls.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
-import { reproducible } from "../support/reproducible-ports.ts";
 import { thrownBy } from "../support/typed-errors.ts";
 
 const directory = "/sessions";
@@ -108,10 +108,8 @@ function expectWholeFiles({ memory, managers }: World): void {
   }
 }
 
-function attempt({ isDraft, run, says }: Operation, n: number, failure: string): boolean {
-  const memory = new MemoryFileSystem();
-  const failing = failingFileSystem(memory);
-  const ports = createMemoryPorts({ fs: failing.fs, ...reproducible() });
+function attempt({ isDraft, run, says }: Operation, n: number, failure: Failure): boolean {
+  const { memory, failing, ports } = failingWorld();
   const managers = managersWith({ ports });
   const manager = managerAt(managers, isDraft);
   memory.writeFileSync(`${directory}/empty.jsonl`, Buffer.alloc(0));
@@ -119,8 +117,7 @@ function attempt({ isDraft, run, says }: Operation, n: number, failure: string):
   const old = isDraft ? undefined : memory.readFileSync(source);
   const world = { memory, managers, manager };
   const before = answers(manager);
-  const kind = failures[failure];
-  if (kind !== undefined) failing.arm(n, kind);
+  failing.arm(n, failure);
   const error = thrownBy(() => run(world));
   const hasFailed = failing.disarm();
   const written = isBranchlogError(error) ? error.written.length : 0;
@@ -144,9 +141,9 @@ function attempt({ isDraft, run, says }: Operation, n: number, failure: string):
 }
 
 describe.each(Object.entries(operations))("%s", (_, operation) => {
-  it.each(Object.keys(failures))(
+  it.each(Object.entries(failures))(
     "loses nothing and can be tried again: %s (Verifies: P12)",
-    async (failure) => {
+    async (__, failure) => {
       await failEveryCall((n) => attempt(operation, n, failure));
     },
   );

@@ -2,23 +2,21 @@
  * Migrations of old logs while the n-th file-system call fails: the log is the old one or the new
  * one, whole, every entry keeps its id and meaning, and the append works when it is tried again.
  */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { migrateSession } from "@branchlog/tools";
 import { observedFileSystem } from "../support/observed-file-system.ts";
-import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
+import { failEveryCall, failingWorld, failures } from "../support/failing-calls.ts";
+import type { Failure } from "../support/failing-calls.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
+import { fixtureBytes } from "../support/fixture.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
-import { thrownBy, typedError } from "../support/typed-errors.ts";
+import { rejection, thrownBy, typedError } from "../support/typed-errors.ts";
 import { BlockingSession } from "../support/blocking-session.ts";
 import type { Offer } from "../support/engine-appends.ts";
 
 const path = "/d/s.jsonl";
-const fixture = (name: string): Buffer =>
-  readFileSync(fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)));
 const offers: readonly Offer[] = ["new-0", "new-1"].map((id) => ({
   draft: { type: "message", message: { role: "user", content: id, timestamp: 1 } },
   id,
@@ -50,18 +48,13 @@ function expectOldOrNew(
   expect(bytes.subarray(0, bytes.indexOf("\n")).toString()).toContain('"version":3');
 }
 
-function attempt(name: string, n: number, failure: string): boolean {
-  const old = fixture(name);
-  const memory = new MemoryFileSystem();
-  memory.makeDirectorySync("/d");
-  memory.writeFileSync(path, old);
-  const failing = failingFileSystem(memory);
-  const ports = createMemoryPorts({ fs: failing.fs, ...reproducible() });
+function attempt(name: string, n: number, failure: Failure): boolean {
+  const old = fixtureBytes(name);
+  const { memory, failing, ports } = failingWorld({ [path]: old });
   const session = BlockingSession.open(path, { ports });
   const { tail } = session;
   const known = entriesOf(session);
-  const kind = failures[failure];
-  if (kind !== undefined) failing.arm(n, kind);
+  failing.arm(n, failure);
   const error = thrownBy(() => session.append(...offers));
   const hasFailed = failing.disarm();
   expectOldOrNew(memory, ports, old, known);
@@ -95,7 +88,7 @@ function attempt(name: string, n: number, failure: string): boolean {
 function lockedIn(name: string): { readonly ports: Ports; readonly memory: MemoryFileSystem } {
   const memory = new MemoryFileSystem();
   memory.makeDirectorySync("/d");
-  memory.writeFileSync(path, fixture(name));
+  memory.writeFileSync(path, fixtureBytes(name));
   const fs = observedFileSystem(memory, (call, effect) => {
     if (call.name === "openSync" && call.path !== path)
       throw fileError("EACCES", "open", call.path);
@@ -107,12 +100,10 @@ function lockedIn(name: string): { readonly ports: Ports; readonly memory: Memor
 describe.each(["pi-v1", "pi-v2"])("a migration of %s where no file can be made", (name) => {
   it("says so, and what to do, when it is asked for", async () => {
     const { ports, memory } = lockedIn(name);
-    const error = typedError(
-      await migrateSession(path, { ports }).catch((thrown: unknown) => thrown),
-    );
+    const error = typedError(await rejection(migrateSession(path, { ports })));
     expect(error).toMatchObject({ code: "ERR_MIGRATION", path, cause: { code: "EACCES" } });
     expect(error.message).toContain("Fix the cause");
-    expect(memory.readFileSync(path).equals(fixture(name))).toBe(true);
+    expect(memory.readFileSync(path).equals(fixtureBytes(name))).toBe(true);
   });
 
   it("says so at the first append", () => {
@@ -120,14 +111,14 @@ describe.each(["pi-v1", "pi-v2"])("a migration of %s where no file can be made",
     const session = BlockingSession.open(path, { ports });
     const error = typedError(thrownBy(() => session.append(...offers)));
     expect(error).toMatchObject({ code: "ERR_MIGRATION", path, written: [] });
-    expect(memory.readFileSync(path).equals(fixture(name))).toBe(true);
+    expect(memory.readFileSync(path).equals(fixtureBytes(name))).toBe(true);
   });
 });
 
 describe.each(["pi-v1", "pi-v2"])("the first append to %s", (name) => {
-  it.each(Object.keys(failures))(
+  it.each(Object.entries(failures))(
     "leaves the old log or the new one, whole: %s (Verifies: P12, P19)",
-    async (failure) => {
+    async (__, failure) => {
       expect(await failEveryCall((n) => attempt(name, n, failure))).toBeGreaterThan(0);
     },
   );

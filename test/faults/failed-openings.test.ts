@@ -2,51 +2,30 @@
  * Opening and creating logs while the n-th file-system call fails: opening says so by code and
  * changes nothing; a log is created whole or not at all, and never over another one.
  */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
-import { reproducible } from "../support/reproducible-ports.ts";
+import { failEveryCall, failingWorld, failures } from "../support/failing-calls.ts";
+import { fixtureBytes } from "../support/fixture.ts";
 import { typedError } from "../support/typed-errors.ts";
 import { BlockingSession } from "../support/blocking-session.ts";
 
 const path = "/d/s.jsonl";
 
-function worldWith(bytes?: Buffer): {
-  memory: MemoryFileSystem;
-  failing: ReturnType<typeof failingFileSystem>;
-  ports: ReturnType<typeof createMemoryPorts>;
-} {
-  const memory = new MemoryFileSystem();
-  if (bytes !== undefined) {
-    memory.makeDirectorySync("/d");
-    memory.writeFileSync(path, bytes);
-  }
-  const failing = failingFileSystem(memory);
-  return { memory, failing, ports: createMemoryPorts({ fs: failing.fs, ...reproducible() }) };
-}
-
-const fixture = (name: string): Buffer =>
-  readFileSync(fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)));
-
 /** Codes with which opening may fail when the file cannot be read. */
 const openingCodes = new Set(["ERR_LOG_UNREADABLE", "ERR_LOG_GONE"]);
 
 describe.each(["seed-pi", "pi-v1", "pi-cycles", "pi-bom"])("opening %s", (name) => {
-  const bytes = fixture(name);
-  const { ports } = worldWith(bytes);
+  const bytes = fixtureBytes(name);
+  const { ports } = failingWorld({ [path]: bytes });
   const meant = BlockingSession.open(path, { ports }).meaning();
 
-  it.each(Object.keys(failures))(
+  it.each(Object.entries(failures))(
     "fails by code or works, and changes no byte: %s (Verifies: P8, P12)",
-    async (failure) => {
-      const kind = failures[failure];
+    async (_, failure) => {
       for (const isAsync of [false, true]) {
         await failEveryCall(async (n) => {
-          const { memory, failing, ports: own } = worldWith(bytes);
-          if (kind !== undefined) failing.arm(n, kind);
+          const { memory, failing, ports: own } = failingWorld({ [path]: bytes });
+          failing.arm(n, failure);
           const open = async (): Promise<unknown> =>
             isAsync
               ? openSession(path, { ports: own })
@@ -69,13 +48,12 @@ describe.each(["seed-pi", "pi-v1", "pi-cycles", "pi-bom"])("opening %s", (name) 
 describe("creating a session", () => {
   const options = { cwd: "/w", id: "s" };
 
-  it.each(Object.keys(failures))(
+  it.each(Object.entries(failures))(
     "leaves a whole log or none, and trying again settles it: %s (Verifies: P12)",
-    async (failure) => {
-      const kind = failures[failure];
+    async (_, failure) => {
       const calls = await failEveryCall(async (n) => {
-        const { memory, failing, ports } = worldWith();
-        if (kind !== undefined) failing.arm(n, kind);
+        const { memory, failing, ports } = failingWorld();
+        failing.arm(n, failure);
         const [outcome] = await Promise.allSettled([createSession(path, { ports, ...options })]);
         const hasFailed = failing.disarm();
         const stands = memory.statSync(path) !== null;
@@ -94,21 +72,4 @@ describe("creating a session", () => {
       expect(calls).toBeGreaterThan(0);
     },
   );
-
-  it("leaves nothing beside the log if only its creation fails", async () => {
-    for (const failing of ["writeSync", "fdatasyncSync", "linkSync"]) {
-      const memory = new MemoryFileSystem({
-        onCall: ({ name }) => {
-          if (name === failing) throw Object.assign(new Error("full"), { code: "ENOSPC" });
-        },
-      });
-      const ports = createMemoryPorts({ fs: memory });
-      await expect(createSession(path, { ports })).rejects.toMatchObject({
-        code: "ERR_CREATE_FAILED",
-        cause: { code: "ENOSPC" },
-      });
-      memory.onCall = undefined;
-      expect(memory.listSync("/d")).toEqual([]);
-    }
-  });
 });

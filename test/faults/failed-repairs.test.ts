@@ -14,8 +14,9 @@ import type { RepairResult } from "@branchlog/tools";
 import { writeSessionFile, createRandom } from "@branchlog/bench/generator";
 import { descriptorPoolOf } from "@branchlog/core/files";
 import { startCommand } from "../cli/command-process.ts";
-import { CrashFileSystem } from "../support/crash-file-system.ts";
-import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
+import { dieAtEveryCall, diskWith } from "../support/crash-file-system.ts";
+import { failEveryCall, failingWorld, failures } from "../support/failing-calls.ts";
+import type { Failure } from "../support/failing-calls.ts";
 import { runs, seed } from "../support/fault-seed.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -65,19 +66,14 @@ async function expectSettled(fs: MemoryFileSystem, where: string): Promise<void>
 }
 
 describe("a repair of which a call fails", () => {
-  async function attempt(n: number, failure: string, output?: string): Promise<boolean> {
-    const memory = new MemoryFileSystem();
-    memory.makeDirectorySync("/d");
-    memory.writeFileSync(path, original);
-    const failing = failingFileSystem(memory);
-    const ports = portsOn(failing.fs);
-    const kind = failures[failure];
-    if (kind !== undefined) failing.arm(n, kind);
-    const [outcome] = await Promise.allSettled([repair(ports, output)]);
+  async function attempt(n: number, failure: Failure): Promise<boolean> {
+    const { memory, failing, ports } = failingWorld({ [path]: original });
+    failing.arm(n, failure);
+    const [outcome] = await Promise.allSettled([repair(ports)]);
     const hasFailed = failing.disarm();
-    const where = `${failure} at call ${n}`;
+    const where = `at call ${n}`;
     expectNothingLost(memory, where);
-    const log = memory.readFileSync(output ?? path);
+    const log = memory.readFileSync(path);
     if (outcome.status === "rejected") {
       const error = typedError(outcome.reason);
       if (error.message.includes("left as it was") || error.message.includes("left as it is")) {
@@ -92,9 +88,9 @@ describe("a repair of which a call fails", () => {
     return hasFailed;
   }
 
-  it.each(Object.keys(failures))(
+  it.each(Object.entries(failures))(
     "leaves the old log or the new one, and the original: %s (Verifies: P9, P12)",
-    async (failure) => {
+    async (_, failure) => {
       expect(await failEveryCall((n) => attempt(n, failure))).toBeGreaterThan(0);
     },
   );
@@ -121,27 +117,26 @@ describe(`a repair that is interrupted (seed ${seed})`, () => {
     "by the death of its process, or a loss of power, loses nothing: into %s (Verifies: P9)",
     async (output) => {
       const random = createRandom(seed);
-      for (let calls = 0; ; calls += 1 + random.below(runs(3, 1))) {
-        const disk = new CrashFileSystem();
-        disk.addDurable(path, original);
-        disk.dieAfter(calls);
-        const [outcome] = await Promise.allSettled([repair(portsOn(disk.fs), output)]);
-        const where = `after ${calls} calls`;
-        const found = Array.from({ length: runs(2, 2000) }, () =>
-          disk.afterPowerLoss((of) => random.below(of)),
-        );
-        for (const fs of [disk.memory, ...found]) {
-          expectNothingLost(fs, where);
-          if (outcome.status === "fulfilled") {
-            const { path: place, original: kept, salvage } = outcome.value;
-            expect(fs.readFileSync(place).equals(repaired)).toBe(true);
-            expect(fs.readFileSync(kept ?? "").equals(original)).toBe(true);
-            expect(fs.readFileSync(salvage ?? "").toString()).toContain('"nuls":99');
+      await dieAtEveryCall(
+        () => diskWith(path, original),
+        (disk) => repair(portsOn(disk.fs), output),
+        async (disk, result, calls) => {
+          const where = `after ${calls} calls`;
+          const found = Array.from({ length: runs(2, 2000) }, () =>
+            disk.afterPowerLoss((of) => random.below(of)),
+          );
+          for (const fs of [disk.memory, ...found]) {
+            expectNothingLost(fs, where);
+            if (result !== undefined) {
+              expect(fs.readFileSync(result.path).equals(repaired)).toBe(true);
+              expect(fs.readFileSync(result.original ?? "").equals(original)).toBe(true);
+              expect(fs.readFileSync(result.salvage ?? "").toString()).toContain('"nuls":99');
+            }
+            await expectSettled(fs, where);
           }
-          await expectSettled(fs, where);
-        }
-        if (!disk.isDead) return;
-      }
+        },
+        () => 1 + random.below(runs(3, 1)),
+      );
     },
   );
 });

@@ -3,8 +3,6 @@
  * is not taken up, or changes nothing, or `verify` reports it. Nothing hangs, no error is raw, and
  * no object but their own is touched.
  */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -17,6 +15,7 @@ import { forged, forgeries, membersOf, rewritten } from "../core/checkpoint/forg
 import type { Forgery } from "../core/checkpoint/forged-checkpoint.ts";
 import { openedFacts } from "../core/checkpoint/session-facts.ts";
 import { patience, runs, seed } from "../support/fault-seed.ts";
+import { fixtureBytes } from "../support/fixture.ts";
 import { everyCase } from "../support/law-time.ts";
 
 const path = "/s.jsonl";
@@ -44,7 +43,7 @@ const examples: Example[] = [];
 
 function logOf(name: string): Buffer {
   if (name !== "damaged") {
-    return readFileSync(fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)));
+    return fixtureBytes(name);
   }
   const whole = logOf("pi-labels-and-names").toString().split("\n");
   const id = "an id that is not in hex";

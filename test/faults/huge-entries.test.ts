@@ -15,6 +15,7 @@ import { createMemoryPorts, sampleHeader } from "@branchlog/core/testing";
 import { managersWith } from "@branchlog/agents/testing";
 import { verifySession } from "@branchlog/tools";
 import { bodyBytesMax } from "@branchlog/core/files";
+import { idsOf } from "../support/collected.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { FileSystemWithHole } from "./file-with-hole.ts";
 
@@ -64,19 +65,13 @@ async function opened(options: OpenOptions): Promise<Session> {
   return session;
 }
 
-async function idsOf(session: Session): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const { id } of session.entries()) ids.push(id);
-  return ids;
-}
-
 describe("an entry longer than a string can be", () => {
   it("is passed by, with a report, by what goes over entries (Verifies: P10, P16)", async () => {
     const { fs, ports } = worldOf([header, first, message, last]);
     const before = decodeCounter.parses;
     const session = await opened({ ports, bodyCacheBytesMax: 0 });
     expect([session.revision, session.leaf]).toEqual([3, "last"]);
-    expect(await idsOf(session)).toEqual(["first", "last"]);
+    expect(await idsOf(session.entries())).toEqual(["first", "last"]);
     expect((await session.branch()).map(({ id }) => id)).toEqual(["first", "last"]);
     expect((await session.context()).messages).toHaveLength(2);
     expect((await session.usage).total.requests).toBe(0);
@@ -150,7 +145,9 @@ describe.each(sizes)("an entry of %i bytes", (bytes, options) => {
       expect(decodeCounter.parses - before).toBeLessThan(20);
       expect(fs.longestRead).toBeLessThanOrEqual(mebibyte);
       const wanted = ["first", "huge", "last"].slice(0, records.length - 1);
-      expect(await idsOf(session)).toEqual(wanted.filter((id) => isBuildable || id !== "huge"));
+      expect(await idsOf(session.entries())).toEqual(
+        wanted.filter((id) => isBuildable || id !== "huge"),
+      );
     }
   });
 

@@ -17,6 +17,7 @@ import { ManualClock, MemoryLock, createMemoryPorts } from "@branchlog/core/test
 import { managersWith } from "@branchlog/agents/testing";
 import { runs } from "../support/fault-seed.ts";
 import { isLocked } from "../support/lock-file.ts";
+import { orphanIds, rawLog } from "../support/raw-log.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const execute = promisify(execFile);
@@ -33,13 +34,11 @@ async function newLog(): Promise<string> {
   return path;
 }
 
-/** Ids in file order; every line must parse, and every parent be there. */
+/** Ids in file order; every line is an entry, and every parent is there. */
 function idsOf(path: string): string[] {
-  const lines = readFileSync(path, "utf8").split("\n").slice(1, -1);
-  const entries = lines.map((line) => JSON.parse(line) as { id: string; parentId: string | null });
-  const ids = new Set(entries.map(({ id }) => id));
-  for (const { parentId } of entries) expect(parentId === null || ids.has(parentId)).toBe(true);
-  return entries.map(({ id }) => id);
+  const log = rawLog(readFileSync(path));
+  expect([log.debris, orphanIds(log)]).toEqual([[], []]);
+  return log.entries.map(({ id }) => id);
 }
 
 const custom = (data: unknown): { type: "custom"; customType: string; data: unknown } => ({

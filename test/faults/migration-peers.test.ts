@@ -2,18 +2,18 @@
  * A program without the lock that appends at every call of a migration, to the name or to the file
  * that it has open: no line of it is torn, merged or gone from the disk, and ours are not hurt.
  */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts, sampleTime } from "@branchlog/core/testing";
 import { runs } from "../support/fault-seed.ts";
+import { fixtureBytes } from "../support/fixture.ts";
+import { appendForeign } from "../support/foreign-append.ts";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 import { BlockingSession } from "../support/blocking-session.ts";
 
 const path = "/d/s.jsonl";
-const old = readFileSync(fileURLToPath(new URL("../../fixtures/pi-v1.jsonl", import.meta.url)));
+const old = fixtureBytes("pi-v1");
 
 const lineOf = (content: string): string =>
   `{"type":"message","timestamp":"${sampleTime}","message":{"role":"user","content":"${content}","timestamp":1}}\n`;
@@ -27,11 +27,7 @@ interface Peer {
   readonly writesToOld?: boolean;
 }
 
-function appendByName(memory: MemoryFileSystem, text: string): void {
-  const fd = memory.openSync(path, "append");
-  memory.writeSync(fd, Buffer.from(text), 0, Buffer.byteLength(text));
-  memory.closeSync(fd);
-}
+const appendByName: Peer["append"] = (memory, text) => appendForeign(memory, path, text);
 
 function withOpenFile(): Peer["append"] {
   let fd: number | undefined;

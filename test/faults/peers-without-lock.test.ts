@@ -1,17 +1,15 @@
 /**
- * Programs that know nothing of the lock beside ours: they append, also while a log is migrated,
- * and they rewrite it in place. Ours lose nothing that was acknowledged, or say so.
+ * Programs that know nothing of the lock beside ours: they append, and they rewrite it in place.
+ * Ours lose nothing that was acknowledged, or say so.
  */
-import { appendFileSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { verifySession } from "@branchlog/tools";
 import { patience, runs } from "../support/fault-seed.ts";
-import { inLanes } from "../support/lanes.ts";
 import { brokenPromises } from "../support/ledger.ts";
-import { entryTexts, writeOldLog } from "../support/old-log.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Victim } from "../support/victims.ts";
@@ -30,64 +28,7 @@ describe("programs that append without the lock", () => {
     expect(acknowledged.length).toBe(count * (1 + 5 + 1 + 1 + 1));
     expect(await brokenPromises(path, acknowledged, 0)).toEqual([]);
   });
-
-  it(
-    "cost ours nothing while a log is migrated, and themselves nothing that is not kept (Verifies: P11)",
-    patience,
-    async () => {
-      await inLanes(runs(2, 400), async () => {
-        const path = join(temporaryDirectory(), "s.jsonl");
-        writeOldLog(path, 100_000);
-        const known = await entryTexts(path);
-        const ours = new Victim({ path, name: "ours", way: "batches", count: 30, batch: 2 });
-        // An old agent: its lines have no ids, whatever the log has become meanwhile.
-        const said: string[] = [];
-        await ours.said("ready");
-        while (ours.isAlive && said.length < linesMax) {
-          said.push(`line ${said.length} of a peer`);
-          appendFileSync(path, oldLine(said.at(-1) ?? ""));
-          await new Promise(setImmediate);
-        }
-        expect(await ours.ended).toBe(0);
-
-        const log = rawLog(readFileSync(path));
-        const byId = new Map(log.entries.map((entry) => [entry.id, entry]));
-        for (const { id, data } of ours.acknowledged) expect(byId.get(id)?.["data"]).toEqual(data);
-        expect(ours.acknowledged).toHaveLength(60);
-        const session = await openSession(path);
-        for (const { id } of ours.acknowledged) {
-          expect(await session.entry(id)).toMatchObject({ id, customType: "ours" });
-        }
-        expect((await entryTexts(path)).slice(0, known.length)).toEqual(known);
-        expectKept(path, said, log.debris);
-      });
-    },
-  );
 });
-
-/** Enough to be there from the first step of a migration to the last. */
-const linesMax = 5000;
-
-const oldLine = (content: string): string =>
-  `${JSON.stringify({ type: "message", timestamp: "2026-01-01T00:00:00.000Z", message: { role: "user", content, timestamp: 1 } })}\n`;
-
-/**
- * What a peer appended is in the log, or in the original if it came too late for the new one.
- * So does a line of which the migration saw the beginning only, as the system was at work on it.
- */
-function expectKept(path: string, said: readonly string[], debris: readonly string[]): void {
-  const directory = dirname(path);
-  const texts = readdirSync(directory)
-    .filter((name) => name === "s.jsonl" || name.includes("-original"))
-    .map((name) => readFileSync(join(directory, name), "utf8"));
-  expect(texts).toHaveLength(2);
-  const lines = texts.flatMap((text) => text.split("\n"));
-  const found = new Set(lines.flatMap((line) => /line \d+ of a peer(?=")/u.exec(line) ?? []));
-  expect(said.filter((one) => !found.has(one))).toEqual([]);
-  const isBegun = (part: string): boolean =>
-    lines.some((line) => line.startsWith(part) && line.endsWith("}}"));
-  expect(debris.filter((part) => !isBegun(part))).toEqual([]);
-}
 
 describe("a program that rewrites a log in place", () => {
   /** As pi does when it migrates: read everything, write everything, the same file. */

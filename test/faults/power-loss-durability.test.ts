@@ -3,8 +3,6 @@
  * acknowledged is there afterwards, whatever the disk made of all that was not synced. Without the
  * syncs it would not be, or this test could not fail.
  */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { Durability, Session } from "@branchlog/core";
@@ -17,8 +15,9 @@ import {
 import { managersWith } from "@branchlog/agents/testing";
 import type { MemoryFileSystem, Ports } from "@branchlog/core/testing";
 import { createRandom } from "@branchlog/bench/generator";
-import { CrashFileSystem } from "../support/crash-file-system.ts";
+import { CrashFileSystem, dieAtEveryCall, diskWith } from "../support/crash-file-system.ts";
 import { runs, seed } from "../support/fault-seed.ts";
+import { fixtureBytes } from "../support/fixture.ts";
 import { BlockingSession } from "../support/blocking-session.ts";
 
 const path = "/new/deep/s.jsonl";
@@ -88,24 +87,22 @@ const programs: Readonly<Record<string, (machine: Machine) => Promise<void>>> = 
 };
 
 /** Runs a program on machines that die at each of its calls; `check` sees what is left. */
-async function dieAtEveryCall(
+async function everyMachine(
   program: (machine: Machine) => Promise<void>,
   durability: Durability,
   check: (machine: Machine, calls: number) => void,
   existing?: Buffer,
 ): Promise<void> {
-  for (let calls = 0; ; calls += 1) {
-    const machine = newMachine(durability);
-    if (existing !== undefined) machine.disk.addDurable(path, existing);
-    machine.disk.dieAfter(calls);
-    try {
-      await program(machine);
-    } catch {
-      // It died, or was told that something failed: nothing more is acknowledged.
-    }
-    check(machine, calls);
-    if (!machine.disk.isDead) return;
-  }
+  let machine = newMachine(durability);
+  await dieAtEveryCall(
+    () => {
+      machine = newMachine(durability);
+      if (existing !== undefined) machine.disk.addDurable(path, existing);
+      return machine.disk;
+    },
+    () => program(machine),
+    (_, __, calls) => check(machine, calls),
+  );
 }
 
 /** What was acknowledged and is not there; undefined if there was nothing to look for. */
@@ -119,7 +116,7 @@ describe(`what "disk" acknowledged survives a loss of power at any call (seed ${
   it.each(Object.entries(programs))("%s (Verifies: P5, P6)", async (_, program) => {
     const random = createRandom(seed);
     let acknowledged = 0;
-    await dieAtEveryCall(program, "disk", (machine, calls) => {
+    await everyMachine(program, "disk", (machine, calls) => {
       acknowledged = Math.max(acknowledged, machine.acknowledged.size);
       for (let run = 0; run < runs(15, 2000); run += 1) {
         const found = lost(machine, (of) => random.below(of));
@@ -132,7 +129,7 @@ describe(`what "disk" acknowledged survives a loss of power at any call (seed ${
   it.each(Object.entries(programs))("and would not with `os`: %s", async (_, program) => {
     const random = createRandom(seed);
     const losses = new Set<string>();
-    await dieAtEveryCall(program, "os", (machine) => {
+    await everyMachine(program, "os", (machine) => {
       for (const id of lost(machine, (of) => random.below(of))) losses.add(id);
     });
     expect(losses.size).toBeGreaterThan(0);
@@ -160,67 +157,11 @@ describe("an interval", () => {
   });
 });
 
-describe("a disk whose syncs fail for a while", () => {
-  it("has what was recovered, and nothing was acknowledged meanwhile (Verifies: P5)", async () => {
-    const random = createRandom(seed);
-    const machine = newMachine("disk");
-    const { ports, disk, acknowledged } = machine;
-    const session = await createSession(path, { ports, durability: "disk", cwd: "/w" });
-    const append = async (id: string): Promise<void> => {
-      await session.append(draft(id), { id });
-      acknowledged.add(id);
-    };
-    await append("a");
-    disk.failSyncs(true);
-    expect(await failures(["b", "c"].map(append))).toHaveLength(2);
-    expect(await failures(["d"].map(append))).toHaveLength(1);
-    disk.failSyncs(false);
-    expect(await failures(["e"].map(append))).toHaveLength(1);
-    const { appendedAgain } = await session.recover();
-    expect(appendedAgain).toEqual(["b", "c"]);
-    for (const id of appendedAgain) acknowledged.add(id);
-    for (const id of ["d", "e"]) await append(id);
-    for (let run = 0; run < runs(100, 2000); run += 1) {
-      expect(lost(machine, (of) => random.below(of))).toEqual([]);
-    }
-  });
-});
-
-describe("a session that is opened anew while the disk forgets", () => {
-  it("keeps what it acknowledges, whatever became of the bytes before (Verifies: P5)", async () => {
-    const random = createRandom(seed);
-    for (let calls = 0; calls < runs(40, 200); calls += 1) {
-      const machine = newMachine("disk");
-      const { ports, disk, acknowledged } = machine;
-      const session = await createSession(path, { ports, durability: "disk", cwd: "/w" });
-      await session.append(draft("a"), { id: "a" });
-      disk.failSyncs(true);
-      await failures([session.append(draft("b"), { id: "b" })]);
-      disk.failSyncs(false);
-      const anew = await openSession(path, { ports, durability: "disk" });
-      await anew.recover();
-      acknowledged.add("b");
-      for (const id of ["c", "d"]) {
-        await anew.append(draft(id), { id, parent: { id: "a" } });
-        acknowledged.add(id);
-      }
-      for (let run = 0; run < 10; run += 1) {
-        expect(lost(machine, (of) => random.below(of))).toEqual([]);
-      }
-    }
-  });
-});
-
-async function failures(appends: readonly Promise<unknown>[]): Promise<unknown[]> {
-  const settled = await Promise.allSettled(appends);
-  return settled.filter(({ status }) => status === "rejected");
-}
-
 describe("files that take a name under `disk`", () => {
   const random = createRandom(seed);
 
   it("are there with what was appended: a published draft (Verifies: P6)", async () => {
-    await dieAtEveryCall(
+    await everyMachine(
       async ({ ports, acknowledged }) => {
         const managers = managersWith({ ports, durability: "disk" });
         const manager = managers.create("/work", "/agent/sessions");
@@ -246,12 +187,9 @@ describe("files that take a name under `disk`", () => {
   it.each(["pi-v1-boundaries", "pi-v2"])(
     "are there with what was appended: a migrated log, %s (Verifies: P6)",
     async (name) => {
-      const url = new URL(`../../fixtures/${name}.jsonl`, import.meta.url);
-      const old = readFileSync(fileURLToPath(url));
-      const disk = new CrashFileSystem();
-      disk.addDurable(path, old);
-      const before = readable(disk.memory);
-      await dieAtEveryCall(
+      const old = fixtureBytes(name);
+      const before = readable(diskWith(path, old).memory);
+      await everyMachine(
         async ({ ports, durability, acknowledged }) => {
           const session = await openSession(path, { ports, durability });
           for (const id of ["a", "b"]) {

@@ -2,24 +2,22 @@
  * Files that take a name while the power may go at every call: a migrated log, a published draft, a
  * fork. After it, an old log is there as it was or migrated, and what was reported as done is done.
  */
-import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { ManagerFactory, SessionManager } from "@branchlog/agents/pi";
 import { createMemoryPorts } from "@branchlog/core/testing";
 import { managersWith } from "@branchlog/agents/testing";
 import type { FileSystem, MemoryFileSystem } from "@branchlog/core/testing";
 import { createRandom } from "@branchlog/bench/generator";
-import { CrashFileSystem } from "../support/crash-file-system.ts";
+import { dieAtEveryCall, diskWith } from "../support/crash-file-system.ts";
+import type { CrashFileSystem } from "../support/crash-file-system.ts";
 import { patience, runs, seed } from "../support/fault-seed.ts";
+import { fixtureBytes } from "../support/fixture.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 import { BlockingSession } from "../support/blocking-session.ts";
 
 const path = "/d/s.jsonl";
 const directory = "/agent/sessions";
-const fixture = (name: string): Buffer =>
-  readFileSync(fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)));
 
 /** The log as a program opens it; each one has ids of its own. */
 function openOn(fs: FileSystem, program = 2): BlockingSession {
@@ -34,67 +32,58 @@ function entriesOf(session: BlockingSession): string[] {
 const say = (session: BlockingSession): string | undefined =>
   session.append({ draft: { type: "custom", customType: "x" } })[0]?.id;
 
-/** Runs `work` on a new disk that dies at each of its calls; `check` sees what the disk may keep. */
-function atEveryCall<T>(
-  newDisk: () => CrashFileSystem,
+/** Runs `work` on a disk that dies at each of its calls; `check` sees what the disk may keep. */
+async function atEveryCall<T>(
+  old: Buffer,
   work: (disk: CrashFileSystem) => T,
   check: (fs: MemoryFileSystem, result: T | undefined, where: string) => void,
-): void {
+): Promise<void> {
   const random = createRandom(seed);
-  for (let calls = 0; ; calls += 1 + random.below(runs(4, 1))) {
-    const disk = newDisk();
-    disk.dieAfter(calls);
-    let result: T | undefined;
-    try {
-      result = work(disk);
-    } catch {
-      // It died, and said nothing.
-    }
-    check(disk.memory, result, `after ${calls} calls, as the process left it`);
-    for (let run = 0; run < runs(3, 2000); run += 1) {
-      const where = `after ${calls} calls, run ${run}`;
-      check(
-        disk.afterPowerLoss((of) => random.below(of)),
-        result,
-        where,
-      );
-    }
-    if (!disk.isDead) return;
-  }
+  await dieAtEveryCall(
+    () => diskWith(path, old),
+    work,
+    (disk, result, calls) => {
+      check(disk.memory, result, `after ${calls} calls, as the process left it`);
+      for (let run = 0; run < runs(3, 2000); run += 1) {
+        const left = disk.afterPowerLoss((of) => random.below(of));
+        check(left, result, `after ${calls} calls, run ${run}`);
+      }
+    },
+    () => 1 + random.below(runs(4, 1)),
+  );
 }
 
 const olds: readonly (readonly [string, Buffer])[] = [
-  ["version 1", fixture("pi-v1")],
-  ["version 2", fixture("pi-v2")],
+  ["version 1", fixtureBytes("pi-v1")],
+  ["version 2", fixtureBytes("pi-v2")],
   // Its last line is converted under the lock, behind what was synced before.
-  ["version 1 without a newline at its end", fixture("pi-v1").subarray(0, -1)],
+  ["version 1 without a newline at its end", fixtureBytes("pi-v1").subarray(0, -1)],
 ];
 
 describe.each(olds)(`the first append to %s, then no power (seed ${seed})`, (_, old) => {
-  const newDisk = (): CrashFileSystem => {
-    const disk = new CrashFileSystem();
-    disk.addDurable(path, old);
-    return disk;
-  };
-  const known = entriesOf(openOn(newDisk().memory));
+  const known = entriesOf(openOn(diskWith(path, old).memory));
 
-  it("leaves every entry, in the old form or the new one (Verifies: P9, P19)", patience, () => {
-    let migrated = 0;
-    atEveryCall(
-      newDisk,
-      ({ fs }) => say(openOn(fs, 1)),
-      (fs, _id, where) => {
-        const session = openOn(fs);
-        expect([where, ...entriesOf(session).slice(0, known.length)]).toEqual([where, ...known]);
-        if (session.header.version === 3) migrated += 1;
-        const next = say(session);
-        const again = openOn(fs);
-        expect([where, again.tail]).toEqual([where, next]);
-        expect(entriesOf(again).slice(0, known.length)).toEqual(known);
-      },
-    );
-    expect(migrated).toBeGreaterThan(0);
-  });
+  it(
+    "leaves every entry, in the old form or the new one (Verifies: P9, P19)",
+    patience,
+    async () => {
+      let migrated = 0;
+      await atEveryCall(
+        old,
+        ({ fs }) => say(openOn(fs, 1)),
+        (fs, _id, where) => {
+          const session = openOn(fs);
+          expect([where, ...entriesOf(session).slice(0, known.length)]).toEqual([where, ...known]);
+          if (session.header.version === 3) migrated += 1;
+          const next = say(session);
+          const again = openOn(fs);
+          expect([where, again.tail]).toEqual([where, next]);
+          expect(entriesOf(again).slice(0, known.length)).toEqual(known);
+        },
+      );
+      expect(migrated).toBeGreaterThan(0);
+    },
+  );
 });
 
 interface Done {
@@ -130,14 +119,9 @@ describe(`a session that gets its file, then no power (seed ${seed})`, () => {
     },
   };
 
-  it.each(Object.entries(ways))("keeps it and all of it: %s", patience, (_, way) => {
-    const newDisk = (): CrashFileSystem => {
-      const disk = new CrashFileSystem();
-      disk.addDurable(path, fixture("pi-linear"));
-      return disk;
-    };
-    atEveryCall(
-      newDisk,
+  it.each(Object.entries(ways))("keeps it and all of it: %s", patience, async (_, way) => {
+    await atEveryCall(
+      fixtureBytes("pi-linear"),
       ({ fs }) => way(managersOn(fs)),
       (fs, done, where) => {
         const managers = managersOn(fs);

@@ -6,7 +6,6 @@
 import {
   appendFileSync,
   copyFileSync,
-  existsSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -20,14 +19,13 @@ import {
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import type { BranchlogError, Session } from "@branchlog/core";
-import type { Ports } from "@branchlog/core/types";
+import type { Session } from "@branchlog/core";
 import { SessionManager } from "@branchlog/agents/pi";
-import { jsonLines, nodePorts, sampleHeader, userDraft } from "@branchlog/core/testing";
+import { jsonLines, sampleHeader, userDraft } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
 import { userMessage } from "../core/projections/sample-entries.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { thrownBy, typedError } from "../support/typed-errors.ts";
+import { rejection, typedError } from "../support/typed-errors.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
 const header = jsonLines(sampleHeader({ timestamp: stamp }));
@@ -57,83 +55,39 @@ interface Tail {
   readonly bytes: string | Buffer;
   readonly leaf: string;
   /** Whether it ends in a newline. */
-  readonly isTerminated?: boolean;
+  readonly isTerminated: boolean;
   /** Findings once it is a line: of what kind, in which line. */
-  readonly findings?: readonly string[];
+  readonly findings: readonly string[];
 }
 
-const bad = (reason: string): readonly string[] => [`bad-line ${reason}`];
+const bad = (...reasons: readonly string[]): string[] => reasons.map((one) => `bad-line ${one}`);
+const notJson = bad("not-json");
+const nuls = bad("nul-bytes");
+const torn = last.slice(0, 50);
+const long = entry("b", "a", "x".repeat(3000)).slice(0, -9);
 
-const tails: Readonly<Record<string, Tail>> = {
-  "one byte": { bytes: "{", leaf: "a", findings: bad("not-json") },
-  "a record cut off in a character": {
-    bytes: cutBehind(last, "5 ", 2),
-    leaf: "a",
-    findings: bad("not-json"),
-  },
-  "a record cut off in a string": {
-    bytes: cutBehind(last, "5", 0),
-    leaf: "a",
-    findings: bad("not-json"),
-  },
-  "a record cut off in an escape": {
-    bytes: `${last.slice(0, 60)}\\`,
-    leaf: "a",
-    findings: bad("not-json"),
-  },
-  "a record without its last brace": {
-    bytes: last.slice(0, -1),
-    leaf: "a",
-    findings: bad("not-json"),
-  },
-  "a whole record without its newline": { bytes: last, leaf: "b" },
-  "a whole record with half of a line end": { bytes: `${last}\r`, leaf: "b" },
-  "NUL bytes": { bytes: "\0".repeat(5000), leaf: "a", findings: bad("nul-bytes") },
-  "a cut off record and NUL bytes": {
-    bytes: `${last.slice(0, 50)}${"\0".repeat(500)}`,
-    leaf: "a",
-    findings: bad("nul-bytes"),
-  },
-  "a whole record and NUL bytes": {
-    bytes: `${last}\0\0`,
-    leaf: "a",
-    findings: bad("nul-bytes"),
-  },
-  spaces: { bytes: "   ", leaf: "a" },
-  "a cut off record with a whole one behind it": {
-    bytes: `${last.slice(0, 50)}${last}\n`,
-    leaf: "a",
-    isTerminated: true,
-    findings: bad("not-json"),
-  },
-  "two whole records on one line": {
-    bytes: `${last}${entry("c", "b")}\n`,
-    leaf: "a",
-    isTerminated: true,
-    findings: bad("not-json"),
-  },
-  "a cut off record with a whole one behind it, no newline": {
-    bytes: `${last.slice(0, 50)}${last}`,
-    leaf: "a",
-    findings: bad("not-json"),
-  },
-  "a damaged line and a whole record behind it": {
-    bytes: `${last.slice(0, 50)}\n${entry("c", "a")}\n`,
-    leaf: "c",
-    isTerminated: true,
-    findings: bad("not-json"),
-  },
-  "a damaged line and a cut off record": {
-    bytes: `oops\n${last.slice(0, 50)}`,
-    leaf: "a",
-    findings: [...bad("not-json"), ...bad("not-json")],
-  },
-  "a record over lineBytesMax, cut off": {
-    bytes: entry("b", "a", "x".repeat(3000)).slice(0, -9),
-    leaf: "a",
-    findings: bad("not-json"),
-  },
-};
+const rows: readonly (readonly [name: string, bytes: Tail["bytes"], leaf: string, string[]])[] = [
+  ["one byte", "{", "a", notJson],
+  ["a record cut off in a character", cutBehind(last, "5 ", 2), "a", notJson],
+  ["a record cut off in a string", cutBehind(last, "5", 0), "a", notJson],
+  ["a record cut off in an escape", `${last.slice(0, 60)}\\`, "a", notJson],
+  ["a record without its last brace", last.slice(0, -1), "a", notJson],
+  ["a whole record without its newline", last, "b", []],
+  ["a whole record with half of a line end", `${last}\r`, "b", []],
+  ["NUL bytes", "\0".repeat(5000), "a", nuls],
+  ["a cut off record and NUL bytes", `${torn}${"\0".repeat(500)}`, "a", nuls],
+  ["a whole record and NUL bytes", `${last}\0\0`, "a", nuls],
+  ["spaces", "   ", "a", []],
+  ["a cut off record with a whole one behind it", `${torn}${last}\n`, "a", notJson],
+  ["two whole records on one line", `${last}${entry("c", "b")}\n`, "a", notJson],
+  ["a cut off record with a whole one behind it, no newline", `${torn}${last}`, "a", notJson],
+  ["a damaged line and a whole record behind it", `${torn}\n${entry("c", "a")}\n`, "c", notJson],
+  ["a damaged line and a cut off record", `oops\n${torn}`, "a", bad("not-json", "not-json")],
+  ["a record over lineBytesMax, cut off", long, "a", notJson],
+];
+const tails = rows.map(([name, bytes, leaf, findings]): readonly [string, Tail] => {
+  return [name, { bytes, leaf, findings, isTerminated: Buffer.from(bytes).at(-1) === 10 }];
+});
 
 const lineBytesMax = 1000;
 
@@ -164,7 +118,7 @@ const ways: Readonly<Record<string, (path: string, tail: Tail) => Promise<string
   },
 };
 
-describe.each(Object.entries(tails))("behind %s", (_, tail) => {
+describe.each(tails)("behind %s", (_, tail) => {
   it.each(Object.entries(ways))(
     "an entry is appended %s (Verifies: P9, P10)",
     async (__, append) => {
@@ -174,13 +128,13 @@ describe.each(Object.entries(tails))("behind %s", (_, tail) => {
       const after = readFileSync(path);
       expect(after.subarray(0, before.length).equals(before)).toBe(true);
       const added = after.subarray(before.length).toString();
-      const [line = ""] = (tail.isTerminated === true ? added : added.slice(1)).split("\n");
-      expect(tail.isTerminated === true || added.startsWith("\n")).toBe(true);
+      const [line = ""] = (tail.isTerminated ? added : added.slice(1)).split("\n");
+      expect(tail.isTerminated || added.startsWith("\n")).toBe(true);
       expect(JSON.parse(line)).toMatchObject({ id, parentId: tail.leaf, type: "message" });
       expect(added.endsWith("\n")).toBe(true);
 
       const session = await openSession(path);
-      const { findings = [] } = tail;
+      const { findings } = tail;
       expect(session.diagnostics.map(({ kind, reason }) => `${kind} ${reason}`)).toEqual(findings);
       const branch = (await session.branch(id)).map((one) => one.id);
       expect(branch).toEqual(["a", ...(tail.leaf === "a" ? [] : [tail.leaf]), id]);
@@ -288,14 +242,6 @@ const endings: Readonly<Record<string, Ending>> = {
   },
 };
 
-async function failureOf(attempt: Promise<unknown>): Promise<BranchlogError> {
-  const error: unknown = await attempt.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  return typedError(error);
-}
-
 describe.each(Object.entries(endings))("a log that %s while it is open", (_, ending) => {
   it("fails by code, is not written to, and works again once it is back (Verifies: P12)", async () => {
     const open = await openLog();
@@ -304,7 +250,7 @@ describe.each(Object.entries(endings))("a log that %s while it is open", (_, end
     const failure = { code: ending.code, path };
     const codes = ending.appendCode ?? new RegExp(`^${ending.code}$`);
     for (const draft of [userDraft("lost"), { type: "session_info", name: "n" } as const]) {
-      const error = await failureOf(session.append(draft));
+      const error = typedError(await rejection(session.append(draft)));
       expect(error.code).toMatch(codes);
       expect(error).toMatchObject({ path, written: [] });
     }
@@ -321,54 +267,40 @@ describe.each(Object.entries(endings))("a log that %s while it is open", (_, end
     expect((await session.context()).messages).toHaveLength(4);
     expect((await verifySession(session)).ok).toBe(true);
   });
-
-  it("is not written to by a drop-in either", async () => {
-    const open = await openLog();
-    const manager = SessionManager.open(open.path);
-    ending.happen(open);
-    const codes = ending.appendCode ?? new RegExp(`^${ending.code}$`);
-    const error = typedError(thrownBy(() => manager.appendMessage(userMessage("lost"))));
-    expect(error.code).toMatch(codes);
-    const isFile = statSync(open.path, { throwIfNoEntry: false })?.isFile() ?? false;
-    expect(isFile ? readFileSync(open.path, "utf8") : null).toBe(ending.leaves?.(open) ?? null);
-    expect([manager.getLeafId(), manager.getEntryCount()]).toEqual([open.own, 3]);
-  });
 });
 
 describe("a log of which entries are lost while it is open", () => {
   const other = `${header.replace('"id":"s"', '"id":"other"')}${entry("z", null)}\n`;
-  const losses: Readonly<Record<string, { happen: (open: Open) => void; tail: string | null }>> = {
-    "since it was cut off behind its header": {
-      happen: ({ path }) => truncateSync(path, header.length),
-      tail: null,
-    },
-    "since it was cut off in the last entry": {
-      happen: ({ path, text }) => truncateSync(path, text.length - 10),
-      tail: "b",
-    },
-    "since an older copy was put back": {
-      happen: ({ path }) => replaceBy(path, `${start}${last}\n`),
-      tail: "b",
-    },
-    "since another session took its name": {
-      happen: ({ path }) => replaceBy(path, other),
-      tail: "z",
-    },
-    "since it was rewritten in place": {
-      happen: ({ path }) => writeFileSync(path, `${start}${entry("y", "a")}\n`),
-      tail: "y",
-    },
-    "since the name now leads elsewhere": {
-      happen: ({ path }) => {
+  const losses: readonly (readonly [string, string | null, (open: Open) => void])[] = [
+    [
+      "since it was cut off behind its header",
+      null,
+      ({ path }) => truncateSync(path, header.length),
+    ],
+    [
+      "since it was cut off in the last entry",
+      "b",
+      ({ path, text }) => truncateSync(path, text.length - 10),
+    ],
+    ["since an older copy was put back", "b", ({ path }) => replaceBy(path, `${start}${last}\n`)],
+    ["since another session took its name", "z", ({ path }) => replaceBy(path, other)],
+    [
+      "since it was rewritten in place",
+      "y",
+      ({ path }) => writeFileSync(path, `${start}${entry("y", "a")}\n`),
+    ],
+    [
+      "since the name now leads elsewhere",
+      "z",
+      ({ path }) => {
         writeFileSync(`${path}.other`, other);
         unlinkSync(path);
         symlinkSync(`${path}.other`, path);
       },
-      tail: "z",
-    },
-  };
+    ],
+  ];
 
-  it.each(Object.entries(losses))("says so, %s", async (_, { happen, tail }) => {
+  it.each(losses)("says so, %s", async (_, tail, happen) => {
     const open = await openLog();
     const { session, path, own } = open;
     happen(open);
@@ -414,37 +346,5 @@ describe("a log that is the same after something happened to it", () => {
     expect(session.diagnostics).toEqual([]);
     expect(readFileSync(path, "utf8").startsWith(text)).toBe(true);
     expect((await session.context()).messages).toHaveLength(4);
-  });
-});
-
-describe("a log that vanishes while it is opened", () => {
-  /** Ports with which something happens to the log right after it was first read. */
-  function after(happen: () => void): Partial<Ports> {
-    let isOver = false;
-    const look: Ports["fs"]["statSync"] = (path) => {
-      const stat = nodePorts.fs.statSync(path);
-      if (!isOver && stat?.isFile === true) {
-        isOver = true;
-        happen();
-      }
-      return stat;
-    };
-    return { fs: { ...nodePorts.fs, statSync: look } };
-  }
-
-  it("is an error with a code, and is not created", async () => {
-    const path = logOf(start);
-    const ports = after(() => unlinkSync(path));
-    const { code } = await failureOf(openSession(path, { ports }));
-    expect(code).toMatch(/^ERR_LOG_(?:GONE|MISSING|UNREADABLE)$/);
-    expect(existsSync(path)).toBe(false);
-  });
-
-  it("is read as what took its place", async () => {
-    const path = logOf(start);
-    const ports = after(() => replaceBy(path, `${start}${last}\n`));
-    const session = await openSession(path, { ports });
-    expect(session.tail).toBe("b");
-    expect(await session.branch()).toHaveLength(2);
   });
 });

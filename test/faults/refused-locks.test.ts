@@ -5,7 +5,6 @@
  */
 import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { openConnectonion } from "@branchlog/connectonion";
@@ -13,21 +12,19 @@ import { SessionManager as OmpSessionManager } from "@branchlog/agents/omp";
 import { SessionManager } from "@branchlog/agents/pi";
 import { applyRepair, planRepair } from "@branchlog/tools";
 import { deleteSession } from "@branchlog/library";
+import { fixture } from "../cli/command-run.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { typedError } from "../support/typed-errors.ts";
+import { rejection, typedError } from "../support/typed-errors.ts";
 
-interface Attempt {
-  /** What wants the lock. */
-  readonly name: string;
-  /** What is in the file that it writes to. */
-  readonly bytes: Buffer;
-  readonly code: string;
-  readonly write: (path: string) => unknown;
-}
+/** What wants the lock, what is in the file that it writes to, and the code of its error. */
+type Attempt = readonly [
+  name: string,
+  bytes: Buffer,
+  code: string,
+  write: (path: string) => unknown,
+];
 
-function fixture(name: string): Buffer {
-  return readFileSync(fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url)));
-}
+const named = (name: string): Buffer => readFileSync(fixture(name));
 
 const turn = {
   input: "i",
@@ -40,71 +37,56 @@ const turn = {
 };
 const draft = { type: "custom", customType: "x" } as const;
 
+const log = named("pi-linear.jsonl");
+const append = async (path: string): Promise<unknown> => (await openSession(path)).append(draft);
+
 const attempts: readonly Attempt[] = [
-  {
-    name: "an append",
-    bytes: fixture("pi-linear.jsonl"),
-    code: "ERR_APPEND_FAILED",
-    write: async (path) => (await openSession(path)).append(draft),
-  },
-  {
-    name: "a blocking append",
-    bytes: fixture("pi-linear.jsonl"),
-    code: "ERR_APPEND_FAILED",
-    write: (path) => SessionManager.open(path).appendCustomEntry("x"),
-  },
-  {
-    name: "a new title of omp",
-    bytes: fixture("omp-18.jsonl"),
-    code: "ERR_APPEND_FAILED",
-    write: async (path) => (await OmpSessionManager.open(path)).setSessionName("new", "user"),
-  },
-  {
-    name: "an empty file that pi opens",
-    bytes: Buffer.alloc(0),
-    code: "ERR_CREATE_FAILED",
-    write: (path) => SessionManager.open(path),
-  },
-  {
-    name: "a turn of a document",
-    bytes: fixture("connectonion-ideal.yaml"),
-    code: "ERR_APPEND_FAILED",
-    write: async (path) => (await openConnectonion(path)).appendTurn(turn, []),
-  },
-  {
-    name: "a migration",
-    bytes: fixture("pi-v1.jsonl"),
-    code: "ERR_MIGRATION",
-    write: async (path) => (await openSession(path)).append(draft),
-  },
-  {
-    name: "a repair",
-    bytes: Buffer.concat([fixture("pi-linear.jsonl"), Buffer.from("debris\n")]),
-    code: "ERR_REPAIR_FAILED",
-    write: async (path) => applyRepair(await planRepair(path)),
-  },
-  {
-    name: "a deletion",
-    bytes: fixture("pi-linear.jsonl"),
-    code: "ERR_DELETE_FAILED",
-    write: (path) => deleteSession(path),
-  },
+  ["an append", log, "ERR_APPEND_FAILED", append],
+  [
+    "a blocking append",
+    log,
+    "ERR_APPEND_FAILED",
+    (path) => SessionManager.open(path).appendCustomEntry("x"),
+  ],
+  [
+    "a new title of omp",
+    named("omp-18.jsonl"),
+    "ERR_APPEND_FAILED",
+    async (path) => (await OmpSessionManager.open(path)).setSessionName("new", "user"),
+  ],
+  [
+    "an empty file that pi opens",
+    Buffer.alloc(0),
+    "ERR_CREATE_FAILED",
+    (path) => SessionManager.open(path),
+  ],
+  [
+    "a turn of a document",
+    named("connectonion-ideal.yaml"),
+    "ERR_APPEND_FAILED",
+    async (path) => (await openConnectonion(path)).appendTurn(turn, []),
+  ],
+  ["a migration", named("pi-v1.jsonl"), "ERR_MIGRATION", append],
+  [
+    "a repair",
+    Buffer.concat([log, Buffer.from("debris\n")]),
+    "ERR_REPAIR_FAILED",
+    async (path) => applyRepair(await planRepair(path)),
+  ],
+  ["a deletion", log, "ERR_DELETE_FAILED", (path) => deleteSession(path)],
 ];
 
 describe.skipIf(process.platform === "win32")("a lock that cannot be made", () => {
-  it.each(attempts)("fails $name with a code, and the file stays", async (attempt) => {
-    const { bytes, code, write } = attempt;
+  it.each(attempts)("fails %s with a code, and the file stays", async (_, bytes, code, write) => {
     const path = join(temporaryDirectory(), "s.jsonl");
     writeFileSync(path, bytes);
     // Stale, and not made by any holder: it is neither waited for nor removed.
     writeFileSync(`${path}.branchlog-lock`, "");
     utimesSync(`${path}.branchlog-lock`, 1, 1);
 
-    const error = await Promise.resolve()
-      .then(() => write(path))
-      .then(() => undefined, typedError);
+    const error = typedError(await rejection((async () => write(path))()));
     expect(error).toMatchObject({ code, path });
-    expect(error?.message).toMatch(/ENOTDIR/);
+    expect(error.message).toMatch(/ENOTDIR/);
     expect(readFileSync(path)).toEqual(bytes);
   });
 });

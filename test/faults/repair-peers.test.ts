@@ -11,6 +11,7 @@ import {
   sampleHeader,
 } from "@branchlog/core/testing";
 import { applyRepair, planRepair } from "@branchlog/tools";
+import { appendForeign } from "../support/foreign-append.ts";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
@@ -25,19 +26,14 @@ const damaged = Buffer.from(`${header}${entry("a", null)}{"type":"mess${entry("b
 /** Appends a line, by name or to the file that had the name at first. */
 type Peer = (memory: MemoryFileSystem, line: string) => void;
 
-function write(memory: MemoryFileSystem, fd: number, line: string): void {
-  memory.writeSync(fd, Buffer.from(line), 0, Buffer.byteLength(line));
-}
-
 const peers: Readonly<Record<string, () => Peer>> = {
-  "by name": () => (memory, line) => {
-    const fd = memory.openSync(path, "append");
-    write(memory, fd, line);
-    memory.closeSync(fd);
-  },
+  "by name": () => (memory, line) => appendForeign(memory, path, line),
   "to the file that it has open": () => {
     let fd: number | undefined;
-    return (memory, line) => write(memory, (fd ??= memory.openSync(path, "append")), line);
+    return (memory, line) => {
+      fd ??= memory.openSync(path, "append");
+      memory.writeSync(fd, Buffer.from(line), 0, Buffer.byteLength(line));
+    };
   },
 };
 

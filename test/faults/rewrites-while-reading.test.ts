@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { idsOf } from "../support/collected.ts";
 
 const path = "/s.jsonl";
 
@@ -33,9 +34,9 @@ async function openRewritten(at: number, entriesAfter: number): Promise<number> 
   const reads = count;
   if (reads < at) return reads;
   await session.refresh();
-  const found: string[] = [];
-  for await (const { id } of session.entries()) found.push(id);
-  expect(found).toEqual(Array.from({ length: entriesAfter }, (_, n) => `b${n}`));
+  expect(await idsOf(session.entries())).toEqual(
+    Array.from({ length: entriesAfter }, (_, n) => `b${n}`),
+  );
   return reads;
 }
 

@@ -1,13 +1,9 @@
 /** Law: for every prefix of a log, opening yields exactly its whole records, and appending works. */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { runs } from "../support/fault-seed.ts";
+import { fixtureBytes } from "../support/fixture.ts";
 import { BlockingSession } from "../support/blocking-session.ts";
-
-const fixture = (name: string): Buffer =>
-  readFileSync(fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)));
 
 function sessionOn(bytes: Buffer): { session: BlockingSession; contents: () => Buffer } {
   const fs = new MemoryFileSystem();
@@ -26,7 +22,7 @@ function sessionOn(bytes: Buffer): { session: BlockingSession; contents: () => B
 const draft = { type: "custom", customType: "after" };
 
 describe.each(["seed-pi", "pi-crlf"])("the log %s, cut off at every byte", (name) => {
-  const whole = fixture(name);
+  const whole = fixtureBytes(name);
   const headerEnd = whole.indexOf("\n") + 1;
   const lines = whole.toString().split("\n");
 

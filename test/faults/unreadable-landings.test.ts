@@ -11,6 +11,7 @@ import {
   fileError,
   sampleHeader,
 } from "@branchlog/core/testing";
+import { appendForeign } from "../support/foreign-append.ts";
 import { rawLog, repeatedIds } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
@@ -40,9 +41,7 @@ const disturbances: Readonly<Record<string, (fs: MemoryFileSystem) => void | "sh
 function appendRaw(fs: MemoryFileSystem, text: string): void {
   const { onCall } = fs;
   fs.onCall = undefined;
-  const fd = fs.openSync(path, "append");
-  fs.writeSync(fd, Buffer.from(text), 0, Buffer.byteLength(text));
-  fs.closeSync(fd);
+  appendForeign(fs, path, text);
   fs.onCall = onCall;
 }
 

@@ -16,6 +16,8 @@ import { SessionManager } from "@branchlog/agents/pi";
 import "@branchlog/postgres/blocking";
 import type { PostgresStore } from "@branchlog/postgres";
 import { fixture } from "../cli/command-run.ts";
+import { idsOf } from "../support/collected.ts";
+import { thrownBy } from "../support/typed-errors.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { DatabaseServer, hasPostgres } from "./database-server.ts";
 
@@ -41,10 +43,7 @@ describe.skipIf(!hasPostgres())("session managers on a store", () => {
   }
 
   async function idsIn(name: string): Promise<string[]> {
-    const session = await openSession({ store, id: name });
-    const ids: string[] = [];
-    for await (const { id } of session.entries()) ids.push(id);
-    return ids;
+    return idsOf((await openSession({ store, id: name })).entries());
   }
 
   it("answer about a stored session as about a file, and append to it", async () => {
@@ -166,12 +165,7 @@ describe.skipIf(!hasPostgres())("session managers on a store", () => {
       ["postgres://u:very%20wrong@127.0.0.1:1/db#s", "ERR_STORE_UNAVAILABLE"],
     ];
     for (const [address, code] of expected) {
-      let thrown: unknown;
-      try {
-        SessionManager.open(address);
-      } catch (error) {
-        thrown = error;
-      }
+      const thrown = thrownBy(() => SessionManager.open(address));
       expect(thrown, address).toMatchObject({ code });
       expect(String(thrown)).not.toMatch(/secret|very/);
     }

@@ -10,6 +10,7 @@ import "@branchlog/postgres/blocking";
 import type { PostgresStore } from "@branchlog/postgres";
 import { filter, firstValueFrom } from "rxjs";
 import { branchlog, jsonLines } from "../cli/command-run.ts";
+import { idsOf } from "../support/collected.ts";
 import { DatabaseServer, hasPostgres } from "./database-server.ts";
 import { Forwarder } from "./forwarder.ts";
 
@@ -28,9 +29,7 @@ async function start(
 async function idsIn(store: PostgresStore, id: string): Promise<string[]> {
   const session = await openSession({ store, id });
   expect(session.diagnostics).toEqual([]);
-  const ids: string[] = [];
-  for await (const entry of session.entries()) ids.push(entry.id);
-  return ids;
+  return idsOf(session.entries());
 }
 
 /** Until `isOver`, one after another, again with the same id while the outcome is not known. */
@@ -105,19 +104,13 @@ describe.skipIf(!hasPostgres())("sessions of a server", () => {
   });
 
   it("that a synchronous standby replaces have all that was acknowledged", async () => {
-    const primary = await start({ settings: ["max_wal_senders = 4"] });
-    const schema = primary.newSchema();
-    await primary.open({ schema }).migrate();
-    const standby = await primary.standby();
-    servers.push(standby);
-    await primary.reload(["synchronous_standby_names = '*'"]);
-    const store = primary.open({ schema });
-    const session = await createSession({ store, cwd: "/w" });
+    const { primary, standby, schema, open } = await replicated("s");
+    const session = await open();
     const acknowledged: string[] = [];
     for (let n = 0; n < 50; n += 1) acknowledged.push((await session.append(userDraft(`${n}`))).id);
     await primary.stop("immediate");
     await standby.promote();
-    expect(await idsIn(standby.open({ schema }), session.header.id)).toEqual(acknowledged);
+    expect(await idsIn(standby.open({ schema }), "s")).toEqual(acknowledged);
   });
 
   /** A primary with a synchronous standby, and a session in it. */

@@ -10,6 +10,7 @@ import { userDraft } from "@branchlog/core/testing";
 import { postgresStore } from "@branchlog/postgres";
 import type { PostgresStore } from "@branchlog/postgres";
 import { patience, runs } from "../support/fault-seed.ts";
+import { idsOf } from "../support/collected.ts";
 import { DatabaseServer, hasPostgres } from "./database-server.ts";
 import { Forwarder } from "./forwarder.ts";
 import type { Fate } from "./forwarder.ts";
@@ -54,9 +55,7 @@ describe.skipIf(!hasPostgres())("a store behind a network", () => {
   async function idsIn(id: string): Promise<string[]> {
     const session = await openSession({ store, id });
     expect(session.diagnostics).toEqual([]);
-    const ids: string[] = [];
-    for await (const entry of session.entries()) ids.push(entry.id);
-    return ids;
+    return idsOf(session.entries());
   }
 
   it.each(fates)(

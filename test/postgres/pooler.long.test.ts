@@ -9,6 +9,7 @@ import type { PostgresStore } from "@branchlog/postgres";
 import "@branchlog/postgres/blocking";
 import { filter, firstValueFrom } from "rxjs";
 import { branchlog, jsonLines } from "../cli/command-run.ts";
+import { idsOf } from "../support/collected.ts";
 import { DatabaseServer, hasPostgres } from "./database-server.ts";
 import { Pooler, hasPooler } from "./pooler.ts";
 
@@ -48,8 +49,7 @@ describe.skipIf(!hasPostgres() || !hasPooler())("a store behind a pooler", () =>
       });
       const acknowledged = (await Promise.all(writers)).flat();
       const session = await openSession({ store: opened(options), id: header.id });
-      const stored: string[] = [];
-      for await (const { id } of session.entries()) stored.push(id);
+      const stored = await idsOf(session.entries());
       expect(stored.toSorted()).toEqual(acknowledged.toSorted());
       expect(session.diagnostics).toEqual([]);
     },

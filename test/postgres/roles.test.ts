@@ -4,13 +4,10 @@ import { createSession, openSession } from "@branchlog/core";
 import { userDraft } from "@branchlog/core/testing";
 import { postgresStore } from "@branchlog/postgres";
 import type { PostgresStore } from "@branchlog/postgres";
+import { collected } from "../support/collected.ts";
 import { DatabaseServer, hasPostgres } from "./database-server.ts";
 
-async function namesIn(store: PostgresStore): Promise<string[]> {
-  const names: string[] = [];
-  for await (const name of store.names()) names.push(name);
-  return names;
-}
+const namesIn = (store: PostgresStore): Promise<string[]> => collected(store.names());
 
 describe.skipIf(!hasPostgres())("a store with roles", () => {
   let server: DatabaseServer;
@@ -63,9 +60,7 @@ describe.skipIf(!hasPostgres())("a store with roles", () => {
       () => store.remove("of-owner"),
       () => store.setExpiry("of-owner", new Date(0)),
       () => store.removeExpired(),
-      async () => {
-        for await (const hit of store.search("hello")) expect(hit).toBeUndefined();
-      },
+      () => collected(store.search("hello")),
     ];
     for (const call of calls) {
       await expect(call(), String(call)).rejects.toMatchObject({
@@ -179,23 +174,14 @@ describe.skipIf(!hasPostgres())("a store with roles", () => {
   });
 
   it("lets a role read, write or neither, and see the logs of its tenant only", async () => {
-    const store = await server.store();
-    const schema = schemaOf(store);
-    for (const [role, access, tenant] of [
-      ["writer", "write", "a"],
-      ["reader", "read", "a"],
-      ["stranger", "write", "b"],
-      ["nobody", undefined, undefined],
-    ]) {
-      await server.query(`CREATE ROLE ${schema}_${role} LOGIN PASSWORD 'pw'`);
-      if (access === undefined) continue;
-      const values = [`${schema}_${role}`, access, tenant];
-      await server.query(`SELECT "${schema}".grant_access($1, $2, $3)`, values);
+    const { run, grant, as, schema } = await ownedStore();
+    for (const role of ["writer", "reader", "stranger", "nobody"]) {
+      await run(`CREATE ROLE $${role} LOGIN PASSWORD 'pw'`);
     }
-    const as = (role: string): PostgresStore =>
-      postgresStore(server.url(schema, `${schema}_${role}`, "pw"));
-    const [writer, reader, stranger, nobody] = ["writer", "reader", "stranger", "nobody"].map(as);
-    if (!writer || !reader || !stranger || !nobody) throw new Error("four roles");
+    await grant("writer", "write", "a");
+    await grant("reader", "read", "a");
+    await grant("stranger", "write", "b");
+    const [writer, reader, stranger] = [as("writer"), as("reader"), as("stranger")];
     const session = await createSession({ store: writer, cwd: "/w" });
     const { id } = session.header;
     await session.append(userDraft("one"));
@@ -214,15 +200,10 @@ describe.skipIf(!hasPostgres())("a store with roles", () => {
     await expect(
       theirs.append(ends ?? { generation: "", at: 0 }, Buffer.from("x\n")),
     ).resolves.toEqual({ kind: "gone" });
-    await expect(nobody.open(id)).rejects.toMatchObject({ code: "ERR_STORE_DENIED" });
+    await expect(as("nobody").open(id)).rejects.toMatchObject({ code: "ERR_STORE_DENIED" });
     for (const table of ["log", "batch", "member"]) {
       const statement = `SET SESSION AUTHORIZATION ${schema}_writer; SELECT * FROM "${schema}".${table}`;
       await expect(server.query(statement)).rejects.toThrow(/permission denied/);
     }
-    await Promise.all([writer, reader, stranger, nobody].map((one) => one.close()));
   });
 });
-
-function schemaOf(store: PostgresStore): string {
-  return new URL(store.address).searchParams.get("schema") ?? "";
-}

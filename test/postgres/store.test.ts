@@ -13,28 +13,21 @@ import type { ListingStore } from "@branchlog/core/types";
 import pg from "pg";
 import { firstValueFrom, filter } from "rxjs";
 import { branchlog, jsonLines as cliJsonLines } from "../cli/command-run.ts";
+import { collected, idsOf } from "../support/collected.ts";
+import { rejection, typedError } from "../support/typed-errors.ts";
 import { DatabaseServer, hasPostgres, owner } from "./database-server.ts";
 
 const header = Buffer.from(jsonLines(sampleHeader()));
 
 async function bytesOf(store: PostgresStore, name: string): Promise<Buffer> {
   const log = await store.open(name);
-  const end = await log.end();
-  if (end === undefined) throw new Error("no log");
-  const pieces: Buffer[] = [];
-  for await (const piece of log.read({ ...end, at: 0 })) pieces.push(piece);
-  return Buffer.concat(pieces);
+  const end = required(await log.end());
+  return Buffer.concat(await collected(log.read({ ...end, at: 0 })));
 }
 
 function required<T>(value: T | undefined): T {
   if (value === undefined) throw new Error("it is missing");
   return value;
-}
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
 }
 
 describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
@@ -60,7 +53,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     );
     const again = await openOrCreateSession({ store, id: "s", cwd: "/elsewhere" });
     expect(again.header).toMatchObject({ id: "s", cwd: "/work" });
-    const stored = (await all(again.entries())).map(({ id }) => id);
+    const stored = await idsOf(again.entries());
     expect(stored.toSorted()).toEqual(ids.toSorted());
   });
 
@@ -88,26 +81,6 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     expect((await bytesOf(store, "held")).toString()).toContain("held");
     await store.remove("held");
     expect(await one.lease?.(start)).toBeUndefined();
-  });
-
-  it("lets eight processes' worth of writers append, whoever is faster", async () => {
-    const store = await server.store();
-    await createSession({ store, id: "busy", cwd: "/" });
-    const writers = await Promise.all(
-      Array.from({ length: 8 }, async (_, writer) => {
-        const own = server.open({ schema: schemaOf(store) });
-        const session = await openSession({ store: own, id: "busy" });
-        const ids: string[] = [];
-        for (let n = 0; n < 15; n += 1) {
-          ids.push((await session.append(userDraft(`${writer} ${n}`), { parent: "tail" })).id);
-        }
-        return ids;
-      }),
-    );
-    const session = await openSession({ store, id: "busy" });
-    expect(session.diagnostics).toEqual([]);
-    const stored = (await all(session.entries())).map(({ id }) => id);
-    expect(stored.toSorted()).toEqual(writers.flat().toSorted());
   });
 
   it("keeps pieces of any length, cut anywhere, as they are", async () => {
@@ -200,7 +173,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     const other = await createSession({ store, cwd: "/other" });
     await other.append(userDraft("hay"));
     await store.create("debris", [Buffer.from("needle\n")]);
-    const listed = await all(store.list());
+    const listed = await collected(store.list());
     const facts = listed.map(({ name, cwd }) => `${name} in ${cwd}`);
     expect(facts.toSorted()).toEqual(
       [
@@ -210,28 +183,21 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
       ].toSorted(),
     );
     for (const query of ["NEEDLE", 'in "quotes"', "needle"]) {
-      const hits = await all(store.search(query));
+      const hits = await collected(store.search(query));
       expect(hits.map(({ path }) => path)).toEqual([one.path]);
     }
-    expect(await all(store.search("nothing of that kind"))).toEqual([]);
+    expect(await collected(store.search("nothing of that kind"))).toEqual([]);
     await store.setExpiry(other.header.id, new Date(0));
     await expect(store.setExpiry("none", null)).rejects.toMatchObject({ code: "ERR_LOG_MISSING" });
     expect(await store.removeExpired()).toEqual([other.header.id]);
-    expect(await all(store.names())).toHaveLength(2);
+    expect(await collected(store.names())).toHaveLength(2);
   });
 
   it("says what to do if it cannot be used", async () => {
     const store = await server.store();
     const schema = schemaOf(store);
     const failure = async (url: string): Promise<BranchlogError> =>
-      postgresStore(url)
-        .open("s")
-        .then(
-          () => {
-            throw new Error("it opened");
-          },
-          (error: unknown) => error as BranchlogError,
-        );
+      typedError(await rejection(postgresStore(url).open("s")));
     const wrong = await failure(server.url(schema, owner, "guessed"));
     expect(wrong).toMatchObject({ code: "ERR_STORE_DENIED" });
     expect(wrong.message).not.toContain("guessed");
@@ -256,10 +222,9 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     await expect(
       store.create("long", [header, piece, piece, piece, piece, piece]),
     ).rejects.toMatchObject({ code: "ERR_ENTRY_TOO_LARGE" });
-    expect(await all(store.names())).toEqual([]);
+    expect(await collected(store.names())).toEqual([]);
     const log = await store.create("s", [header]);
-    const end = await log.end();
-    if (end === undefined) throw new Error("no log");
+    const end = required(await log.end());
     const long = Buffer.alloc(256 * 1024 * 1024 + 1, "x");
     await expect(log.append(end, long)).rejects.toMatchObject({ code: "ERR_ENTRY_TOO_LARGE" });
     expect(await log.end()).toEqual(end);
@@ -281,7 +246,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     );
     const needle = await store.open("s999");
     await needle.append(required(await needle.end()), Buffer.from(jsonLines(noteOf("needle"))));
-    const listed = await all(store.latest());
+    const listed = await collected(store.latest());
     expect(new Set(listed.map(({ name }) => name)).size).toBe(count);
     const times = listed.map(({ changedAt }) => changedAt.getTime());
     expect(times).toEqual(times.toSorted((one, other) => other - one));
@@ -303,7 +268,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
       first.map((name) => `${store.address}#${name}`),
     );
     expect([opened, first[0]]).toEqual([first, "s999"]);
-    const hits = await all(store.search("needle"));
+    const hits = await collected(store.search("needle"));
     expect(hits.map(({ path }) => path)).toEqual([`${store.address}#s999`]);
     const url = server.url(schema);
     const shown = cliJsonLines((await branchlog(["list", url, "-n", "60", "--json"])).out);

@@ -52,14 +52,6 @@ async function outcomes(
 }
 
 describe("itemsOf", () => {
-  it("itemsOf yields items one by one, in order", async () => {
-    const source = new Source();
-    const seen: number[] = [];
-    for await (const item of itemsOf(source.batches([[1, 2], [], [3]]))) seen.push(item);
-    expect(seen).toEqual([1, 2, 3]);
-    expect(source.isEnded).toBe(true);
-  });
-
   it("itemsOf makes each item when it is pulled", async () => {
     let made = 0;
     function* batch(): Generator<number> {
@@ -67,15 +59,6 @@ describe("itemsOf", () => {
     }
     for await (const item of itemsOf(new Source().batches([batch()]))) if (item === 3) break;
     expect(made).toBe(3);
-  });
-
-  it("itemsOf starts nothing before the first pull", async () => {
-    const source = new Source();
-    const items = itemsOf(source.batches([[1]]));
-    expect(source.isBegun).toBe(false);
-    await items.return();
-    expect(source.isBegun).toBe(false);
-    expect(await items.next()).toEqual({ done: true, value: undefined });
   });
 
   it("itemsOf ends the batches at an early return, at disposal and when an item throws", async () => {

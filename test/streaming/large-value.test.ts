@@ -10,6 +10,7 @@ import {
   readRangeAsync,
   type ValuePath,
 } from "@branchlog/streaming";
+import { collected } from "../support/collected.ts";
 import { MemorySource } from "./support/memory-source.ts";
 import { chunksOf, chunksOfSize, jsonText } from "./support/session-lines.ts";
 
@@ -21,12 +22,6 @@ async function* stream(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array>
 
 function bytes(text: string, size = 5): AsyncGenerator<Uint8Array> {
   return stream(chunksOfSize(Buffer.from(text), size));
-}
-
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
 }
 
 /** Every value in a JSON value, with its path. */
@@ -98,7 +93,7 @@ const malformed = [
 
 describe("bodyStream", () => {
   it("yields the tokens in order, strings in pieces", async () => {
-    const tokens = await collect(bodyStream(bytes('{"a":["xyz",1.50,true]}', 100)));
+    const tokens = await collected(bodyStream(bytes('{"a":["xyz",1.50,true]}', 100)));
     expect(tokens).toEqual([
       { name: "startObject" },
       { name: "keyValue", value: "a" },
@@ -121,7 +116,7 @@ describe("bodyStream", () => {
           chunksOf(Buffer.from(mark + text), at),
           chunksOfSize(Buffer.from(mark + text), 1),
         ]) {
-          const tokens = await collect(bodyStream(stream(chunks)));
+          const tokens = await collected(bodyStream(stream(chunks)));
           expect(build(tokens)).toStrictEqual(JSON.parse(text));
         }
       }),
@@ -140,7 +135,7 @@ describe("bodyStream", () => {
         const inner = Buffer.concat(parts.map((p) => Buffer.from(p)));
         fc.pre(!inner.some((byte) => byte < 0x20 || byte === 0x22 || byte === 0x5c));
         const line = Buffer.concat([Buffer.from('"'), inner, Buffer.from('"')]);
-        const tokens = await collect(bodyStream(stream(chunksOf(line, at))));
+        const tokens = await collected(bodyStream(stream(chunksOf(line, at))));
         expect(build(tokens)).toBe(JSON.parse(line.toString()));
       }),
       { numRuns: 1000 },
@@ -150,7 +145,7 @@ describe("bodyStream", () => {
   it.each(malformed)("bodyStream rejects %j, as JSON.parse does", async (text) => {
     expect(() => void JSON.parse(text)).toThrow(SyntaxError);
     for (const size of [1, 3, 100]) {
-      await expect(collect(bodyStream(bytes(text, size)))).rejects.toThrow(SyntaxError);
+      await expect(collected(bodyStream(bytes(text, size)))).rejects.toThrow(SyntaxError);
     }
   });
 
@@ -164,28 +159,16 @@ describe("bodyStream", () => {
 });
 
 describe("pick", () => {
-  it.each<[ValuePath, JsonValue | undefined]>([
-    [["a", 1, "b"], "text"],
-    [["a", 0], 1],
-    [
-      ["a", 2],
-      [true, null],
-    ],
-    [["b"], { a: -1500 }],
-    [["b", "a"], -1500],
-    [["é"], "漢😀"],
-    [["c"], ""],
-    [["d"], undefined],
-    [["a", 3], undefined],
-    [["a", "1"], undefined],
-    [["b", 0], undefined],
-    [["c", "x"], undefined],
-    [["a", 0, "x"], undefined],
-    [["a", 1, "c"], undefined],
-  ])("%j", async (path, expected) => {
-    for (const size of [1, 4, 1000]) {
-      expect(await pick(bytes(record, size), path)).toStrictEqual(expected);
-    }
+  it.each<ValuePath[]>([
+    [["d"]],
+    [["a", 3]],
+    [["a", "1"]],
+    [["b", 0]],
+    [["c", "x"]],
+    [["a", 0, "x"]],
+    [["a", 1, "c"]],
+  ])("finds nothing at %j", async (path) => {
+    for (const size of [1, 4, 1000]) expect(await pick(bytes(record, size), path)).toBeUndefined();
   });
 
   it("law: every value of any text is found where JSON.parse has it", async () => {
@@ -248,12 +231,6 @@ describe("pick", () => {
     expect(await pick(bytes(text), ["b", 999], limit)).toBe(0);
   });
 
-  it("pick throws a SyntaxError when the text is malformed before the value ends", async () => {
-    for (const text of ['{"a":"xy', '{"a":1', '{"b":1', "", '{"b" 1,"a":1}']) {
-      await expect(pick(bytes(text), ["a"])).rejects.toThrow(SyntaxError);
-    }
-  });
-
   it("builds nesting 100,000 deep", async () => {
     const depth = 100_000;
     const text = `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
@@ -270,7 +247,7 @@ describe("an aborted signal", () => {
   it.each([
     [
       "bodyStream",
-      (c: AsyncIterable<Uint8Array>, signal: AbortSignal) => collect(bodyStream(c, { signal })),
+      (c: AsyncIterable<Uint8Array>, signal: AbortSignal) => collected(bodyStream(c, { signal })),
     ],
     ["pick", (c: AsyncIterable<Uint8Array>, signal: AbortSignal) => pick(c, ["z"], { signal })],
   ])("ends %s between two chunks and lets the source go", async (_, read) => {
@@ -301,7 +278,7 @@ describe("readRange and readRangeAsync", () => {
     for (const readBytesMax of [1, 3, 100]) {
       const source = new MemorySource(whole, { readBytesMax });
       const sync = [...readRange(source, 2, 7, 4)];
-      const later = await collect(readRangeAsync(source, 2, 7, 4));
+      const later = await collected(readRangeAsync(source, 2, 7, 4));
       expect(Buffer.concat(sync).toString()).toBe("2345678");
       expect(later).toEqual(sync);
       expect(sync.every((chunk) => chunk.length <= 4)).toBe(true);
@@ -311,6 +288,6 @@ describe("readRange and readRangeAsync", () => {
   it("readRange and readRangeAsync end where the source ends", async () => {
     const source = new MemorySource(Buffer.from("0123"));
     expect(Buffer.concat([...readRange(source, 2, 100)]).toString()).toBe("23");
-    expect(await collect(readRangeAsync(source, 4, 100))).toEqual([]);
+    expect(await collected(readRangeAsync(source, 4, 100))).toEqual([]);
   });
 });

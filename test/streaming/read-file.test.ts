@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { lines, records, recordsSync } from "@branchlog/streaming";
 import type { FileLine } from "@branchlog/streaming";
+import { collected } from "../support/collected.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { splitLines } from "./support/collected-lines.ts";
 import { nextDescriptor } from "./support/resources.ts";
@@ -17,12 +18,6 @@ function fileWith(content: string | Buffer): string {
   return path;
 }
 
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
-
 describe("lines", () => {
   it("lines have offsets, lengths and numbers; an unterminated last one is marked", async () => {
     const path = fileWith(`${bom}{"a":1}\r\n\n{"b":2}`);
@@ -31,33 +26,20 @@ describe("lines", () => {
       { bytes: Buffer.alloc(0), offset: 12, length: 0, lineNumber: 2, terminated: true },
       { bytes: Buffer.from('{"b":2}'), offset: 13, length: 7, lineNumber: 3, terminated: false },
     ].map((line) => ({ ...line, long: null }));
-    expect(await collect(lines(path))).toEqual(expected);
+    expect(await collected(lines(path))).toEqual(expected);
   });
 
   it("lines of a range start and end at the given offsets", async () => {
     const path = fileWith("ab\ncd\nef\n");
-    const rest = await collect(lines(path, { from: 3 }));
+    const rest = await collected(lines(path, { from: 3 }));
     expect(rest.map(({ offset }) => offset)).toEqual([3, 6]);
-    const cut = await collect(lines(path, { from: 3, to: 7 }));
+    const cut = await collected(lines(path, { from: 3, to: 7 }));
     expect(cut.map(({ terminated }) => terminated)).toEqual([true, false]);
-  });
-
-  it("an empty file has no lines", async () => {
-    for (const path of [fileWith(""), fileWith(bom)]) {
-      expect(await collect(lines(path))).toEqual([]);
-      expect([...recordsSync(path)]).toEqual([]);
-    }
-  });
-
-  it("lines stay unchanged after further reads", async () => {
-    const path = fileWith("aa\nbb\ncc\n");
-    const kept = await collect(lines(path, { chunkBytes: 3 }));
-    expect(kept.map(({ bytes }) => bytes?.toString())).toEqual(["aa", "bb", "cc"]);
   });
 
   it("lines above the maximum are described", async () => {
     const path = fileWith(`short\n${"x".repeat(100)}\nshort\n${"y".repeat(200)}`);
-    const found = await collect(lines(path, { lineBytesMax: 50, chunkBytes: 16 }));
+    const found = await collected(lines(path, { lineBytesMax: 50, chunkBytes: 16 }));
     expect(found.map(({ long }) => long?.length)).toEqual([undefined, 100, undefined, 200]);
     expect(found.map(({ long }) => long?.terminated)).toEqual([undefined, true, undefined, false]);
   });
@@ -66,7 +48,7 @@ describe("lines", () => {
 describe("records", () => {
   it("records are decoded lines, or lines with the reason why they are not records", async () => {
     const path = fileWith('{"a":1}\n\n[]\n{"a":\n\0\0\n{"long":"xxxxxxxxxxxx"}\n{"b":2}');
-    const found = await collect(records(path, { lineBytesMax: 10 }));
+    const found = await collected(records(path, { lineBytesMax: 10 }));
     expect(found.map((record) => (record.ok ? record.value : record.reason))).toEqual([
       { a: 1 },
       "blank",
@@ -95,7 +77,7 @@ describe("law: every chunk size gives the same lines", () => {
       fc.asyncProperty(content, size, size, async (bytes, chunkBytes, lineBytesMax) => {
         const path = join(directory, `${files++}.jsonl`);
         writeFileSync(path, bytes);
-        const joined = await collect(lines(path, { chunkBytes }));
+        const joined = await collected(lines(path, { chunkBytes }));
         const { lines: split, rest } = splitLines(bytes);
         const texts = split.map(({ text, offset }) => [text, offset]);
         const last = rest.length > 0 ? [[rest.toString("latin1"), bytes.length - rest.length]] : [];
@@ -104,7 +86,7 @@ describe("law: every chunk size gives the same lines", () => {
           ...last,
         ]);
         const options = { chunkBytes, lineBytesMax };
-        const found = await collect(records(path, options));
+        const found = await collected(records(path, options));
         expect([...recordsSync(path, options)]).toEqual(found);
         const places = (list: readonly FileLine[]) =>
           list.map(({ offset, length }) => [offset, length]);

@@ -141,23 +141,15 @@ describe("fault: fused lines", () => {
   const complete = Object.values(writtenForms).map(lineOf);
   const torn = [...complete, ...Object.values(otherForms).map(lineOf)];
 
-  it("a torn record joined to a complete one is never trusted, at any cut", () => {
+  it.each([
+    ["a complete one is never trusted, at any cut", readEnvelope, 25],
+    ["a long complete one is not trusted by its ends", readLongEnvelope, 15],
+  ])("a torn record joined to %s", (_, read, cuts) => {
     for (const first of torn) {
-      for (const cut of sampled(1, first.length + 1, 25)) {
+      for (const cut of sampled(1, first.length + 1, cuts)) {
         for (const second of complete) {
           const fused = Buffer.concat([first.subarray(0, cut), second]);
-          expect(readEnvelope(fused), fused.toString()).toBeNull();
-        }
-      }
-    }
-  });
-
-  it("a torn record joined to a long complete one is not trusted by its ends", () => {
-    for (const first of torn) {
-      for (const cut of sampled(1, first.length + 1, 15)) {
-        for (const second of complete) {
-          const fused = Buffer.concat([first.subarray(0, cut), second]);
-          expect(readLongEnvelope(fused), fused.toString()).toBeNull();
+          expect(read(fused), fused.toString()).toBeNull();
         }
       }
     }

@@ -11,28 +11,6 @@ const core = { id, parentId, timestamp };
 const text = (record: object) => lineOf(record).toString();
 
 describe("the forms that the agents write", () => {
-  it.each([
-    ["user", { type: "message", role: "user", form: "head", endsWithObject: true }],
-    ["assistant", { type: "message", role: "assistant", form: "head", endsWithObject: true }],
-    ["root", { type: "message", role: "user", parentId: null }],
-    ["modelChange", { type: "model_change", form: "head", endsWithObject: false }],
-    ["label", { type: "label", form: "head" }],
-    ["bare", { type: "mark", form: "head" }],
-    ["usage", { type: "usage", form: "head", endsWithObject: true }],
-    ["custom", { type: "custom", customType: "todo", form: "tail", hasPayload: true }],
-    ["customNoData", { type: "custom", customType: "todo", form: "tail", hasPayload: false }],
-    ["customText", { type: "custom", customType: "todo", form: "tail", hasPayload: true }],
-    ["customMessage", { type: "custom_message", customType: "note", form: "tail" }],
-    ["customMessageDetails", { type: "custom_message", customType: "note", hasPayload: true }],
-    ["migratedMessage", { type: "message", role: "toolResult", form: "tail", hasPayload: true }],
-    ["migratedBare", { type: "mark", form: "tail", parentId: null, hasPayload: false }],
-  ])("%s is read without parsing", (name, expected) => {
-    const line = lineOf(writtenForms[name]);
-    expect(readEnvelope(line)).toMatchObject({ id, parentId, timestamp, ...expected });
-    const returned = Buffer.concat([line, Buffer.from("\r")]);
-    expect(readEnvelope(returned)).toEqual(readEnvelope(line));
-  });
-
   it("ids may be of any length", () => {
     for (const other of ["x", "0196f3a2-7c5e-7d4a-b1c2-3d4e5f607182", "y".repeat(300)]) {
       const record = { type: "label", ...core, id: other, parentId: other, targetId: "z" };
@@ -59,20 +37,12 @@ describe("lines for the parser", () => {
     ["a header", text(otherForms["header"] ?? {})],
     ["a line without parentId", text(otherForms["v1Message"] ?? {})],
     ["a title slot", text(otherForms["title"] ?? {})],
-    ["a torn line", user.slice(0, -1)],
-    ["text after the record", `${user} `],
     ["white space in front", ` ${user}`],
     ["white space inside", user.replace(",", ", ")],
     ["a byte-order mark", `\ufeff${user}`],
-    ["a NUL", user.replace("hi", "h\0i")],
-    ["parentId twice", user.replace('"hi"', '{"parentId":1}')],
-    ["an empty parentId", user.replace(parentId, "")],
-    ["an escape in the id", user.replace(id, String.raw`a\u0031b2c3d4`)],
     ["an escaped quote in the id", user.replace(id, String.raw`a\"b`)],
-    ["a non-ASCII id", user.replace(id, "é1b2c3d4")],
     ["a non-ASCII parentId", user.replace(parentId, "漢")],
     ["a non-ASCII role", user.replace("user", "usér")],
-    ["a control character in the id", user.replace(id, "a\tb")],
     ["a number as parentId", user.replace(`"${parentId}"`, "12")],
     ["a number as timestamp", user.replace(`"${timestamp}"`, "12")],
     ["keys in another order", text({ id, type: "message", parentId, timestamp, message: {} })],
@@ -80,17 +50,12 @@ describe("lines for the parser", () => {
     ["a message without message", text({ type: "message", ...core })],
     ["a message before its timestamp", user.replace(`,"timestamp":"${timestamp}"`, "")],
     ["a message with more keys behind", `${user.slice(0, -1)},"more":1}`],
-    ["a record closed after its timestamp", text({ type: "mark", ...core }).concat('{"a":1}')],
     ["custom without customType in the head form", text({ type: "custom", ...core, data: 1 })],
     ["custom without customType in the tail form", text({ type: "custom", data: 1, ...core })],
     ["custom with content", text({ type: "custom", customType: "t", content: 1, ...core })],
     ["custom with data twice", custom.replace('"a":1', '"data":1')],
     ["custom with customType twice", custom.replace('"a":1', '"customType":1')],
     ["custom with keys behind", `${custom.slice(0, -1)},"more":1}`],
-    [
-      "custom that ends in a string of its own",
-      text({ type: "custom", customType: "t", data: 1, x: "y", ...core }),
-    ],
     ["another type in the tail form", text({ type: "mark", data: 1, ...core })],
     ["migrated, but no message", text(writtenForms["migratedThinking"] ?? {})],
     [
@@ -115,17 +80,6 @@ describe("lines for the parser", () => {
 describe("lines in chunks", () => {
   const lines = Object.values({ ...writtenForms, ...otherForms }).map(lineOf);
   const chunk = Buffer.concat(lines.flatMap((line) => [line, Buffer.from("\n")])).subarray(0, -1);
-
-  it("are read each by itself, with any bytes around them", () => {
-    const alone = lines.map((line) => readEnvelope(line));
-    expect(readEnvelopes(chunk)).toEqual(alone);
-    const within = Buffer.concat([
-      Buffer.from('{"parentId":1'),
-      chunk,
-      Buffer.from('"parentId":"'),
-    ]);
-    expect(readEnvelopes(within, 13, 13 + chunk.length)).toEqual(alone);
-  });
 
   it("have their places, blank ones too, in batches of any number", () => {
     const count = 10_000;

@@ -42,23 +42,6 @@ describe("readShallow", () => {
     expect(read(line)).toEqual({ ok: true, value });
   });
 
-  it("readShallow reads one level deeper for the keys in open", () => {
-    const value = { message: { role: "user", t: 1 } };
-    expect(read(line, { open: ["message", "list", "id"] })).toMatchObject({ ok: true, value });
-    expect(read('{"a":{"b":{"c":1}},"b":{"d":2}}', { open: ["a", "b"] })).toEqual({
-      ok: true,
-      value: { a: {}, b: { d: 2 } },
-    });
-  });
-
-  it("readShallow leaves out strings above the maximum, in bytes", () => {
-    const text = JSON.stringify({ a: "x".repeat(8), b: "x".repeat(9), c: "é".repeat(5), d: 1 });
-    expect(read(text, { stringBytesMax: 8 })).toEqual({
-      ok: true,
-      value: { a: "xxxxxxxx", d: 1 },
-    });
-  });
-
   it("readShallow takes the last of duplicate keys, also when that one is left out", () => {
     expect(read('{"a":1,"a":2,"b":1,"b":[3]}')).toEqual({ ok: true, value: { a: 2 } });
   });

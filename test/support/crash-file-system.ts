@@ -223,4 +223,36 @@ export class CrashFileSystem {
   }
 }
 
+/**
+ * Runs a program on new disks, the first of which dies before its first call, until one is through;
+ * `check` sees each disk and what the program gave, if it got so far. `stride`: calls from one
+ * death to the next.
+ */
+export async function dieAtEveryCall<T>(
+  newDisk: () => CrashFileSystem,
+  program: (disk: CrashFileSystem) => T | Promise<T>,
+  check: (disk: CrashFileSystem, result: T | undefined, calls: number) => void | Promise<void>,
+  stride: () => number = () => 1,
+): Promise<void> {
+  for (let calls = 0; ; calls += stride()) {
+    const disk = newDisk();
+    disk.dieAfter(calls);
+    let result: T | undefined;
+    try {
+      result = await program(disk);
+    } catch {
+      // It died, and said nothing.
+    }
+    await check(disk, result, calls);
+    if (!disk.isDead) return;
+  }
+}
+
+/** A disk with a file on it. */
+export function diskWith(path: string, bytes: Buffer): CrashFileSystem {
+  const disk = new CrashFileSystem();
+  disk.addDurable(path, bytes);
+  return disk;
+}
+
 const fates = ["kept", "lost", "cut off", "zeros"] as const;

@@ -3,14 +3,16 @@
  * through all n until nothing is left to fail.
  */
 import { createRandom } from "@branchlog/bench/generator";
-import { fileError } from "@branchlog/core/testing";
-import type { FileErrorCode, FileSystem } from "@branchlog/core/testing";
+import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
+import type { FileErrorCode, FileSystem, Ports } from "@branchlog/core/testing";
+import { dirname } from "node:path";
 import { runs, seed } from "./fault-seed.ts";
 import { observedFileSystem } from "./observed-file-system.ts";
 import type { ObservedCall } from "./observed-file-system.ts";
+import { reproducible } from "./reproducible-ports.ts";
 
 /** A way to fail. */
-interface Failure {
+export interface Failure {
   /** Calls that can fail in this way; only they are counted. */
   readonly concerns: (call: ObservedCall) => boolean;
   /** The error it fails with; null: a write that takes half of its bytes. */
@@ -89,6 +91,24 @@ export function failingFileSystem(
       return hasFailed;
     },
   };
+}
+
+/** A file system in memory, and ports over it that fail once they are armed. */
+export interface FailingWorld {
+  readonly memory: MemoryFileSystem;
+  readonly failing: FailingFileSystem;
+  readonly ports: Ports;
+}
+
+/** A world in which these files are there, by path. */
+export function failingWorld(files: Readonly<Record<string, Buffer | string>> = {}): FailingWorld {
+  const memory = new MemoryFileSystem();
+  for (const [path, content] of Object.entries(files)) {
+    memory.makeDirectorySync(dirname(path));
+    memory.writeFileSync(path, Buffer.from(content));
+  }
+  const failing = failingFileSystem(memory);
+  return { memory, failing, ports: createMemoryPorts({ fs: failing.fs, ...reproducible() }) };
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Texts with a secret in them, each another one, and sessions with one in every field. */
-import { createHash } from "node:crypto";
+import { secretKinds } from "./secret-kinds.ts";
 
 export interface PlantedSecret {
   /** What a session holds. */
@@ -8,54 +8,11 @@ export interface PlantedSecret {
   readonly secrets: readonly string[];
 }
 
-/** Letters and digits that look random, always the same for a number. */
-export function characters(number: number, length: number): string {
-  let text = "";
-  for (let part = 0; text.length < length; part += 1) {
-    const digest = createHash("sha256").update(`${number}.${part}`).digest("base64");
-    text += digest.replaceAll(/[^A-Za-z0-9]/g, "");
-  }
-  // What tells a key from a word is never missing.
-  return `${text.slice(0, length - 2)}Z7`;
-}
-
-const forms: readonly ((number: number) => PlantedSecret)[] = [
-  whole((n) => `ghp_${characters(n, 36)}`),
-  whole((n) => `AKIA${characters(n, 16).toUpperCase()}`),
-  whole((n) => `sk-ant-api03-${characters(n, 93)}AA`),
-  whole((n) => `sk-proj-${characters(n, 48)}`),
-  whole((n) => `glpat-${characters(n, 20)}`),
-  whole((n) => `xoxb-1234567890-${characters(n, 24)}`),
-  whole((n) => `npm_${characters(n, 36)}`),
-  whole((n) => `AIza${characters(n, 35)}`),
-  whole((n) => `sk_live_${characters(n, 24)}`),
-  whole((n) => `hf_${characters(n, 34)}`),
-  whole((n) => `eyJhbGciOiJIUzI1NiJ9.eyJ${characters(n, 40)}.${characters(n + 1, 43)}`),
-  within((secret) => `curl -H 'Authorization: Bearer ${secret}'`),
-  within((secret) => `export DEPLOY_TOKEN=${secret}`),
-  within((secret) => `export DB_PASSWORD="${secret}" other`),
-  within((secret) => `psql postgres://me:${secret}@db.example/shop`),
-  within((secret) => `{"api_key": "${secret}"}`),
-  privateKey,
-];
-
-function whole(secretOf: (number: number) => string): (number: number) => PlantedSecret {
-  return (number) => ({ text: `see ${secretOf(number)} there`, secrets: [secretOf(number)] });
-}
-
-function within(textOf: (secret: string) => string): (number: number) => PlantedSecret {
-  return (number) => {
-    const secret = characters(number, 24);
-    return { text: textOf(secret), secrets: [secret] };
-  };
-}
-
-function privateKey(number: number): PlantedSecret {
-  const lines = [1, 2, 3].map((line) => characters(number * 10 + line, 64));
-  const body = lines.join("\n");
-  const text = `-----BEGIN RSA PRIVATE KEY-----\n${body}\n-----END RSA PRIVATE KEY-----\n`;
-  return { text, secrets: lines };
-}
+/** The kinds that stand by themselves are in a sentence. */
+const forms = secretKinds.map(({ sample }) => (number: number): PlantedSecret => {
+  const { text, secrets } = sample(number);
+  return { text: text === secrets[0] ? `see ${text} there` : text, secrets };
+});
 
 /** The forms of all kinds, each once, starting at a number. */
 export function plantedSecrets(from = 0): readonly PlantedSecret[] {

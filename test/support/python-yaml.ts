@@ -10,6 +10,15 @@ export const pythonWithYaml: string | undefined = ["python3", "/usr/bin/python3"
 export const withoutPython: string =
   pythonWithYaml === undefined ? " (skipped: no python3 with PyYAML here)" : "";
 
+/** What PyYAML reads in each of the texts. */
+export function loadedByPython(texts: readonly string[]): unknown {
+  const script = [
+    "import yaml, json, sys",
+    "print(json.dumps([yaml.safe_load(t) for t in json.load(sys.stdin)]))",
+  ];
+  return runPython(script.join("\n"), JSON.stringify(texts));
+}
+
 /** What a script prints as JSON, given its input. */
 export function runPython(script: string, input: string, ...words: string[]): unknown {
   const { status, stdout, stderr } = spawnSync(

@@ -1,4 +1,4 @@
-/** What a call threw, as the tests of faults want it: an error of ours, or a failure of the test. */
+/** What a call threw or rejected with, as the tests of faults want it: an error of ours, or a failure of the test. */
 import { BranchlogError } from "@branchlog/core";
 
 /** What `attempt` threw; undefined if it went through. */
@@ -9,6 +9,12 @@ export function thrownBy(attempt: () => unknown): unknown {
   } catch (error) {
     return error;
   }
+}
+
+/** What a promise rejects with; undefined if it resolves. */
+export async function rejection(attempt: Promise<unknown>): Promise<unknown> {
+  const [outcome] = await Promise.allSettled([attempt]);
+  return outcome.status === "rejected" ? outcome.reason : undefined;
 }
 
 /** The error, which must be one of ours: nothing else may come out of the engine. */

@@ -70,15 +70,6 @@ describe("the folded system message", () => {
     expect(folded).not.toHaveProperty("toolsRemoved");
   });
 
-  it("has its keys in pi's order", () => {
-    const folded = computeSystemMessage(
-      [system("x", { toolsAdded: [tool("read")], sections: { a: "1" } })],
-      9,
-    );
-    const order = ["role", "content", "sections", "toolsAdded", "timestamp"];
-    expect(Object.keys(folded ?? {})).toEqual(order);
-  });
-
   it("is what pi stored in the compaction of the fixture", () => {
     const { entries, expected, path } = readFixture("pi-system-messages");
     const before = expected.contexts.find((context) => context.leaf === "f6070007");

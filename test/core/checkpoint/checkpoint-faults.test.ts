@@ -2,91 +2,52 @@
  * Checkpoints while the n-th file-system call fails: no failure, whether of the log or of a
  * checkpoint, may leave one that says something else than the log.
  */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { decodeCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
-import type { OpenOptions, Session } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import type { Ports } from "@branchlog/core/testing";
+import type { Session } from "@branchlog/core";
 import { Engine } from "@branchlog/core/engine";
-import { failEveryCall, failingFileSystem, failures } from "../../support/failing-calls.ts";
-import { reproducible } from "../../support/reproducible-ports.ts";
+import { failEveryCall, failingWorld, failures } from "../../support/failing-calls.ts";
+import type { FailingWorld } from "../../support/failing-calls.ts";
+import { fixtureBytes } from "../../support/fixture.ts";
+import { appendForeign } from "../../support/foreign-append.ts";
 import { say } from "../live/support.ts";
-import { openedFacts } from "./session-facts.ts";
+import { always, expectSame, isTakenUp } from "./session-facts.ts";
 
 const path = "/s.jsonl";
-const always: OpenOptions = { checkpointEveryBytes: 1 };
-const [start, added] = halves();
-
 /** A log, and what another program appends to it. */
-function halves(): readonly [Buffer, Buffer] {
-  const url = new URL("../../../fixtures/pi-branches.jsonl", import.meta.url);
-  const bytes = readFileSync(fileURLToPath(url));
-  const middle = bytes.indexOf(10, bytes.length / 2) + 1;
-  return [bytes.subarray(0, middle), bytes.subarray(middle)];
-}
+const bytes = fixtureBytes("pi-branches");
+const middle = bytes.indexOf(10, bytes.length / 2) + 1;
+const added = bytes.subarray(middle);
+
+const newWorld = (): FailingWorld => failingWorld({ [path]: bytes.subarray(0, middle) });
 
 /** A record that takes several reads. */
 const long = Buffer.from(
   `{"type":"custom","id":"1","parentId":null,"customType":"c","data":"${"x".repeat(700_000)}"}\n`,
 );
 
-interface World {
-  readonly memory: MemoryFileSystem;
-  readonly failing: ReturnType<typeof failingFileSystem>;
-  readonly ports: Ports;
-}
-
-function newWorld(): World {
-  const memory = new MemoryFileSystem();
-  memory.writeFileSync(path, start);
-  const failing = failingFileSystem(memory);
-  return { memory, failing, ports: createMemoryPorts({ fs: failing.fs, ...reproducible() }) };
-}
-
-function append(memory: MemoryFileSystem, bytes: Buffer): void {
-  const fd = memory.openSync(path, "append");
-  memory.writeSync(fd, bytes, 0, bytes.length);
-  memory.closeSync(fd);
-}
-
 /** A session that reads, appends and is closed; whatever of it fails. */
-async function use({ memory, ports }: World): Promise<void> {
+async function use({ memory, ports }: FailingWorld): Promise<void> {
   const session = await openSession(path, { ports, ...always, durability: "disk" }).catch(
     () => undefined,
   );
-  append(memory, added);
+  appendForeign(memory, path, added);
   await session?.refresh().catch(() => undefined);
   await session?.append(say("own")).catch(() => undefined);
   await session?.close().catch(() => undefined);
 }
 
-async function expectSame(ports: Ports): Promise<void> {
-  const without = await openedFacts(path, { ports, checkpoint: "off" });
-  expect(await openedFacts(path, { ports, ...always })).toEqual(without);
-}
-
-/** Opens a log, and says whether its checkpoint covers it: then only the header is parsed. */
-async function isCovered(ports: Ports): Promise<boolean> {
-  decodeCounter.parses = 0;
-  await openSession(path, { ports, access: "read", ...always });
-  return decodeCounter.parses === 1;
-}
-
 describe("a checkpoint", () => {
-  it.each(Object.keys(failures))(
+  it.each(Object.entries(failures))(
     "says what the log says, whatever failed: %s (Verifies: P12, P21)",
     { timeout: 60_000 },
-    async (name) => {
-      const failure = failures[name];
+    async (_, failure) => {
       const calls = await failEveryCall(async (n) => {
         const world = newWorld();
-        if (failure !== undefined) world.failing.arm(n, failure);
+        world.failing.arm(n, failure);
         await use(world);
         const hasFailed = world.failing.disarm();
-        await expectSame(world.ports);
+        await expectSame(path, { ports: world.ports });
         return hasFailed;
       });
       expect(calls).toBeGreaterThan(0);
@@ -98,14 +59,14 @@ describe("a checkpoint", () => {
     await failEveryCall(async (n) => {
       const { memory, failing, ports } = newWorld();
       const session: Session = await openSession(path, { ports, ...always });
-      append(memory, Buffer.concat([added, long]));
+      appendForeign(memory, path, Buffer.concat([added, long]));
       failing.arm(n, { concerns: isRead, code: "EIO" });
       await session.refresh().catch(() => undefined);
       const hasFailed = failing.disarm();
       await session.refresh();
       await session.close();
-      expect(await isCovered(ports)).toBe(true);
-      await expectSame(ports);
+      expect(await isTakenUp(path, { ports })).toBe(true);
+      await expectSame(path, { ports });
       return hasFailed;
     });
   });
@@ -125,7 +86,7 @@ describe("a checkpoint", () => {
     });
     await expect(session.close()).rejects.toThrow();
     expect(failing.disarm()).toBe(true);
-    expect(await isCovered(ports)).toBe(true);
+    expect(await isTakenUp(path, { ports })).toBe(true);
   });
 });
 
@@ -140,7 +101,7 @@ describe("saving", () => {
     };
     const engine = Engine.openSync(path, { ports, ...always });
     await engine.checkpoints.save();
-    append(memory, added);
+    appendForeign(memory, path, added);
     engine.refreshSync();
     await engine.checkpoints.save();
     engine.checkpoints.saveSync();

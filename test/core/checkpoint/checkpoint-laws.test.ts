@@ -5,16 +5,19 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
-import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import {
+  ManualClock,
+  MemoryFileSystem,
+  createMemoryPorts,
+  sampleHeader,
+} from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
 import { Engine } from "@branchlog/core/engine";
 import { sessionOver } from "../../support/engine-session.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";
 import { damagedSession } from "../../tools/repair/damaged-session.ts";
-import { factsOf, openedFacts } from "./session-facts.ts";
-
-const always: OpenOptions = { checkpointEveryBytes: 1 };
+import { always, factsOf, openedFacts } from "./session-facts.ts";
 
 const append = (session: Session, n: number): Promise<unknown> =>
   session.append(n % 3 === 0 ? { type: "session_info", name: `${n}` } : say(`${n}`), {
@@ -51,28 +54,15 @@ describe("a session that was opened with a checkpoint", () => {
   });
 });
 
-describe("saving in turns", () => {
-  it("is given up when anything changes meanwhile, and leaves nothing", async () => {
-    const fs = new MemoryFileSystem();
-    const ports = createMemoryPorts({ fs });
-    const header = { type: "session", version: 3, id: "s", timestamp: "", cwd: "/" } as const;
-    const engine = Engine.createSync("/s.jsonl", header, { ports, checkpointEveryBytes: 1 });
-    const saving = engine.checkpoints.save();
-    const text = '{"type":"custom","customType":"x","id":"1","parentId":null,"timestamp":""}\n';
-    const fd = fs.openSync("/s.jsonl", "append");
-    fs.writeSync(fd, Buffer.from(text), 0, text.length);
-    engine.refreshSync();
-    await saving;
-    expect(fs.listSync("/")).toEqual(["s.jsonl"]);
-    await engine.checkpoints.save();
-    expect([...fs.listSync("/")].sort()).toEqual(["s.jsonl", "s.jsonl.ckpt"]);
-  });
+function newEngine(): { readonly fs: MemoryFileSystem; readonly engine: Engine } {
+  const fs = new MemoryFileSystem();
+  const ports = createMemoryPorts({ fs });
+  return { fs, engine: Engine.createSync("/s.jsonl", sampleHeader(), { ports, ...always }) };
+}
 
+describe("saving in turns", () => {
   it("is ended by a close, which saves, whatever was begun (Verifies: P13)", async () => {
-    const fs = new MemoryFileSystem();
-    const ports = createMemoryPorts({ fs });
-    const header = { type: "session", version: 3, id: "s", timestamp: "", cwd: "/" } as const;
-    const engine = Engine.createSync("/s.jsonl", header, { ports, checkpointEveryBytes: 1 });
+    const { fs, engine } = newEngine();
     const savings = [engine.checkpoints.save(), engine.checkpoints.save()];
     await engine.checkpoints.close();
     await Promise.all(savings);
@@ -82,10 +72,7 @@ describe("saving in turns", () => {
   });
 
   it.each(["openSync", "writeSync", "renameSync"])("leaves nothing when %s fails", async (name) => {
-    const fs = new MemoryFileSystem();
-    const ports = createMemoryPorts({ fs });
-    const header = { type: "session", version: 3, id: "s", timestamp: "", cwd: "/" } as const;
-    const engine = Engine.createSync("/s.jsonl", header, { ports, checkpointEveryBytes: 1 });
+    const { fs, engine } = newEngine();
     fs.onCall = (call) => {
       if (call.name === name && call.path?.includes(".ckpt") !== false) throw new Error("ENOSPC");
       return undefined;

@@ -87,14 +87,6 @@ describe("a log compared with its checksums", () => {
     );
   });
 
-  it("names the piece in which more changed than a bit", () => {
-    const offset = 3 * sumPieceBytes;
-    const piece = { offset, length: sumPieceBytes };
-    const wanted = { verdict: "changed", changedCount: 1, changed: [piece] };
-    expect(compared(sums, changedIn(log, 3))).toEqual(wanted);
-    expect(compared(sums, flipped(log, offset * 8, offset * 8 + 9))).toEqual(wanted);
-  });
-
   const end = log.length;
   it.each([
     ["all pieces have other bytes, and end where they did", changedIn(log, 0, 1, 2, 3, 4), 5],

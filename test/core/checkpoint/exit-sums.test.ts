@@ -8,13 +8,13 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { decodeCounter } from "@branchlog/streaming";
 import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
 import type { Checksums } from "@branchlog/tools";
 import { Engine } from "@branchlog/core/engine";
 import { sessionOver } from "../../support/engine-session.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { isTakenUp } from "./session-facts.ts";
 
 const entries = 9;
 const header = '{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}\n';
@@ -40,13 +40,6 @@ async function checksumsOf(path: string): Promise<Checksums> {
   return checksums;
 }
 
-/** Whether opening took the checkpoint up: then it parses the header, and nothing else. */
-function isTakenUp(open: () => unknown): boolean {
-  decodeCounter.parses = 0;
-  open();
-  return decodeCounter.parses === 1;
-}
-
 describe("a checkpoint for which there is little time", () => {
   it.each([
     [0, 0, 0],
@@ -61,7 +54,7 @@ describe("a checkpoint for which there is little time", () => {
       const open = (): Engine => Engine.openSync("/s.jsonl", { ports, checkpointEveryBytes: 1 });
       const engine = open();
       engine.checkpoints.saveSync(msMax);
-      expect(isTakenUp(open)).toBe(true);
+      expect(await isTakenUp("/s.jsonl", { ports })).toBe(true);
       const { ok, checksums } = await verifySession(sessionOver(open()));
       const compared = checksums.entries;
       expect(ok).toBe(true);
@@ -75,7 +68,7 @@ describe("a checkpoint for which there is little time", () => {
         next.checkpoints.saveSync();
         const all = { state: "compared", entries, unseenEntries: 0 };
         expect((await verifySession(sessionOver(open()))).checksums).toEqual(all);
-        expect(isTakenUp(open)).toBe(true);
+        expect(await isTakenUp("/s.jsonl", { ports })).toBe(true);
         fs.writeFileSync("/s.jsonl.ckpt", before);
       }
     },
@@ -104,7 +97,7 @@ describe("a process that exits", () => {
     expect(second).toBeGreaterThan(0);
     expect(others).toEqual([0, 0]);
     for (const path of paths.slice(0, 3)) {
-      expect(isTakenUp(() => Engine.openSync(path, { access: "read" }))).toBe(true);
+      expect(await isTakenUp(path)).toBe(true);
     }
 
     for (const path of paths) {

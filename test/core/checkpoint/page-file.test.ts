@@ -69,6 +69,13 @@ function bytesOf(column: SavedColumn): Buffer {
   return Buffer.concat(Array.from({ length: pageCount(column) }, (_, page) => column.page(page)));
 }
 
+/** A file with a column of eight bytes, whose checksum was made again. */
+function sealed(changed: Buffer): Buffer {
+  const sum = crc32(changed.subarray(16 + 8, -4), crc32(changed.subarray(0, 16)));
+  changed.writeUInt32LE(sum, changed.length - 4);
+  return changed;
+}
+
 const numbers = Uint32Array.from({ length: 40_000 }, (_, at) => at);
 const letters = Uint8Array.from({ length: 40_000 }, (_, at) => at % 251);
 const file = fileOf([numbers, letters]);
@@ -103,20 +110,12 @@ describe("a file of pages", () => {
     expect(source.bytes - footer).toBe(64 * 1024);
   });
 
-  it("is none with another mark, byte order or version", () => {
+  it("is none with another mark, byte order or version, whatever its checksum", () => {
     for (let at = 0; at < 12; at += 1) {
-      const other = Buffer.from(file);
+      const other = fileOf([letters.subarray(0, 8)]);
+      expect(opened(sealed(other))).toBeDefined();
       other[at] = (other[at] ?? 0) ^ 1;
-      expect(opened(other)).toBeUndefined();
-    }
-  });
-
-  it("is none when it is cut anywhere, and nothing behind its end is read", () => {
-    const small = fileOf([letters.subarray(0, 100)]);
-    for (let length = 0; length < small.length; length += 1) {
-      const source = sourceOf(small);
-      expect(opened(small.subarray(0, length), source)).toBeUndefined();
-      expect(Math.max(0, ...source.ends)).toBeLessThanOrEqual(Math.max(length, 16));
+      expect(opened(sealed(other))).toBeUndefined();
     }
   });
 
@@ -148,9 +147,7 @@ describe("a file of pages", () => {
     ] as const) {
       const other = fileOf([letters.subarray(0, 8)]);
       other.writeUInt32LE(value, other.length - at);
-      const sum = crc32(other.subarray(16 + 8, -4), crc32(other.subarray(0, 16)));
-      other.writeUInt32LE(sum, other.length - 4);
-      expect(opened(other)).toBeUndefined();
+      expect(opened(sealed(other))).toBeUndefined();
     }
   });
 
@@ -214,23 +211,6 @@ describe("saved pages", () => {
       const other = columnOf(required(file).take(numbers.length, 4), bounds);
       expect([other.pages.touchAll(), other.recovered()]).toEqual([true, 1]);
     }
-  });
-
-  it("ask for each element with the one before it in its page", () => {
-    const asked: (readonly number[])[] = [];
-    const isPossible = (...element: readonly number[]): boolean => asked.push(element) > 0;
-    const bounds = { min: 0, max: 39_999, isPossible };
-    const { pages } = columnOf(required(file).take(numbers.length, 4), bounds);
-    expect(pages.touchAll()).toBe(false);
-    expect(asked).toHaveLength(40_000);
-    expect(asked.slice(0, 2)).toEqual([
-      [0, 0, -1],
-      [1, 1, 0],
-    ]);
-    expect(asked.slice(inPage, inPage + 2)).toEqual([
-      [inPage, inPage, -1],
-      [inPage + 1, inPage + 1, inPage],
-    ]);
   });
 
   it("are saved again as they are, read or not, with elements behind them", () => {

@@ -1,7 +1,6 @@
 /** What a checkpoint spares a reader of bodies: folding the usage again, and confirming lines. */
 import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import type { Observable } from "rxjs";
@@ -15,11 +14,10 @@ import { Engine } from "@branchlog/core/engine";
 import type { IndexTable } from "@branchlog/core/rows";
 import { live } from "@branchlog/core/live";
 import { handOut } from "../../../packages/agents/src/pi/log-queries.ts";
-import { restoredUsage, savedUsage } from "../../../packages/core/src/projections/usage.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { rewritten } from "./forged-checkpoint.ts";
+import { always, leaveCheckpoint } from "./session-facts.ts";
 
-const always: OpenOptions = { checkpointEveryBytes: 1 };
 const answers = 40;
 
 /** The line of an answer that cost `cost`, as pi writes it. */
@@ -93,9 +91,9 @@ describe("the usage of a session", () => {
 
   it("is saved although the log is no longer than its checkpoint", async () => {
     const path = await logOfAnswers();
-    await (await openSession(path, always)).close();
+    await leaveCheckpoint(path);
     const { mtimeMs } = statSync(`${path}.ckpt`);
-    await (await openSession(path, always)).close();
+    await leaveCheckpoint(path);
     expect(statSync(`${path}.ckpt`).mtimeMs).toBe(mtimeMs);
     const asked = await usageOf(path, { access: "append", ...always });
     await asked.session.close();
@@ -134,32 +132,6 @@ describe("the usage of a session", () => {
       { what: "usage", entry: null },
     ]);
   });
-
-  it("is the same after it was saved and loaded, whatever it is", () => {
-    const totals = fc.record({
-      requests: fc.nat(),
-      input: fc.double({ noNaN: true, noDefaultInfinity: true }).map((sum) => sum + 0),
-      output: fc.nat(),
-      cacheRead: fc.nat(),
-      cacheWrite: fc.nat(),
-      totalTokens: fc.nat(),
-      cost: fc.double({ noNaN: true, noDefaultInfinity: true }).map((sum) => sum + 0),
-    });
-    const names = fc.oneof(fc.constantFrom("__proto__", "", "p"), fc.string());
-    const models = fc.dictionary(names, fc.array(fc.tuple(names, totals), { minLength: 1 }));
-    const usages = fc.record({ total: totals, unattributed: totals, models });
-    fc.assert(
-      fc.property(usages, ({ total, unattributed, models: all }) => {
-        const byModel = new Map(Object.entries(all).map(([name, of]) => [name, new Map(of)]));
-        const usage = { total, unattributed, byModel };
-        const saved = savedUsage(usage);
-        expect(saved).not.toBeNull();
-        if (saved === null) return;
-        const read = JSON.parse(JSON.stringify(saved)) as typeof saved;
-        expect(restoredUsage(read)).toEqual(usage);
-      }),
-    );
-  });
 });
 
 function everyRow({ count }: IndexTable): number[] {
@@ -169,7 +141,7 @@ function everyRow({ count }: IndexTable): number[] {
 describe("a line that was read whole", () => {
   it("is not read again by the next process that hands out all entries", async () => {
     const path = await logOfAnswers();
-    await (await openSession(path, always)).close();
+    await leaveCheckpoint(path);
     const engine = Engine.openSync(path, always);
     decodeCounter.parses = 0;
     expect(handOut(engine, () => everyRow(engine.index))).toHaveLength(answers);
@@ -185,11 +157,11 @@ describe("a line that was read whole", () => {
 describe("a checkpoint of an index alone", () => {
   it("has no checksums, and leaves those there are as they are", async () => {
     const path = await logOfAnswers();
-    await (await openSession(path, { checkpointEveryBytes: 1, checkpoint: "index" })).close();
+    await leaveCheckpoint(path, { checkpoint: "index" });
     const without = await openSession(path, { access: "read" });
     expect((await verifySession(without)).checksums).toMatchObject({ entries: 0 });
     // A session that appends takes them.
-    await (await openSession(path, always)).close();
+    await leaveCheckpoint(path);
     const asked = { access: "append", checkpointEveryBytes: 1, checkpoint: "index" } as const;
     await (await usageOf(path, asked)).session.close();
     const { checksums } = await verifySession(await openSession(path, { access: "read" }));

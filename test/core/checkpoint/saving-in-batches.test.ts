@@ -2,26 +2,22 @@
  * What a session is asked for while its checkpoint is saved, which pauses between the pieces: every
  * answer is right at every pause, and whatever changes the log ends the attempt.
  */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { decodeCounter } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { Engine } from "@branchlog/core/engine";
 import { appendSync } from "../../support/engine-appends.ts";
+import { fixtureBytes } from "../../support/fixture.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
+import { isTakenUp } from "./session-facts.ts";
 
 const path = "/s.jsonl";
-const fixture = readFileSync(
-  fileURLToPath(new URL("../../../fixtures/pi-branches.jsonl", import.meta.url)),
-);
 /** Long enough that its checksums are not taken in one turn. */
 const long =
   `{"type":"custom","id":"long","parentId":null,"timestamp":"","customType":"x",` +
   `"data":"${"t".repeat(2_500_000)}"}\n`;
-const log = Buffer.concat([fixture, Buffer.from(long)]);
+const log = Buffer.concat([fixtureBytes("pi-branches"), Buffer.from(long)]);
 
 interface World {
   readonly fs: MemoryFileSystem;
@@ -49,13 +45,6 @@ async function answers(engine: Engine): Promise<unknown> {
 /** What one that was just opened answers. */
 function answersAnew({ ports }: World): Promise<unknown> {
   return answers(Engine.openSync(path, { ports, checkpoint: "off" }));
-}
-
-/** Whether opening took the checkpoint up: then it parses the header, and nothing else. */
-function isTakenUp({ ports }: World): boolean {
-  decodeCounter.parses = 0;
-  Engine.openSync(path, { ports, access: "read" });
-  return decodeCounter.parses === 1;
 }
 
 const beside = (fs: MemoryFileSystem): string[] =>
@@ -96,7 +85,11 @@ describe("while a checkpoint is saved", () => {
       const pause = await saveWith(world, n, async () => {
         expect(await answers(world.engine)).toEqual(wanted);
       });
-      expect([n, beside(world.fs), isTakenUp(world)]).toEqual([n, ["s.jsonl.ckpt"], true]);
+      expect([n, beside(world.fs), await isTakenUp(path, { ports: world.ports })]).toEqual([
+        n,
+        ["s.jsonl.ckpt"],
+        true,
+      ]);
       return pause;
     });
   });
@@ -112,7 +105,11 @@ describe("while a checkpoint is saved", () => {
       const isLeft = pause === "when it is done";
       expect([n, beside(fs)]).toEqual([n, isLeft ? ["s.jsonl.ckpt"] : []]);
       await engine.checkpoints.save();
-      expect([n, beside(fs), isTakenUp(world)]).toEqual([n, ["s.jsonl.ckpt"], true]);
+      expect([n, beside(fs), await isTakenUp(path, { ports: world.ports })]).toEqual([
+        n,
+        ["s.jsonl.ckpt"],
+        true,
+      ]);
       return pause;
     });
   });

@@ -15,6 +15,7 @@ import { MemoryFileSystem, createMemoryPorts, fileError, nodePorts } from "@bran
 import type { FileErrorCode } from "@branchlog/core/testing";
 import { createLog } from "../../../packages/core/src/platform/atomic-file.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { thrownBy } from "../../support/typed-errors.ts";
 import { failingFileSystem } from "./failing-file-system.ts";
 
 const path = "/a/b/s.jsonl";
@@ -27,16 +28,6 @@ function found(fs: MemoryFileSystem): { readonly log: string | undefined; others
   const names = fs.statSync("/a/b") === null ? [] : fs.listSync("/a/b");
   const log = names.includes("s.jsonl") ? fs.readFileSync(path).toString() : undefined;
   return { log, others: names.filter((name) => name !== "s.jsonl") };
-}
-
-/** What an action throws; undefined if it goes well. */
-function thrownBy(action: () => void): unknown {
-  try {
-    action();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
 }
 
 /** The error of creating the log; undefined if it went well. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { BranchlogError } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { createStreamedLog } from "../../../packages/core/src/platform/atomic-file.ts";
+import { rejection } from "../../support/typed-errors.ts";
 
 const path = "/a/b/s.jsonl";
 
@@ -14,15 +15,6 @@ async function* chunks(): AsyncGenerator<Buffer> {
 async function* failing(): AsyncGenerator<Buffer> {
   yield Buffer.from("one\n");
   throw new RangeError("no more");
-}
-
-async function errorOf(action: Promise<void>): Promise<unknown> {
-  try {
-    await action;
-    return undefined;
-  } catch (error) {
-    return error;
-  }
 }
 
 function namesIn(fs: MemoryFileSystem): readonly string[] {
@@ -38,19 +30,9 @@ describe("a log from a stream", () => {
     expect(namesIn(fs)).toEqual(["s.jsonl"]);
   });
 
-  it("never takes the place of a file", async () => {
-    const fs = new MemoryFileSystem();
-    const ports = createMemoryPorts({ fs });
-    await createStreamedLog(ports, path, chunks());
-    const error = await errorOf(createStreamedLog(ports, path, chunks()));
-    expect(error).toMatchObject({ code: "ERR_LOG_EXISTS" });
-    expect(fs.readFileSync(path).toString()).toBe("one\ntwo\n");
-    expect(namesIn(fs)).toEqual(["s.jsonl"]);
-  });
-
   it("is not there if the stream fails, with the error of the stream", async () => {
     const fs = new MemoryFileSystem();
-    const error = await errorOf(createStreamedLog(createMemoryPorts({ fs }), path, failing()));
+    const error = await rejection(createStreamedLog(createMemoryPorts({ fs }), path, failing()));
     expect(error).toBeInstanceOf(RangeError);
     expect(namesIn(fs)).toEqual([]);
   });
@@ -72,7 +54,7 @@ describe("a log from a stream", () => {
         ({ name } = made);
         throw Object.assign(new Error("broken"), { code: "EIO" });
       };
-      const error = await errorOf(createStreamedLog(createMemoryPorts({ fs }), path, chunks()));
+      const error = await rejection(createStreamedLog(createMemoryPorts({ fs }), path, chunks()));
       // The log is there by then: a second name that cannot be removed, or a name not yet durable.
       // Links to the places of other agents are resolved as far as possible.
       const isThere = namesIn(fs).includes("s.jsonl");

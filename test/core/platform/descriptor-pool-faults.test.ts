@@ -1,13 +1,8 @@
 /** The descriptor pool on failure, and whose it is. */
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, fileError } from "@branchlog/core/testing";
-import {
-  DescriptorPool,
-  descriptorPoolOf,
-} from "../../../packages/core/src/platform/descriptor-pool.ts";
+import { descriptorPoolOf } from "../../../packages/core/src/platform/descriptor-pool.ts";
 import { nodeFileSystem } from "../../../packages/core/src/platform/node-file-system.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { pooledFiles } from "./pooled-files.ts";
 
 describe("on failure", () => {
@@ -74,17 +69,5 @@ describe("the pool of a file system", () => {
     expect(descriptorPoolOf(one)).not.toBe(descriptorPoolOf(other));
     const pool = descriptorPoolOf(nodeFileSystem);
     expect(Reflect.get(globalThis, Symbol.for("branchlog.descriptor-pool.3"))).toBe(pool);
-  });
-
-  it("appends to real files and reads them", () => {
-    const path = join(temporaryDirectory(), "a");
-    nodeFileSystem.closeSync(nodeFileSystem.openSync(path, "create"));
-    const pool = new DescriptorPool(nodeFileSystem, 2);
-    const write = (fd: number): number => nodeFileSystem.writeSync(fd, Buffer.from("text"), 0, 4);
-    expect(pool.useSync(path, "append", undefined, write)).toBe(4);
-    const target = Buffer.alloc(4);
-    pool.useSync(path, "read", undefined, (fd) => nodeFileSystem.readSync(fd, target, 0, 4, 0));
-    expect(target.toString()).toBe("text");
-    pool.closeIdle();
   });
 });

@@ -53,15 +53,6 @@ describe("which file one gets", () => {
     expect(read("a", old)).toBe("a");
   });
 
-  it("is never another than the one to be read", () => {
-    const { fs, pool, path, read, fileOf } = pooledFiles();
-    const old = fileOf("a");
-    fs.renameSync(path("b"), path("a"));
-    const facts = { code: "ERR_LOG_GONE", path: path("a") };
-    expect(() => read("a", old)).toThrow(expect.objectContaining(facts));
-    expect([pool.openCount, fs.openCount]).toEqual([0, 0]);
-  });
-
   it("is never another one than expected for an append, which it would not fit", () => {
     const { fs, pool, path, fileOf } = pooledFiles();
     const old = fileOf("a");

@@ -17,14 +17,10 @@ class Disk {
   /** The syncs under way: whether each of them works. */
   readonly running: ((works: boolean) => void)[] = [];
   begun = 0;
-  blockingWorks = true;
 
   constructor() {
     this.memory.writeFileSync(path, Buffer.from("{}\n"));
-    const around = observedFileSystem(this.memory, (call, effect) => {
-      if (call.name === "fdatasyncSync" && !this.blockingWorks) throw failure;
-      return effect();
-    });
+    const around = observedFileSystem(this.memory, (_, effect) => effect());
     const fdatasync = async (): Promise<void> => {
       this.begun += 1;
       const works = await new Promise<boolean>((resolve) => {
@@ -45,66 +41,6 @@ class Disk {
 const at = (ms: number) => (): number => ms;
 
 describe("the syncs of a file", () => {
-  it("know nothing at first", () => {
-    const { sync } = new Disk();
-    expect([sync.unsyncedIds, sync.isInDoubt, sync.tailMayBeTorn, sync.sinceMs]).toEqual([
-      [],
-      false,
-      false,
-      0,
-    ]);
-  });
-
-  it("say since when the oldest entry waits, and none once it is on the device", async () => {
-    const disk = new Disk();
-    const { sync } = disk;
-    sync.note(["a"], 10);
-    sync.note(["b", "c"], 20);
-    expect([sync.unsyncedIds, sync.sinceMs]).toEqual([["a", "b", "c"], 10]);
-    const done = sync.sync(at(30));
-    sync.note(["d"], 25);
-    await disk.end(true);
-    await done;
-    // Noted after the call: another sync has to bring it onto the device.
-    expect([sync.unsyncedIds, sync.sinceMs]).toEqual([["d"], 30]);
-    sync.syncSync(40);
-    expect([sync.unsyncedIds, sync.sinceMs]).toEqual([[], 40]);
-    sync.note(["e"], 50);
-    expect(sync.sinceMs).toBe(50);
-  });
-
-  it("serve all callers that asked before they began", async () => {
-    const disk = new Disk();
-    const first = disk.sync.sync(at(0));
-    await expect.poll(() => disk.begun, { interval: 1 }).toBe(1);
-    const later = [disk.sync.sync(at(0)), disk.sync.sync(at(0)), disk.sync.sync(at(0))];
-    await disk.end(true);
-    await first;
-    await disk.end(true);
-    await Promise.all(later);
-    expect(disk.begun).toBe(2);
-    const last = disk.sync.sync(at(0));
-    await disk.end(true);
-    await last;
-    expect(disk.begun).toBe(3);
-  });
-
-  it("that follow a failed one reject too, as they may have been told nothing", async () => {
-    const disk = new Disk();
-    disk.sync.note(["a"], 0);
-    const first = disk.sync.sync(at(0));
-    await expect.poll(() => disk.begun, { interval: 1 }).toBe(1);
-    disk.sync.note(["b"], 0);
-    const second = disk.sync.sync(at(0));
-    const outcomes = Promise.allSettled([first, second]);
-    await disk.end(false);
-    await disk.end(true);
-    const [one, two] = await outcomes;
-    expect(one).toMatchObject({ status: "rejected", reason: failure });
-    expect(two).toMatchObject({ status: "rejected" });
-    expect([disk.sync.unsyncedIds, disk.sync.isInDoubt]).toEqual([["a", "b"], true]);
-  });
-
   it("that follow a failed one of nothing that was relied on reject all the same", async () => {
     const disk = new Disk();
     const first = disk.sync.sync(at(0));
@@ -118,26 +54,6 @@ describe("the syncs of a file", () => {
     const third = disk.sync.sync(at(0));
     await disk.end(true);
     await third;
-  });
-
-  it("that fail blocking leave doubt and a torn end, until both are mended", async () => {
-    const disk = new Disk();
-    const { sync } = disk;
-    sync.note(["a"], 0);
-    disk.blockingWorks = false;
-    expect(() => sync.syncSync(1)).toThrow(failure);
-    expect([sync.unsyncedIds, sync.isInDoubt, sync.tailMayBeTorn]).toEqual([["a"], true, true]);
-    disk.blockingWorks = true;
-    // A later sync that succeeds proves nothing about what an earlier one dropped.
-    expect(() => sync.syncSync(2)).toThrow("an earlier sync of the file failed");
-    expect(sync.unsyncedIds).toEqual(["a"]);
-    sync.separate();
-    expect(sync.tailMayBeTorn).toBe(false);
-    const settled = sync.settle(at(3));
-    await disk.end(true);
-    await settled;
-    expect([sync.unsyncedIds, sync.isInDoubt, sync.sinceMs]).toEqual([[], false, 3]);
-    sync.syncSync(4);
   });
 
   it("that block confirm nothing while another is under way, which may have failed", async () => {
@@ -166,11 +82,6 @@ describe("the syncs of a file", () => {
     await disk.end(true);
     await again;
     expect(disk.begun).toBe(1);
-  });
-
-  it("return what is done while the file is kept open", async () => {
-    const { sync } = new Disk();
-    await expect(sync.keepOpen(async () => "done")).resolves.toBe("done");
   });
 });
 

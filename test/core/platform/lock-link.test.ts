@@ -37,15 +37,6 @@ function make({ fs }: LockLink, path: string): void {
 }
 
 describe("the link of another holder", () => {
-  it("is removed if it is stale", () => {
-    const { path, link } = setUp();
-    makeOld(path, staleMs + 500);
-    expect(() => link.fs.mkdirSync()).toThrow(expect.objectContaining({ code: "EEXIST" }));
-    link.fs.statSync();
-    link.fs.rmdirSync();
-    expect(isThere(path)).toBe(false);
-  });
-
   it("stays if another process took it over since our stat (proper-lockfile#121)", () => {
     const { path, link } = setUp();
     makeOld(path, staleMs + 500);
@@ -76,44 +67,10 @@ describe("the link of another holder", () => {
 });
 
 describe("a link of ours", () => {
-  it("is ours from the moment it was made until it is removed", () => {
-    const { path, link } = setUp();
-    expect(link.isOurs()).toBe(false);
-    make(link, path);
-    expect(link.isOurs()).toBe(true);
-    link.fs.rmdirSync();
-    expect(isThere(path)).toBe(false);
-    expect(link.isOurs()).toBe(false);
-  });
-
   it("keeps the time it was made when its precision is probed", () => {
     const { path, link } = setUp();
     make(link, path);
     expect(lstatSync(path).mtimeMs).toBeGreaterThan(1_700_000_000_000);
-  });
-
-  it("stays ours when it is touched by our timer", () => {
-    const { path, link } = setUp();
-    make(link, path);
-    const time = new Date(1_700_000_000_123);
-    link.fs.utimesSync(path, time, time);
-    expect(link.isOurs()).toBe(true);
-    expect(link.fs.statSync().mtime).toEqual(time);
-    link.fs.rmdirSync();
-    expect(isThere(path)).toBe(false);
-  });
-
-  it("is not ours once it was replaced, and then neither touched nor removed", () => {
-    const { path, link } = setUp();
-    make(link, path);
-    replaceLock(path);
-    const { mtimeMs } = lstatSync(path);
-    expect(link.isOurs()).toBe(false);
-    const touch = (): void => link.fs.utimesSync(path, new Date(0), new Date(0));
-    expect(touch).toThrow(expect.objectContaining({ code: "ENOENT" }));
-    expect(lstatSync(path).mtimeMs).toBe(mtimeMs);
-    link.fs.rmdirSync();
-    expect(isThere(path)).toBe(true);
   });
 
   it("is not ours once it was marked lost", () => {

@@ -1,5 +1,5 @@
 /** The program of lock-process.ts: locks one path on command. */
-import { existsSync, lstatSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { HeldLock } from "@branchlog/core/testing";
 import { nodePorts } from "@branchlog/core/testing";
 import { createLockfileLock } from "../../../packages/core/src/platform/lockfile-lock.ts";
@@ -17,10 +17,6 @@ function tryAcquire(): boolean {
   return acquired !== null;
 }
 
-function isStale(): boolean {
-  return lstatSync(`${path}.branchlog-lock`).mtimeMs < Date.now() - times.staleMs;
-}
-
 /** Lets nothing else run, timers included. */
 function stall(isOver: () => boolean): void {
   while (!isOver());
@@ -33,10 +29,6 @@ const commands: Readonly<Record<LockCommand, (file: string) => unknown>> = {
   },
   isOurs: () => held?.isOursSync(),
   release: () => held?.releaseSync(),
-  stallAndTryAcquire() {
-    stall(isStale);
-    return tryAcquire();
-  },
   stall: (file) => stall(() => existsSync(file)),
   stallAndRelease(file) {
     stall(() => existsSync(file));

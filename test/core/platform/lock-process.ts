@@ -14,14 +14,7 @@ const execArgv = ["--import", "tsx", "--conditions=@branchlog/source"];
 export type StallCommand = "stall" | "stallAndRelease";
 
 /** What the process can be told. */
-export type LockCommand =
-  | StallCommand
-  | "tryAcquire"
-  | "acquire"
-  | "isOurs"
-  | "release"
-  | "stallAndTryAcquire"
-  | "exit";
+export type LockCommand = StallCommand | "tryAcquire" | "acquire" | "isOurs" | "release" | "exit";
 
 /** A command on its way. */
 export interface LockRequest {
@@ -57,13 +50,6 @@ export class LockProcess {
     } finally {
       settled.abort();
     }
-  }
-
-  /** Kills it at once; no exit handler of it runs. */
-  async kill(): Promise<void> {
-    const exited = once(this.#child, "exit");
-    this.#child.kill("SIGKILL");
-    await exited;
   }
 
   /** Lets it end by itself, with its exit handlers. */

@@ -71,18 +71,6 @@ describe("a lock", () => {
     expect(one.acquired).toBe(retentionAfterAppends);
   });
 
-  it("is given back when the caller's code ends", async () => {
-    const one = new Appender();
-    for (let n = 0; n < 5; n += 1) one.append("a", 0);
-    expect(one.isFree("a")).toBe(false);
-    await Promise.resolve();
-    expect(one.isFree("a")).toBe(true);
-    for (let n = 0; n < 5; n += 1) one.append("a", 0.5);
-    expect(one.isFree("a")).toBe(false);
-    await Promise.resolve();
-    expect(one.isFree("a")).toBe(true);
-  });
-
   it("is kept for as long however long it was waited for", () => {
     const one = new Appender();
     for (let n = 0; n < retentionAfterAppends; n += 1) one.append("a", 0);
@@ -153,14 +141,6 @@ describe("a lock", () => {
     const one = new Appender();
     for (let ms = 0; ms < 12; ms += 4) one.append("a", ms, ms + 3.9);
     expect(one.isFree("a")).toBe(false);
-  });
-
-  it("of one path is given back before that of another is kept", () => {
-    const one = new Appender();
-    for (let n = 0; n < 5; n += 1) one.append("a", 0);
-    one.append("b", 0);
-    expect(one.isFree("a")).toBe(true);
-    expect(one.isFree("b")).toBe(true);
   });
 
   it("that its appender returns is kept until then, and is its own only", async () => {

@@ -187,20 +187,22 @@ describe("a process that waits for a lock", () => {
     expect(queue.joined).toBe(0);
   });
 
-  it("pauses by its place in the queue, and by how many of those in front have gone", () => {
-    const { ports } = setUp(new QueueOf(4));
+  /** The pauses of a waiter, each as long as `tookMs`, at the least jitter; `most` of them. */
+  function pausesOf({ ports }: Setting, tookMs: number, most = Number.POSITIVE_INFINITY): number[] {
     const clock = new ManualClock();
-    const steps = acquireLock(
-      path,
-      { ...ports, clock, ids: { ...ports.ids, jitter: () => 0 } },
-      1e4,
-    );
+    const ids = { ...ports.ids, jitter: () => 0 };
+    const steps = acquireLock(path, { ...ports, clock, ids }, 1e4);
     const pausesMs: number[] = [];
     for (let next = steps.next(); next.done !== true; next = steps.next()) {
       if (!("kind" in next.value) || next.value.kind !== "wait") continue;
       pausesMs.push(next.value.ms);
-      clock.advance(96);
+      if (pausesMs.length === most) break;
+      clock.advance(tookMs);
     }
+    return pausesMs;
+  }
+
+  it("pauses by its place in the queue, and by how many of those in front have gone", () => {
     // No place in front is asked for, then three, two, one; then it is the next.
     const waits = [
       { paceMs: 0, ahead: 4 },
@@ -209,28 +211,14 @@ describe("a process that waits for a lock", () => {
       { paceMs: 96, ahead: 1 },
     ].map((wait) => ({ ...wait, unchangedMs: 0 }));
     const wanted = waits.map((wait) => lockPauseMs({ ...wait, isQueued: true }, 0));
-    expect(pausesMs).toEqual(wanted);
+    expect(pausesOf(setUp(new QueueOf(4)), 96)).toEqual(wanted);
   });
 
   it("pauses as one without a place where the queue has none for it", () => {
-    const queue: LockQueue = { isBusySync: () => true, joinSync: () => null };
-    const { ports, inner, tries } = setUp(queue);
-    const clock = new ManualClock();
-    inner.tryAcquireSync(path);
-    const steps = acquireLock(
-      path,
-      { ...ports, clock, ids: { ...ports.ids, jitter: () => 0 } },
-      1e4,
-    );
-    const pausesMs: number[] = [];
-    for (let next = steps.next(); pausesMs.length < 2; next = steps.next()) {
-      if (next.done === true) break;
-      if (!("kind" in next.value) || next.value.kind !== "wait") continue;
-      pausesMs.push(next.value.ms);
-      clock.advance(100);
-    }
-    expect(pausesMs).toEqual([1, 25]);
-    expect(tries()).toBe(2);
+    const setting = setUp({ isBusySync: () => true, joinSync: () => null });
+    setting.inner.tryAcquireSync(path);
+    expect(pausesOf(setting, 100, 2)).toEqual([1, 25]);
+    expect(setting.tries()).toBe(2);
   });
 
   it("leaves the queue when its wait is broken off", () => {

@@ -1,10 +1,10 @@
-/** The lock between real processes, this one among them: killed, stalled and careless holders. */
+/** The lock between real processes, this one among them, and holders that stalled. */
 import { lutimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { acquire } from "../../contracts/file-lock.ts";
 import { createLockfileLock } from "../../../packages/core/src/platform/lockfile-lock.ts";
-import { isLocked, lockPathOf } from "../../support/lock-file.ts";
+import { lockPathOf } from "../../support/lock-file.ts";
 import type { StallCommand } from "./lock-process.ts";
 import { LockProcess } from "./lock-process.ts";
 import { runs } from "../../support/fault-seed.ts";
@@ -32,34 +32,6 @@ describe("two processes", () => {
     expect(await other.ask("tryAcquire")).toBe(false);
     held.releaseSync();
     expect(await other.ask("tryAcquire")).toBe(true);
-  });
-
-  it("do not wait for a holder that was killed: the first try acquires its lock", async () => {
-    const { path } = setUp();
-    const victim = new LockProcess(path, patience);
-    await victim.ask("acquire");
-    await victim.kill();
-    expect(isLocked(path)).toBe(true);
-    const held = acquire(patientLock, path);
-    expect(held.isOursSync()).toBe(true);
-    held.releaseSync();
-    expect(isLocked(path)).toBe(false);
-  });
-
-  it("need not wait after the holder ended by itself", async () => {
-    const { path } = setUp();
-    const careless = new LockProcess(path, times);
-    await careless.ask("acquire");
-    await careless.exit();
-    expect(isLocked(path)).toBe(false);
-  });
-
-  it("do not take their own lock, however long they stalled", async () => {
-    const { path } = setUp();
-    const holder = new LockProcess(path, times);
-    await holder.ask("acquire");
-    expect(await holder.ask("stallAndTryAcquire")).toBe(false);
-    expect(await holder.ask("isOurs")).toBe(true);
   });
 });
 
@@ -92,14 +64,6 @@ describe("a holder that stalled until its lock was taken over", () => {
     expect(patientLock.tryAcquireSync(path)).toBeNull();
     await thief.ask("release");
     expect(patientLock.tryAcquireSync(path)?.isOursSync()).toBe(true);
-  });
-
-  it.runIf(runs(0, 1) > 0)("leaves it to the new holder when it releases later", async () => {
-    const { path, holder, thief } = await robbed("stall");
-    expect(await holder.ask("isOurs")).toBe(false);
-    await holder.ask("release");
-    expect(await thief.ask("isOurs")).toBe(true);
-    expect(patientLock.tryAcquireSync(path)).toBeNull();
   });
 
   it.runIf(runs(0, 1) > 0)(

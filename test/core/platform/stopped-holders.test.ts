@@ -1,7 +1,7 @@
 /**
  * Holders of the lock that stop in the middle of an append, lose it to others, and go on as if
- * nothing had happened; holders that die; locks that are removed under their holder. Whatever two
- * holders do to each other, nothing that was acknowledged is lost or written twice.
+ * nothing had happened; locks that are removed under their holder. Whatever two holders do to each
+ * other, nothing that was acknowledged is lost or written twice.
  */
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -61,21 +61,6 @@ describe(`${processes} appending processes`, () => {
       const all = [stopped, ...others];
       expect(await Promise.all(all.map(({ ended }) => ended))).toEqual(all.map(() => 0));
       await expectKept(path, all);
-    },
-  );
-
-  it(
-    "continue after the holder was killed before its write (Verifies: P7, P9)",
-    patience,
-    async () => {
-      const path = await newLog();
-      const pause = { call: "writeSync", after: 3, signal: "SIGKILL" } as const;
-      const killed = appender(path, 0, 20, pause);
-      expect(await killed.ended).toBeNull();
-      expect(isLocked(path)).toBe(true);
-      const others = Array.from({ length: processes - 1 }, (_, at) => appender(path, at + 1, 12));
-      expect(await Promise.all(others.map(({ ended }) => ended))).toEqual(others.map(() => 0));
-      await expectKept(path, [killed, ...others]);
     },
   );
 });

@@ -76,12 +76,6 @@ describe("file operations", () => {
     });
   });
 
-  it("include the calls that a tool made itself", () => {
-    const nestedCalls = { calls: [{ name: "write", arguments: { path: "n.ts" } }] };
-    const entry = stored("message", "t", null, { message: { role: "toolResult", nestedCalls } });
-    expect(fileOperations([entry]).modifiedFiles).toEqual(["n.ts"]);
-  });
-
   it("pass over other tools, and over calls without a path", () => {
     const entry = calls(
       call("bash", "a.ts"),

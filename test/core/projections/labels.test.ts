@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "@branchlog/core";
 import { labels } from "../../../packages/core/src/projections/labels.ts";
 import { foldAll } from "./fold.ts";
-import { sampleTime, stored, user } from "./sample-entries.ts";
+import { sampleTime, stored } from "./sample-entries.ts";
 
 const label = (targetId: unknown, text: unknown, timestamp = sampleTime): SessionEntry =>
   stored("label", "l", null, { targetId, label: text, timestamp });
@@ -11,19 +11,6 @@ const textsOf = (entries: readonly SessionEntry[]): string[] =>
   [...foldAll(labels, entries)].map(([targetId, one]) => `${targetId}=${one.label}`);
 
 describe("labels", () => {
-  it("hold the text and the time of the entry that set them", () => {
-    const entry = label("a", "start", "2025-01-01T00:00:00.000Z");
-    expect(foldAll(labels, [entry]).get("a")).toEqual({
-      label: "start",
-      timestamp: "2025-01-01T00:00:00.000Z",
-    });
-  });
-
-  it("are replaced by later ones, and keep the order of the first", () => {
-    const entries = [label("a", "one"), label("b", "two"), label("a", "three")];
-    expect(textsOf(entries)).toEqual(["a=three", "b=two"]);
-  });
-
   it.each([undefined, null, ""])("are cleared by %j", (text) => {
     expect(textsOf([label("a", "one"), label("b", "two"), label("a", text)])).toEqual(["b=two"]);
   });
@@ -40,22 +27,5 @@ describe("labels", () => {
   it("pass over entries without a target, or with a label that is no text", () => {
     const odd = [label(undefined, "one"), label(5, "one"), label("a", 5), label("a", {})];
     expect(textsOf([label("a", "kept"), ...odd])).toEqual(["a=kept"]);
-  });
-
-  it("do not change in a snapshot when the fold continues", () => {
-    const state = foldAll(labels, [label("a", "one")]);
-    const taken = labels.snapshot?.(state);
-    labels.apply(state, { revision: 2, entry: label("a", "two") });
-    expect(taken?.get("a")?.label).toBe("one");
-  });
-
-  it("start fresh with every fold", () => {
-    foldAll(labels, [label("a", "one")]);
-    expect(labels.initial().size).toBe(0);
-  });
-
-  it("leave the state alone for other entries", () => {
-    const state = labels.initial();
-    expect(labels.apply(state, { revision: 1, entry: user("1", null, "one") })).toBe(state);
   });
 });

@@ -65,32 +65,10 @@ describe("the messages that a model is sent", () => {
     ]);
   });
 
-  it("leave out what the user excluded, and unknown roles", () => {
-    const unknown: unknown = { role: "aNewRole", content: "x" };
-    expect(convertToLlm([bash({ excludeFromContext: true })])).toEqual([]);
-    expect(convertToLlm([unknown as AgentMessage])).toEqual([]);
-  });
-
   it("hold what extensions say as a user's words", () => {
     const custom = { role: "custom", customType: "c", display: false, timestamp: 4 } as const;
     expect(textOf({ ...custom, content: "note" })).toEqual(block("note"));
     const content = [{ type: "text", text: "note" } as const];
     expect(textOf({ ...custom, content })).toBe(content);
-  });
-
-  it("hold summaries between tags", () => {
-    const compacted = { role: "compactionSummary", summary: "S", tokensBefore: 1, timestamp: 3 };
-    expect(textOf(compacted as AgentMessage)).toEqual(
-      block(
-        "The conversation history before this point was compacted into the following summary:" +
-          "\n\n<summary>\nS\n</summary>",
-      ),
-    );
-    expect(textOf({ role: "branchSummary", summary: "S", fromId: "x", timestamp: 3 })).toEqual(
-      block(
-        "The following is a summary of a branch that this conversation came back from:" +
-          "\n\n<summary>\nS</summary>",
-      ),
-    );
   });
 });

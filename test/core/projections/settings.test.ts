@@ -21,43 +21,6 @@ const model = (provider: unknown, modelId: unknown): SessionEntry =>
   stored("model_change", "m", null, { provider, modelId });
 
 describe("the settings of a path", () => {
-  it("are off and without a model by default", () => {
-    expect(settingsOfPath(arrayPathView([]))).toEqual({ thinkingLevel: "off", model: null });
-  });
-
-  it("are the last of each kind, whichever names the model later", () => {
-    const entries = [
-      level("low"),
-      assistant("1", null, "one"),
-      model("openai", "gpt"),
-      level("high"),
-    ];
-    expect(settingsOfPath(arrayPathView(entries))).toEqual({
-      thinkingLevel: "high",
-      model: { provider: "openai", modelId: "gpt" },
-    });
-    expect(settingsOfPath(arrayPathView([...entries, assistant("2", null, "two")])).model).toEqual({
-      provider: "anthropic",
-      modelId: "claude-test",
-    });
-  });
-
-  it("pass over entries that lack what they should name", () => {
-    const entries = [
-      level("low"),
-      model("openai", "gpt"),
-      level(5),
-      level(undefined),
-      model("openai", undefined),
-      stored("message", "1", null, { message: null }),
-      stored("message", "2", null, { message: { role: "assistant", provider: "x" } }),
-    ];
-    expect(settingsOfPath(arrayPathView(entries))).toEqual({
-      thinkingLevel: "low",
-      model: { provider: "openai", modelId: "gpt" },
-    });
-  });
-
   it("are without thinking where omp says so", () => {
     const view = arrayPathView([level("low"), level(null)]);
     expect(settingsOfPath(view).thinkingLevel).toBe("off");
@@ -74,15 +37,20 @@ describe("the settings of a path", () => {
     expect(modelOf(ofRole)).toBeNull();
   });
 
-  it("take nothing from entries of other types that carry the same fields", () => {
+  it("take nothing from entries of other types, or that lack what they should name", () => {
     const fields = { message: { role: "assistant", provider: "x", model: "y" } };
     const entries = [
       level("low"),
       model("openai", "gpt"),
+      level(5),
+      level(undefined),
+      model("openai", undefined),
       stored("custom", "1", null, { ...fields, thinkingLevel: "high", model: "a/b" }),
       stored("message", "2", null, { message: { role: "user", provider: "x", model: "y" } }),
       stored("message", "3", null, { message: { role: "assistant", provider: 1, model: "y" } }),
-      stored("message", "4", null, {}),
+      stored("message", "4", null, { message: { role: "assistant", provider: "x" } }),
+      stored("message", "5", null, { message: null }),
+      stored("message", "6", null, {}),
     ];
     const expected = { thinkingLevel: "low", model: { provider: "openai", modelId: "gpt" } };
     expect(settingsOfPath(arrayPathView(entries))).toEqual(expected);

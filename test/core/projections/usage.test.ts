@@ -20,16 +20,6 @@ describe("the usage of a session", () => {
     expect([total.requests, unattributed.requests]).toEqual([2, 2]);
   });
 
-  it("names no model for which a provider or an id is missing, nor for a tool", () => {
-    const tool = { role: "toolResult", provider: "p", model: "m", usage: usageOf(1, 2) };
-    const { byModel, unattributed } = foldAll(usage, [
-      spent("p", 5, usageOf(1, 2)),
-      spent(5, "m", usageOf(1, 2)),
-      stored("message", "m", null, { message: tool }),
-    ]);
-    expect([byModel.size, unattributed.requests]).toEqual([0, 3]);
-  });
-
   it("adds up tokens and dollars by provider and model", () => {
     const cached = { ...usageOf(1, 2, 0.5), cacheRead: 3, cacheWrite: 4 };
     const entries = [
@@ -57,17 +47,21 @@ describe("the usage of a session", () => {
     expect(unattributed.requests).toBe(0);
   });
 
-  it("keeps apart what names no model", () => {
+  it("keeps apart what names no model, or is of a tool", () => {
     const own = usageOf(1, 1, 1);
     const entries = [
       stored("compaction", "c", null, { usage: own }),
       stored("branch_summary", "b", null, { usage: own }),
-      stored("message", "t", null, { message: { role: "toolResult", usage: own } }),
+      stored("message", "t", null, {
+        message: { role: "toolResult", provider: "p", model: "m", usage: own },
+      }),
       spent(undefined, "claude", own),
+      spent(5, "claude", own),
+      spent("anthropic", 5, own),
     ];
     const { total, byModel, unattributed } = foldAll(usage, entries);
     expect(unattributed).toEqual(total);
-    expect(unattributed).toMatchObject({ requests: 4, totalTokens: 8, cost: 4 });
+    expect(unattributed).toMatchObject({ requests: 6, totalTokens: 12, cost: 6 });
     expect(byModel.size).toBe(0);
   });
 
@@ -91,15 +85,6 @@ describe("the usage of a session", () => {
       spent("p", "m", usageOf(0, 1)),
     ];
     expect(foldAll(usage, entries).total).toMatchObject({ requests: 2, totalTokens: 1, cost: 0.5 });
-  });
-
-  it("does not change in a snapshot when the fold continues", () => {
-    const entry = spent("p", "m", usageOf(1, 1));
-    const state = foldAll(usage, [entry]);
-    const taken = usage.snapshot?.(state);
-    usage.apply(state, { revision: 2, entry });
-    expect(taken?.byModel.get("p")?.get("m")?.requests).toBe(1);
-    expect(taken?.total.requests).toBe(1);
   });
 
   it("is in total what it is by model and without one, on random sessions", () => {

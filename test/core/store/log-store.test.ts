@@ -92,15 +92,6 @@ describe("a session in a store", () => {
     expect(await revisionOf(store)).toBe(1);
   });
 
-  it("stores an append that the store did not get the first time", async () => {
-    const { store, log } = await withAnswers(async (call, append) => {
-      if (call === 1) throw new Error("connection lost");
-      return append();
-    });
-    await (await openStoredSession(log)).append(userDraft("one"));
-    expect(await revisionOf(store)).toBe(1);
-  });
-
   it("says that it does not know, if the store does not answer; the same again is one", async () => {
     const { store, log } = await withAnswers(async (call, append) => {
       const answer = await append();
