@@ -61,3 +61,11 @@ export { fileOperations } from "./projections/file-operations.ts";
 export type { FileOperations } from "./projections/file-operations.ts";
 export { resolveBlobs } from "./session/resolve-blobs.ts";
 export type { BlobOptions, BlobProblem } from "./session/resolve-blobs.ts";
+export { entryParts, messageParts, textOfParts } from "./projections/entry-parts.ts";
+export type {
+  EntryPart,
+  SaidParts,
+  ShellPart,
+  Speaker,
+  ToolCallPart,
+} from "./projections/entry-parts.ts";

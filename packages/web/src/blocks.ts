@@ -2,6 +2,8 @@
  * Entries and messages as blocks that a page can show. Stored values may be anything: what does not
  * have the form of its type is shown as data. Pure.
  */
+import { entryParts, messageParts, textOfParts } from "@branchlog/core/entries";
+import type { EntryPart, SaidParts, ShellPart, Speaker } from "@branchlog/core/entries";
 import type { Block } from "./api.ts";
 
 /** Characters of a text that is not asked for whole. */
@@ -50,86 +52,68 @@ export function assistantMessage(entry: unknown): Fields | undefined {
   return message?.["role"] === "assistant" ? message : undefined;
 }
 
-function textAt(value: unknown, key: string): string | undefined {
-  const found = isFields(value) ? value[key] : undefined;
-  return typeof found === "string" ? found : undefined;
-}
-
 export function entryBlocks(entry: unknown, options: Options): Block[] {
   if (!isFields(entry)) return [];
-  switch (entry["type"]) {
-    case "message":
-      return messageBlocks(entry["message"], options);
-    case "compaction":
-    case "branch_summary":
-      return [cutText("text", textAt(entry, "summary") ?? "", options.unitsMax)];
-    case "custom_message":
-      return messageBlocks({ ...entry, role: "custom" }, options);
-    default: {
-      const { id: _id, parentId: _parentId, timestamp: _timestamp, type, ...rest } = entry;
-      return [dataBlock(String(type), rest, options.unitsMax)];
-    }
-  }
+  const { id: _id, parentId: _parentId, timestamp: _timestamp, type, ...rest } = entry;
+  const said = typeof type === "string" ? entryParts({ ...entry, type }) : undefined;
+  const isData = said === undefined || said.parts.some(({ kind }) => namingKinds.has(kind));
+  if (isData) return [dataBlock(String(type), rest, options.unitsMax)];
+  return saidBlocks(said, options);
 }
+
+const namingKinds: ReadonlySet<EntryPart["kind"]> = new Set(["name", "label"]);
 
 export function messageBlocks(message: unknown, options: Options): Block[] {
-  const { unitsMax, places } = options;
-  if (!isFields(message)) return [dataBlock("message", message, unitsMax)];
-  const { role, content } = message;
-  if (role === "bashExecution") return shellBlocks(message, unitsMax);
-  if (role === "branchSummary" || role === "compactionSummary") {
-    return [cutText("text", textAt(message, "summary") ?? "", unitsMax)];
+  return saidBlocks(messageParts(message), options);
+}
+
+function saidBlocks({ speaker, parts }: SaidParts, options: Options): Block[] {
+  if (speaker.role === "toolResult") return resultBlocks(speaker, parts, options);
+  return parts.flatMap((part) => partBlocks(part, options));
+}
+
+function partBlocks(part: EntryPart, { unitsMax, places }: Options): Block[] {
+  switch (part.kind) {
+    case "text":
+    case "summary":
+    case "name":
+    case "label":
+      return [cutText("text", part.text, unitsMax)];
+    case "thinking":
+      return [cutText("thinking", part.text, unitsMax)];
+    case "error":
+      return [errorBlock(part.text, unitsMax)];
+    case "image":
+      return [imageBlock(part)];
+    case "shell":
+      return shellBlocks(part, unitsMax);
+    case "call": {
+      const { id, tool = "?", arguments: given } = part;
+      const { text: input, cut } = shortened(indented(given), unitsMax);
+      return [{ kind: "call", id, tool, input, cut, resultRow: places.resultRow(id) }];
+    }
+    case "data":
+      return [dataBlock(part.type ?? "content", part.value, unitsMax)];
   }
-  if (role === "toolResult") return resultBlocks(message, options);
-  const blocks = contentOf(content).map((block) => contentBlock(block, unitsMax, places));
-  const error = textAt(message, "errorMessage");
-  return error === undefined ? blocks : [...blocks, errorBlock(error, unitsMax)];
 }
 
-function contentOf(content: unknown): readonly unknown[] {
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  return Array.isArray(content) ? content : [];
+function resultBlocks(
+  { callId: id = "", tool = "?", isError }: Speaker,
+  parts: readonly EntryPart[],
+  { unitsMax, places }: Options,
+): Block[] {
+  const shown = shortened(textOfParts(parts, "\n"), unitsMax);
+  const images = parts.flatMap((part) => (part.kind === "image" ? [imageBlock(part)] : []));
+  return [{ kind: "result", id, tool, ...shown, isError, callRow: places.callRow(id) }, ...images];
 }
 
-function contentBlock(block: unknown, unitsMax: number, places: CallPlaces): Block {
-  const type = textAt(block, "type");
-  const text = textAt(block, "text");
-  if (type === "text" && text !== undefined) return cutText("text", text, unitsMax);
-  if (type === "thinking") return cutText("thinking", textAt(block, "thinking") ?? "", unitsMax);
-  if (type === "image") return imageBlock(block);
-  if (type === "toolCall" && isFields(block)) {
-    const id = textAt(block, "id") ?? "";
-    const { text: input, cut } = shortened(indented(block["arguments"]), unitsMax);
-    const tool = textAt(block, "name") ?? "?";
-    return { kind: "call", id, tool, input, cut, resultRow: places.resultRow(id) };
-  }
-  return dataBlock(type ?? "content", block, unitsMax);
-}
-
-function resultBlocks(message: Fields, { unitsMax, places }: Options): Block[] {
-  const id = textAt(message, "toolCallId") ?? "";
-  const parts = contentOf(message["content"]);
-  const texts = parts.flatMap((part) => textAt(part, "text") ?? []).join("\n");
-  const images = parts.filter((part) => textAt(part, "type") === "image");
-  const tool = textAt(message, "toolName") ?? "?";
-  const isError = message["isError"] === true;
-  const shown = shortened(texts, unitsMax);
+function shellBlocks({ command, output, exitCode = 0 }: ShellPart, unitsMax: number): Block[] {
+  const shown = shortened(output, unitsMax);
+  const isError = exitCode !== 0;
   return [
-    { kind: "result", id, tool, ...shown, isError, callRow: places.callRow(id) },
-    ...images.map((image) => imageBlock(image)),
+    cutText("text", `\`\`\`sh\n${command}\n\`\`\``, unitsMax),
+    { kind: "result", id: "", tool: "shell", ...shown, isError, callRow: null },
   ];
-}
-
-function shellBlocks(message: Fields, unitsMax: number): Block[] {
-  const { exitCode } = message;
-  const command = cutText(
-    "text",
-    `\`\`\`sh\n${textAt(message, "command") ?? ""}\n\`\`\``,
-    unitsMax,
-  );
-  const output = shortened(textAt(message, "output") ?? "", unitsMax);
-  const isError = typeof exitCode === "number" && exitCode !== 0;
-  return [command, { kind: "result", id: "", tool: "shell", ...output, isError, callRow: null }];
 }
 
 function errorBlock(text: string, unitsMax: number): Block {
@@ -137,9 +121,7 @@ function errorBlock(text: string, unitsMax: number): Block {
   return { kind: "result", id: "", tool: "error", ...shown, isError: true, callRow: null };
 }
 
-function imageBlock(block: unknown): Block {
-  const data = textAt(block, "data") ?? "";
-  const type = textAt(block, "mimeType") ?? "";
+function imageBlock({ mimeType: type, data }: Extract<EntryPart, { kind: "image" }>): Block {
   const sizeBytes = Math.floor((data.length * 3) / 4);
   const isShown =
     imageTypes.has(type) && data.length <= imageUnitsMax && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
@@ -203,19 +185,14 @@ function blockGist(block: Block): string {
 
 /** Names of called tools, or the tool of a result. */
 export function toolsOf(entry: unknown): string[] {
-  const message = isFields(entry) ? entry["message"] : undefined;
-  if (!isFields(message)) return [];
-  const result = message["role"] === "toolResult" ? textAt(message, "toolName") : undefined;
-  if (result !== undefined) return [result];
-  return contentOf(message["content"]).flatMap((block) =>
-    textAt(block, "type") === "toolCall" ? [textAt(block, "name") ?? "?"] : [],
-  );
+  const { speaker, parts } = saidIn(entry);
+  if (speaker?.role === "toolResult" && speaker.tool !== undefined) return [speaker.tool];
+  return parts.flatMap((part) => (part.kind === "call" ? [part.tool ?? "?"] : []));
 }
 
 export function isErrorEntry(entry: unknown): boolean {
-  const message = isFields(entry) ? entry["message"] : undefined;
-  if (!isFields(message)) return false;
-  return message["isError"] === true || typeof message["errorMessage"] === "string";
+  const { speaker, parts } = saidIn(entry);
+  return speaker?.isError === true || parts.some(({ kind }) => kind === "error");
 }
 
 /** The ids of the calls in an entry, and the id of the call that it answers. */
@@ -223,11 +200,15 @@ export function callIdsOf(entry: unknown): {
   readonly calls: readonly string[];
   readonly answers: string | undefined;
 } {
-  const message = isFields(entry) ? entry["message"] : undefined;
-  const calls = contentOf(isFields(message) ? message["content"] : undefined).flatMap((block) =>
-    textAt(block, "type") === "toolCall" ? [textAt(block, "id") ?? ""] : [],
-  );
-  return { calls, answers: textAt(message, "toolCallId") };
+  const { speaker, parts } = saidIn(entry);
+  const calls = parts.flatMap((part) => (part.kind === "call" ? [part.id] : []));
+  return { calls, answers: speaker?.callId };
+}
+
+/** Of an entry that is a message. */
+function saidIn(entry: unknown): Partial<SaidParts> & Pick<SaidParts, "parts"> {
+  const message = fieldsOf(fieldsOf(entry)?.["message"]);
+  return message === undefined ? { parts: [] } : messageParts(message);
 }
 
 /** Estimated: four characters each. */

@@ -3,11 +3,12 @@
  * body than that.
  */
 import type { SearchHit } from "@branchlog/library";
-import type { AnyEntry } from "@branchlog/core/entries";
+import { entryParts, messageParts } from "@branchlog/core/entries";
+import type { AnyEntry, EntryPart } from "@branchlog/core/entries";
 import type { Paint, Style } from "../style.ts";
 import { cleanText, oneLine } from "./clean-text.ts";
 import { numberText, whenText } from "./quantities.ts";
-import { blocksOf, fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
+import { fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
 
 export interface Gist {
   /** `user`, `assistant`, `compaction`, … */
@@ -60,7 +61,10 @@ function rawGist(entry: AnyEntry, unitsMax: number): Gist {
     case "custom":
       return { kind: "custom", text: `${text("customType")} ${json(entry, "data", unitsMax)}` };
     case "custom_message":
-      return { kind: text("customType") || "custom", text: contentText(entry, unitsMax) };
+      return {
+        kind: text("customType") || "custom",
+        text: partsText(entryParts(entry)?.parts ?? [], unitsMax),
+      };
     case "usage":
       return { kind: "usage", text: usageText(entry) };
     case "context_edit":
@@ -72,56 +76,61 @@ function rawGist(entry: AnyEntry, unitsMax: number): Gist {
 
 /** Its text may be longer, of several lines and unclean. */
 export function messageGist(message: unknown, unitsMax: number): Gist {
-  const role = stringOf(message, "role");
-  const text = contentText(message, unitsMax);
+  const { speaker, parts } = messageParts(message);
+  const { role, tool = "", customType, isError } = speaker;
+  const text = partsText(parts, unitsMax);
   switch (role) {
     case undefined:
       return { kind: "message", text: "(malformed)" };
     case "assistant":
-      return { kind: role, text: text || (stringOf(message, "errorMessage") ?? "") };
-    case "toolResult": {
-      const failed = fieldOf(message, "isError") === true ? " failed" : "";
-      const tool = stringOf(message, "toolName") ?? "";
-      return { kind: "tool result", text: `${tool}${failed}: ${text}` };
-    }
+      return { kind: role, text };
+    case "toolResult":
+      return { kind: "tool result", text: `${tool}${isError ? " failed" : ""}: ${text}` };
     case "bashExecution":
-      return { kind: "shell", text: `$ ${stringOf(message, "command") ?? ""}` };
+      return { kind: "shell", text };
     case "custom":
-      return { kind: stringOf(message, "customType") ?? role, text };
+      return { kind: customType ?? role, text };
     default:
       return { kind: role, text };
   }
 }
 
-/** If the content has no text, the called tools, or its other blocks. */
-function contentText(message: unknown, unitsMax: number): string {
-  const blocks = blocksOf(message);
-  let text = "";
-  for (const block of blocks) {
-    if (text.length > unitsMax) break;
-    if (stringOf(block, "type") !== "text") continue;
-    // One more than fits, so that the cut is marked.
-    const start = (stringOf(block, "text") ?? "").trimStart().slice(0, unitsMax * 5);
-    text += `${text === "" ? "" : " "}${start}`;
+/** If there is no text, the called tools, other parts, or the error. */
+function partsText(parts: readonly EntryPart[], unitsMax: number): string {
+  for (const gist of [spokenGist, otherGist, errorGist]) {
+    let text = "";
+    for (const part of parts) {
+      if (text.length > unitsMax) break;
+      const more = gist(part, unitsMax);
+      if (more !== undefined) text += `${text === "" ? "" : " "}${more}`;
+    }
+    if (text !== "") return text;
   }
-  if (text !== "") return text;
-  for (const block of blocks) {
-    if (text.length > unitsMax) break;
-    const other = otherBlockText(block, unitsMax);
-    if (other !== "") text += `${text === "" ? "" : " "}${other}`;
-  }
-  return text;
+  return "";
 }
 
-function otherBlockText(block: unknown, unitsMax: number): string {
-  switch (stringOf(block, "type")) {
-    case "toolCall":
-      return `→ ${stringOf(block, "name") ?? "?"} ${json(block, "arguments", unitsMax)}`;
+function spokenGist(part: EntryPart, unitsMax: number): string | undefined {
+  // One more than fits, so that the cut is marked.
+  return part.kind === "text" ? part.text.trimStart().slice(0, unitsMax * 5) : undefined;
+}
+
+function otherGist(part: EntryPart, unitsMax: number): string | undefined {
+  switch (part.kind) {
+    case "call": {
+      const { tool = "?", arguments: given } = part;
+      return `→ ${tool} ${given === undefined ? "" : jsonStart(given, unitsMax)}`;
+    }
     case "image":
-      return `(image ${stringOf(block, "mimeType") ?? ""})`;
+      return `(image ${part.mimeType})`;
+    case "shell":
+      return `$ ${part.command}`;
     default:
-      return "";
+      return undefined;
   }
+}
+
+function errorGist(part: EntryPart): string | undefined {
+  return part.kind === "error" ? part.text : undefined;
 }
 
 function json(value: unknown, key: string, unitsMax: number): string {

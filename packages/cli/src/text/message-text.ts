@@ -2,12 +2,14 @@
  * Messages of a context as text: role, content, tool calls. Long parts are shortened unless `full`.
  * Pure, total.
  */
+import { messageParts } from "@branchlog/core/entries";
+import type { EntryPart, ShellPart, Speaker } from "@branchlog/core/entries";
 import type { Style } from "../style.ts";
 import { cleanText, oneLine, startOf } from "./clean-text.ts";
 import type { TextLimits } from "./clean-text.ts";
 import { paintOf } from "./entry-lines.ts";
 import { numberText, sizeText, whenText } from "./quantities.ts";
-import { blocksOf, fieldOf, jsonStart, stringOf } from "./stored-field.ts";
+import { fieldOf, jsonStart } from "./stored-field.ts";
 
 export interface MessageTextOptions {
   readonly style: Style;
@@ -23,36 +25,38 @@ const argumentsUnitsMax = 160;
 
 export function messageText(message: unknown, options: MessageTextOptions): string {
   const { style } = options;
-  const { kind, detail } = speakerOf(message);
+  const said = messageParts(message);
+  const { kind, detail } = headingOf(said.speaker);
   const time = fieldOf(message, "timestamp");
   const stamp =
     typeof time === "number" ? style.faint(`  ${whenText(time, options.nowMs).trimEnd()}`) : "";
-  const parts = partsOf(message, options).map((part) => `${indented(part)}\n`);
-  return `${paintOf(kind, style)(kind)}${detail}${stamp}\n${parts.join("")}`;
+  const limits = outputRoles.has(said.speaker.role ?? "") ? output : speech;
+  const parts = said.parts.flatMap((part) => partTexts(part, limits, options));
+  const shown = parts.flatMap((part) => (part === "" ? [] : [`${indented(part)}\n`]));
+  return `${paintOf(kind, style)(kind)}${detail}${stamp}\n${shown.join("")}`;
 }
 
-interface Speaker {
+const outputRoles: ReadonlySet<string> = new Set(["toolResult", "system"]);
+
+interface Heading {
   readonly kind: string;
   readonly detail: string;
 }
 
-function speakerOf(message: unknown): Speaker {
-  const role = stringOf(message, "role") ?? "unknown";
-  const named = (kind: string, name: string | undefined): Speaker => ({
+function headingOf({ role = "unknown", model, tool, customType, isError }: Speaker): Heading {
+  const named = (kind: string, name: string | undefined): Heading => ({
     kind,
     detail: name === undefined ? "" : ` ${oneLine(name, 60)}`,
   });
   switch (role) {
     case "assistant":
-      return named(role, stringOf(message, "model"));
-    case "toolResult": {
-      const failed = fieldOf(message, "isError") === true ? " (failed)" : "";
-      return named("tool result", `${stringOf(message, "toolName") ?? ""}${failed}`);
-    }
+      return named(role, model);
+    case "toolResult":
+      return named("tool result", `${tool ?? ""}${isError ? " (failed)" : ""}`);
     case "bashExecution":
       return named("shell", undefined);
     case "custom":
-      return named("extension", stringOf(message, "customType"));
+      return named("extension", customType);
     case "branchSummary":
       return named("branch summary", undefined);
     case "compactionSummary":
@@ -62,51 +66,46 @@ function speakerOf(message: unknown): Speaker {
   }
 }
 
-function partsOf(message: unknown, options: MessageTextOptions): string[] {
-  const role = stringOf(message, "role");
-  const summary = stringOf(message, "summary");
-  if (summary !== undefined) return [limited(summary, speech, options)];
-  if (role === "bashExecution") return shellParts(message, options);
-  const limits = role === "toolResult" || role === "system" ? output : speech;
-  const parts = blocksOf(message).map((block) => blockText(block, limits, options));
-  const error = stringOf(message, "errorMessage");
-  if (error !== undefined) parts.push(options.style.bad(limited(error, output, options)));
-  return parts.filter((part) => part !== "");
-}
-
-function shellParts(message: unknown, options: MessageTextOptions): string[] {
-  const command = `$ ${limited(stringOf(message, "command") ?? "", speech, options)}`;
-  const result = limited(stringOf(message, "output") ?? "", output, options);
-  const exitCode = fieldOf(message, "exitCode");
-  const failed = typeof exitCode === "number" && exitCode !== 0;
-  const ending = failed ? options.style.bad(`exit code ${exitCode}`) : "";
-  return [command, result, ending].filter((part) => part !== "");
-}
-
-function blockText(block: unknown, limits: TextLimits, options: MessageTextOptions): string {
+/** Some may be empty. */
+function partTexts(part: EntryPart, limits: TextLimits, options: MessageTextOptions): string[] {
   const { style, isFull } = options;
-  switch (stringOf(block, "type")) {
+  switch (part.kind) {
     case "text":
-      return limited(stringOf(block, "text") ?? "", limits, options);
+      return [limited(part.text, limits, options)];
+    case "summary":
+    case "name":
+    case "label":
+      return [limited(part.text, speech, options)];
+    case "error":
+      return [style.bad(limited(part.text, output, options))];
     case "thinking": {
-      const text = limited(stringOf(block, "thinking") ?? "", thought, options);
-      return text === "" ? "" : style.faint(`thinking: ${text}`);
+      const text = limited(part.text, thought, options);
+      return [text === "" ? "" : style.faint(`thinking: ${text}`)];
     }
-    case "toolCall": {
-      const name = oneLine(stringOf(block, "name") ?? "?", 60);
-      const given = fieldOf(block, "arguments") ?? {};
+    case "shell":
+      return shellTexts(part, options);
+    case "call": {
+      const { tool = "?", arguments: given = {} } = part;
       const shown = isFull
         ? cleanText(JSON.stringify(given, null, 2))
         : oneLine(jsonStart(given, argumentsUnitsMax * 5), argumentsUnitsMax);
-      return `${style.tool(`→ ${name}`)} ${shown}`;
+      return [`${style.tool(`→ ${oneLine(tool, 60)}`)} ${shown}`];
     }
     case "image": {
-      const bytes = ((stringOf(block, "data") ?? "").length * 3) / 4;
-      return style.faint(`(image ${stringOf(block, "mimeType") ?? ""}, ${sizeText(bytes)})`);
+      const bytes = (part.data.length * 3) / 4;
+      return [style.faint(`(image ${part.mimeType}, ${sizeText(bytes)})`)];
     }
-    default:
-      return style.faint(oneLine(jsonStart(block, argumentsUnitsMax), argumentsUnitsMax));
+    case "data":
+      return [style.faint(oneLine(jsonStart(part.value, argumentsUnitsMax), argumentsUnitsMax))];
   }
+}
+
+function shellTexts(
+  { command, output: printed, exitCode = 0 }: ShellPart,
+  options: MessageTextOptions,
+): string[] {
+  const ending = exitCode === 0 ? "" : options.style.bad(`exit code ${exitCode}`);
+  return [`$ ${limited(command, speech, options)}`, limited(printed, output, options), ending];
 }
 
 function limited(text: string, limits: TextLimits, options: MessageTextOptions): string {

@@ -17,12 +17,6 @@ export function numberOf(value: unknown, key: string): number {
   return typeof field === "number" ? field : 0;
 }
 
-/** A string counts as one text block. */
-export function blocksOf(message: unknown): readonly unknown[] {
-  const text = stringOf(message, "content");
-  return text === undefined ? listOf(message, "content") : [{ type: "text", text }];
-}
-
 /** Deeper, only the place of a value is shown: recursion is bounded without a limit of units. */
 const levelsMax = 500;
 
@@ -39,9 +33,4 @@ export function jsonStart(value: unknown, unitsMax: number, level: number = 0): 
     text += level === levelsMax ? "…" : jsonStart(field, unitsMax - text.length, level + 1);
   }
   return `${text}${isList ? "]" : "}"}`;
-}
-
-function listOf(value: unknown, key: string): readonly unknown[] {
-  const field: unknown = fieldOf(value, key);
-  return Array.isArray(field) ? field : [];
 }

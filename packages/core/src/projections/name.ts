@@ -3,7 +3,7 @@
  * renaming moves no leaf. omp keeps names in other places, too.
  */
 import type { TitleSlot } from "../dialects/title-slot.ts";
-import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
+import type { SessionHeader } from "../entries/entry-types.ts";
 import type { Projection } from "./projection.ts";
 
 /** Undefined if no entry names the log, null if the name was cleared. */
@@ -13,7 +13,7 @@ export type GivenName = string | null | undefined;
 export const namingTypes: readonly string[] = ["session_info", "title_change"];
 
 /** As stored: it may be anything. */
-export function nameSaidBy(entry: SessionEntry): unknown {
+export function nameSaidBy(entry: { readonly type: string }): unknown {
   return Reflect.get(entry, entry.type === "session_info" ? "name" : "title");
 }
 

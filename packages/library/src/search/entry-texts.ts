@@ -1,11 +1,7 @@
 /** The searchable texts of an entry. Pure. */
-import {
-  nameSaidBy,
-  namingTypes,
-  isStoredObject,
-  storedList,
-  storedText,
-} from "@branchlog/core/rows";
+import { entryParts, textOfParts } from "@branchlog/core/entries";
+import type { EntryPart } from "@branchlog/core/entries";
+import { isStoredObject } from "@branchlog/core/rows";
 import type { SessionEntry } from "@branchlog/core";
 
 export const searchedKinds = [
@@ -36,65 +32,64 @@ export interface EntryText {
 
 /** In reading order. */
 export function entryTexts(entry: SessionEntry): readonly EntryText[] {
-  if (namingTypes.includes(entry.type)) return asText("name", nameSaidBy(entry));
-  switch (entry.type) {
-    case "label":
-      return asText("label", entry.label);
-    case "message":
-      return messageTexts(entry.message);
-    case "custom_message":
-      return [{ kind: "custom", text: storedText(entry.content, " ") }];
-    case "compaction":
-    case "branch_summary":
-      return asText("summary", entry.summary);
+  const said = entryParts(entry);
+  if (said === undefined) return [];
+  const { speaker, parts } = said;
+  const role = entry.type === "message" ? speaker.role : undefined;
+  if (entry.type === "message" && role === undefined) return [];
+  const own = parts.flatMap((part) => partTexts(part, role));
+  const kind = spokenKind(entry.type, role);
+  if (kind === undefined) return own;
+  const tool = kind === "result" ? { tool: speaker.tool ?? "" } : {};
+  const text = textOfParts(parts, " ");
+  return [{ kind, ...(role === undefined ? {} : { role }), ...tool, text }, ...own];
+}
+
+/** Of what is said in texts; undefined: nothing is. */
+function spokenKind(type: string, role: string | undefined): SearchedKind | undefined {
+  if (type === "custom_message") return "custom";
+  switch (role) {
+    case undefined:
+    case "bashExecution":
+      return undefined;
+    case "user":
+    case "assistant":
+      return "message";
+    case "toolResult":
+      return "result";
     default:
+      return "custom";
+  }
+}
+
+/** Of a part that is not text. */
+function partTexts(part: EntryPart, role: string | undefined): readonly EntryText[] {
+  switch (part.kind) {
+    case "name":
+    case "label":
+      return [{ kind: part.kind, text: part.text }];
+    case "summary":
+      return [{ kind: "summary", text: part.text }];
+    case "shell":
+      return [{ kind: "shell", ...roleOf(role), text: `${part.command}\n${part.output}` }];
+    case "thinking":
+      return [{ kind: "thinking", ...roleOf(role), text: part.text }];
+    case "call": {
+      const { tool, arguments: given } = part;
+      if (tool === undefined) return [];
+      const text = [tool, ...leaves(given)].join(" ");
+      return [{ kind: "call", ...roleOf(role), tool, text }];
+    }
+    case "text":
+    case "error":
+    case "image":
+    case "data":
       return [];
   }
 }
 
-function asText(kind: SearchedKind, text: unknown): readonly EntryText[] {
-  return typeof text === "string" ? [{ kind, text }] : [];
-}
-
-function messageTexts(message: unknown): readonly EntryText[] {
-  if (!isStoredObject(message)) return [];
-  // Decoding boundary: of a message nothing was checked.
-  const { role, content, ...rest }: Readonly<Record<string, unknown>> = { ...message };
-  if (typeof role !== "string") return [];
-  const text = storedText(content, " ");
-  switch (role) {
-    case "user":
-      return [{ kind: "message", role, text }];
-    case "assistant":
-      return [{ kind: "message", role, text }, ...blockTexts(role, content)];
-    case "toolResult": {
-      const tool = stringOr(rest["toolName"], "");
-      return [{ kind: "result", role, tool, text }];
-    }
-    case "bashExecution": {
-      const output = stringOr(rest["output"], "");
-      return [{ kind: "shell", role, text: `${stringOr(rest["command"], "")}\n${output}` }];
-    }
-    default:
-      return [{ kind: "custom", role, text }];
-  }
-}
-
-/** Blocks of an assistant that are not text. */
-function blockTexts(role: string, content: unknown): readonly EntryText[] {
-  const texts: EntryText[] = [];
-  for (const block of storedList(content)) {
-    if (!isStoredObject(block)) continue;
-    // Decoding boundary: of a block nothing was checked.
-    const { type, thinking, name, ...rest }: Readonly<Record<string, unknown>> = { ...block };
-    if (type === "thinking" && typeof thinking === "string") {
-      texts.push({ kind: "thinking", role, text: thinking });
-    }
-    if (type !== "toolCall" || typeof name !== "string") continue;
-    const words = [name, ...leaves(rest["arguments"])];
-    texts.push({ kind: "call", role, tool: name, text: words.join(" ") });
-  }
-  return texts;
+function roleOf(role: string | undefined): { readonly role?: string } {
+  return role === undefined ? {} : { role };
 }
 
 function leaves(value: unknown): readonly string[] {
@@ -110,8 +105,4 @@ function leaves(value: unknown): readonly string[] {
     }
   }
   return found;
-}
-
-function stringOr(value: unknown, otherwise: string): string {
-  return typeof value === "string" ? value : otherwise;
 }

@@ -1,7 +1,9 @@
 /** A session as Markdown. Marks in a text never close the surrounding ones. Pure. */
-import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import type { JsonObject } from "@branchlog/streaming";
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
-import { isObject, keptArguments, objectAt, stringAt, timeAt } from "@branchlog/core/rows";
+import { entryParts } from "@branchlog/core/entries";
+import type { EntryPart, Speaker, ToolCallPart } from "@branchlog/core/entries";
+import { keptArguments, objectAt, stringAt, timeAt } from "@branchlog/core/rows";
 import type { ExactArguments } from "@branchlog/core/rows";
 
 export const markdownIndent = 2;
@@ -23,33 +25,42 @@ export function markdownTitle(header: SessionHeader, name: string | undefined): 
 
 /** @param exact The arguments of its calls, indented, where parsing changed their numbers. */
 export function entryMarkdown(entry: SessionEntry, exact?: ExactArguments): string {
+  const said = entryParts(entry);
+  if (said === undefined) return "";
+  const { speaker, parts } = said;
   // Decoding boundary: an entry is handed out as stored; its type promises more than that.
   const stored = entry as unknown as JsonObject;
   const time = timeText(timeAt(stored, "timestamp"));
   switch (entry.type) {
     case "message": {
-      const message = objectAt(stored, "message");
-      if (message === undefined) return "";
-      return section(speakerOf(message), time, partsOf(message, exact));
+      if (objectAt(stored, "message") === undefined) return "";
+      const isOutput = speaker.role === "toolResult";
+      const shown = parts.flatMap((part) => partMarkdown(part, isOutput, exact));
+      return section(headingOf(speaker), time, shown);
     }
     case "custom_message": {
-      const type = oneLine(stringAt(stored, "customType") ?? "");
       const isHidden = stored["display"] === false ? " (hidden)" : "";
-      return section(`Extension ${type}${isHidden}`, time, contentParts(stored["content"]));
+      const shown = parts.flatMap((part) => partMarkdown(part, false));
+      return section(`${headingOf(speaker)}${isHidden}`, time, shown);
     }
     case "compaction":
-      return summary("Compaction", "For the model, this stands for what came before:", stored);
+      return summary("Compaction", "For the model, this stands for what came before:", time, parts);
     case "branch_summary":
-      return summary("Branch summary", "What another branch came to:", stored);
+      return summary("Branch summary", "What another branch came to:", time, parts);
     default:
       return "";
   }
 }
 
-function summary(title: string, what: string, stored: JsonObject): string {
-  const text = stringAt(stored, "summary") ?? "";
-  const time = timeText(timeAt(stored, "timestamp"));
-  return section(title, time, [`*${what}*\n`, text.trim() === "" ? "" : quotedText(text)]);
+function summary(
+  title: string,
+  what: string,
+  time: string | undefined,
+  parts: readonly EntryPart[],
+): string {
+  const texts = parts.flatMap((part) => (part.kind === "summary" ? [part.text] : []));
+  const quoted = texts.map((text) => (text.trim() === "" ? "" : quotedText(text)));
+  return section(title, time, [`*${what}*\n`, ...quoted]);
 }
 
 function section(title: string, time: string | undefined, parts: readonly string[]): string {
@@ -57,96 +68,66 @@ function section(title: string, time: string | undefined, parts: readonly string
   return `\n${[heading, ...parts.filter((part) => part !== "")].join("\n")}`;
 }
 
-function speakerOf(message: JsonObject): string {
-  const role = stringAt(message, "role") ?? "unknown";
+function headingOf({ role = "unknown", model, tool, customType, isError }: Speaker): string {
   switch (role) {
     case "user":
       return "User";
-    case "assistant": {
-      const model = stringAt(message, "model");
+    case "assistant":
       return model === undefined ? "Assistant" : `Assistant (${oneLine(model)})`;
-    }
-    case "toolResult": {
-      const failed = message["isError"] === true ? " (failed)" : "";
-      return `Result of ${oneLine(stringAt(message, "toolName") ?? "a tool")}${failed}`;
-    }
+    case "toolResult":
+      return `Result of ${oneLine(tool ?? "a tool")}${isError ? " (failed)" : ""}`;
     case "bashExecution":
       return "Shell";
     case "system":
       return "System";
     case "custom":
-      return `Extension ${oneLine(stringAt(message, "customType") ?? "")}`;
+      return `Extension ${oneLine(customType ?? "")}`;
     default:
       return oneLine(role);
   }
 }
 
-function partsOf(message: JsonObject, exact: ExactArguments | undefined): string[] {
-  if (message["role"] === "bashExecution") return shellParts(message);
-  const isOutput = message["role"] === "toolResult";
-  const parts = contentParts(message["content"], { isOutput, exact });
-  const error = stringAt(message, "errorMessage");
-  if (error !== undefined && error !== "") parts.push("**Error**\n", fenced(error));
-  return parts;
-}
-
-function shellParts(message: JsonObject): string[] {
-  const output = stringAt(message, "output") ?? "";
-  const code = message["exitCode"];
-  return [
-    fenced(`$ ${stringAt(message, "command") ?? ""}`),
-    output === "" ? "" : fenced(output),
-    typeof code === "number" && code !== 0 ? `*Exit code ${code}*\n` : "",
-  ];
-}
-
-interface Showing {
-  readonly isOutput: boolean;
-  readonly exact: ExactArguments | undefined;
-}
-
-const asSaid: Showing = { isOutput: false, exact: undefined };
-
-function contentParts(content: JsonValue | undefined, showing = asSaid): string[] {
-  const { isOutput, exact } = showing;
-  if (typeof content === "string") return [spokenText(content, isOutput)];
-  const blocks = Array.isArray(content) ? content : [];
-  return blocks.map((block, place) => blockText(block, isOutput, exact?.get(place)));
-}
-
-function blockText(block: JsonValue, isOutput: boolean, exact: string | undefined): string {
-  const type = isObject(block) ? stringAt(block, "type") : undefined;
-  if (!isObject(block) || type === undefined) return otherBlock(block);
-  switch (type) {
+/** Some may be empty. */
+function partMarkdown(part: EntryPart, isOutput: boolean, exact?: ExactArguments): string[] {
+  switch (part.kind) {
     case "text":
-      return spokenText(stringAt(block, "text") ?? "", isOutput);
-    case "thinking": {
-      const thinking = stringAt(block, "thinking") ?? "";
-      return thinking.trim() === "" ? "" : `*Thinking*\n\n${quotedText(thinking)}`;
-    }
-    case "toolCall": {
-      const shown = exact ?? keptArguments(block, markdownIndent);
-      const given = shown ?? JSON.stringify(block["arguments"] ?? {}, null, markdownIndent);
-      const name = codeSpan(stringAt(block, "name") ?? "?");
-      return `**Tool call** ${name}\n\n${fenced(given, "json")}`;
-    }
+      return [spokenText(part.text, isOutput)];
+    case "thinking":
+      return part.text.trim() === "" ? [] : [`*Thinking*\n\n${quotedText(part.text)}`];
+    case "call":
+      return [callMarkdown(part, exact)];
     case "image": {
-      const bytes = Math.floor(((stringAt(block, "data") ?? "").length * 3) / 4);
-      return `*Image: ${oneLine(stringAt(block, "mimeType") ?? "")}, about ${bytes} bytes*\n`;
+      const bytes = Math.floor((part.data.length * 3) / 4);
+      return [`*Image: ${oneLine(part.mimeType)}, about ${bytes} bytes*\n`];
     }
-    default:
-      return otherBlock(block);
+    case "shell": {
+      const { command, output, exitCode = 0 } = part;
+      const ending = exitCode === 0 ? "" : `*Exit code ${exitCode}*\n`;
+      return [fenced(`$ ${command}`), output === "" ? "" : fenced(output), ending];
+    }
+    case "error":
+      return part.text === "" ? [] : ["**Error**\n", fenced(part.text)];
+    case "data":
+      return [fenced(JSON.stringify(part.value, null, markdownIndent), "json")];
+    case "summary":
+    case "name":
+    case "label":
+      return [];
   }
+}
+
+function callMarkdown(part: ToolCallPart, exact: ExactArguments | undefined): string {
+  // Decoding boundary: a block of a stored entry is JSON.
+  const block = part.block as JsonObject;
+  const shown = exact?.get(part.place) ?? keptArguments(block, markdownIndent);
+  const given = shown ?? JSON.stringify(part.arguments ?? {}, null, markdownIndent);
+  return `**Tool call** ${codeSpan(part.tool ?? "?")}\n\n${fenced(given, "json")}`;
 }
 
 /** What people and models say is Markdown; what tools return may be anything. */
 function spokenText(text: string, isOutput: boolean): string {
   if (text.trim() === "") return "";
   return isOutput ? fenced(text) : closedText(text);
-}
-
-function otherBlock(block: JsonValue): string {
-  return fenced(JSON.stringify(block, null, markdownIndent), "json");
 }
 
 function timeText(iso: string | undefined): string | undefined {
