@@ -17,8 +17,8 @@ const aloneTests = [
   "test/core/checkpoint/{checkpoints,many-pages,record-sums}.test.ts",
   "test/core/live/watching-costs.test.ts",
   "test/library/live/live-sessions.test.ts",
-  "test/core/log/{log-sums,title-slot-reads}.test.ts",
-  "test/core/session/{cost-growth,kept-context,shape-costs}.test.ts",
+  "test/core/log/title-slot-reads.test.ts",
+  "test/core/session/{cost-growth,kept-context}.test.ts",
   "test/core/store/log-file.test.ts",
 ];
 

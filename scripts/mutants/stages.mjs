@@ -20,7 +20,6 @@ export const stages = {
     tests: [
       tests("core/store", "!(lockfile-lock-processes|stopped-holders)"),
       tests("core/append", "kept-locks"),
-      tests("core/log", "log-durability"),
       tests("core/session", "{durability,long-names,open-descriptors,recovery}"),
       tests("faults", "{failed-openings,power-loss-durability,recovery,replacements}"),
     ],
@@ -35,7 +34,7 @@ export const stages = {
       tests("core/log"),
       tests("core/session", "{append,fixtures,leaf,open,rewrites,model}"),
       tests("streaming", "{cut-off-object,object-scanner}"),
-      tests("core/session", "{durability,reading,recovery}"),
+      tests("core/session", "{durability,recovery}"),
       tests("core/checkpoint", "checkpoints"),
       tests("faults", "{failed-migrations,failed-openings,recovery,replacements}"),
       tests("faults", "rewrites-while-reading"),

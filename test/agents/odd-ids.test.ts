@@ -1,4 +1,4 @@
-/** Ids that are none: in JavaScript both managers are asked for them, and answer as pi does. */
+/** Ids of no entry, strings and others: both managers answer as pi does. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -7,8 +7,8 @@ import { SessionManager as PiManager } from "@branchlog/agents/pi";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { userMessage } from "../core/projections/sample-entries.ts";
 
-// Cast: what callers in JavaScript pass where the types want a string.
-const given: readonly unknown[] = [undefined, null, 7, Number.NaN, {}, ["a"], true];
+// Cast: callers in JavaScript pass more than strings.
+const given: readonly unknown[] = ["nonexistent", undefined, null, 7, Number.NaN, {}, ["a"], true];
 const oddIds = given as readonly string[];
 const noId = undefined as unknown as string;
 
@@ -23,7 +23,7 @@ const adapters = [
 ] as const;
 
 describe.each(adapters)("%s", (_, newManager) => {
-  it("finds no entry, label or child for what is no string", () => {
+  it("finds no entry, label or child for an id of none", () => {
     const manager = newManager();
     const root = manager.appendMessage(userMessage("1"));
     for (const id of oddIds) {
@@ -38,7 +38,7 @@ describe.each(adapters)("%s", (_, newManager) => {
     expect(parentId === undefined || manager.getEntry(parentId as string)).toBeUndefined();
   });
 
-  it("says of what is no string that there is no such entry, and stays as it was", () => {
+  it("says of an id of none that there is no such entry, and stays as it was", () => {
     const manager = newManager();
     const root = manager.appendMessage(userMessage("1"));
     for (const id of oddIds) {

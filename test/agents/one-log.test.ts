@@ -166,15 +166,4 @@ describe("the dialect of a session", () => {
     // From here on, its entries say so.
     expect((await openSession(path)).dialect).toBe("omp");
   });
-
-  it("is one that is known", async () => {
-    const path = join(temporaryDirectory(), "session.jsonl");
-    const dialect = "other" as "omp";
-    await expect(createSession(path, { dialect })).rejects.toMatchObject({
-      code: "ERR_INVALID_ARGUMENT",
-    });
-    await expect(createSession(path, { title: "t" })).rejects.toMatchObject({
-      code: "ERR_INVALID_ARGUMENT",
-    });
-  });
 });

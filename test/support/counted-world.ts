@@ -3,7 +3,7 @@
  * still; others that open the same log are processes of their own only in their ids.
  */
 import { createSession, openSession } from "@branchlog/core";
-import type { EntryDraft, Session } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
   ManualClock,
@@ -24,10 +24,7 @@ export const header = {
   cwd: "/w",
 } as const;
 
-export const say = (content: string): EntryDraft => ({
-  type: "message",
-  message: { role: "user", content, timestamp: 1 },
-});
+export { userDraft as say } from "@branchlog/core/testing";
 
 /** A lock that counts how often it is taken. */
 class CountingLock implements FileLock {
@@ -77,4 +74,14 @@ export class CountedWorld {
   }
 
   #last = { locks: 0, writes: 0 };
+}
+
+/** A new log with a session that appends to it; what creating it cost is not counted. */
+export async function countedSession(
+  options: EngineOptions = {},
+): Promise<{ readonly world: CountedWorld; readonly session: Session }> {
+  const world = new CountedWorld();
+  const session = await world.create(options);
+  world.counts();
+  return { world, session };
 }

@@ -116,7 +116,7 @@ const deeperTests: Readonly<Record<string, readonly string[]>> = {
     "packages/library/src/find/pi-directory.ts",
   ],
   "test/agents/pi/session-directory.test.ts": ["packages/library/src/catalog/limits.ts"],
-  "test/agents/pi/session-lookup.test.ts": ["packages/library/src/catalog/limits.ts"],
+  "test/agents/session-lookup.test.ts": ["packages/library/src/catalog/limits.ts"],
   "test/agents/pi/system-message.test.ts": [
     "packages/core/src/projections/context.ts",
     "packages/core/src/projections/projection.ts",
@@ -126,7 +126,7 @@ const deeperTests: Readonly<Record<string, readonly string[]>> = {
   "test/core/checkpoint/saved-usage.test.ts": ["packages/agents/src/pi/log-queries.ts"],
   "test/core/index-table/index-table.test.ts": ["packages/core/src/projections/tree.ts"],
   "test/core/index-table/log-indexer.test.ts": ["packages/core/src/projections/tree.ts"],
-  "test/core/session/shape-costs.test.ts": ["packages/bench/src/plain-session.ts"],
+  "test/core/session/cost-growth.test.ts": ["packages/bench/src/plain-session.ts"],
   "test/e2e-omp/face-on-bun.test.ts": ["packages/bench/src/peers.ts"],
   "test/e2e-omp/support/omp-program.ts": ["packages/bench/src/peers.ts"],
   "test/fixtures/command-line.test.ts": ["packages/bench/src/generator/command-line.ts"],

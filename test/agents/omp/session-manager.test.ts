@@ -1,13 +1,12 @@
 /** omp's session manager: what its document says of every method, and what its users rely on. */
 import { describe, expect, it } from "vitest";
-import { answer, directory, inMemoryFiles, recordsIn, say } from "./managers.ts";
+import { created, answer, directory, inMemoryFiles, recordsIn, say } from "./managers.ts";
 
 const urlSafe8 = /^[A-Za-z0-9_-]{8}$/;
 
 describe("a new session", () => {
   it("has ids as omp makes them, in its header, its file name and its entries", () => {
-    const { managers, fs } = inMemoryFiles();
-    const manager = managers.create("/work", directory);
+    const { fs, manager } = created();
     expect(manager.getSessionId()).toMatch(/^[A-Za-z0-9_-]{21}$/);
     const id = say(manager, "Hello");
     expect(id).toMatch(urlSafe8);
@@ -20,8 +19,7 @@ describe("a new session", () => {
   });
 
   it("has its title in the header if it is named before it is on disk", async () => {
-    const { managers, fs } = inMemoryFiles();
-    const manager = managers.create("/work", directory);
+    const { managers, fs, manager } = created();
     manager.appendModelChange("anthropic/claude-sonnet-4-5");
     await manager.setSessionTitle("From the start");
     expect(fs.listSync(directory)).toEqual([]);
@@ -38,8 +36,7 @@ describe("a new session", () => {
   });
 
   it("is named by an entry once it is on disk, which later appends follow", async () => {
-    const { managers, fs } = inMemoryFiles();
-    const manager = managers.create("/work", directory);
+    const { managers, fs, manager } = created();
     const first = say(manager, "Hello");
     await manager.setSessionTitle("Later");
     const last = answer(manager, "Hi");
@@ -63,8 +60,7 @@ describe("a new session", () => {
   });
 
   it("keeps the name that its user gave it from its agent", async () => {
-    const { managers } = inMemoryFiles();
-    const manager = managers.create("/work", directory);
+    const { managers, manager } = created();
     expect(await manager.setSessionName("guessed", "auto", "first-turn")).toBe(true);
     expect(await manager.setSessionName("guessed better")).toBe(true);
     expect(await manager.setSessionName("mine", "user")).toBe(true);
@@ -80,8 +76,7 @@ describe("a new session", () => {
 
 describe("appending", () => {
   it("writes every entry in omp's words and key order", () => {
-    const { managers, fs } = inMemoryFiles();
-    const manager = managers.create("/work", directory);
+    const { fs, manager } = created();
     const user = say(manager, "Hello");
     const ids = [
       manager.appendThinkingLevelChange("high"),
@@ -158,32 +153,6 @@ describe("appending", () => {
     expect(manager.getInjectedTtsrRules()).toEqual(["a", "b", "c"]);
     expect(manager.getLastModelChangeRole()).toBe("smol");
   });
-
-  it("keeps the model that was chosen when another one answers", () => {
-    const { managers } = inMemoryFiles();
-    const manager = managers.inMemory("/work");
-    answer(manager, "one");
-    expect(manager.buildSessionContext().models).toEqual({ default: "anthropic/claude-test" });
-    manager.appendModelChange("openai/gpt-4o");
-    answer(manager, "two");
-    expect(manager.buildSessionContext().models).toEqual({ default: "openai/gpt-4o" });
-  });
-
-  it("begins anew behind a reset, without a summary", () => {
-    const { managers } = inMemoryFiles();
-    const manager = managers.inMemory("/work");
-    const kept = say(manager, "one");
-    manager.appendCompaction("so far", undefined, kept, 10);
-    manager.appendResetBoundary();
-    say(manager, "two");
-    expect(manager.buildSessionContext().messages).toMatchObject([{ content: "two" }]);
-    manager.appendCompaction("again", undefined, kept, 10);
-    expect(manager.buildSessionContext().messages).toMatchObject([
-      { role: "compactionSummary", summary: "again" },
-      { content: "one" },
-      { content: "two" },
-    ]);
-  });
 });
 
 describe("the tree", () => {
@@ -204,37 +173,6 @@ describe("the tree", () => {
     expect([manager.getLabel(one), manager.getEntry(one)?.parentId]).toEqual(["mark", root]);
     expect(() => manager.branch("nobody")).toThrow("Entry nobody not found");
     expect(() => manager.appendLabelChange("nobody", "x")).toThrow("Entry nobody not found");
-  });
-
-  it("leaves out what its user put away, until it is asked for or taken back", () => {
-    const { managers } = inMemoryFiles();
-    const manager = managers.inMemory("/work");
-    const root = say(manager, "root");
-    const away = answer(manager, "away");
-    say(manager, "below it");
-    manager.branch(root);
-    manager.appendCustomEntry("x");
-    const put = { type: "archive", targetId: away, archived: true };
-    const shown = (): number => manager.getTree()[0]?.children.length ?? 0;
-    expect(shown()).toBe(2);
-    const { managers: others, fs } = inMemoryFiles(2);
-    fs.makeDirectorySync(directory);
-    const records = [manager.getHeader(), ...manager.getEntries()];
-    const archive = {
-      ...put,
-      id: "archived",
-      parentId: root,
-      timestamp: "2026-01-01T00:00:00.000Z",
-    };
-    const text = [...records, archive].map((record) => `${JSON.stringify(record)}\n`).join("");
-    fs.writeFileSync(`${directory}/a.jsonl`, Buffer.from(text));
-    return others.open(`${directory}/a.jsonl`).then((opened) => {
-      expect(opened.getTree()[0]?.children.map(({ entry }) => entry.type)).toEqual([
-        "custom",
-        "archive",
-      ]);
-      expect(opened.getTree({ includeArchived: true })[0]?.children).toHaveLength(3);
-    });
   });
 });
 
@@ -258,6 +196,7 @@ describe("a tree with very many branches", () => {
     fs.writeFileSync(`${directory}/wide.jsonl`, Buffer.from(text));
     const manager = await managers.open(`${directory}/wide.jsonl`);
     expect(manager.getTree()[0]?.children).toHaveLength(149_999);
+    expect(manager.getTree({ includeArchived: true })[0]?.children).toHaveLength(150_000);
   });
 });
 
@@ -281,23 +220,6 @@ describe("a log of pi, continued by omp", () => {
 });
 
 describe("forks and copies", () => {
-  it("keep history when a label is on the path", async () => {
-    const { managers } = inMemoryFiles();
-    const manager = managers.create("/work", directory);
-    say(manager, "one");
-    const marked = answer(manager, "two");
-    manager.appendLabelChange(marked, "here");
-    say(manager, "three");
-    const last = answer(manager, "four");
-    const before = manager.buildSessionContext();
-    manager.createBranchedSession(last);
-    expect(manager.buildSessionContext()).toEqual(before);
-    expect(manager.getLabel(marked)).toBe("here");
-    expect(manager.getSessionId()).toMatch(/^[A-Za-z0-9_-]{21}$/);
-    const again = await managers.open(manager.getSessionFile() ?? "");
-    expect(again.buildSessionContext()).toEqual(before);
-  });
-
   it("are refused for a path where nothing is, and make nothing", async () => {
     const { managers, fs } = inMemoryFiles();
     fs.makeDirectorySync(directory);
@@ -308,8 +230,7 @@ describe("forks and copies", () => {
   });
 
   it("say the same as their source", async () => {
-    const { managers } = inMemoryFiles();
-    const manager = managers.create("/work", directory);
+    const { managers, manager } = created();
     await manager.setSessionTitle("named");
     say(manager, "one");
     answer(manager, "two");
@@ -317,6 +238,33 @@ describe("forks and copies", () => {
     expect(fork.buildSessionContext()).toEqual(manager.buildSessionContext());
     expect([fork.getCwd(), fork.getSessionName()]).toEqual(["/other", "named"]);
     expect(fork.getHeader()?.parentSession).toBe(manager.getSessionFile());
+  });
+});
+
+describe("a session that is opened again", () => {
+  it("is where an empty summary was left", async () => {
+    const { managers, manager } = created();
+    const first = say(manager, "one");
+    answer(manager, "two");
+    const mark = manager.branchWithSummary(first, "");
+    const again = await managers.open(manager.getSessionFile() ?? "");
+    expect(again.getLeafId()).toBe(mark);
+    expect(again.buildSessionContext().messages).toHaveLength(1);
+  });
+
+  it("is saved whole by two managers that append to it by turns", async () => {
+    const { managers, manager } = created();
+    say(manager, "one");
+    const other = await managers.open(manager.getSessionFile() ?? "");
+    for (let at = 0; at < 5; at += 1) {
+      say(manager, `mine ${at}`);
+      say(other, `theirs ${at}`);
+    }
+    const again = await managers.open(manager.getSessionFile() ?? "");
+    expect([again.getEntries().length, again.getTree().length]).toEqual([11, 1]);
+    for (const one of [manager, other]) {
+      expect(one.buildSessionContext().messages).toHaveLength(6);
+    }
   });
 });
 

@@ -1,9 +1,10 @@
-/** Where sessions are kept, and how paths are understood. */
+/** Where sessions are kept and found again, and how paths are understood. */
 import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { getAgentDir, getDefaultSessionDir } from "@branchlog/agents/pi";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { SessionManager, getAgentDir, getDefaultSessionDir } from "@branchlog/agents/pi";
+import type { ReadonlySessionManager } from "@branchlog/agents/pi";
 import {
   defaultSessionDirPath,
   isDefaultSessionDir,
@@ -17,6 +18,7 @@ import {
   resolvePath,
 } from "../../../packages/core/src/platform/user-paths.ts";
 import { useAgentHome } from "./agent-home.ts";
+import { say } from "./managers.ts";
 
 const home = useAgentHome();
 
@@ -113,5 +115,49 @@ describe("a path", () => {
     ["relative/c", "relative/c"],
   ])("of a Windows shell, %s, means %s", (path, native) => {
     expect(nativeDrivePath(path)).toBe(native);
+  });
+});
+
+describe("a session without a directory of its own", () => {
+  it("goes to the directory of its working directory, which is made at once", () => {
+    const manager = SessionManager.create("/some/project/");
+    const expected = join(home.path, "sessions", "--some-project--");
+    expect(manager.getSessionDir()).toBe(expected);
+    expect(getDefaultSessionDir("/some/project")).toBe(expected);
+    expect(existsSync(expected)).toBe(true);
+    expect(manager.usesDefaultSessionDir()).toBe(true);
+    expect(manager.getCwd()).toBe("/some/project");
+  });
+
+  it("is the one that is continued, listed and found by its id", async () => {
+    const manager = SessionManager.create("/some/project", undefined, { id: "mine" });
+    say(manager, "hello");
+    manager.appendSessionInfo("a name");
+    const path = manager.getSessionFile();
+    expect(SessionManager.continueRecent("/some/project").getSessionFile()).toBe(path);
+    expect(SessionManager.continueRecent("/other").getEntryCount()).toBe(0);
+    expect(SessionManager.findById("/some/project", "mine")).toBe(path);
+    expect(SessionManager.findById("/some/project", "other")).toBeUndefined();
+    const listed = { path, id: "mine", name: "a name", firstMessage: "hello", messageCount: 1 };
+    expect(await SessionManager.list("/some/project")).toMatchObject([listed]);
+    expect(await SessionManager.listAll()).toMatchObject([listed]);
+    expect(await SessionManager.list("/other")).toEqual([]);
+  });
+
+  it("is forked into the directory of the other project", () => {
+    const manager = SessionManager.create("/some/project");
+    say(manager, "hello");
+    const fork = SessionManager.forkFrom(manager.getSessionFile() ?? "", "/other/project");
+    expect(fork.getSessionDir()).toBe(join(home.path, "sessions", "--other-project--"));
+    expect(fork.usesDefaultSessionDir()).toBe(true);
+    expect(SessionManager.continueRecent("/other/project").getEntries()).toEqual(fork.getEntries());
+  });
+});
+
+describe("what extensions get", () => {
+  it("is a manager that only reads", () => {
+    const reader: ReadonlySessionManager = SessionManager.inMemory("/work");
+    expect(reader.getBranch()).toEqual([]);
+    expectTypeOf<Extract<keyof ReadonlySessionManager, `append${string}`>>().toBeNever();
   });
 });

@@ -1,4 +1,4 @@
-/** What the model gets: what pi's own tests assert of managers and of the functions over arrays. */
+/** What the model gets: as pi's own tests assert it, and kept between two questions. */
 import { describe, expect, it } from "vitest";
 import {
   buildContextEntries,
@@ -7,17 +7,19 @@ import {
   getLatestCompactionEntry,
   sessionEntryToContextMessages,
 } from "@branchlog/agents/pi";
-import type { SessionEntry } from "@branchlog/agents/pi";
+import type { SessionEntry, SessionManager } from "@branchlog/agents/pi";
 import {
   assistant,
   assistantMessage,
   compaction,
-  contextEdit,
   stored,
   textsOf,
   user,
 } from "../../core/projections/sample-entries.ts";
-import { answer, inMemory, say } from "./managers.ts";
+import { answer, inMemory, say, directory, inMemoryFiles } from "./managers.ts";
+import * as fc from "fast-check";
+import { decodeCounter } from "@branchlog/streaming";
+import { managersWith } from "../../../packages/agents/src/pi/session-manager.ts";
 
 const empty = { messages: [], thinkingLevel: "off", model: null };
 const fourTurns = [user("1", null, "a"), assistant("2", "1", "b"), user("3", "2", "c")];
@@ -42,40 +44,10 @@ describe("the context", () => {
     expect(inMemory().buildSessionContext()).toEqual(empty);
   });
 
-  it("holds the messages of the path in order", () => {
-    expect(bothWays([user("1", null, "hello")])).toEqual(["hello"]);
-    expect(bothWays(fourTurns)).toEqual(["a", "b", "c"]);
-  });
-
-  it("tracks the thinking level without a message", () => {
-    const entries = [
-      user("1", null, "a"),
-      stored("thinking_level_change", "2", "1", { thinkingLevel: "high" }),
-      assistant("3", "2", "b"),
-    ];
-    expect(bothWays(entries)).toHaveLength(2);
-    expect(inMemory(entries).buildSessionContext().thinkingLevel).toBe("high");
-  });
-
-  it("takes the model from whichever is later, an answer or a change", () => {
-    const change = stored("model_change", "2", "1", { provider: "openai", modelId: "gpt" });
-    const changed = [user("1", null, "a"), change];
-    expect(buildSessionContext(changed).model).toEqual({ provider: "openai", modelId: "gpt" });
-    const answered = [...changed, assistant("3", "2", "b")];
-    expect(buildSessionContext(answered).model).toEqual({
-      provider: "anthropic",
-      modelId: "claude-test",
-    });
-  });
-
   it("of an unknown or empty leaf is that of the last entry", () => {
     expect(texts(fourTurns, "unknown")).toEqual(["a", "b", "c"]);
     expect(texts(fourTurns, "")).toEqual(["a", "b", "c"]);
     expect(texts(fourTurns, "2")).toEqual(["a", "b"]);
-  });
-
-  it("of an orphan holds only what is left of its path", () => {
-    expect(bothWays([user("1", null, "a"), user("2", "missing", "orphan")])).toEqual(["orphan"]);
   });
 
   it("has pi's three fields only", () => {
@@ -97,32 +69,11 @@ describe("a compaction", () => {
     assistant("7", "6", "f"),
   ];
 
-  it("puts its summary first, then what it keeps, then what came after", () => {
-    expect(bothWays(compacted)).toEqual(["summary", "c", "d", "e", "f"]);
-  });
-
-  it("may keep everything", () => {
-    const all = compacted.map((entry) =>
-      entry.type === "compaction" ? { ...entry, firstKeptEntryId: "1" } : entry,
-    );
-    expect(bothWays(all)).toEqual(["summary", "a", "b", "c", "d", "e", "f"]);
-  });
-
   it("counts only if it is the last one on the path", () => {
     const twice = [...compacted, compaction("8", "7", "second", "6"), user("9", "8", "g")];
     expect(bothWays(twice)).toEqual(["second", "e", "f", "g"]);
     expect(getLatestCompactionEntry(twice)?.id).toBe("8");
     expect(getLatestCompactionEntry(fourTurns)).toBeNull();
-  });
-
-  it("affects its own branch only", () => {
-    const other = [
-      ...compacted,
-      stored("branch_summary", "8", "3", { fromId: "7", summary: "left behind" }),
-      user("9", "8", "other"),
-    ];
-    expect(bothWays(other, "9")).toEqual(["a", "b", "c", "left behind", "other"]);
-    expect(bothWays(other, "7")).toEqual(["summary", "c", "d", "e", "f"]);
   });
 
   it("stores the system messages in force, folded into one", () => {
@@ -155,33 +106,6 @@ describe("a compaction", () => {
 });
 
 describe("a context edit", () => {
-  it("changes what the model sees, and leaves the entry as it is", () => {
-    const manager = inMemory();
-    const target = say(manager, "original");
-    const entry = structuredClone(manager.getEntry(target));
-    manager.appendContextEdit(target, { content: "edited" });
-    expect(textsOf(manager.buildSessionContext().messages)).toEqual(["edited"]);
-    expect(manager.getEntry(target)).toEqual(entry);
-  });
-
-  it("of null hides the entry from the context", () => {
-    const manager = inMemory();
-    const target = say(manager, "a");
-    answer(manager, "b");
-    manager.appendContextEdit(target, null);
-    expect(textsOf(manager.buildSessionContext().messages)).toEqual(["b"]);
-    const { entries } = manager.buildSessionProjection();
-    expect(entries[0]).toMatchObject({ sourceEntry: { id: target }, messages: [] });
-  });
-
-  it("is gone on a branch that leaves before it", () => {
-    const manager = inMemory();
-    const target = say(manager, "original");
-    manager.appendContextEdit(target, { content: "edited" });
-    manager.branch(target);
-    expect(textsOf(manager.buildSessionContext().messages)).toEqual(["original"]);
-  });
-
   it("turns text into a block where content is a list, in the entry too", () => {
     const manager = inMemory();
     const target = answer(manager, "b");
@@ -228,12 +152,6 @@ describe("functions over arrays", () => {
     expect(textsOf(buildSessionContext(fourTurns, "2", byId).messages)).toEqual(["a", "b"]);
   });
 
-  it("end on cycles and self-parents (Verifies: P18)", () => {
-    const cycle = [user("1", "2", "a"), user("2", "1", "b"), user("3", "3", "c")];
-    expect(texts(cycle)).toEqual(["c"]);
-    expect(texts(cycle, "2")).toEqual(["a", "b"]);
-  });
-
   it("build a path of 100,000 entries (Verifies: P18)", () => {
     const chain = Array.from({ length: 100_000 }, (_, i) =>
       user(`${i}`, i === 0 ? null : `${i - 1}`, `${i}`),
@@ -249,9 +167,113 @@ describe("functions over arrays", () => {
     manager.buildSessionContext();
     expect(manager.getDiagnostics()).toMatchObject([{ kind: "malformed-body", id: "2" }]);
   });
+});
 
-  it("edits apply in projections as in contexts", () => {
-    const edited = [...fourTurns, contextEdit("4", "3", "1", { content: "edited" })];
-    expect(bothWays(edited)).toEqual(["edited", "b", "c"]);
+const json = (value: unknown): string => JSON.stringify(value);
+
+/** What the context builder makes of the same entries, without anything kept. */
+function anew(manager: SessionManager): string {
+  return json(buildSessionContext(manager.getEntries(), manager.getLeafId()));
+}
+
+type Move = (manager: SessionManager, ids: readonly string[]) => void;
+const pick = (ids: readonly string[], n: number): string => ids[n % ids.length] ?? "";
+
+const move: fc.Arbitrary<Move> = fc.nat().chain((n) =>
+  fc.constantFrom<Move>(
+    (manager) => say(manager, `${n}`),
+    (manager) => answer(manager, `${n}`),
+    (manager) => manager.appendMessage({ role: "system", content: `${n}`, timestamp: n }),
+    (manager) => manager.appendModelChange("p", `m${n}`),
+    (manager) => manager.appendThinkingLevelChange(`t${n}`),
+    (manager) => manager.appendCustomEntry("x", n),
+    (manager) => manager.appendCustomMessageEntry("x", `${n}`, true),
+    (manager, ids) => ids.length > 0 && manager.appendLabelChange(pick(ids, n), "l"),
+    (manager, ids) => manager.appendCompaction("s", n % 4 === 0 ? null : pick(ids, n), n),
+    (manager, ids) => ids.length > 0 && manager.branch(pick(ids, n)),
+    (manager, ids) => ids.length > 0 && manager.branchWithSummary(pick(ids, n), `${n}`),
+    (manager) => manager.resetLeaf(),
+    (manager) => {
+      const { entries } = manager.buildSessionProjection();
+      const target = entries.find(({ sourceEntry: { type } }) => type === "custom_message");
+      if (target) manager.appendContextEdit(target.sourceEntry.id, n % 2 ? null : { content: "e" });
+    },
+  ),
+);
+
+describe("the kept context", () => {
+  it("equals the one built anew, after any appends and moves (Verifies: P15)", () => {
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 40 }), (moves) => {
+        const manager = inMemory();
+        for (const one of moves) {
+          one(
+            manager,
+            manager.getEntries().map(({ id }) => id),
+          );
+          expect(json(manager.buildSessionContext())).toBe(anew(manager));
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("equals the one built anew when others append as well (Verifies: P15)", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.boolean(), move), { maxLength: 30 }), (moves) => {
+        const { managers } = inMemoryFiles();
+        const one = managers.create("/work", directory);
+        say(one, "first");
+        const both = [one, managers.open(one.getSessionFile() ?? "")];
+        for (const [isOther, act] of moves) {
+          const manager = both[isOther ? 1 : 0] ?? one;
+          act(
+            manager,
+            manager.getEntries().map(({ id }) => id),
+          );
+          for (const each of both) expect(json(each.buildSessionContext())).toBe(anew(each));
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("notices a parent that comes later, and an id that is taken over", () => {
+    const { managers, fs } = inMemoryFiles();
+    const header = { type: "session", version: 3, id: "s", timestamp: "", cwd: "/w" };
+    const write = (...records: readonly unknown[]): void =>
+      fs.writeFileSync("/s.jsonl", Buffer.from(records.map((one) => `${json(one)}\n`).join("")));
+    const records = [header, user("b", "a", "child"), user("c", "b", "leaf")];
+    write(...records);
+    const manager = managers.open("/s.jsonl");
+    expect(manager.buildSessionContext().messages).toHaveLength(2);
+    write(...records, user("a", null, "parent"));
+    manager.appendCustomEntry("reads on");
+    expect(manager.buildSessionContext().messages).toHaveLength(3);
+    write(...records, user("a", null, "parent"), user("b", null, "again"));
+    manager.branch("c");
+    manager.appendCustomEntry("reads on");
+    expect(json(manager.buildSessionContext())).toBe(anew(manager));
+  });
+
+  it("costs what was appended, and parses nothing that was appended here (Verifies: P17)", () => {
+    const manager = inMemory();
+    for (let i = 0; i < 500; i += 1) say(manager, `${i}`);
+    manager.buildSessionContext();
+    const before = decodeCounter.parses;
+    say(manager, "one more");
+    expect(manager.buildSessionContext().messages).toHaveLength(501);
+    expect(decodeCounter.parses).toBe(before);
+  });
+
+  it("is not kept where it is larger than the cache for bodies (Verifies: P16)", () => {
+    const manager = managersWith({ bodyCacheBytesMax: 1_000 }).inMemory("/work");
+    for (let i = 0; i < 20; i += 1) say(manager, "x".repeat(100));
+    manager.buildSessionContext();
+    const before = decodeCounter.parses;
+    expect(manager.buildSessionContext().messages).toHaveLength(20);
+    expect(decodeCounter.parses).toBeGreaterThan(before + 10);
+    say(manager, "more");
+    expect(json(manager.buildSessionContext())).toBe(anew(manager));
   });
 });

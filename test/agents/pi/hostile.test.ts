@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionEntry, SessionTreeNode } from "@branchlog/agents/pi";
-import { stored, textsOf, user } from "../../core/projections/sample-entries.ts";
+import { textsOf, user } from "../../core/projections/sample-entries.ts";
 import { idsOf, inMemory, say } from "./managers.ts";
 import { runs } from "../../support/fault-seed.ts";
 
@@ -80,14 +80,6 @@ describe("missing parents", () => {
   });
 });
 
-describe("children before their parents", () => {
-  it("find their places", () => {
-    const manager = inMemory([user("c", "b", "c"), user("b", "a", "b"), user("a", null, "a")]);
-    expect(idsOfNodes(manager.getTree())).toEqual(["a", "b", "c"]);
-    expect(manager.getLeafId()).toBe("a");
-  });
-});
-
 describe("the order of children", () => {
   it("is by time, of equal and unreadable times that of the file", () => {
     const manager = inMemory([
@@ -116,12 +108,6 @@ describe("records that are no entries", () => {
     expect(idsOf(manager.getEntries())).toEqual(["a"]);
     expect(roots(manager.getTree())).toEqual(["a"]);
     expect(manager.getDiagnostics()).toHaveLength(6);
-  });
-
-  it("of unknown types are entries like any other", () => {
-    const manager = inMemory([stored("leaf", "a", null, { targetId: "x" }), user("b", "a", "b")]);
-    expect(manager.getEntry("a")).toHaveProperty("targetId", "x");
-    expect(manager.buildSessionContext().messages).toHaveLength(1);
   });
 });
 

@@ -5,7 +5,13 @@ import { describe, expect, it } from "vitest";
 import { SessionManager } from "@branchlog/agents/pi";
 import type { FileEntry } from "@branchlog/agents/pi";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { compaction, stored, textsOf, user } from "../../core/projections/sample-entries.ts";
+import {
+  compaction,
+  stored,
+  textsOf,
+  usageOf,
+  user,
+} from "../../core/projections/sample-entries.ts";
 import { answer, idsOf, inMemory, inMemoryFiles, say } from "./managers.ts";
 
 const entries = [
@@ -86,11 +92,6 @@ describe("a session in memory", () => {
     expect(manager.getEntryCount()).toBe(5);
   });
 
-  it("of no records is a new session", () => {
-    const manager = SessionManager.inMemory("/work", { id: "new" }, []);
-    expect([manager.getSessionId(), manager.getEntryCount()]).toEqual(["new", 0]);
-  });
-
   it("brings records of an older version into the current form", () => {
     const old = [
       { type: "session", id: "old", timestamp: header.timestamp, cwd: "/w" },
@@ -117,5 +118,49 @@ describe("a session in memory", () => {
     answer(manager, "in memory");
     expect(readFileSync(path, "utf8")).toBe(text);
     expect(manager.getEntryCount()).toBe(6);
+  });
+});
+
+describe("appending", () => {
+  it("returns the whole entry for a usage", () => {
+    const manager = inMemory();
+    const keys = "type id parentId timestamp kind provider model usage".split(" ");
+    for (const note of [undefined, "", "why"]) {
+      const entry = manager.appendUsage("cache_warming", "p", "m", usageOf(1, 2), note);
+      expect(entry).toEqual(manager.getEntries().at(-1));
+      expect(Object.keys(entry)).toEqual(note === "why" ? [...keys, "note"] : keys);
+    }
+  });
+});
+
+describe("the leaf", () => {
+  it("is null at first, then each appended entry", () => {
+    const manager = inMemory();
+    expect(manager.getLeafId()).toBeNull();
+    expect(manager.getLeafEntry()).toBeUndefined();
+    expect(manager.getLeafId()).toBe(null);
+    expect(say(manager, "1")).toBe(manager.getLeafId());
+    expect(manager.appendThinkingLevelChange("low")).toBe(manager.getLeafId());
+    expect(manager.getLeafEntry()).toMatchObject({ thinkingLevel: "low" });
+  });
+
+  it("is a new root behind the summary of no branch, which says root", () => {
+    const manager = inMemory();
+    say(manager, "1");
+    manager.resetLeaf();
+    const id = manager.branchWithSummary(null, "from nothing");
+    expect(manager.getEntry(id)).toMatchObject({ parentId: null, fromId: "root" });
+  });
+});
+
+describe("labels", () => {
+  it("are on the nodes of the tree, with the time at which they were set", () => {
+    const manager = inMemory();
+    const ids = [say(manager, "1"), answer(manager, "2")];
+    manager.appendLabelChange(ids[0] ?? "", "start");
+    const [root] = manager.getTree();
+    expect(Object.keys(root ?? {})).toEqual(["entry", "children", "label", "labelTimestamp"]);
+    expect(root).toMatchObject({ label: "start", labelTimestamp: "2026-01-01T00:00:00.000Z" });
+    expect(root?.children[0]?.label).toBeUndefined();
   });
 });

@@ -1,13 +1,12 @@
 /** Entries whose bodies load when they are read: nothing distinguishes them from plain objects. */
 import { deepStrictEqual } from "node:assert";
 import { isDeepStrictEqual } from "node:util";
-import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync, readFileSync, statSync, truncateSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { SessionManager } from "@branchlog/agents/pi";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { temporaryFile } from "../../support/temporary-directory.ts";
 
 const header =
   '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}';
@@ -15,11 +14,8 @@ const time = '"timestamp":"2026-01-31T23:59:59.999Z"';
 const message = `{"type":"message","id":"0000000a","parentId":null,${time},"message":{"role":"user","content":"hi","timestamp":1}}`;
 const custom = `{"type":"custom","customType":"x","data":{"n":[1,2]},"id":"0000000b","parentId":"0000000a",${time}}`;
 
-function open(...lines: string[]): SessionManager {
-  const path = join(temporaryDirectory(), "s.jsonl");
-  writeFileSync(path, `${[header, ...lines].join("\n")}\n`);
-  return SessionManager.open(path);
-}
+const open = (...lines: string[]): SessionManager =>
+  SessionManager.open(temporaryFile(`${[header, ...lines].join("\n")}\n`));
 
 describe.each([
   ["a message", message],
@@ -157,9 +153,8 @@ describe("a lazy body", () => {
 
   it("is still there after a migration rewrote the file", () => {
     const v2 = header.replace('"version":3', '"version":2');
-    const path = join(temporaryDirectory(), "s.jsonl");
     const hook = message.replace("0000000a", "0000000e").replace('"user"', '"hookMessage"');
-    writeFileSync(path, `${[v2, message, hook, custom].join("\n")}\n`);
+    const path = temporaryFile(`${[v2, message, hook, custom].join("\n")}\n`);
     const manager = SessionManager.open(path);
     const entries = manager.getEntries();
     manager.appendCustomEntry("first append");
@@ -170,8 +165,7 @@ describe("a lazy body", () => {
   });
 
   it("is found by id after another program rewrote the file", () => {
-    const path = join(temporaryDirectory(), "s.jsonl");
-    writeFileSync(path, `${[header, message, custom].join("\n")}\n`);
+    const path = temporaryFile(`${[header, message, custom].join("\n")}\n`);
     const manager = SessionManager.open(path);
     const entries = manager.getEntries();
     truncateSync(path);

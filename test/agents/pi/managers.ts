@@ -1,5 +1,10 @@
 /** Session managers with a fixed clock and seeded ids, in files or on a file system in memory. */
-import type { ManagerFactory, SessionEntry, SessionManager } from "@branchlog/agents/pi";
+import type {
+  AgentMessage,
+  ManagerFactory,
+  SessionEntry,
+  SessionManager,
+} from "@branchlog/agents/pi";
 import { MemoryFileSystem, MemoryLock } from "@branchlog/core/testing";
 import { managersWith } from "../../../packages/agents/src/pi/session-manager.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
@@ -28,13 +33,22 @@ export function inMemory(records?: Parameters<typeof SessionManager.inMemory>[2]
   return inMemoryFiles().managers.inMemory("/work", undefined, records);
 }
 
+/** The same, and a new session in that directory. */
+export function created(): ReturnType<typeof inMemoryFiles> & { readonly manager: SessionManager } {
+  const files = inMemoryFiles();
+  return { ...files, manager: files.managers.create("/work", directory) };
+}
+
+/** A manager of pi or omp. */
+type Speaker = Readonly<Record<"appendMessage", (message: AgentMessage) => string>>;
+
 /** Appends a user message and returns its id. */
-export function say(manager: SessionManager, text: string): string {
+export function say(manager: Speaker, text: string): string {
   return manager.appendMessage(userMessage(text));
 }
 
 /** Appends an answer of the assistant and returns its id. */
-export function answer(manager: SessionManager, text: string): string {
+export function answer(manager: Speaker, text: string): string {
   return manager.appendMessage(assistantMessage(text));
 }
 

@@ -46,32 +46,6 @@ describe("migrateSessionEntries", () => {
     },
   );
 
-  it("gives v1 entries ids of eight characters, each the child of the one before", () => {
-    const records = parseSessionEntries(fixture("pi-v1").text);
-    migrateSessionEntries(records);
-    const entries = entriesOf(records);
-    expect(entries.every(({ id }) => /^[0-9a-f]{8}$/u.test(id))).toBe(true);
-    const parents = [null, ...entries.slice(0, -1).map(({ id }) => id)];
-    expect(entries.map(({ parentId }) => parentId)).toEqual(parents);
-  });
-
-  it("takes the boundary from a compaction whose index names a later record, as pi does", () => {
-    const line = (index: number): string =>
-      `{"type":"compaction","firstKeptEntryId":"own","firstKeptEntryIndex":${index},"summary":"s"}`;
-    const text = ['{"type":"session","id":"s"}', ...[0, 1, 3, 4, 9].map(line)].join("\n");
-    const records = parseSessionEntries(text);
-    migrateSessionEntries(records);
-    const [first, second, third, fourth, fifth] = entriesOf(records);
-    expect(first).toMatchObject({ firstKeptEntryId: "own" });
-    expect(second).toMatchObject({ firstKeptEntryId: first?.id });
-    expect(third).toMatchObject({ firstKeptEntryId: third?.id });
-    expect(fourth).toMatchObject({ firstKeptEntryId: fourth?.id });
-    expect(fifth).toMatchObject({ firstKeptEntryId: "own" });
-    const forward = parseSessionEntries(`{"type":"session","id":"s"}\n${line(2)}\n${line(1)}`);
-    migrateSessionEntries(forward);
-    expect(Object.keys(forward[1] ?? {})).toEqual(["type", "summary", "id", "parentId"]);
-  });
-
   it("keeps the ids of version 2 and leaves version 3 alone", () => {
     const two = parseSessionEntries(fixture("pi-v2").text);
     const ids = entriesOf(two).map(({ id }) => id);

@@ -1,4 +1,4 @@
-/** pi's lists of the sessions of one working directory, and of a flat directory. */
+/** pi's lists of the sessions of one working directory, of a flat directory, and of all. */
 import {
   existsSync,
   mkdirSync,
@@ -13,15 +13,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionInfo } from "@branchlog/agents/pi";
 import { headerScanBytesMax } from "../../../packages/library/src/catalog/limits.ts";
-import { listSessions } from "../../../packages/agents/src/pi/session-directory.ts";
+import {
+  listSessions,
+  listAllSessions,
+} from "../../../packages/agents/src/pi/session-directory.ts";
 import {
   assistant,
-  entry,
   header,
   message,
   name,
   startMs,
-  startTime,
   user,
   writeLines,
 } from "../../library/catalog/session-lines.ts";
@@ -79,22 +80,6 @@ describe("a session of a list", () => {
     expect(session?.allMessagesText).toBe("");
   });
 
-  it("has no name once the name was cleared", async () => {
-    expect(await onlySession(header(), name("old"), name(""))).not.toHaveProperty("name");
-  });
-
-  it("takes as first message the first text of a user that is not empty", async () => {
-    const lines = [assistant([{ type: "text", text: "hello" }]), user(""), user([]), user("me")];
-    expect((await onlySession(header(), ...lines))?.firstMessage).toBe("me");
-  });
-
-  it("is not hidden by messages that are null, or have null content or null blocks", async () => {
-    const odd = [user(null), user([null]), assistant(null), entry("message", { message: null })];
-    const session = await onlySession(header(), ...odd, user("still here"));
-    expect(session).toMatchObject({ messageCount: 5, firstMessage: "still here" });
-    expect(session?.allMessagesText).toBe("still here");
-  });
-
   it("reads its text from the file when asked, and has none once the file is gone", async () => {
     const session = await onlySession(header(), user("then"));
     const path = session?.path ?? "";
@@ -103,32 +88,10 @@ describe("a session of a list", () => {
     rmSync(path);
     expect(session?.allMessagesText).toBe("");
   });
-
-  it("is shown with a header of any length, and one behind omp's title slot", async () => {
-    const long = header({ padding: "x".repeat(headerScanBytesMax) });
-    expect(await onlySession(long, user("x"))).toMatchObject({ messageCount: 1 });
-    const slot = { type: "title", v: 1, title: "t", updatedAt: startTime, pad: " " };
-    expect(await onlySession(slot, header(), user("x"))).toMatchObject({ messageCount: 1 });
-  });
 });
 
 describe("the time of the last change", () => {
   const days = 86_400_000;
-
-  it("is that of the latest message of a user or an assistant, not that of the file", async () => {
-    const late = message("toolResult", [], { timestamp: startMs + 9 * days });
-    const session = await onlySession(header(), user("x", startMs + 5), user("y", startMs), late);
-    expect(session?.modified).toEqual(new Date(startMs + 5));
-  });
-
-  it("is the time of the entry where the message has none", async () => {
-    const spoken = entry(
-      "message",
-      { message: { role: "user", content: "x" } },
-      "2025-07-01T00:00Z",
-    );
-    expect((await onlySession(header(), spoken))?.modified).toEqual(new Date("2025-07-01T00:00Z"));
-  });
 
   it.each([
     ["there is no message", []],
@@ -149,24 +112,8 @@ describe("the time of the last change", () => {
 });
 
 describe("the order of a list", () => {
-  it("is by the last change, latest first", async () => {
-    const directory = home.sessions("--work--");
-    for (const [fileName, ms] of Object.entries({ "a.jsonl": 2, "b.jsonl": 9, "c.jsonl": 5 })) {
-      writeSession(directory, fileName, ms);
-    }
-    expect(names(await listSessions(cwd))).toEqual(["b.jsonl", "c.jsonl", "a.jsonl"]);
-  });
-
-  it("is by file name, descending, where the last change is the same", async () => {
-    const directory = home.sessions("--work--");
-    for (const fileName of ["b.jsonl", "a.jsonl", "c.jsonl"]) {
-      writeSession(directory, fileName, 1);
-    }
-    const descending = ["c.jsonl", "b.jsonl", "a.jsonl"];
-    expect(names(await listSessions(cwd))).toEqual(descending);
-  });
-
-  it("is total and stable: the same files give the same list in any circumstances", async () => {
+  it("is by the last change, then by file name, descending, in any circumstances (law)", async () => {
+    const collator = new Intl.Collator();
     const file = fc.record({ name: fc.stringMatching(/^[a-cA-C]{1,3}$/), ms: fc.nat(2) });
     const files = fc.uniqueArray(file, { selector: (one) => one.name, maxLength: 12 });
     await fc.assert(
@@ -180,10 +127,10 @@ describe("the order of a list", () => {
         }
         const [listed = []] = lists;
         expect(lists).toEqual([listed, listed]);
-        const times = new Map(chosen.map((one) => [`${one.name}.jsonl`, one.ms]));
-        const listedTimes = listed.map((fileName) => times.get(fileName) ?? -1);
-        expect(listedTimes).toEqual(listedTimes.toSorted((a, b) => b - a));
-        expect(listed).toHaveLength(chosen.length);
+        const byTimeAndName = chosen.toSorted(
+          (a, b) => b.ms - a.ms || collator.compare(b.name, a.name),
+        );
+        expect(listed).toEqual(byTimeAndName.map((one) => `${one.name}.jsonl`));
       }),
       { numRuns: 30 },
     );
@@ -243,6 +190,7 @@ describe("a list is not spoiled", () => {
   it("by files that are no sessions, or cannot be read", async () => {
     const directory = home.sessions("--work--");
     writeSession(directory, "good.jsonl", 1);
+    writeSession(directory, "long.jsonl", 2, { padding: "x".repeat(headerScanBytesMax) });
     writeLines(directory, "headerless.jsonl", [user("x"), header()]);
     writeLines(directory, "corrupt-header.jsonl", ['{"type":"session","id":"s', user("x")]);
     writeLines(directory, "no-id.jsonl", [header({ id: undefined })]);
@@ -252,7 +200,7 @@ describe("a list is not spoiled", () => {
     symlinkSync("nowhere.jsonl", join(directory, "dangling.jsonl"));
     symlinkSync("loop.jsonl", join(directory, "loop.jsonl"));
     writeLines(directory, "other.txt", [header()]);
-    expect(names(await listSessions(cwd))).toEqual(["good.jsonl"]);
+    expect(names(await listSessions(cwd))).toEqual(["long.jsonl", "good.jsonl"]);
   });
 
   it("by a file that vanishes while it is made", async () => {
@@ -266,13 +214,6 @@ describe("a list is not spoiled", () => {
     });
     expect(sessions).toHaveLength(29);
     expect(last).toBe(30);
-  });
-
-  it("by a second name for a file", async () => {
-    const directory = home.sessions("--work--");
-    writeSession(directory, "a.jsonl", 1);
-    symlinkSync("a.jsonl", join(directory, "b.jsonl"));
-    expect(names(await listSessions(cwd))).toEqual(["a.jsonl"]);
   });
 
   it("by a directory that is missing, or is a file: it is empty, and nothing is made", async () => {
@@ -345,5 +286,104 @@ describe("an aborted list", () => {
     const listing = listSessions(cwd, home.directory("flat"), onProgress, controller.signal);
     await expect(listing).rejects.toMatchObject({ name: "AbortError" });
     expect(calls).toEqual([1, 2, 3]);
+  });
+});
+
+function write(directory: string, fileName: string, ms: number, changedMs: number = ms): string {
+  const path = writeLines(directory, fileName, [header({ cwd: "/any" }), user("x", startMs + ms)]);
+  utimesSync(path, 1, changedMs);
+  return path;
+}
+
+describe("the list of all sessions", () => {
+  it("holds those of every directory, latest change first", async () => {
+    write(home.sessions("--a--"), "1.jsonl", 1);
+    write(home.sessions("--b--"), "2.jsonl", 3);
+    write(home.sessions("--a--"), "3.jsonl", 2);
+    write(home.sessions(), "not-in-a-directory.jsonl", 9);
+    expect(names(await listAllSessions())).toEqual(["2.jsonl", "3.jsonl", "1.jsonl"]);
+  });
+
+  it("orders equal times by the change of the file, then by name, then by path", async () => {
+    write(home.sessions("--a--"), "1.jsonl", 1, 100);
+    write(home.sessions("--b--"), "2.jsonl", 1, 100);
+    write(home.sessions("--a--"), "0.jsonl", 1, 200);
+    write(home.sessions("--b--"), "0.jsonl", 1, 100);
+    write(home.sessions("--c--"), "0.jsonl", 1, 100);
+    const paths = (await listAllSessions()).map(({ path }) => path.slice(-11));
+    expect(paths).toEqual(["a--/0", "b--/2", "a--/1", "c--/0", "b--/0"].map((at) => `${at}.jsonl`));
+  });
+
+  it("is empty without any sessions", async () => {
+    expect(await listAllSessions()).toEqual([]);
+    home.sessions();
+    expect(await listAllSessions()).toEqual([]);
+  });
+
+  it("of a flat directory holds the sessions of every cwd in it, and no others", async () => {
+    const flat = home.directory("flat");
+    write(home.sessions("--a--"), "1.jsonl", 1);
+    writeLines(flat, "2.jsonl", [header({ cwd: "/x" }), user("x", startMs + 5)]);
+    writeLines(flat, "3.jsonl", [header({ cwd: undefined }), user("x", startMs + 5)]);
+    expect(names(await listAllSessions(flat))).toEqual(["3.jsonl", "2.jsonl"]);
+    expect(await listAllSessions(join(flat, "missing"))).toEqual([]);
+    expect(names(await listAllSessions(""))).toEqual(["1.jsonl"]);
+  });
+});
+
+describe("the progress of the list of all sessions", () => {
+  it("tells partial lists only once the file that changed last was read", async () => {
+    for (let i = 0; i < 250; i += 1) write(home.sessions(`--${i % 7}--`), `${i}.jsonl`, 250 - i, i);
+    const calls: number[] = [];
+    const partials: [number, readonly SessionInfo[]][] = [];
+    const sessions = await listAllSessions((loaded, total, partial) => {
+      calls.push(loaded);
+      expect(total).toBe(250);
+      if (partial) partials.push([loaded, partial]);
+    });
+    expect(calls).toEqual(Array.from({ length: 250 }, (_, i) => i + 1));
+    expect(sessions).toHaveLength(250);
+    expect(partials.slice(1).map(([loaded]) => loaded)).toEqual([100, 200, 250]);
+    for (const [loaded, partial] of partials) {
+      expect(partial).toHaveLength(loaded);
+      expect(names(partial)).toContain("249.jsonl");
+      expect(partial).toEqual(sessions.filter((session) => partial.includes(session)));
+    }
+  });
+
+  it("of a flat directory has partial lists like that of a working directory", async () => {
+    const flat = home.directory("flat");
+    for (let i = 0; i < 12; i += 1) write(flat, `${i}.jsonl`, i);
+    const loadedWithPartial: number[] = [];
+    await listAllSessions(flat, (loaded, _total, partial) => {
+      if (partial) loadedWithPartial.push(loaded);
+    });
+    expect(loadedWithPartial).toEqual([1, 10, 12]);
+  });
+});
+
+describe("the arguments of the list of all sessions", () => {
+  const aborted = AbortSignal.abort(new Error("enough"));
+
+  it.each([
+    ["progress, signal", () => listAllSessions(() => {}, aborted)],
+    ["nothing, signal", () => listAllSessions(undefined, aborted)],
+    ["directory, progress, signal", () => listAllSessions("/x", () => {}, aborted)],
+    ["directory, nothing, signal", () => listAllSessions("/x", undefined, aborted)],
+    ["nothing, progress, signal", () => listAllSessions(undefined, () => {}, aborted)],
+  ])("may be %s: an abort rejects with its reason", async (_form, list) => {
+    await expect(list()).rejects.toThrow("enough");
+  });
+
+  it.each([
+    ["progress", (told: () => void) => listAllSessions(told)],
+    ["directory, progress", (told: () => void) => listAllSessions(home.sessions("--a--"), told)],
+    ["nothing, progress", (told: () => void) => listAllSessions(undefined, told)],
+  ])("may be %s: progress is told", async (_form, list) => {
+    write(home.sessions("--a--"), "1.jsonl", 1);
+    let told = 0;
+    await list(() => (told += 1));
+    expect(told).toBe(1);
+    rmSync(home.path, { recursive: true });
   });
 });

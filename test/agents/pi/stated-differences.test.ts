@@ -1,63 +1,14 @@
 /** What the drop-in does otherwise than pi on purpose; docs/decisions/0013 says why. */
 import { readFileSync } from "node:fs";
-import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SessionManager } from "@branchlog/agents/pi";
 import type { AgentMessage } from "@branchlog/agents/pi";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { textsOf } from "../../core/projections/sample-entries.ts";
-import { answer, directory, inMemory, inMemoryFiles, linesIn, say } from "./managers.ts";
+import { answer, inMemory, say } from "./managers.ts";
 
 /** A message as JavaScript callers may give it, past the types. */
 const untyped = (message: object): AgentMessage => message as AgentMessage;
-
-describe("a message that was appended", () => {
-  const toolResult = (): { content: { type: "text"; text: string }[]; details: unknown[] } => ({
-    content: [{ type: "text", text: "as it was" }],
-    details: [{ n: 1 }],
-  });
-  const fields = { role: "toolResult", toolCallId: "1", toolName: "t", isError: false } as const;
-
-  it("is what the caller gave, but not the caller's object", () => {
-    const message = { ...fields, ...toolResult(), timestamp: 1 };
-    const manager = inMemory();
-    const id = manager.appendMessage(message);
-    const entry = manager.getEntry(id);
-    const stored = entry?.type === "message" ? entry.message : undefined;
-    expect(stored).toEqual(message);
-    expect(stored).not.toBe(message);
-    expect(manager.buildSessionContext().messages).toEqual([message]);
-  });
-
-  it("is not changed by what the caller does to the object afterwards, on disk or off", () => {
-    const { managers, fs } = inMemoryFiles();
-    const manager = managers.create("/work", directory);
-    const message = { ...fields, ...toolResult(), timestamp: 1 };
-    const data = { list: [1] };
-    const ids = [manager.appendMessage(message), manager.appendCustomEntry("x", data)];
-    const before = JSON.stringify(manager.getEntries());
-    // Nothing of the session is on disk yet: pi would write what the objects hold by then.
-    message.content.push({ type: "text", text: "later" });
-    message.details.length = 0;
-    data.list.push(2);
-    say(manager, "now there is a file");
-    expect(JSON.stringify(manager.getEntries().slice(0, 2))).toBe(before);
-    expect(linesIn(fs, manager.getSessionFile()).slice(1, 3)).toEqual(
-      ids.map((id) => JSON.stringify(manager.getEntry(id))),
-    );
-  });
-
-  it("equals what JSON makes of it, whatever it is", () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.jsonValue(), (content, details) => {
-        const message = untyped({ role: "user", content, details, timestamp: 1 });
-        const manager = inMemory();
-        const entry = manager.getEntry(manager.appendMessage(message));
-        expect(JSON.stringify(entry)).toContain(`"message":${JSON.stringify(message)}`);
-      }),
-    );
-  });
-});
 
 describe("an entry that was handed out", () => {
   it("can be changed without changing the log, or what is written to it", () => {

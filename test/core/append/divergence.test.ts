@@ -3,28 +3,37 @@
  * where pi would put it, and is reported as the beginning of a branch that nobody chose.
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { once } from "node:events";
 import { join } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { AppendResult, Diagnostic, Session } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
 import { SessionManager as OmpSessionManager } from "@branchlog/agents/omp";
 import { SessionManager } from "@branchlog/agents/pi";
+import { userDraft, userMessage } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
+import { uncaughtErrors } from "../../support/uncaught-error.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-
-const user = (content: string) =>
-  ({ type: "message", message: { role: "user", content, timestamp: 1 } }) as const;
 
 async function newLog(): Promise<{ path: string; first: AppendResult }> {
   const path = join(temporaryDirectory(), "s.jsonl");
   const session = await createSession(path, { cwd: "/w" });
-  const first = await session.append(user("first"));
+  const first = await session.append(userDraft("first"));
   await session.close();
   return { path, first };
+}
+
+/** A log that two sessions have open. */
+async function newPair(): Promise<{
+  readonly path: string;
+  readonly first: AppendResult;
+  readonly one: Session;
+  readonly other: Session;
+}> {
+  const log = await newLog();
+  return { ...log, one: await openSession(log.path), other: await openSession(log.path) };
 }
 
 const divergedIn = ({ diagnostics }: Session): readonly Diagnostic[] =>
@@ -32,38 +41,35 @@ const divergedIn = ({ diagnostics }: Session): readonly Diagnostic[] =>
 
 describe("an append below a leaf from which others continued", () => {
   it("branches as pi does, and says what it is not below, once", async () => {
-    const { path, first } = await newLog();
-    const [one, other] = [await openSession(path), await openSession(path)];
-    await other.append(user("theirs"));
-    const theirs = await other.append(user("theirs, too"));
-    const mine = await one.append(user("mine"));
+    const { first, one, other } = await newPair();
+    await other.append(userDraft("theirs"));
+    const theirs = await other.append(userDraft("theirs, too"));
+    const mine = await one.append(userDraft("mine"));
     expect(mine).toMatchObject({ parentId: first.id, attachedTo: "leaf" });
     expect(mine.diverged).toEqual({ entryCount: 2, tailId: theirs.id });
     expect(divergedIn(one)).toMatchObject([{ kind: "diverged", id: mine.id, count: 2 }]);
-    expect((await one.append(user("mine, too"))).diverged).toBeUndefined();
+    expect((await one.append(userDraft("mine, too"))).diverged).toBeUndefined();
     expect(divergedIn(one)).toHaveLength(1);
-    expect((await other.append(user("theirs again"))).diverged).toBeUndefined();
+    expect((await other.append(userDraft("theirs again"))).diverged).toBeUndefined();
   });
 
   it("is told to subscribers of the session once, at a leaf that does not follow", async () => {
-    const { path, first } = await newLog();
-    const [one, other] = [await openSession(path), await openSession(path)];
+    const { first, one, other } = await newPair();
     const lists: number[] = [];
     const subscription = live(one).diagnostics$.subscribe(({ value }) => lists.push(value.length));
     await one.moveTo(first.id);
-    await other.append(user("theirs"));
-    expect((await one.append(user("mine"))).diverged).toMatchObject({ entryCount: 1 });
-    await one.append(user("mine, too"));
+    await other.append(userDraft("theirs"));
+    expect((await one.append(userDraft("mine"))).diverged).toMatchObject({ entryCount: 1 });
+    await one.append(userDraft("mine, too"));
     await nextIteration();
     subscription.unsubscribe();
     expect(lists).toEqual([0, 1]);
   });
 
   it("is listed by verify and by divergences(), also after a copy of the file", async () => {
-    const { path, first } = await newLog();
-    const [one, other] = [await openSession(path), await openSession(path)];
-    const theirs = await other.append(user("theirs"));
-    const mine = await one.append(user("mine"));
+    const { path, first, one, other } = await newPair();
+    const theirs = await other.append(userDraft("theirs"));
+    const mine = await one.append(userDraft("mine"));
     const copy = join(temporaryDirectory(), "copy.jsonl");
     writeFileSync(copy, readFileSync(path));
     const fresh = await openSession(copy);
@@ -75,27 +81,26 @@ describe("an append below a leaf from which others continued", () => {
   });
 
   it("writes the entry as else, and the tail that it diverged from behind it", async () => {
-    const { path } = await newLog();
-    const [one, other] = [await openSession(path), await openSession(path)];
-    const theirs = await other.append(user("theirs"));
-    const mine = await one.append(user("mine"), { id: "mine" });
+    const { path, one, other } = await newPair();
+    const theirs = await other.append(userDraft("theirs"));
+    const mine = await one.append(userDraft("mine"), { id: "mine" });
     const line = readFileSync(path, "utf8").trimEnd().split("\n").at(-1) ?? "";
     const mark = `,"branchlog.diverged":"${theirs.id}"}`;
     expect(line.endsWith(mark)).toBe(true);
     const { timestamp: _, ...entry } = JSON.parse(`${line.slice(0, -mark.length)}}`) as {
       timestamp: string;
     };
-    expect(entry).toEqual({ ...user("mine"), id: mine.id, parentId: mine.parentId });
+    expect(entry).toEqual({ ...userDraft("mine"), id: mine.id, parentId: mine.parentId });
     // Appended again under its id, it is the same entry.
-    expect((await one.append(user("mine"), { id: "mine" })).position).toEqual(mine.position);
+    expect((await one.append(userDraft("mine"), { id: "mine" })).position).toEqual(mine.position);
   });
 
   it("counts roots of others when the session had none", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     await (await createSession(path)).close();
     const [one, other] = [await openSession(path), await openSession(path)];
-    await other.append(user("theirs"));
-    expect((await one.append(user("mine"))).diverged).toMatchObject({ entryCount: 1 });
+    await other.append(userDraft("theirs"));
+    expect((await one.append(userDraft("mine"))).diverged).toMatchObject({ entryCount: 1 });
   });
 });
 
@@ -103,42 +108,40 @@ describe("an append at a leaf that metadata or a retry left behind", () => {
   const acts: readonly (readonly [string, (session: Session) => Promise<unknown>])[] = [
     ["a name", (session) => session.setName("n")],
     ["a label", (session) => session.append({ type: "label", targetId: "first", label: "L" })],
-    ["a retry", (session) => session.append(user("first"), { id: "first" })],
+    ["a retry", (session) => session.append(userDraft("first"), { id: "first" })],
   ];
 
   it.each(acts)("diverges, or is rejected, when %s came in between", async (_, act) => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const one = await createSession(path, { cwd: "/w" });
-    await one.append(user("first"), { id: "first" });
+    await one.append(userDraft("first"), { id: "first" });
     const other = await openSession(path);
-    await other.append(user("theirs"));
+    await other.append(userDraft("theirs"));
     await act(one);
-    const rejected = one.append(user("mine"), { onDiverged: "reject" });
+    const rejected = one.append(userDraft("mine"), { onDiverged: "reject" });
     await expect(rejected).rejects.toMatchObject({ code: "ERR_DIVERGED" });
-    const [, mine] = await Promise.all([act(one), one.append(user("mine"))]);
+    const [, mine] = await Promise.all([act(one), one.append(userDraft("mine"))]);
     expect(mine).toMatchObject({ parentId: "first", diverged: { entryCount: 1 } });
     expect(await one.divergences()).toHaveLength(1);
   });
 
   it("is said again to a session that appends the diverged entry again", async () => {
-    const { path } = await newLog();
-    const [one, other] = [await openSession(path), await openSession(path)];
-    await other.append(user("theirs"));
-    await other.append(user("theirs, too"));
-    const { diverged } = await one.append(user("mine"), { id: "mine" });
+    const { one, other } = await newPair();
+    await other.append(userDraft("theirs"));
+    await other.append(userDraft("theirs, too"));
+    const { diverged } = await one.append(userDraft("mine"), { id: "mine" });
     expect(diverged).toMatchObject({ entryCount: 2 });
-    await other.append(user("theirs again"));
-    expect((await one.append(user("mine"), { id: "mine" })).diverged).toEqual(diverged);
+    await other.append(userDraft("theirs again"));
+    expect((await one.append(userDraft("mine"), { id: "mine" })).diverged).toEqual(diverged);
     expect(divergedIn(one)).toHaveLength(1);
   });
 
   it("follows a retry of what the session appended without being told", async () => {
-    const { path } = await newLog();
-    const [one, same] = [await openSession(path), await openSession(path)];
+    const { one, other: same } = await newPair();
     // As a process that died before it was told, and began again.
-    await same.append(user("mine"), { id: "mine" });
-    await one.append(user("mine"), { id: "mine" });
-    const next = await one.append(user("next"), { onDiverged: "reject" });
+    await same.append(userDraft("mine"), { id: "mine" });
+    await one.append(userDraft("mine"), { id: "mine" });
+    const next = await one.append(userDraft("next"), { onDiverged: "reject" });
     expect(next).toMatchObject({ parentId: "mine" });
     expect(next.diverged).toBeUndefined();
   });
@@ -146,37 +149,35 @@ describe("an append at a leaf that metadata or a retry left behind", () => {
 
 describe("an append is not diverged", () => {
   it("when others only named or labelled the session", async () => {
-    const { path, first } = await newLog();
-    const [one, other] = [await openSession(path), await openSession(path)];
+    const { first, one, other } = await newPair();
     await other.append({ type: "session_info", name: "n" });
     await other.append({ type: "label", targetId: first.id, label: "L" });
-    expect((await one.append(user("mine"))).diverged).toBeUndefined();
+    expect((await one.append(userDraft("mine"))).diverged).toBeUndefined();
   });
 
   it("when the log was rewritten after a move to an entry with children", async () => {
     const { path, first } = await newLog();
     const one = await openSession(path);
-    await one.append(user("mine"));
+    await one.append(userDraft("mine"));
     await one.moveTo(first.id);
     writeFileSync(`${path}.tmp`, readFileSync(path));
     renameSync(`${path}.tmp`, path);
-    expect((await one.append(user("a second branch"))).diverged).toBeUndefined();
+    expect((await one.append(userDraft("a second branch"))).diverged).toBeUndefined();
   });
 
   it("when its place was chosen: by parent, by follow, by a move to where there were children", async () => {
-    const { path, first } = await newLog();
-    const [one, other] = [await openSession(path), await openSession(path)];
+    const { first, one, other } = await newPair();
     const theirs = (): Promise<AppendResult> =>
-      other.append(user("theirs"), { onDiverged: "follow" });
+      other.append(userDraft("theirs"), { onDiverged: "follow" });
     await theirs();
-    const chosen = await one.append(user("chosen"), { parent: { id: first.id } });
+    const chosen = await one.append(userDraft("chosen"), { parent: { id: first.id } });
     await theirs();
-    const tail = await one.append(user("at the tail"), { parent: "tail" });
+    const tail = await one.append(userDraft("at the tail"), { parent: "tail" });
     await theirs();
     await one.moveTo(first.id);
-    const moved = await one.append(user("a second branch"));
+    const moved = await one.append(userDraft("a second branch"));
     await theirs();
-    const followed = await one.append(user("below theirs"), { onDiverged: "follow" });
+    const followed = await one.append(userDraft("below theirs"), { onDiverged: "follow" });
     await theirs();
     const label = await one.append({ type: "label", targetId: first.id, label: "L" });
     for (const { diverged } of [chosen, tail, moved, followed, label]) {
@@ -184,18 +185,6 @@ describe("an append is not diverged", () => {
     }
     expect(divergedIn(one)).toEqual([]);
     expect(await one.divergences()).toEqual([]);
-  });
-
-  it("when others continue on branches of their own", async () => {
-    const { path, first } = await newLog();
-    const [one, other] = [await openSession(path), await openSession(path)];
-    await one.append(user("mine"), { parent: { id: first.id } });
-    await other.refresh();
-    await other.append(user("theirs"), { parent: { id: first.id } });
-    for (let n = 0; n < 3; n += 1) {
-      expect((await other.append(user(`theirs ${n}`))).diverged).toBeUndefined();
-      expect((await one.append(user(`mine ${n}`))).diverged).toBeUndefined();
-    }
   });
 });
 
@@ -217,7 +206,7 @@ describe("sessions that append by turns", () => {
             await session.refresh();
             leaves[at] = session.leaf;
           }
-          const { id, parentId, diverged } = await session.append(user("x"));
+          const { id, parentId, diverged } = await session.append(userDraft("x"));
           expect(parentId).toBe(leaves[at]);
           expect(diverged !== undefined).toBe(hasChild.has(parentId));
           divergences += diverged === undefined ? 0 : 1;
@@ -243,16 +232,16 @@ describe.each([
     const told: object[] = [];
     const end = manager.onDiverged((diverged) => told.push(diverged));
     const other = await openSession(path);
-    const theirs = await other.append(user("theirs"));
-    const id = manager.appendMessage(user("mine").message);
+    const theirs = await other.append(userDraft("theirs"));
+    const id = manager.appendMessage(userMessage("mine"));
     expect(told).toEqual([{ id, entryCount: 1, tailId: theirs.id }]);
     expect(manager.getEntry(id)).toMatchObject({ parentId: first.id });
     expect(manager.getDiagnostics()).toMatchObject([{ kind: "diverged", id }]);
     await other.refresh();
-    await other.append(user("theirs"));
+    await other.append(userDraft("theirs"));
     end();
     manager.branch(first.id);
-    manager.appendMessage(user("chosen").message);
+    manager.appendMessage(userMessage("chosen"));
     expect(told).toHaveLength(1);
   });
 
@@ -262,21 +251,11 @@ describe.each([
     manager.onDiverged(() => {
       throw new Error("of a listener");
     });
-    const lost = once(process, "uncaughtException");
-    const listeners = process.rawListeners("uncaughtException");
-    const ours = listeners.at(-1);
-    for (const listener of listeners) {
-      if (listener !== ours) process.off("uncaughtException", listener as () => void);
-    }
-    onTestFinished(() => {
-      for (const listener of listeners) {
-        if (listener !== ours) process.on("uncaughtException", listener as () => void);
-      }
-    });
-    await (await openSession(path)).append(user("theirs"));
-    const id = manager.appendMessage(user("mine").message);
+    const { thrown, until } = uncaughtErrors();
+    await (await openSession(path)).append(userDraft("theirs"));
+    const id = manager.appendMessage(userMessage("mine"));
     expect(manager.getLeafId()).toBe(id);
-    const [error] = (await lost) as [Error];
-    expect(error.message).toBe("of a listener");
+    await until(1);
+    expect(thrown.map(String)).toEqual(["Error: of a listener"]);
   });
 });

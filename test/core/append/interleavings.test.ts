@@ -4,7 +4,6 @@
  * or this test could not.
  */
 import { describe, expect, it } from "vitest";
-import type { MemoryFileSystem } from "@branchlog/core/testing";
 import { retentionMsMax } from "../../../packages/core/src/limits.ts";
 import { patience, runs, seed } from "../../support/fault-seed.ts";
 import {
@@ -21,6 +20,7 @@ import {
 import type { Cast, Intrusion } from "./interleaved-world.ts";
 import { RandomSchedules, Schedules } from "../../support/schedules.ts";
 import type { Schedule } from "../../support/schedules.ts";
+import { appendTo } from "../../support/append-to.ts";
 
 /** Orders tried per intrusion; all of them in a soak run. */
 const runsMax = Number(process.env["BRANCHLOG_SCHEDULES_MAX"] ?? runs(60, 1_000_000));
@@ -32,8 +32,8 @@ const drawnRuns = runs(6, 20_000);
 const intrusions: Record<string, Intrusion> = {
   nothing: () => undefined,
   "a thief takes the lock": ({ lock }) => lock.breakLock(path),
-  "a peer without lock appends a record": ({ fs }) => appendRaw(fs, `${foreign}\n`),
-  "a peer without lock is cut off": ({ fs }) => appendRaw(fs, foreign.slice(0, 20)),
+  "a peer without lock appends a record": ({ fs }) => appendTo(fs, path, `${foreign}\n`),
+  "a peer without lock is cut off": ({ fs }) => appendTo(fs, path, foreign.slice(0, 20)),
   "the file is replaced by a copy": ({ fs }) => {
     fs.writeFileSync("/copy", fs.readFileSync(path));
     fs.renameSync("/copy", path);
@@ -71,13 +71,6 @@ const intrusions: Record<string, Intrusion> = {
 
 const foreign =
   '{"type":"custom","customType":"peer","id":"ffffffff","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z"}';
-
-function appendRaw(fs: MemoryFileSystem, text: string): void {
-  const fd = fs.openSync(path, "append");
-  const bytes = Buffer.from(text);
-  fs.writeSync(fd, bytes, 0, bytes.length);
-  fs.closeSync(fd);
-}
 
 /** Plays runs until one goes wrong; what did, and in which. */
 function firstViolation(

@@ -5,51 +5,37 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Session } from "@branchlog/core";
-import { Engine } from "@branchlog/core/engine";
-import { encodeDraft } from "@branchlog/core/rows";
 import {
   retentionAfterAppends,
   retentionAfterAwaited,
   retentionMsMax,
 } from "../../../packages/core/src/limits.ts";
-import { appendItem } from "../../../packages/core/src/append/request.ts";
-import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
-import { CountedWorld, header, path, say } from "../../support/counted-world.ts";
+import { CountedWorld, countedSession, header, path, say } from "../../support/counted-world.ts";
+import { BlockingSession } from "../../support/blocking-session.ts";
+import { appendTo } from "../../support/append-to.ts";
 
 describe("blocking appends in a row", () => {
   it("cost one write and one look each, once the lock is kept (Verifies: P17)", () => {
-    const { world, append } = blockingWorld();
-    for (let n = 0; n < retentionAfterAppends; n += 1) append();
+    const world = new CountedWorld();
+    const session = BlockingSession.create(path, header, { ports: world.ports() });
+    for (let n = 0; n < retentionAfterAppends; n += 1) session.append({ draft: say("x") });
     const before = calls(world);
-    for (let n = 0; n < 100; n += 1) append();
-    expect(difference(before, calls(world))).toEqual(oneWriteAndOneLook);
-  });
-
-  it("check the tail before they write if they expect one (Verifies: P2)", () => {
-    const { world, append } = blockingWorld();
-    let last = "";
-    for (let n = 0; n <= retentionAfterAppends; n += 1) last = append();
-    appendAsPeer(world);
-    expect(() => append(last)).toThrow(
-      expect.objectContaining({ code: "ERR_CONFLICT", tail: "peer" }),
-    );
-    expect(world.lines).toHaveLength(retentionAfterAppends + 3);
+    for (let n = 0; n < 100; n += 1) session.append({ draft: say("x") });
+    expectOneWriteAndOneLook(before, world);
   });
 });
 
 describe("awaited appends in a row", () => {
   it("cost one write and one look each, once the lock is kept (Verifies: P17)", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
+    const { world, session } = await countedSession();
     await appendSome(session, retentionAfterAwaited);
     const before = calls(world);
     await appendSome(session, 100);
-    expect(difference(before, calls(world))).toEqual(oneWriteAndOneLook);
+    expectOneWriteAndOneLook(before, world);
   });
 
   it("do not keep the lock if they are few, as in a turn of an agent", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
+    const { world, session } = await countedSession();
     for (let n = 1; n < retentionAfterAwaited; n += 1) {
       await session.append(say(`${n}`));
       expect(isFree(world)).toBe(true);
@@ -59,8 +45,7 @@ describe("awaited appends in a row", () => {
   });
 
   it("leave the lock free at each event-loop iteration", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
+    const { world, session } = await countedSession();
     const found: boolean[] = [];
     const looking = eachTurn(() => found.push(isFree(world)));
     for (let round = 0; round < 20; round += 1) {
@@ -103,16 +88,13 @@ describe("awaited appends in a row", () => {
   );
 
   it("do not keep it where each is synced", async () => {
-    const world = new CountedWorld();
-    const session = await world.create({ durability: "disk" });
-    world.counts();
+    const { world, session } = await countedSession({ durability: "disk" });
     await appendSome(session, 10);
     expect(world.counts().locks).toBe(10);
   });
 
   it("check the tail before they write if they expect one (Verifies: P2)", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
+    const { world, session } = await countedSession();
     const last = await appendSome(session, retentionAfterAwaited + 1);
     appendAsPeer(world);
     await expect(session.append(say("x"), { expectedTail: last })).rejects.toMatchObject({
@@ -126,8 +108,7 @@ describe("awaited appends in a row", () => {
   });
 
   it("read what others wrote a moment ago before they write (Verifies: P1, P11)", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
+    const { world, session } = await countedSession();
     const last = await appendSome(session, retentionAfterAwaited + 1);
     appendAsPeer(world);
     const named = await session.append({ type: "session_info", name: "ours" });
@@ -149,8 +130,7 @@ describe("awaited appends in a row", () => {
   });
 
   it("land behind what a program without the lock wrote just now (Verifies: P1)", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
+    const { world, session } = await countedSession();
     const last = await appendSome(session, retentionAfterAwaited + 1);
     appendAsPeer(world, "just now");
     const next = await session.append(say("next"));
@@ -161,8 +141,7 @@ describe("awaited appends in a row", () => {
   });
 
   it("land in a log that was cut just now, and what is lost is said (Verifies: P1)", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
+    const { world, session } = await countedSession();
     const last = await appendSome(session, retentionAfterAwaited + 1);
     const kept = world.lines.slice(0, 20);
     world.fs.writeFileSync(path, Buffer.from(`${kept.join("\n")}\n`));
@@ -174,53 +153,13 @@ describe("awaited appends in a row", () => {
   });
 
   it("are not acknowledged in a log that was deleted just now (Verifies: P1)", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
+    const { world, session } = await countedSession();
     await appendSome(session, retentionAfterAwaited + 1);
     world.fs.unlinkSync(path);
     const append = (): Promise<unknown> => session.append(say("lost"));
     await expect(append()).rejects.toMatchObject({ code: "ERR_APPEND_UNCERTAIN", written: [] });
     await expect(append()).rejects.toMatchObject({ code: "ERR_LOG_GONE" });
     expect(world.fs.statSync(path)).toBeNull();
-  });
-
-  it.each(["ERR_DIVERGED", "ERR_LOG_GONE"] as const)(
-    "write nothing to a log that was cut, or deleted, a moment ago: %s",
-    async (code) => {
-      const world = new CountedWorld();
-      const session = await world.create();
-      await appendSome(session, retentionAfterAwaited + 1);
-      if (code === "ERR_LOG_GONE") world.fs.unlinkSync(path);
-      else world.fs.writeFileSync(path, Buffer.from(`${world.lines.slice(0, 20).join("\n")}\n`));
-      world.clock.advance(retentionMsMax);
-      world.counts();
-      await expect(session.append(say("lost"))).rejects.toMatchObject({ code });
-      expect(world.counts()).toMatchObject({ writes: 0 });
-    },
-  );
-
-  it("of two sessions in one process are all there, under few locks (Verifies: P11)", async () => {
-    const world = new CountedWorld();
-    const [one, other] = [await world.create(), await world.open(2)];
-    world.counts();
-    await Promise.all([appendSome(one, 200), appendSome(other, 200)]);
-    expect(world.lines).toHaveLength(401);
-    expect(world.counts().locks).toBeLessThan(50);
-    await nextIteration();
-    expect(isFree(world)).toBe(true);
-  });
-
-  it("share the lock with blocking ones between them", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
-    const { append } = blockingWorld(world);
-    for (let n = 0; n < 20; n += 1) {
-      await session.append(say(`${n}`));
-      append();
-    }
-    expect(world.lines).toHaveLength(41);
-    await nextIteration();
-    expect(isFree(world)).toBe(true);
   });
 });
 
@@ -254,45 +193,18 @@ function isFree({ lock }: CountedWorld): boolean {
   return held !== null;
 }
 
-const oneWriteAndOneLook = { locks: 0, writes: 100, looks: 100, reads: 0 };
-
-function calls({ fs, lock }: CountedWorld): object {
-  return {
-    locks: lock.count,
-    writes: fs.callCount("writeSync"),
-    looks: fs.callCount("statSync"),
-    reads: fs.callCount("readSync"),
-  };
+/** So far: locks taken, writes, looks at the file, reads. */
+function calls({ fs, lock }: CountedWorld): readonly number[] {
+  const called = (["writeSync", "statSync", "readSync"] as const).map((name) => fs.callCount(name));
+  return [lock.count, ...called];
 }
 
-function difference(before: object, after: object): object {
-  const earlier: ReadonlyMap<string, unknown> = new Map(Object.entries(before));
-  return Object.fromEntries(
-    Object.entries(after).map(([key, count]) => [key, Number(count) - Number(earlier.get(key))]),
-  );
-}
-
-/** A log, and a function that appends to it, blocking, and returns the id. */
-function blockingWorld(world: CountedWorld = new CountedWorld()): {
-  readonly world: CountedWorld;
-  readonly append: (expectedTail?: string) => string;
-} {
-  if (world.fs.statSync(path) === null) Engine.createSync(path, header, { ports: world.ports() });
-  const engine = Engine.openSync(path, { ports: world.ports(7) });
-  const leaf = new LeafCursor(true, null);
-  const append = (expectedTail?: string): string => {
-    const items = [appendItem(encodeDraft(say("x"), header.timestamp))];
-    return (
-      engine.appender.appendSync({ items, onDiverged: "branch", expectedTail }, leaf)[0]?.id ?? ""
-    );
-  };
-  return { world, append };
+function expectOneWriteAndOneLook(before: readonly number[], world: CountedWorld): void {
+  const counts = calls(world).map((count, at) => count - (before[at] ?? 0));
+  expect(counts).toEqual([0, 100, 100, 0]);
 }
 
 function appendAsPeer({ fs }: CountedWorld, id = "peer"): void {
   const peer = { type: "custom", customType: "peer", id, parentId: null };
-  const fd = fs.openSync(path, "append");
-  const bytes = Buffer.from(`${JSON.stringify(peer)}\n`);
-  fs.writeSync(fd, bytes, 0, bytes.length);
-  fs.closeSync(fd);
+  appendTo(fs, path, `${JSON.stringify(peer)}\n`);
 }

@@ -4,19 +4,11 @@ import { describe, expect, it } from "vitest";
 import { isBranchlogError, openSession } from "@branchlog/core";
 import type { AppendOptions, Session } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/testing";
-import { Engine } from "@branchlog/core/engine";
-import { encodeDraft } from "@branchlog/core/rows";
-import { runSync } from "@branchlog/streaming";
-import { appendItem } from "../../../packages/core/src/append/request.ts";
-import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
-import type { AppendItem, ParentChoice } from "../../../packages/core/src/append/request.ts";
-import { CountedWorld, header, path, say } from "../../support/counted-world.ts";
+import { CountedWorld, countedSession, path, say } from "../../support/counted-world.ts";
 
 describe("appends in flight", () => {
   it("cost one lock and one write, and are one chain in the order of their calls", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
-    world.counts();
+    const { world, session } = await countedSession();
     const results = await Promise.all(
       Array.from({ length: 64 }, (_, i) => session.append(say(`${i}`))),
     );
@@ -29,9 +21,7 @@ describe("appends in flight", () => {
   });
 
   it("that keep coming are written a group at a time", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
-    world.counts();
+    const { world, session } = await countedSession();
     let next = 0;
     const appendSome = async (): Promise<void> => {
       while (next < 640) await session.append(say(`${next++}`));
@@ -44,9 +34,7 @@ describe("appends in flight", () => {
   });
 
   it("are divided so that no write is longer than batchBytesMax", async () => {
-    const world = new CountedWorld();
-    const session = await world.create({ batchBytesMax: 5000 });
-    world.counts();
+    const { world, session } = await countedSession({ batchBytesMax: 5000 });
     const lengths: number[] = [];
     const { fs } = world;
     fs.onCall = ({ name }) => {
@@ -64,22 +52,6 @@ describe("appends in flight", () => {
     // Three of them fit into a write: 30 need ten, behind the one that is too long for any.
     expect(writes).toHaveLength(11);
     expect(world.lines).toHaveLength(32);
-  });
-
-  it("are written before a move that was asked for later, which is done before those after it", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
-    const first = await session.append(say("first"));
-    world.counts();
-    const [second, , third, fourth] = await Promise.all([
-      session.append(say("second")),
-      session.moveTo(first.id),
-      session.append(say("third")),
-      session.append(say("fourth")),
-    ]);
-    expect(world.counts()).toEqual({ locks: 2, writes: 2 });
-    expect([second.parentId, third.parentId]).toEqual([first.id, first.id]);
-    expect(fourth.parentId).toBe(third.id);
   });
 
   it("of several sessions of one log take turns, each with all that it has waiting", async () => {
@@ -101,8 +73,7 @@ describe("appends in flight", () => {
   });
 
   it("are refused beyond queuedBytesMax, and taken again once there is room", async () => {
-    const world = new CountedWorld();
-    const session = await world.create({ queuedBytesMax: 10_000 });
+    const { world, session } = await countedSession({ queuedBytesMax: 10_000 });
     const settled = await Promise.allSettled(
       Array.from({ length: 20 }, () => session.append(say("x".repeat(1000)))),
     );
@@ -118,44 +89,26 @@ describe("appends in flight", () => {
 });
 
 describe("one append of a group", () => {
-  it("that fails does not fail the others, which chain on the last success (Verifies: P2)", async () => {
+  it("that is refused halfway leaves no parent and takes no id (Verifies: P2, P4)", async () => {
     const world = new CountedWorld();
-    const session = await world.create();
-    world.counts();
-    const [first, second, third, fourth] = await Promise.allSettled([
-      session.append(say("1"), { id: "one", expectedTail: null }),
-      session.append(say("2"), { id: "two", expectedTail: null }),
-      session.append(say("3"), { id: "three", expectedTail: "one" }),
-      session.append(say("4"), { id: "four" }),
+    await (await world.create()).close();
+    let next = 0;
+    const ids = { ...world.ports().ids, entryId: () => `id ${next++}` };
+    const session = await openSession(path, { ports: { ...world.ports(), ids } });
+    const settled = await Promise.allSettled([
+      session.appendAll([say("1"), { type: "label", targetId: "nobody", label: "l" }]),
+      session.append(say("2"), { parent: { id: "id 0" } }),
+      session.append(say("3"), { id: "id 0" }),
     ]);
-    expect(world.counts()).toEqual({ locks: 1, writes: 1 });
-    expect(first).toMatchObject({ value: { parentId: null } });
-    expect(second).toMatchObject({ reason: { code: "ERR_CONFLICT", tail: "one", written: [] } });
-    expect(third).toMatchObject({ value: { parentId: "one" } });
-    expect(fourth).toMatchObject({ value: { parentId: "three" } });
-    expect(world.text).not.toContain('"two"');
-  });
-
-  it("is a retry of another one in it, or an error if it says something else (Verifies: P4)", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
-    const [first, again, other] = await Promise.allSettled([
-      session.append(say("1"), { id: "one" }),
-      session.append(say("1"), { id: "one" }),
-      session.append(say("2"), { id: "one" }),
+    expect(settled).toMatchObject([
+      { reason: { code: "ERR_ENTRY_NOT_FOUND", id: "nobody" } },
+      { reason: { code: "ERR_ENTRY_NOT_FOUND", id: "id 0" } },
+      { value: { id: "id 0", parentId: null, revision: 1 } },
     ]);
-    expect(first).toMatchObject({ value: { id: "one", revision: 1 } });
-    expect(again).toMatchObject({ value: { id: "one", revision: 1 } });
-    expect(other).toMatchObject({ reason: { code: "ERR_DUPLICATE_ID", id: "one" } });
-    expect(world.lines).toHaveLength(2);
-    const late = await session.append(say("1"), { id: "one", expectedTail: null });
-    expect(late).toMatchObject({ id: "one", revision: 1 });
-    expect(world.lines).toHaveLength(2);
   });
 
   it("leaves when its caller gives up, and the others continue", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
+    const { world, session } = await countedSession();
     const held = world.lock.tryAcquireSync(path);
     const [giveUp, giveUpToo] = [new AbortController(), new AbortController()];
     const appends = Promise.allSettled([
@@ -177,26 +130,8 @@ describe("one append of a group", () => {
     expect(world.lines).toHaveLength(3);
   });
 
-  it("ends the wait for the lock when all callers gave up", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
-    const held = world.lock.tryAcquireSync(path);
-    const giveUp = new AbortController();
-    const appends = [1, 2].map((n) => session.append(say(`${n}`), { signal: giveUp.signal }));
-    await turns(5);
-    giveUp.abort(new Error("enough"));
-    for (const append of appends) await expect(append).rejects.toThrow("enough");
-    // Without time passing: no call waits any more.
-    await session.close();
-    held?.releaseSync();
-    expect(world.lines).toHaveLength(1);
-    const late = session.append(say("3"), { signal: giveUp.signal });
-    await expect(late).rejects.toMatchObject({ code: "ERR_CLOSED" });
-  });
-
   it("ends the wait for the lock when all callers gave up, whatever was appended before", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
+    const { world, session } = await countedSession();
     for (const n of [1, 2]) await session.append(say(`${n}`));
     const held = world.lock.tryAcquireSync(path);
     for (const n of [3, 4]) {
@@ -214,8 +149,7 @@ describe("one append of a group", () => {
   });
 
   it("takes no room once its caller gave up, or once it is in the log", async () => {
-    const world = new CountedWorld();
-    const session = await world.create({ queuedBytesMax: 2_000 });
+    const { world, session } = await countedSession({ queuedBytesMax: 2_000 });
     const held = world.lock.tryAcquireSync(path);
     for (let n = 0; n < 10; n += 1) {
       const giveUp = new AbortController();
@@ -230,8 +164,7 @@ describe("one append of a group", () => {
   });
 
   it("fails after lockWaitMs, and not earlier because others waited before it", async () => {
-    const world = new CountedWorld();
-    const session = await world.create({ lockWaitMs: 100 });
+    const { world, session } = await countedSession({ lockWaitMs: 100 });
     const held = world.lock.tryAcquireSync(path);
     const early = Promise.allSettled([session.append(say("1")), session.append(say("2"))]);
     await passTime(world, 60);
@@ -264,67 +197,6 @@ describe("one append of a group", () => {
     );
     expect(new Set(results.map(({ id }) => id)).size).toBe(40);
     expect(world.lines).toHaveLength(41);
-  });
-});
-
-describe("a group whose write fails", () => {
-  const failNth = (world: CountedWorld, n: number, how: "short" | "ENOSPC"): void => {
-    let writes = 0;
-    world.fs.onCall = ({ name }) => {
-      if (name !== "writeSync" || (writes += 1) !== n) return undefined;
-      if (how === "short") return "short";
-      throw Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" });
-    };
-  };
-
-  it("says to each what was written, and the next append works (Verifies: P12)", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
-    failNth(world, 1, "ENOSPC");
-    const settled = await Promise.allSettled([1, 2, 3].map((n) => session.append(say(`${n}`))));
-    for (const one of settled) {
-      expect(one).toMatchObject({ reason: { code: "ERR_APPEND_FAILED", written: [] } });
-    }
-    expect([session.leaf, session.revision]).toEqual([null, 0]);
-    expect(await session.append(say("4"))).toMatchObject({ parentId: null, revision: 1 });
-  });
-
-  it("completes what was cut short, each entry once (Verifies: P11)", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
-    failNth(world, 1, "short");
-    const results = await Promise.all([1, 2, 3, 4].map((n) => session.append(say(`${n}`))));
-    expect(results.map(({ displaced }) => displaced)).toEqual([false, false, true, true]);
-    const again = await world.open(9);
-    expect(again.revision).toBe(4);
-    expect((await again.branch()).map(({ id }) => id)).toEqual(results.map(({ id }) => id));
-  });
-
-  it("distinguishes calls that were written from those that were not", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
-    let writes = 0;
-    world.fs.onCall = ({ name }) => {
-      if (name !== "writeSync") return undefined;
-      if ((writes += 1) === 1) return "short";
-      throw Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" });
-    };
-    const settled = await Promise.allSettled([
-      session.append(say("1"), { id: "one" }),
-      session.appendAll([say("2"), say("3")]),
-      session.append(say("4"), { id: "four" }),
-    ]);
-    world.fs.onCall = undefined;
-    const again = await world.open(9);
-    const entries: string[] = [];
-    for await (const { id } of again.entries()) entries.push(id);
-    const [first, batch, last] = settled;
-    expect(first).toMatchObject({ value: { id: "one" } });
-    expect(last).toMatchObject({ reason: { code: "ERR_APPEND_FAILED", written: [] } });
-    if (batch?.status !== "rejected" || !isBranchlogError(batch.reason)) throw new Error("written");
-    expect(entries).toEqual(["one", ...batch.reason.written]);
-    expect(session.leaf).toBe(entries.at(-1));
-    expect(await session.append(say("5"))).toMatchObject({ parentId: entries.at(-1) ?? null });
   });
 });
 
@@ -414,30 +286,5 @@ describe("appends asked for at once", () => {
       }),
       { numRuns: Number(process.env["BRANCHLOG_HISTORIES"] ?? 300) },
     );
-  });
-});
-
-describe("a call of a group that is refused halfway", () => {
-  it("leaves no parent for the others", () => {
-    const world = new CountedWorld();
-    Engine.createSync(path, header, { ports: world.ports() });
-    const engine = Engine.openSync(path, { ports: world.ports() });
-    const leaf = new LeafCursor(true, null);
-    const item = (id: string, parent: ParentChoice): AppendItem =>
-      appendItem(encodeDraft(say(id), "2026-01-01T00:00:00.000Z"), parent, id);
-    const asked = [
-      [item("a", { kind: "root" }), item("b", { kind: "entry", id: "nobody" })],
-      [item("c", { kind: "entry", id: "a" })],
-      [item("a", { kind: "tail" })],
-    ].map((items) => {
-      return { request: { items, onDiverged: "branch", expectedTail: undefined } as const, leaf };
-    });
-    const { outcomes } = runSync(engine.appender.appendQueued(() => asked));
-    expect(outcomes).toMatchObject([
-      { error: { code: "ERR_ENTRY_NOT_FOUND", id: "nobody" } },
-      { error: { code: "ERR_ENTRY_NOT_FOUND", id: "a" } },
-      { results: [{ id: "a", parentId: null, revision: 1 }] },
-    ]);
-    expect(world.lines).toHaveLength(2);
   });
 });

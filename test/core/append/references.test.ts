@@ -5,13 +5,10 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
 import { SessionManager } from "@branchlog/agents/pi";
+import { userDraft } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-const user = (content: string): EntryDraft => ({
-  type: "message",
-  message: { role: "user", content, timestamp: 1 },
-});
 const label = (targetId: string): EntryDraft => ({ type: "label", targetId, label: "L" });
 const edit = (targetId: string): EntryDraft => ({
   type: "context_edit",
@@ -28,9 +25,9 @@ const compaction = (firstKeptEntryId: string | null): EntryDraft => ({
 /** `root1` with the branches `left1` and `right1`; the leaf is `right1`. */
 async function newSession(): Promise<Session> {
   const session = await createSession(join(temporaryDirectory(), "s.jsonl"), { cwd: "/w" });
-  await session.append(user("root"), { id: "root1" });
-  await session.append(user("left"), { id: "left1" });
-  await session.append(user("right"), { id: "right1", parent: { id: "root1" } });
+  await session.append(userDraft("root"), { id: "root1" });
+  await session.append(userDraft("left"), { id: "left1" });
+  await session.append(userDraft("right"), { id: "right1", parent: { id: "root1" } });
   return session;
 }
 
@@ -48,7 +45,7 @@ describe("a session refuses a reference that leads nowhere", () => {
     const append = session.append(draft);
     await expect(append).rejects.toMatchObject({ code: "ERR_ENTRY_NOT_FOUND", path });
     await expect(append).rejects.toThrow(text);
-    await expect(session.appendAll([user("x"), draft])).rejects.toThrow(text);
+    await expect(session.appendAll([userDraft("x"), draft])).rejects.toThrow(text);
     expect(readFileSync(session.path)).toEqual(before);
     expect(session.leaf).toBe("right1");
   });
@@ -69,7 +66,7 @@ describe("a session takes a reference", () => {
     await session.append(compaction(null));
     await session.append(edit("right1"));
     const other = await openSession(session.path);
-    const { id } = await other.append(user("theirs"));
+    const { id } = await other.append(userDraft("theirs"));
     await session.append(label(id));
     expect(await verifySession(session)).toMatchObject({ ok: true, danglingReferenceCount: 0 });
   });
@@ -82,7 +79,7 @@ describe("a session takes a reference", () => {
 
   it("to an entry of the same batch", async () => {
     const session = await newSession();
-    const first = session.append(user("new"), { id: "new1" });
+    const first = session.append(userDraft("new"), { id: "new1" });
     const second = session.append(compaction("new1"));
     const third = session.append(label("new1"));
     await Promise.all([first, second, third]);

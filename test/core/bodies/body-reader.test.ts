@@ -6,8 +6,6 @@ import { LogIndexer } from "@branchlog/core/rows";
 import { createBodyCache } from "../../../packages/core/src/bodies/body-cache.ts";
 import { BodyReader } from "../../../packages/core/src/bodies/body-reader.ts";
 import type { RowBody } from "../../../packages/core/src/bodies/body-reader.ts";
-import { rootHandle } from "../../../packages/core/src/index-table/row-table.ts";
-import { bodyBytesMax } from "../../../packages/core/src/limits.ts";
 import { MemorySource } from "../../streaming/support/memory-source.ts";
 import type { MemorySourceOptions } from "../../streaming/support/memory-source.ts";
 
@@ -99,17 +97,6 @@ describe("the bodies of many rows", () => {
     expect(decodeCounter.parses - before).toBe(800);
   });
 
-  it("are those of the cache where it has them", () => {
-    const { bodies } = logOf(
-      upTo(3).map((row) => lineOf(row, 10)),
-      { cacheBytesMax: 1024 * 1024 },
-    );
-    const cached = bodies.entrySync(1);
-    const found = [...bodies.entriesSync(upTo(3))].map(({ entry }) => entry);
-    expect(found[1]).toBe(cached);
-    expect(found[0]).not.toBe(bodies.entrySync(0));
-  });
-
   it("that are not taken are not parsed, and read ahead once at most", async () => {
     const { bodies, source } = logOf(upTo(2000).map((row) => lineOf(row, 300)));
     const before = decodeCounter.parses;
@@ -118,33 +105,6 @@ describe("the bodies of many rows", () => {
     expect(decodeCounter.parses - before).toBe(6);
     expect(source.reads).toBe(2 + 1);
     expect(source.isIdle).toBe(true);
-  });
-
-  it("are left out where they are damaged, which is reported once", async () => {
-    const lines = upTo(5).map((row) => lineOf(row, 10));
-    lines[1] = lines[1]?.replace('"role"', '"role') ?? "";
-    lines[3] = lines[3]?.replace('"role":"user"', '"role":"user","\\q":1') ?? "";
-    const { bodies, indexer } = logOf(lines);
-    const rows = upTo(indexer.index.count);
-    const good = contents([...bodies.entriesSync(rows)]);
-    expect(good).toEqual(lines.filter((_, row) => row !== 1 && row !== 3));
-    expect(contents(await collect(bodies.entries(rows)))).toEqual(good);
-    expect(indexer.diagnostics.entries.map(({ line }) => line)).toEqual([3, 5]);
-  });
-
-  it("are left out where they are too large for one object, which is reported once", async () => {
-    const lines = upTo(2).map((row) => lineOf(row, 10));
-    const { bodies, indexer, source } = logOf(lines);
-    const { index } = indexer;
-    const facts = { offset: 0, parentHandle: rootHandle, kind: 0, time: 0, flags: 0 };
-    const huge = index.add({ ...facts, length: bodyBytesMax + 1, handle: index.ids.add("huge") });
-    expect(contents([...bodies.entriesSync([0, huge, 1])])).toEqual(lines);
-    expect(contents(await collect(bodies.entries([huge, 0, huge, 1])))).toEqual(lines);
-    expect(indexer.diagnostics.entries).toMatchObject([{ kind: "malformed-body", id: "huge" }]);
-    const { reads } = source;
-    expect(() => bodies.entrySync(huge)).toThrow("bodyStream");
-    await expect(bodies.entry(huge)).rejects.toMatchObject({ code: "ERR_ENTRY_TOO_LARGE" });
-    expect(source.reads).toBe(reads);
   });
 });
 
@@ -189,20 +149,6 @@ describe("when reading fails", () => {
     }).toThrow(error);
     expect(seen[0]?.length).toBeGreaterThan(100);
     expect(seen[0]).toEqual(seen[1]);
-  });
-
-  it("a log that was rewritten meanwhile is no damage", async () => {
-    const { bodies, bytes, indexer } = logOf(lines, { isUnchanged: () => false });
-    let seen = 0;
-    const reading = async (): Promise<void> => {
-      for await (const { row } of bodies.entries(upTo(2000))) {
-        seen = row + 1;
-        if (seen === 10) bytes.fill(0);
-      }
-    };
-    await expect(reading()).rejects.toMatchObject({ code: "ERR_LOG_GONE" });
-    expect(seen).toBeGreaterThanOrEqual(10);
-    expect(indexer.diagnostics.entries).toEqual([]);
   });
 
   it("bytes from the midst of a rewrite are read once more", () => {

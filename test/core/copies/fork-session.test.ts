@@ -1,5 +1,5 @@
 /** Forks: one branch as a session of its own, with the context that it had. */
-import { readFileSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
@@ -207,13 +207,5 @@ describe("a fork that cannot be made", () => {
     const fork = forkSession("/s.jsonl", { target: "/f.jsonl", ports });
     await expect(fork).rejects.toMatchObject({ code: "ERR_LOG_CHANGED" });
     expect(fs.listSync("/")).toEqual(["s.jsonl"]);
-  });
-
-  it("may be of a session that continues", async () => {
-    const source = fileOf(header, user("1", null, "a"));
-    truncateSync(source, statSync(source).size);
-    const { path } = await forkSession(source);
-    writeFileSync(source, linesOf([user("2", "1", "b")]), { flag: "a" });
-    expect(recordsIn(path)).toHaveLength(2);
   });
 });

@@ -1,8 +1,7 @@
 /** Session files of the tests of copies, and what is asked of them. */
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { openSession } from "@branchlog/core";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { temporaryFile } from "../../support/temporary-directory.ts";
 
 /** The header of a session of these tests. */
 export const header = {
@@ -21,9 +20,7 @@ export function linesOf(records: readonly (object | string)[]): string {
 
 /** Writes a file into a directory of its own and returns its path. */
 export function fileOf(...records: readonly (object | string)[]): string {
-  const path = join(temporaryDirectory(), "source.jsonl");
-  writeFileSync(path, linesOf(records));
-  return path;
+  return temporaryFile(linesOf(records), "source.jsonl");
 }
 
 /** The lines of a file, without its last newline. */

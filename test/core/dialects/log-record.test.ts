@@ -1,30 +1,16 @@
-/** What records of a log are. */
+/** What records of a log are, and which form of entries a header announces. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 import { headerOf, isLinked, readRecord } from "../../../packages/core/src/dialects/log-record.ts";
+import {
+  currentVersion,
+  entryForm,
+  readHeader,
+} from "../../../packages/core/src/dialects/header.ts";
 
 describe("a record of a log", () => {
-  it.each<[JsonObject, string, string]>([
-    [{ type: "session", id: "s" }, "header", "header"],
-    [{ type: "session", id: 1 }, "bad-header", "bad-header"],
-    [{ type: "session" }, "bad-header", "bad-header"],
-    [{ type: "message", id: "a", parentId: null }, "entry", "entry"],
-    [{ type: "message", id: "" }, "entry", "entry"],
-    [{ type: "message", id: 1 }, "other", "entry"],
-    [{ type: "message" }, "other", "entry"],
-    [{ type: "title", title: "x" }, "title-slot", "entry"],
-    [{ type: "title", id: "a" }, "entry", "entry"],
-    [{ type: 1, id: "a" }, "other", "other"],
-    [{ id: "a" }, "other", "other"],
-    [{}, "other", "other"],
-  ])("%j is: %s; under a header of version 1: %s", (value, kind, kindOfLegacy) => {
-    expect(readRecord(value, 3).kind).toBe(kind);
-    expect(readRecord(value, 2).kind).toBe(kind);
-    expect(readRecord(value, 1).kind).toBe(kindOfLegacy);
-  });
-
   it("says of an entry its type and id, of a header its version", () => {
     expect(readRecord({ type: "x", id: "a" }, 3)).toEqual({ kind: "entry", type: "x", id: "a" });
     expect(readRecord({ type: "x", id: "a" }, 1)).toEqual({ kind: "entry", type: "x", id: "a" });
@@ -58,5 +44,51 @@ describe("a record of a log", () => {
       }),
     );
     expect(headerOf(decodeLine(Buffer.from("torn")))).toBeUndefined();
+  });
+});
+
+const header = { type: "session", id: "s", timestamp: "2026-01-02T03:04:05.678Z", cwd: "/a" };
+
+describe("readHeader", () => {
+  it("hands out the record as it is stored, unknown keys included", () => {
+    const stored = { ...header, version: 3, metadata: { a: 1 }, cwd: 5 };
+    const reading = readHeader(stored);
+    expect(reading).toEqual({ kind: "header", header: stored, version: 3 });
+    expect(reading.kind === "header" && (reading.header as object) === stored).toBe(true);
+  });
+
+  it("takes any string for an id, as pi does", () => {
+    expect(readHeader({ ...header, id: "" }).kind).toBe("header");
+  });
+
+  it.each([
+    [undefined, 1],
+    [null, 1],
+    [1, 1],
+    [2, 2],
+    ["2", 2],
+    [3, 3],
+    [4, 4],
+    [99.5, 99.5],
+    ["soon", currentVersion],
+    [{}, currentVersion],
+    [true, currentVersion],
+  ])("reads the version %j as %j", (version, expected) => {
+    const stored = version === undefined ? header : { ...header, version };
+    expect(readHeader(stored)).toMatchObject({ version: expected });
+  });
+});
+
+describe("entryForm", () => {
+  it.each([
+    [-1, 1],
+    [0, 1],
+    [1, 1],
+    [2, 2],
+    [2.5, 2],
+    [3, 3],
+    [4, 3],
+  ])("of version %j is %j", (version, form) => {
+    expect(entryForm(version)).toBe(form);
   });
 });

@@ -1,4 +1,4 @@
-/** Migrating lines byte by byte. Verifies: P19 (bytes in = bytes out), for migration. */
+/** Changing lines byte by byte: migration and other links. Verifies: P19 (bytes in = bytes out). */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@branchlog/streaming";
@@ -7,6 +7,8 @@ import {
   type MigrationContext,
 } from "../../../packages/core/src/dialects/migrate-line.ts";
 import { upcastEntry, upcastHeader } from "../../../packages/core/src/dialects/header.ts";
+import { relinkLine } from "../../../packages/core/src/dialects/object-members.ts";
+import type { NewLinks } from "../../../packages/core/src/dialects/object-members.ts";
 
 /** Of the header, two entries, and one that comes later. */
 const ids = [undefined, "one", "two", null];
@@ -33,33 +35,13 @@ describe("migrateLine of v1", () => {
     ['{"parentId":{"a":[1]},"a":1,"id":7}', '{"parentId":"before","a":1,"id":"own"}'],
     ['{"\\u0069d":1,"parentId":2}', '{"\\u0069d":"own","parentId":"before"}'],
     ['{"id":1,"id":2,"parentId":3}', '{"id":1,"id":"own","parentId":"before"}'],
+    ['{"firstKeptEntryIndex":1}', `{"firstKeptEntryIndex":1,${links}}`],
+    [
+      '{"type":"compaction","firstKeptEntryIndex":"1"}',
+      `{"type":"compaction","firstKeptEntryIndex":"1",${links}}`,
+    ],
   ])("writes the ids of %j", (line, expected) => {
     expect(migrate(line, 1)).toBe(expected);
-  });
-
-  it.each([
-    [
-      '"firstKeptEntryIndex":2,"type":"compaction"',
-      '"type":"compaction",',
-      ',"firstKeptEntryId":"two"',
-    ],
-    [
-      '"type":"compaction" , "firstKeptEntryIndex" : 1 ,"z":1',
-      '"type":"compaction" ,"z":1,',
-      ',"firstKeptEntryId":"one"',
-    ],
-    ['"type":"compaction","firstKeptEntryIndex":0', '"type":"compaction",', ""],
-    ['"type":"compaction","firstKeptEntryIndex":9', '"type":"compaction",', ""],
-    ['"type":"compaction","firstKeptEntryIndex":-1e0', '"type":"compaction",', ""],
-    ['"type":"compaction","firstKeptEntryIndex":3', '"type":"compaction",', ""],
-    [
-      '"type":"compaction","firstKeptEntryIndex":"1"',
-      '"type":"compaction","firstKeptEntryIndex":"1",',
-      "",
-    ],
-    ['"type":"custom","firstKeptEntryIndex":1', '"type":"custom","firstKeptEntryIndex":1,', ""],
-  ])("turns the index of {%s} into an id", (members, before, behind) => {
-    expect(migrate(`{${members}}`, 1)).toBe(`{${before}${links}${behind}}`);
   });
 
   it.each([
@@ -85,11 +67,6 @@ describe("migrateLine of v1", () => {
     ],
   ])("takes the id out of {%s}, whose index names a later entry", (members, kept) => {
     expect(migrate(`{${members}}`, 1)).toBe(`{${kept}${links}}`);
-  });
-
-  it.each([[0], [9]])("leaves an id beside the index %j, which names none, as it is", (index) => {
-    const line = `{"firstKeptEntryId":"x","firstKeptEntryIndex":${index},"type":"compaction"}`;
-    expect(migrate(line, 1)).toBe(`{"firstKeptEntryId":"x","type":"compaction",${links}}`);
   });
 
   it("escapes ids, and writes null for the first parent", () => {
@@ -239,5 +216,46 @@ describe("migrateLine of odd lines", () => {
     const bytes = Buffer.from('{"a":"?"}');
     bytes[6] = 0xff;
     expect(migrateLine(bytes, context(1)).subarray(0, 8)).toEqual(bytes.subarray(0, 8));
+  });
+});
+
+const relink = (line: string, to: NewLinks): string => relinkLine(Buffer.from(line), to).toString();
+
+describe("relinkLine", () => {
+  it.each([
+    ['{"id":"a","parentId":null,"n":1.50}', '{"id":"a","parentId":"b","n":1.50}'],
+    ['{"id":"a","parentId":"old"}\r', '{"id":"a","parentId":"b"}\r'],
+    [' {"parentId" : "old" , "x":"\\u0061"} ', ' {"parentId" : "b" , "x":"\\u0061"} '],
+    ['{"x":{"parentId":"inner"},"parentId":"old"}', '{"x":{"parentId":"inner"},"parentId":"b"}'],
+    ['{"parentId":1,"parentId":2}', '{"parentId":1,"parentId":"b"}'],
+    ['{"id":"a"}', '{"id":"a","parentId":"b"}'],
+    ["[]", "[]"],
+  ])("puts the parent into %s", (line, expected) => {
+    expect(relink(line, { parentId: "b" })).toBe(expected);
+  });
+
+  it("makes an entry a root, and moves a boundary", () => {
+    const line = '{"parentId":"a","firstKeptEntryId":"b","tokensBefore":1e3}';
+    expect(relink(line, { parentId: null, firstKeptEntryId: 'ç"' })).toBe(
+      '{"parentId":null,"firstKeptEntryId":"ç\\"","tokensBefore":1e3}',
+    );
+  });
+
+  it("returns the same buffer where nothing is to change", () => {
+    const line = Buffer.from('{"parentId":"a"}');
+    expect(relinkLine(line, {})).toBe(line);
+  });
+
+  it("changes what JSON.parse sees by exactly the links, in the same order of keys", () => {
+    const objects = fc.dictionary(
+      fc.constantFrom("parentId", "id", "firstKeptEntryId", "x", "é"),
+      fc.jsonValue(),
+    );
+    fc.assert(
+      fc.property(objects, fc.option(fc.string()), (value, parentId) => {
+        const changed: unknown = JSON.parse(relink(JSON.stringify(value), { parentId }));
+        expect(JSON.stringify(changed)).toBe(JSON.stringify({ ...value, parentId }));
+      }),
+    );
   });
 });

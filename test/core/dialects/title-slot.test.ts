@@ -22,12 +22,6 @@ describe("a title slot", () => {
     expect(slot.toString()).toBe(`${text.padEnd(titleSlotBytes - 3)}"}\n`);
   });
 
-  it("says nothing of the origin of the name if that is not known", () => {
-    const slot = encodeTitleSlot({ title: "", updatedAt });
-    expect(slot.toString()).toContain(`"title":"","updatedAt"`);
-    expect(readTitleSlot(slot)).toEqual({ title: "", updatedAt });
-  });
-
   it("has 256 bytes and holds as much of any title as fits, in whole characters", () => {
     const anyTitle = fc.string({ unit: "binary", maxLength: 400 });
     const anySource = fc.constantFrom("auto", "user", undefined);

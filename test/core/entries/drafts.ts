@@ -2,15 +2,6 @@
 import * as fc from "fast-check";
 import type { AnyDraft, KnownDraft } from "@branchlog/core/entries";
 
-export const usage = {
-  input: 1,
-  output: 2,
-  cacheRead: 3,
-  cacheWrite: 4,
-  totalTokens: 10,
-  cost: { input: 0.1, output: 0.2, cacheRead: 0.3, cacheWrite: 0.4, total: 1 },
-};
-
 const any = fc.jsonValue({ stringUnit: "grapheme", maxDepth: 3 });
 const text = fc.string({ unit: "grapheme" });
 const oddText = fc.oneof(text, fc.string({ unit: "binary" }), fc.constant('\ud800 \u2028 \n"\\'));

@@ -1,101 +1,25 @@
-/** The bytes of every entry type, against literal lines and JSON.stringify of pi's objects. */
+/** The bytes of every entry type, against JSON.stringify of pi's objects; and what has none. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AnyDraft, KnownDraft } from "@branchlog/core/entries";
+import type { AnyDraft } from "@branchlog/core/entries";
 import {
   encodeDraft,
   entryFromDraft,
   spliceDraft,
+  encodeHeader,
 } from "../../../packages/core/src/entries/encode-entry.ts";
-import { anyDraft, piObject, usage } from "./drafts.ts";
+import { anyDraft, piObject } from "./drafts.ts";
+import { BranchlogError } from "@branchlog/core";
+import type { EntryDraft } from "@branchlog/core";
 
 const time = "2026-01-02T03:04:05.678Z";
 const head = (type: string): string =>
   `{"type":"${type}","id":"0a1b2c3d","parentId":"ffffffff","timestamp":"${time}"`;
 const tail = `"id":"0a1b2c3d","parentId":"ffffffff","timestamp":"${time}"}\n`;
-const usageText = JSON.stringify(usage);
 const line = (draft: AnyDraft): string =>
   spliceDraft(encodeDraft(draft, time), "0a1b2c3d", "ffffffff").toString();
 
-const examples: readonly (readonly [KnownDraft, string])[] = [
-  [
-    { type: "message", message: { role: "user", content: "Grüße\u2028\n", timestamp: 7 } },
-    `${head("message")},"message":{"role":"user","content":"Grüße\u2028\\n","timestamp":7}}\n`,
-  ],
-  [
-    { type: "thinking_level_change", thinkingLevel: "high" },
-    `${head("thinking_level_change")},"thinkingLevel":"high"}\n`,
-  ],
-  [
-    { type: "model_change", modelId: "m", provider: "p" },
-    `${head("model_change")},"provider":"p","modelId":"m"}\n`,
-  ],
-  [
-    {
-      type: "compaction",
-      systemMessage: { role: "system", content: "s", timestamp: 1 },
-      fromHook: true,
-      usage,
-      details: { readFiles: [] },
-      tokensBefore: 9,
-      firstKeptEntryId: "k",
-      summary: "S",
-    },
-    `${head("compaction")},"summary":"S","firstKeptEntryId":"k","tokensBefore":9,` +
-      `"details":{"readFiles":[]},"usage":${usageText},"fromHook":true,` +
-      `"systemMessage":{"role":"system","content":"s","timestamp":1}}\n`,
-  ],
-  [
-    { type: "compaction", summary: "S", firstKeptEntryId: null, tokensBefore: 9 },
-    `${head("compaction")},"summary":"S","firstKeptEntryId":"0a1b2c3d","tokensBefore":9}\n`,
-  ],
-  [
-    { type: "branch_summary", summary: "S", fromId: "root", fromHook: false, usage, details: 0 },
-    `${head("branch_summary")},"fromId":"root","summary":"S","details":0,"usage":${usageText},` +
-      `"fromHook":false}\n`,
-  ],
-  [
-    { type: "custom", data: { id: "x", parentId: null }, customType: "c" },
-    `{"type":"custom","customType":"c","data":{"id":"x","parentId":null},${tail}`,
-  ],
-  [{ type: "custom", customType: "c" }, `{"type":"custom","customType":"c",${tail}`],
-  [
-    { type: "custom_message", customType: "c", content: "t", display: false, details: [1] },
-    `{"type":"custom_message","customType":"c","content":"t","display":false,"details":[1],${tail}`,
-  ],
-  [
-    { type: "label", targetId: "t", label: "here" },
-    `${head("label")},"targetId":"t","label":"here"}\n`,
-  ],
-  [{ type: "label", targetId: "t", label: undefined }, `${head("label")},"targetId":"t"}\n`],
-  [{ type: "session_info", name: "" }, `${head("session_info")},"name":""}\n`],
-  [
-    { type: "usage", kind: "cache_warming", provider: "p", model: "m", usage, note: "n" },
-    `${head("usage")},"kind":"cache_warming","provider":"p","model":"m","usage":${usageText},` +
-      `"note":"n"}\n`,
-  ],
-  [
-    { type: "context_edit", targetId: "t", replacement: null },
-    `${head("context_edit")},"targetId":"t","replacement":null}\n`,
-  ],
-  [
-    { type: "context_edit", targetId: "t", replacement: { content: "c" } },
-    `${head("context_edit")},"targetId":"t","replacement":{"content":"c"}}\n`,
-  ],
-];
-
 describe("encodeDraft and spliceDraft, by example", () => {
-  it.each(examples)("write %j in pi's key order", (draft, expected) => {
-    expect(line(draft)).toBe(expected);
-  });
-
-  it("write null for the parent of a root", () => {
-    const encoded = encodeDraft({ type: "session_info", name: "n" }, time);
-    expect(spliceDraft(encoded, "i", null).toString()).toBe(
-      `{"type":"session_info","id":"i","parentId":null,"timestamp":"${time}","name":"n"}\n`,
-    );
-  });
-
   it("keep unknown types and fields, after the known ones, in their order", () => {
     expect(line({ type: "active_tools_change", tools: ["a"], z: 1, a: undefined })).toBe(
       `${head("active_tools_change")},"tools":["a"],"z":1}\n`,
@@ -107,18 +31,6 @@ describe("encodeDraft and spliceDraft, by example", () => {
       `{"type":"custom","customType":"c","extra":1,${tail}`,
     );
     expect(line({ type: "bare" })).toBe(`${head("bare")}}\n`);
-  });
-
-  it("escape ids that a caller supplied", () => {
-    const id = 'a"\\\n\ud800\u00e9';
-    const encoded = encodeDraft(
-      { type: "compaction", summary: "", firstKeptEntryId: null, tokensBefore: 0 },
-      time,
-    );
-    const written = spliceDraft(encoded, id, id);
-    const stored: unknown = JSON.parse(written.toString());
-    expect(stored).toMatchObject({ id, parentId: id, firstKeptEntryId: id });
-    expect(written.indexOf("\n")).toBe(written.length - 1);
   });
 
   it("say the type, and the role of a message as it is written", () => {
@@ -214,5 +126,149 @@ describe("entryFromDraft", () => {
     expect(
       entry.type === "message" && entry.message.role === "user" && entry.message.content,
     ).toHaveLength(1);
+  });
+});
+
+function errorOf(run: () => unknown): BranchlogError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof BranchlogError) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+const encode = (draft: unknown): unknown => encodeDraft(draft as EntryDraft, time);
+const thrower = (thrown: unknown): object => ({
+  toJSON(): never {
+    throw thrown;
+  },
+});
+
+function nested(depth: number): unknown {
+  let value: unknown = 0;
+  for (let level = 0; level < depth; level += 1) value = level % 2 === 0 ? [value] : { value };
+  return value;
+}
+
+function cycle(): object {
+  const data: { self?: object } = {};
+  data.self = data;
+  return data;
+}
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+describe("encodeDraft rejects with ERR_UNSERIALIZABLE", () => {
+  const boom = new Error("boom");
+  const closed = new BranchlogError("ERR_CLOSED", "the log is closed");
+
+  it.each([
+    ["a cycle", cycle(), TypeError],
+    ["a BigInt", { n: 1n }, TypeError],
+    ["nesting that overflows the stack", nested(20_000), RangeError],
+    ["a revoked proxy", revoked(), TypeError],
+  ])("%s, whose cause it names", (_, data, kind) => {
+    const error = errorOf(() => encode({ type: "custom", customType: "c", data }));
+    expect(error.code).toBe("ERR_UNSERIALIZABLE");
+    expect(error.cause).toBeInstanceOf(kind);
+  });
+
+  it.each([
+    ["an error", boom],
+    ["an error of our own with another code", closed],
+    ["a string", "text"],
+    ["nothing", undefined],
+    ["a proxy that cannot be asked anything", revoked()],
+    [
+      "a message that throws",
+      Object.defineProperty(new Error(), "message", { get: () => cycle() }),
+    ],
+  ])("a toJSON that throws %s", (_, thrown) => {
+    const error = errorOf(() => encode({ type: "custom", customType: "c", data: thrower(thrown) }));
+    expect(error.code).toBe("ERR_UNSERIALIZABLE");
+    expect(error.cause === thrown).toBe(true);
+  });
+
+  it("fields and types that cannot even be read", () => {
+    const field = Object.defineProperty({ type: "label" }, "targetId", {
+      enumerable: true,
+      get: () => {
+        throw boom;
+      },
+    });
+    expect(errorOf(() => encode(field))).toMatchObject({ code: "ERR_UNSERIALIZABLE", cause: boom });
+    expect(errorOf(() => encode(revoked())).code).toBe("ERR_UNSERIALIZABLE");
+  });
+
+  it("a process in which every object is written as text", () => {
+    const polluted = { value: () => "text", configurable: true };
+    Reflect.defineProperty(Object.prototype, "toJSON", polluted);
+    try {
+      const error = errorOf(() => encode({ type: "label", targetId: "t" }));
+      expect(error.code).toBe("ERR_UNSERIALIZABLE");
+    } finally {
+      Reflect.deleteProperty(Object.prototype, "toJSON");
+    }
+  });
+
+  it.each([[null], [undefined], ["text"], [5], [[]], [() => 0], [{ toJSON: () => null }]])(
+    "a message that is no object: %s",
+    (message) => {
+      expect(errorOf(() => encode({ type: "message", message })).code).toBe("ERR_UNSERIALIZABLE");
+    },
+  );
+});
+
+describe("encodeDraft rejects with ERR_INVALID_ARGUMENT", () => {
+  it.each([
+    [null],
+    ["message"],
+    [{}],
+    [{ type: "" }],
+    [{ type: 5 }],
+    [{ type: "session", id: "x" }],
+    [{ type: "label", targetId: "t", id: "mine" }],
+    [{ type: "unknown", parentId: null }],
+    [{ type: "unknown", timestamp: "now" }],
+  ])("the draft %j", (draft) => {
+    expect(errorOf(() => encode(draft)).code).toBe("ERR_INVALID_ARGUMENT");
+  });
+
+  it("a timestamp or ids that are no strings", () => {
+    const draft: EntryDraft = { type: "label", targetId: "t" };
+    const encoded = encodeDraft(draft, time);
+    // @ts-expect-error a caller without types
+    expect(errorOf(() => encodeDraft(draft, undefined)).code).toBe("ERR_INVALID_ARGUMENT");
+    // @ts-expect-error a caller without types
+    expect(errorOf(() => spliceDraft(encoded, undefined, null)).code).toBe("ERR_INVALID_ARGUMENT");
+    // @ts-expect-error a caller without types
+    expect(errorOf(() => spliceDraft(encoded, "a", undefined)).code).toBe("ERR_INVALID_ARGUMENT");
+  });
+
+  it("but takes envelope fields that are undefined", () => {
+    // @ts-expect-error a caller without exact optional types
+    const draft: EntryDraft = { type: "x", id: undefined, a: 1 };
+    expect(spliceDraft(encodeDraft(draft, time), "i", null).toString()).toBe(
+      `{"type":"x","id":"i","parentId":null,"timestamp":"${time}","a":1}\n`,
+    );
+  });
+});
+
+describe("encodeHeader", () => {
+  const header = { type: "session", id: "s", timestamp: time, cwd: "/a" } as const;
+
+  it("rejects what no reader would take for a header, and what is not JSON", () => {
+    // @ts-expect-error a caller without types
+    expect(errorOf(() => encodeHeader({ ...header, type: "x" })).code).toBe("ERR_INVALID_ARGUMENT");
+    // @ts-expect-error a caller without types
+    expect(errorOf(() => encodeHeader({ ...header, id: 5 })).code).toBe("ERR_INVALID_ARGUMENT");
+    const odd = { ...header, metadata: 1n };
+    expect(errorOf(() => encodeHeader(odd)).code).toBe("ERR_UNSERIALIZABLE");
   });
 });

@@ -2,13 +2,12 @@
  * What the index keeps of each record, from its envelope and from its parsed value alike, and which
  * records it leaves out.
  */
-import { LineFramer, decodeCounter } from "@branchlog/streaming";
+import { LineFramer } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LogIndexer } from "../../../packages/core/src/index-table/log-indexer.ts";
 import { rowFlags } from "../../../packages/core/src/index-table/row-table.ts";
-import { savedAsIs } from "./saved-as-is.ts";
 
 const timestamp = "2026-11-21T20:28:20.131Z";
 const timeMs = Date.parse(timestamp);
@@ -121,64 +120,12 @@ describe("a row", () => {
     }
   });
 
-  it("has the marks of the form that its line has", () => {
-    const root = ["exactTime", "root"];
-    const message = entry({ type: "message", message: { role: "user" } });
-    expect(rowOf(JSON.stringify(message))?.marks).toEqual(["endsWithObject", ...root]);
-    const tail = { type: "custom", customType: "x", data: 1, id: "0000000a", parentId: null };
-    expect(rowOf(JSON.stringify({ ...tail, timestamp }))).toMatchObject({ isEnvelope: true });
-    expect(rowOf(JSON.stringify({ ...tail, timestamp }))?.marks).toEqual([
-      "hasPayload",
-      "tailForm",
-      ...root,
-    ]);
-    const bare = { type: "custom", customType: "x", id: "0000000a", parentId: null, timestamp };
-    expect(rowOf(JSON.stringify(bare))?.marks).toEqual(["tailForm", ...root]);
-    const other = entry({ type: "message", message: { role: "user" } }, "b", "0000000a");
-    expect(rowOf(JSON.stringify(other))?.marks).toEqual(["endsWithObject", "exactTime"]);
-    const inexact = { ...message, timestamp: "2026-11-21T20:28:20Z" };
-    expect(rowOf(JSON.stringify(inexact))?.marks).toEqual(["endsWithObject", "root"]);
-    expect(rowOf(JSON.stringify(inexact))?.time).toBe(Date.parse(inexact.timestamp));
-  });
-
-  it.each([
-    ["0000000a", "0000000b"],
-    ["note", "0000000b"],
-    ["0000000a", "note"],
-    ["0000000a", null],
-    ["note", null],
-  ])("has the id %s and the parent %s, however it is stored", (id, parentId) => {
-    const record = entry({ type: "message", message: { role: "user" } }, id, parentId);
-    for (const line of [JSON.stringify(record), unusual(record)]) {
-      expect(rowOf(line)).toMatchObject({ id, parentId });
-    }
-  });
-
   it("with an empty parent is a root, and with one of another type, too", () => {
     for (const parentId of ["", 5, undefined]) {
       const record = { ...entry({ type: "message", message: { role: "user" } }), parentId };
       const line = JSON.stringify(record);
       expect(rowOf(line)).toMatchObject({ parentId: null, isEnvelope: false });
     }
-  });
-
-  it("is the same for a line that is too long to join", () => {
-    const long = (fields: object): string =>
-      JSON.stringify(entry({ ...fields, x: "y".repeat(400) }));
-    const lines = [
-      headerOf(3),
-      JSON.stringify(
-        entry({ type: "message", message: { role: "user", content: "y".repeat(400) } }),
-      ),
-      long({ type: "label", targetId: "0000000a", label: "x" }),
-      long({ type: "message", message: { role: "hookMessage" } }),
-      JSON.stringify({ ...entry({ type: "message" }, "0000000c", ""), message: "y".repeat(400) }),
-    ];
-    const { rows, folded } = indexed(lines, 256);
-    expect(rows.map(({ isEnvelope }) => isEnvelope)).toEqual([true, false, false, false]);
-    expect(folded).toHaveLength(1);
-    const joined = indexed(lines);
-    expect({ rows, folded }).toEqual({ rows: joined.rows, folded: joined.folded });
   });
 
   it("from an envelope is that of the parsed record (a law)", () => {
@@ -243,11 +190,6 @@ describe("a record that is no entry", () => {
     expect(found).toMatchObject({ header: "s", records: 2, before: 0 });
     expect(found.diagnostics).toEqual([{ kind: "bad-line", line: 1 }]);
   });
-
-  it("is a bad line unless it is blank", () => {
-    const found = indexed([headerOf(3), "", "  ", "{", "[]", "5"]);
-    expect(found.diagnostics.map(({ line }) => line)).toEqual([4, 5, 6]);
-  });
 });
 
 describe("the entries of a log of version 1", () => {
@@ -266,69 +208,5 @@ describe("the entries of a log of version 1", () => {
     expect({ records, diagnostics }).toEqual({ records: 4, diagnostics: [] });
     const elsewhere = headerOf(1).replace('"id":"s"', '"id":"t"');
     expect(indexed([elsewhere, say("a")]).rows[0]?.id).not.toBe(ids[0]);
-  });
-});
-
-describe("an entry that projections fold while reading", () => {
-  it.each([
-    [{ type: "label", targetId: "a", label: "x" }, 1],
-    [{ type: "thinking_level_change", thinkingLevel: "low" }, 0],
-    [{ type: "message", message: { role: "user" } }, 0],
-    [{ type: "custom", customType: "x" }, 0],
-  ])("is handed on once, and no other is: %j", (fields, times) => {
-    for (const line of [JSON.stringify(entry(fields)), unusual(entry(fields))]) {
-      expect(indexed([headerOf(3), line]).folded).toEqual(times === 1 ? ["0000000a"] : []);
-    }
-  });
-});
-
-describe("a change of the thinking level", () => {
-  it.each([
-    ["a text", { thinkingLevel: "low" }, 0],
-    ["none", { thinkingLevel: null }, 1],
-    ["more than a text", { thinkingLevel: "low", configured: { level: "low" } }, 1],
-  ])("is parsed only where its line does not show that it is JSON: %s", (_, fields, parses) => {
-    const line = JSON.stringify(entry({ type: "thinking_level_change", ...fields }));
-    const before = decodeCounter.parses;
-    const { rows, diagnostics } = indexed([headerOf(3), line]);
-    // The header is parsed in any case.
-    expect(decodeCounter.parses - before).toBe(1 + parses);
-    expect(rows).toMatchObject([{ id: "0000000a", isEnvelope: false }]);
-    expect(diagnostics).toEqual([]);
-  });
-});
-
-describe("an index that continues from what was saved", () => {
-  it.each([1, 3])("has the rows that one index of the whole log has, in version %i", (version) => {
-    const lines = ["a", "b", "c"].map((id) =>
-      JSON.stringify(entry({ type: "message", message: { role: "user", content: id } }, id)),
-    );
-    const none = { readLong: () => ({ ok: false, reason: "not-json", message: "" }) as const };
-    const options = { ...none, onFolded: () => undefined };
-    const whole = new LogIndexer(options);
-    const all = Buffer.from([headerOf(version), ...lines].map((line) => `${line}\n`).join(""));
-    new LineFramer().push(all, whole);
-
-    for (const count of [0, 1, 2]) {
-      const first = new LogIndexer(options);
-      const framer = new LineFramer();
-      const begin = [headerOf(version), ...lines.slice(0, count)]
-        .map((line) => `${line}\n`)
-        .join("");
-      framer.push(Buffer.from(begin), first);
-      const second = new LogIndexer(options);
-      if (first.header === undefined) throw new Error("no header");
-      const { index, ...saved } = first.save();
-      second.restore({ ...saved, index: savedAsIs(index) }, first.header, () => first);
-      framer.push(all.subarray(begin.length), second);
-      const ids = (one: LogIndexer): unknown[] =>
-        Array.from({ length: one.index.count }, (_, row) => [
-          one.index.idOf(row),
-          one.index.parentIdOf(row),
-          one.lines.lineOfRow(row),
-        ]);
-      expect(ids(second)).toEqual(ids(whole));
-      expect(second.save().lines).toEqual(whole.save().lines);
-    }
   });
 });

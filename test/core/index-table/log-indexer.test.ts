@@ -1,7 +1,11 @@
-/** The rows of a log: linked in batches as one by one, with times that a Date can hold. */
+/** The rows of a log, linked in batches as one by one; and its findings, bounded for each kind. */
 import { LineFramer } from "@branchlog/streaming";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Diagnostic } from "@branchlog/core";
+import type { DiagnosticKind } from "@branchlog/core/types";
+import { DiagnosticLog } from "../../../packages/core/src/index-table/diagnostics.ts";
+import { diagnosticsMax } from "../../../packages/core/src/limits.ts";
 import { LogIndexer } from "../../../packages/core/src/index-table/log-indexer.ts";
 import { isTip } from "../../../packages/core/src/index-table/tree-walk.ts";
 import { treeView } from "../../../packages/core/src/projections/tree.ts";
@@ -32,7 +36,9 @@ function label(id: string, targetId: string): string {
 }
 
 /** Everything that can be asked of an index. */
-function indexed(pushes: readonly string[]): object {
+function indexed(
+  pushes: readonly string[],
+): Readonly<Record<string, unknown>> & { readonly diagnostics: readonly Diagnostic[] } {
   const folded: string[] = [];
   const indexer: LogIndexer = new LogIndexer({
     readLong: () => ({ ok: false, reason: "not-json", message: "" }),
@@ -72,16 +78,6 @@ describe("linking rows in batches", () => {
       { numRuns: 2000 },
     );
   });
-
-  it("reports a repeated id with the line it is on", () => {
-    const lines = [header, message("0000000a", null), "{", message("0000000a", null)];
-    expect(indexed([`${lines.join("\n")}\n`])).toMatchObject({
-      diagnostics: [
-        { kind: "bad-line", line: 3 },
-        { kind: "duplicate-id", line: 4, id: "0000000a" },
-      ],
-    });
-  });
 });
 
 describe("the time of a row", () => {
@@ -93,5 +89,39 @@ describe("the time of a row", () => {
   ])("may be stored as %s", (_what, timestamp, time) => {
     const record = JSON.stringify({ type: "custom", id: "a", parentId: null, timestamp });
     expect(indexed([`${header}\n${record}\n`])).toMatchObject({ rows: [{ time }] });
+  });
+});
+
+const kinds = ["bad-line", "duplicate-id", "cycle"] as const satisfies readonly DiagnosticKind[];
+
+describe("the list of findings", () => {
+  it("holds the first of each kind, in the order found, and never forgets or moves one", () => {
+    const run = fc.tuple(fc.constantFrom(...kinds), fc.integer({ min: 1, max: 1500 }));
+    fc.assert(
+      fc.property(fc.array(run, { maxLength: 8 }), (runs) => {
+        const log = new DiagnosticLog();
+        const all = runs.flatMap(([kind, count]) => Array.from({ length: count }, () => kind));
+        for (const [offset, kind] of all.entries()) log.add({ kind, reason: "", offset });
+        const left = new Map<DiagnosticKind, number>();
+        const expected = [...all.entries()].filter(([, kind]) => {
+          const found = left.get(kind) ?? 0;
+          left.set(kind, found + 1);
+          return found < diagnosticsMax;
+        });
+        expect(log.entries.map(({ kind, offset }) => [offset, kind])).toEqual(expected);
+        for (const kind of kinds) expect(log.count(kind)).toBe(left.get(kind) ?? 0);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("is what an index finds in a log that is mostly damage", () => {
+    const repeated = message("0000000a", null);
+    const torn = Array.from({ length: 10_000 }, () => "{torn");
+    const lines = [header, repeated, ...torn, repeated];
+    const { diagnostics } = indexed([`${lines.join("\n")}\n`]);
+    expect(diagnostics).toHaveLength(diagnosticsMax + 1);
+    const last = { kind: "duplicate-id", id: "0000000a", line: lines.length };
+    expect(diagnostics.at(-1)).toMatchObject(last);
   });
 });

@@ -48,12 +48,12 @@ describe("an IntMap", () => {
     );
   });
 
-  it.each([100, 100_000])("of %i copies no more than its depth for a change", (count) => {
+  it.each([100, 100_000])("of %i copies no more than its depth for a change", async (count) => {
     const map = IntMap.fill(
       Array.from({ length: count }, (_, n) => n),
       true,
     );
-    const copied = copiedBy(() => map.without(count >> 1).with(count, true));
+    const copied = await copiedBy(() => map.without(count >> 1).with(count, true));
     expect(copied).toBeLessThanOrEqual(2 * 33 * Math.ceil(Math.log2(count) / 5));
   });
 });

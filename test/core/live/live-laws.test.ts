@@ -2,27 +2,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
-import type { EntryDraft, Session } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
 import { copiedBy } from "./copied-elements.ts";
-import { path, say, seen, turns, values, World } from "./support.ts";
+import { drafts, path, say, seen, turns, values, World } from "./support.ts";
 import { runs } from "../../support/fault-seed.ts";
+import { appendTo } from "../../support/append-to.ts";
 
 type Act = (world: World, own: Session, other: Session, pick: number) => Promise<unknown> | void;
 
 const some = (session: Session, pick: number): string | null =>
   session.tree().node(`e${pick % Math.max(1, session.revision)}`)?.id ?? session.leaf;
-
-const drafts: readonly ((target: string) => EntryDraft)[] = [
-  () => say("text"),
-  () => ({ type: "model_change", provider: "p", modelId: "m" }),
-  () => ({ type: "thinking_level_change", thinkingLevel: "high" }),
-  (targetId) => ({ type: "label", targetId, label: "L" }),
-  (targetId) => ({ type: "label", targetId }),
-  () => ({ type: "session_info", name: "N" }),
-  (firstKeptEntryId) => ({ type: "compaction", summary: "S", firstKeptEntryId, tokensBefore: 1 }),
-  (targetId) => ({ type: "context_edit", targetId, replacement: null }),
-];
 
 let count = 0;
 const append = async (session: Session, pick: number): Promise<unknown> => {
@@ -52,10 +42,7 @@ const strange = (world: World, own: Session, pick: number): void => {
     `{"type":"message","id":"bad${pick}","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user",}}`,
     of({ id: `u${pick}`, parentId: `bad${pick - 1}` }),
   ];
-  const text = Buffer.from(`${lines[pick % lines.length]}\n`);
-  const fd = world.fs.openSync(path, "append");
-  world.fs.writeSync(fd, text, 0, text.length);
-  world.fs.closeSync(fd);
+  appendTo(world.fs, path, `${lines[pick % lines.length]}\n`);
 };
 
 const acts: Readonly<Record<string, Act>> = {

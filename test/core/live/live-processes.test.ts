@@ -5,17 +5,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import type { Session } from "@branchlog/core";
 import type { EntryEvent } from "@branchlog/core/live";
 import { live } from "@branchlog/core/live";
 import { startAppending } from "../../faults/appending-processes.ts";
 import { runs } from "../../support/fault-seed.ts";
 import { rawLog } from "../../support/raw-log.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { path as memoryPath, say, seen, turns, values, World } from "./support.ts";
+import { say, seen, turns, values } from "./support.ts";
 
 const turnCount = runs(200, 1000);
-const comings = runs(200, 2000);
 
 async function newLog(): Promise<string> {
   const path = join(temporaryDirectory(), "s.jsonl");
@@ -74,44 +72,5 @@ describe("a session that another process appends to", () => {
     for (const one of shown) one.unsubscribe();
     await turns();
     nothingIsLeft();
-  });
-
-  it(`may be watched by subscribers that come and go, ${comings} times`, async () => {
-    const path = await newLog();
-    const nothingIsLeft = expectNothingLeft();
-    for (let n = 0; n < comings; n += 1) {
-      const session = await openSession(path, { access: "read" });
-      const one = live(session).leaf$.subscribe();
-      const other = live(session).entries$().subscribe();
-      if (n % 3 === 0) await turns(1);
-      other.unsubscribe();
-      if (n % 2 === 0) one.unsubscribe();
-      else await session.close();
-    }
-    await turns();
-    nothingIsLeft();
-  });
-});
-
-describe("a thousand subscribers", () => {
-  it("share one watcher, one look and one value", async () => {
-    const world = new World();
-    const own: Session = await world.create();
-    const other = await world.open();
-    const all = Array.from({ length: 1000 }, () => seen(live(own).context$));
-    await turns();
-    expect(world.hints.watcherCount).toBe(1);
-    const looks = world.fs.callCount("statSync");
-    const { id } = await other.append(say("for all"));
-    const after = world.fs.callCount("statSync");
-    world.hints.tell(memoryPath);
-    await turns();
-    expect(after).toBeGreaterThan(looks);
-    expect(world.fs.callCount("statSync") - after).toBeLessThanOrEqual(2);
-    expect(own.leaf).toBe(id);
-    const [first] = all;
-    for (const one of all) expect(one.items.at(-1)).toBe(first?.items.at(-1));
-    for (const one of all) one.unsubscribe();
-    expect(world.hints.watcherCount).toBe(0);
   });
 });

@@ -3,19 +3,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
-import type { EntryEvent } from "@branchlog/core/live";
 import type { SessionManager } from "@branchlog/agents/pi";
 import { managersWith } from "@branchlog/agents/testing";
-import { say, seen, turns, values, World } from "./support.ts";
+import { idsOf, say, seen, turns, values, World } from "./support.ts";
 
 const speak = (manager: SessionManager, content: string): string =>
   manager.appendMessage({ role: "user", content, timestamp: 1 });
 
 const create = (world: World): SessionManager =>
   managersWith({ ports: world.ports }).create("/w", "/sessions");
-
-const told = (events: readonly EntryEvent[]): string[] =>
-  events.map((event) => (event.kind === "entry" ? event.entry.id : event.kind));
 
 /** What another process appends to the file of a manager, which is told of it. */
 async function appendFrom(world: World, manager: SessionManager, text: string): Promise<string> {
@@ -28,37 +24,6 @@ async function appendFrom(world: World, manager: SessionManager, text: string): 
 }
 
 describe("a session manager shown live", () => {
-  it("gives what it says, at once and after each of its own appends", async () => {
-    const world = new World();
-    const manager = create(world);
-    const leaf = seen(live(manager).leaf$);
-    const name = seen(live(manager).name$);
-    const context = seen(live(manager).context$);
-    const first = speak(manager, "one");
-    const second = speak(manager, "two");
-    await turns();
-    manager.appendSessionInfo("N");
-    manager.branch(first);
-    await turns();
-    expect(values(leaf)).toEqual([null, second, first]);
-    expect(values(name)).toEqual([undefined, "N"]);
-    const { messages } = context.items.at(-1)?.value ?? expect.fail("no context");
-    expect([...messages]).toEqual(manager.buildSessionContext().messages);
-    expect(live(manager)).toBe(live(manager));
-  });
-
-  it("learns what others append; the leaf stays, and the manager's own answers know it", async () => {
-    const world = new World();
-    const manager = create(world);
-    const own = speak(manager, "one");
-    const events = seen(live(manager).entries$());
-    const leaf = seen(live(manager).leaf$);
-    const foreign = await appendFrom(world, manager, "two");
-    expect(told(events.items)).toEqual([own, foreign]);
-    expect(values(leaf)).toEqual([own]);
-    expect(manager.getEntries().map(({ id }) => id)).toEqual([own, foreign]);
-  });
-
   it("continues when its draft becomes a file, and watches that from then on", async () => {
     const world = new World();
     const manager = create(world);
@@ -74,7 +39,7 @@ describe("a session manager shown live", () => {
     await turns();
     expect(world.hints.watcherCount).toBe(1);
     const foreign = await appendFrom(world, manager, "two");
-    expect(told(events.items)).toEqual([model, label, first, foreign]);
+    expect(idsOf(events.items)).toEqual([model, label, first, foreign]);
     expect(labels.items.length).toBe(1);
     expect(header.items.length).toBe(1);
     expect(found.items.length).toBe(1);
@@ -87,7 +52,7 @@ describe("a session manager shown live", () => {
     await turns();
     const [, third] = [speak(manager, "two"), speak(manager, "three")];
     await turns();
-    expect(told(events.items)).toEqual([third]);
+    expect(idsOf(events.items)).toEqual([third]);
     expect(live(manager).snapshot()).toMatchObject({ revision: 3, leaf: third });
   });
 
@@ -113,7 +78,7 @@ describe("a session manager shown live", () => {
     await turns();
     const [, named] = manager.getEntries();
     const expected = [one, named?.id, "reset", two, three, "reset", two, "reset", one, named?.id];
-    expect(told(events.items)).toEqual(expected);
+    expect(idsOf(events.items)).toEqual(expected);
     expect(values(name)).toEqual([undefined, "N", undefined, "N"]);
     expect(values(count).map(({ messageCount }) => messageCount)).toEqual([1, 0, 2, 1, 1]);
   });
@@ -132,20 +97,6 @@ describe("a session manager shown live", () => {
     for (const { unsubscribe } of subscriptions) unsubscribe();
     await turns();
     expect(world.hints.watcherCount).toBe(0);
-  });
-
-  it("waits for what another process appends", async () => {
-    const world = new World();
-    const manager = create(world);
-    speak(manager, "one");
-    const waiting = live(manager).waitFor({ revision: 2 });
-    await appendFrom(world, manager, "two");
-    await waiting;
-    expect(manager.getEntryCount()).toBe(2);
-  });
-
-  it("refuses what is no manager", () => {
-    expect(() => live({})).toThrow(expect.objectContaining({ code: "ERR_INVALID_ARGUMENT" }));
   });
 });
 
@@ -204,7 +155,7 @@ describe("whatever a manager does", () => {
         for (const step of steps) await act(world, manager, files, step);
         await turns(8);
         const ids = manager.getEntries().map((entry) => entry.id);
-        const all = told(events.items);
+        const all = idsOf(events.items);
         expect(all.slice(all.lastIndexOf("reset") + 1)).toEqual(ids);
         expect(hot.map(({ items }) => items.at(-1)?.value)).toEqual([
           manager.getLeafId(),
@@ -231,20 +182,5 @@ describe("a session shown live", () => {
     expect(live(session)).toBe(live(session));
     expect(live(session).name$).toBe(live(session).name$);
     await session.close();
-  });
-
-  it("gives the last value and the end when it was closed before", async () => {
-    const world = new World();
-    const session = await world.create();
-    const { id } = await session.append(say("one"));
-    await session.close();
-    const leaf = seen(live(session).leaf$);
-    await turns();
-    expect([values(leaf), leaf.ends]).toEqual([[id], ["complete"]]);
-    expect(world.hints.watcherCount).toBe(0);
-  });
-
-  it("is refused for what is neither a session nor a manager", () => {
-    expect(() => live({})).toThrow(expect.objectContaining({ code: "ERR_INVALID_ARGUMENT" }));
   });
 });

@@ -9,6 +9,7 @@ import type { FileSystem } from "@branchlog/core/testing";
 import { Engine } from "@branchlog/core/engine";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { path, say, turns, World } from "./support.ts";
+import { appendTo } from "../../support/append-to.ts";
 
 /** Releases, one by one, those that wait at it; once it is open, none waits any more. */
 class Gate {
@@ -123,10 +124,7 @@ export class SeamWorld extends World {
 
   /** Bytes that another program appends without a lock. */
   raw(text: string): void {
-    if (this.fs.statSync(path) === null) return;
-    const fd = this.fs.openSync(path, "append");
-    this.fs.writeSync(fd, Buffer.from(text), 0, Buffer.byteLength(text));
-    this.fs.closeSync(fd);
+    if (this.fs.statSync(path) !== null) appendTo(this.fs, path, text);
   }
 
   /** Changes the lines of the log out of band: into the same file, or another in its place. */

@@ -5,15 +5,14 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Observable } from "rxjs";
 import { createSession } from "@branchlog/core";
-import { Engine } from "@branchlog/core/engine";
 import { live } from "@branchlog/core/live";
-import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
-import { appendSync } from "../../support/engine-appends.ts";
+import { BlockingSession } from "../../support/blocking-session.ts";
 import { runs } from "../../support/fault-seed.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { uncaughtErrors } from "../../support/uncaught-error.ts";
 import { SeamWorld } from "./seam-world.ts";
 import { path, say, seen, turns, values, World } from "./support.ts";
 
@@ -65,23 +64,22 @@ describe("a slow handler", () => {
     const world = new World();
     const writer = await world.create();
     const session = await world.open("read");
-    const engine = Engine.openSync(path, { ports: world.ports });
-    const leaf = new LeafCursor(true, engine.tailId);
+    const other = BlockingSession.open(path, { ports: world.ports });
     const slow: (string | null)[] = [];
     live(session).leaf$.subscribe(({ value }) => {
       slow.push(value);
       if (slow.length !== 2) return;
       for (let n = 0; n < 100; n += 1) {
-        appendSync(engine, [{ draft: say(`${n}`) }], leaf);
+        other.append({ draft: say(`${n}`) });
         world.hints.tell(path);
       }
     });
-    const other = seen(live(session).leaf$);
+    const quick = seen(live(session).leaf$);
     const { id } = await writer.append(say("first"));
     await world.hint();
     expect(session.revision).toBe(101);
-    expect(slow).toEqual([null, id, engine.tailId]);
-    expect(values(other)).toEqual(slow);
+    expect(slow).toEqual([null, id, other.tail]);
+    expect(values(quick)).toEqual(slow);
   });
 
   it("of a value that takes time to compute is told of the last, not of each", async () => {
@@ -105,30 +103,6 @@ describe("a slow handler", () => {
   });
 });
 
-/** What is thrown uncaught, from here to the end of the test; and when so much of it was. */
-function thrownToNobody(): { readonly thrown: unknown[]; until: (count: number) => Promise<void> } {
-  const thrown: unknown[] = [];
-  let check = (): void => undefined;
-  const listeners = process.listeners("uncaughtException");
-  process.removeAllListeners("uncaughtException");
-  process.on("uncaughtException", (error) => {
-    thrown.push(error);
-    check();
-  });
-  onTestFinished(() => {
-    process.removeAllListeners("uncaughtException");
-    for (const listener of listeners) process.on("uncaughtException", listener);
-  });
-  const until = (count: number): Promise<void> =>
-    new Promise((resolve) => {
-      check = () => {
-        if (thrown.length >= count) resolve();
-      };
-      check();
-    });
-  return { thrown, until };
-}
-
 describe("a thousand subscribers", () => {
   /** A hot value is the same object for all; entries are each subscriber's own. */
   const comparable = (item: unknown): unknown =>
@@ -142,7 +116,7 @@ describe("a thousand subscribers", () => {
       const world = new World();
       const writers = [await world.create(), await world.open()];
       const session = await world.open("read");
-      const { thrown, until } = thrownToNobody();
+      const { thrown, until } = uncaughtErrors();
       const observable: Observable<unknown> =
         name === "entries$" ? live(session).entries$() : live(session)[name];
       const all: (readonly unknown[])[] = [];

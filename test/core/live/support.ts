@@ -2,13 +2,14 @@
 import type { Observable } from "rxjs";
 import { createSession, openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
-import type { Live } from "@branchlog/core/live";
+import type { EntryEvent, Live } from "@branchlog/core/live";
 import {
   ManualClock,
   MemoryFileSystem,
   MemoryHints,
   createMemoryPorts,
   createSeededIds,
+  userDraft,
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 
@@ -40,10 +41,13 @@ export class World {
   }
 }
 
-export const say = (content: string): EntryDraft => ({
-  type: "message",
-  message: { role: "user", content, timestamp: 1 },
-});
+/** A new log with a session that appends to it. */
+export async function newWorld(): Promise<{ readonly world: World; readonly session: Session }> {
+  const world = new World();
+  return { world, session: await world.create() };
+}
+
+export { userDraft as say };
 
 /** Time for everything that is under way in memory. */
 export async function turns(count = 4): Promise<void> {
@@ -71,4 +75,21 @@ export function seen<T>(observable: Observable<T>): Seen<T> {
 
 export function values<T>({ items }: { readonly items: readonly Live<T>[] }): T[] {
   return items.map(({ value }) => value);
+}
+
+/** Entries of every kind that a session folds; some name another one. */
+export const drafts: readonly ((target: string) => EntryDraft)[] = [
+  () => userDraft("text"),
+  () => ({ type: "model_change", provider: "p", modelId: "m" }),
+  () => ({ type: "thinking_level_change", thinkingLevel: "high" }),
+  (targetId) => ({ type: "label", targetId, label: "L" }),
+  (targetId) => ({ type: "label", targetId }),
+  () => ({ type: "session_info", name: "N" }),
+  (firstKeptEntryId) => ({ type: "compaction", summary: "S", firstKeptEntryId, tokensBefore: 1 }),
+  (targetId) => ({ type: "context_edit", targetId, replacement: null }),
+];
+
+/** The ids of entries, and the kinds of other events. */
+export function idsOf(events: readonly EntryEvent[]): string[] {
+  return events.map((event) => (event.kind === "entry" ? event.entry.id : event.kind));
 }

@@ -13,6 +13,7 @@ import { live } from "@branchlog/core/live";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { path, seen, turns, World } from "./support.ts";
 import { Watching } from "./watched-directory.ts";
+import { appendTo } from "../../support/append-to.ts";
 
 const sizes = [100, 400, 1_600];
 const header = jsonLines(sampleHeader({ timestamp: "", cwd: "/" }));
@@ -34,12 +35,6 @@ const knownBytes = 512 + 64;
 
 function logOf(count: number): string {
   return header + Array.from({ length: count }, (_, n) => line(n)).join("");
-}
-
-function appendLine({ fs }: World, n: number): void {
-  const fd = fs.openSync(path, "append");
-  fs.writeSync(fd, Buffer.from(line(n)), 0, lineBytes);
-  fs.closeSync(fd);
 }
 
 /** Bytes read while something runs. */
@@ -65,7 +60,7 @@ describe("an entry that another writer appends", () => {
       const watched = Array.from({ length: 3 }, () => seen<unknown>(watch(session)));
       await turns(50);
       for (const n of [size, size + 1, size + 2]) {
-        appendLine(world, n);
+        appendTo(world.fs, path, line(n));
         const before = watched.map(({ items }) => items.length);
         const bytes = await bytesRead(async () => {
           await world.hint();

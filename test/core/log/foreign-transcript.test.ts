@@ -4,13 +4,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BranchlogError, forkSession, openSession } from "@branchlog/core";
-import { findSessions, searchSessions, deleteSession } from "@branchlog/library";
-import { SessionManager } from "@branchlog/agents/pi";
-import { migrateSession, planRepair, convertSession, importSession } from "@branchlog/tools";
+import { findSessions, deleteSession } from "@branchlog/library";
+import { planRepair, convertSession, importSession } from "@branchlog/tools";
 import { headBytesMax, headLinesMax } from "../../../packages/core/src/limits.ts";
 import { transcriptKind } from "../../../packages/core/src/log/foreign-transcript.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { arbitraryLines } from "../../library/catalog/arbitrary-session.ts";
 import { claudeSource } from "../../tools/import/arbitrary-claude.ts";
 import { codexSource } from "../../tools/import/arbitrary-codex.ts";
 import { fixturePath } from "../../tools/import/imported.ts";
@@ -37,8 +35,6 @@ function kindOfLines(...lines: readonly (string | object)[]): string | undefined
 const claude = { type: "user", uuid: "u1", parentUuid: null, sessionId: "s" };
 const codex = { timestamp: "2026-01-01T00:00:00Z", type: "session_meta", payload: { id: "c" } };
 const entry = { type: "custom", id: "a1", parentId: null, timestamp: "2026-01-01T00:00:00Z" };
-
-const current = { migrated: false };
 
 const sources = ["claude/conversation.jsonl", "codex/conversation.jsonl"];
 
@@ -103,6 +99,12 @@ describe("a transcript", () => {
     }
   });
 
+  it("is recognised when its first record is longer than what is read at once", () => {
+    const long = { ...claude, message: { content: "x".repeat(headBytesMax) } };
+    expect(kindOfLines(long)).toBe("claude");
+    expect(kindOfLines({ ...codex, payload: { text: "x".repeat(headBytesMax) } })).toBe("codex");
+  });
+
   it("is refused by a repair and by opening when its only line is torn, wherever that is", async () => {
     for (const name of ["claude/compaction.jsonl", "codex/conversation.jsonl"]) {
       const path = join(temporaryDirectory(), "s.jsonl");
@@ -115,12 +117,6 @@ describe("a transcript", () => {
         await expect(openSession(path, { access: "read" })).rejects.toMatchObject({ code });
       }
     }
-  });
-
-  it("is recognised when its first record is longer than what is read at once", () => {
-    const long = { ...claude, message: { content: "x".repeat(headBytesMax) } };
-    expect(kindOfLines(long)).toBe("claude");
-    expect(kindOfLines({ ...codex, payload: { text: "x".repeat(headBytesMax) } })).toBe("codex");
   });
 
   it("is looked for in the first lines only", () => {
@@ -164,23 +160,6 @@ describe("a transcript", () => {
     },
   );
 
-  const readers: readonly Operation[] = [
-    ["openSession", async (path) => (await openSession(path)).close()],
-    ["openSession to read", async (path) => (await openSession(path, { access: "read" })).close()],
-    ["SessionManager.open", async (path) => void SessionManager.open(path)],
-    [
-      "searchSessions",
-      async (path) => expect((await searchSessions(path, "e").next()).done).toBe(false),
-    ],
-    ["migrateSession", async (path) => expect(await migrateSession(path)).toMatchObject(current)],
-  ];
-  it.each(ofEverySource(readers))(
-    "is read by $name and left as it is, from $source",
-    async ({ run, source }) => {
-      await untouched(source, run);
-    },
-  );
-
   it("is not forked beside itself", async () => {
     for (const source of sources) {
       const fork = untouched(source, (path) => forkSession(path));
@@ -203,42 +182,12 @@ describe("a session", () => {
     }
   });
 
-  it("is no transcript when its first line is torn and the next is of another agent", () => {
-    const first = [
-      { type: "session", version: 3, id: "s", timestamp: "", cwd: "/" },
-      { ...entry, type: "session_meta", payload: {} },
-      { ...entry, sessionId: "s" },
-      { type: "message", timestamp: "", message: { role: "user" } },
-    ].map((record) => JSON.stringify(record));
-    for (const line of first) {
-      // Behind its type and id, or in a message of version 1 behind its type.
-      const from = line.indexOf(",", line.indexOf('"id"')) + 1;
-      for (let end = from; end < line.length; end += 1) {
-        expect(kindOfLines(line.slice(0, end), claude)).toBeUndefined();
-      }
-    }
-  });
-
-  it("whose header is followed by records of another agent is no transcript", () => {
-    const header = { type: "session", version: 3, id: "s", timestamp: "", cwd: "/" };
-    expect(kindOfLines(header, claude)).toBeUndefined();
-    expect(kindOfLines({ type: "title", v: 1, title: "t" }, codex)).toBeUndefined();
-  });
-
   it("is no transcript when it is damaged at random", () => {
     fc.assert(
       fc.property(damagedSession, ({ bytes }) => {
         expect(kindOfBytes(bytes)).toBeUndefined();
       }),
       { numRuns: 1_000 },
-    );
-  });
-
-  it("of any kind of lines is no transcript when it begins with a header", () => {
-    fc.assert(
-      fc.property(arbitraryLines, (lines) => {
-        expect(kindOfLines(JSON.stringify({ type: "session", id: "s" }), ...lines)).toBeUndefined();
-      }),
     );
   });
 

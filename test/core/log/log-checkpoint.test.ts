@@ -1,5 +1,5 @@
-/** The checkpoint of a log: made of the file that was read, and of no other. */
-import { describe, expect, it } from "vitest";
+/** What is saved of a log: of the file that was read, and of no other. */
+import { describe, expect, it, onTestFinished } from "vitest";
 import {
   MemoryFileSystem,
   createMemoryPorts,
@@ -8,93 +8,89 @@ import {
   userEntry,
 } from "@branchlog/core/testing";
 import { Engine } from "@branchlog/core/engine";
+import { SumKeeper } from "../../../packages/core/src/log/checkpoints.ts";
 import { statePieces, sumsEndOf } from "../../../packages/core/src/log/log-checkpoint.ts";
-import { savedSums } from "../../../packages/core/src/log/checkpoints.ts";
+import type { LogSums } from "../../../packages/core/src/checkpoint/log-sums.ts";
+import { appendTo } from "../../support/append-to.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 
 const path = "/s.jsonl";
 const text = jsonLines(sampleHeader(), userEntry("a", null, "one"), userEntry("b", "a", "two"));
 
-/** A log that was read, and something that happens before the next so many looks at it end. */
-class Changing {
-  readonly fs = new MemoryFileSystem();
-  readonly engine: Engine;
-  looks = 0;
-  #changeAt = 0;
-  #change: () => void = () => undefined;
+type Change = (fs: MemoryFileSystem) => void;
 
-  constructor(log: string = text) {
-    this.fs.writeFileSync(path, Buffer.from(log));
-    const fs = observedFileSystem(this.fs, (call, effect) => {
-      if (call.name !== "statSync" || call.path !== path) return effect();
-      this.looks += 1;
-      if (this.looks === this.#changeAt) this.#change();
-      return effect();
-    });
-    const ports = createMemoryPorts({ fs });
-    this.engine = Engine.openSync(path, { ports, checkpointEveryBytes: 1 });
-  }
+const changes = {
+  "is replaced": (fs) => {
+    fs.writeFileSync("/new", Buffer.from(text));
+    fs.renameSync("/new", path);
+  },
+  "is deleted": (fs) => fs.unlinkSync(path),
+  grows: (fs) => appendTo(fs, path, "{}\n"),
+  "is cut": (fs) => fs.writeFileSync(path, Buffer.from(text.slice(0, 40))),
+} as const satisfies Readonly<Record<string, Change>>;
 
-  /** Whether a checkpoint could be made, if that happens right before its nth look at the log. */
-  isMade(nth = 0, change: () => void = () => undefined): boolean {
-    this.looks = 0;
-    this.#changeAt = nth;
-    this.#change = change;
-    return statePieces(this.engine.log.state, undefined) !== null;
-  }
-
-  replace(): void {
-    this.fs.writeFileSync("/new", Buffer.from(text));
-    this.fs.renameSync("/new", path);
-  }
-
-  append(): void {
-    const fd = this.fs.openSync(path, "append");
-    this.fs.writeSync(fd, Buffer.from("{}\n"), 0, 3);
-    this.fs.closeSync(fd);
-  }
+/** A log that was read, and a way to change it right before the nth look at its file from then. */
+function opened(log: string = text) {
+  const fs = new MemoryFileSystem();
+  fs.writeFileSync(path, Buffer.from(log));
+  let [looks, change]: [number, Change] = [0, () => undefined];
+  const observed = observedFileSystem(fs, (call, effect) => {
+    if (call.name !== "statSync" || call.path !== path) return effect();
+    looks -= 1;
+    if (looks === 0) change(fs);
+    return effect();
+  });
+  const ports = createMemoryPorts({ fs: observed });
+  const engine = Engine.openSync(path, { ports, checkpointEveryBytes: 1 });
+  onTestFinished(() => engine.checkpoints.close());
+  const changeBefore = (nth: number, what: Change): void => void ([looks, change] = [nth, what]);
+  return { fs, ports, engine, changeBefore };
 }
 
 describe("the checkpoint of a log", () => {
-  it("is made of the log as it was read, with two looks at the file", () => {
-    const log = new Changing();
-    expect(log.isMade()).toBe(true);
-    expect(log.looks).toBe(2);
+  it.each([
+    ["is replaced", 1],
+    ["is replaced", 2],
+    ["is deleted", 1],
+    ["is deleted", 2],
+    ["grows", 2],
+    ["is cut", 1],
+  ] as const)("is not made of one that %s before look %d at its file", (change, nth) => {
+    const { engine, changeBefore } = opened();
+    expect(statePieces(engine.log.state, undefined)).not.toBeNull();
+    changeBefore(nth, changes[change]);
+    expect(statePieces(engine.log.state, undefined)).toBeNull();
   });
 
-  it.each([1, 2])("is not made of a log that was replaced before look %d", (nth) => {
-    const log = new Changing();
-    expect(log.isMade(nth, () => log.replace())).toBe(false);
+  it("is made of one that grew before, and of none that ends within a line", () => {
+    const { engine, changeBefore } = opened();
+    changeBefore(1, changes.grows);
+    expect(statePieces(engine.log.state, undefined)).not.toBeNull();
+    expect(statePieces(opened(text.slice(0, -1)).engine.log.state, undefined)).toBeNull();
   });
 
-  it.each([1, 2])("is not made of a log that was deleted before look %d", (nth) => {
-    const log = new Changing();
-    expect(log.isMade(nth, () => log.fs.unlinkSync(path))).toBe(false);
-  });
-
-  it("is not made of a log that grew between the looks, but of one that grew before", () => {
-    const log = new Changing();
-    expect(log.isMade(2, () => log.append())).toBe(false);
-    expect(new Changing().isMade(1, () => log.append())).toBe(true);
-  });
-
-  it("is not made of a log that was cut, or that ends within a line", () => {
-    const cut = new Changing();
-    expect(cut.isMade(1, () => cut.fs.writeFileSync(path, Buffer.from(text.slice(0, 40))))).toBe(
-      false,
-    );
-    expect(new Changing(text.slice(0, -1)).isMade()).toBe(false);
-  });
-
-  it("takes checksums for granted only where they were confirmed", () => {
-    const log = new Changing();
-    log.engine.checkpoints.saveSync();
-    const stat = log.fs.statSync(path);
-    if (stat === null) throw new Error("no log");
-    const sums = savedSums(log.engine.settings, path, stat);
-    if (sums === undefined) throw new Error("no checksums");
-    expect(sumsEndOf(undefined)).toBe(0);
-    expect(sumsEndOf({ ...sums, isConfirmed: true })).toBe(text.length);
-    expect(sumsEndOf({ ...sums, isConfirmed: false })).toBe(0);
+  it("has checksums that are unconfirmed where there was no time to compare them", () => {
+    const long = ["x", "y", "z"].map((id) => userEntry(id, null, id.repeat(1_000_000)));
+    const { fs, ports, engine } = opened(jsonLines(sampleHeader(), ...long));
+    engine.checkpoints.saveSync();
+    const compute = (stepsMax: number): LogSums | undefined => {
+      let steps = 0;
+      const keeper = new SumKeeper({ ports, checkpointDir: undefined });
+      const run = keeper.computeMissing(engine.log.state, false, () => steps >= stepsMax);
+      for (let step = run.next(0); ; step = run.next(0)) {
+        if (step.done === true) return step.value;
+        steps += 1;
+      }
+    };
+    const all = compute(Infinity);
+    expect(all).toMatchObject({ end: engine.log.end, isConfirmed: true });
+    expect(sumsEndOf(all)).toBe(engine.log.end);
+    for (const steps of [0, 1]) {
+      const some = compute(steps);
+      expect(some).toEqual({ ...all, isConfirmed: false });
+      expect(sumsEndOf(some)).toBe(0);
+    }
+    changes["is replaced"](fs);
+    expect(compute(Infinity)).toBeUndefined();
   });
 });

@@ -9,6 +9,8 @@ import {
   userEntry,
 } from "@branchlog/core/testing";
 import { Engine } from "@branchlog/core/engine";
+import { TrackedLog } from "../../../packages/core/src/log/tracked-log.ts";
+import { LogFile } from "../../../packages/core/src/platform/log-file.ts";
 
 const path = "/s.jsonl";
 const whole = jsonLines(sampleHeader(), userEntry("a", null, "one"));
@@ -85,6 +87,31 @@ describe("a log that ends within a line", () => {
     grow(`${" and more".repeat(100)}\n${third}`);
     expect(ids()).toEqual(["a", "c"]);
     expect(engine.log.generation).toBe(generation + 1);
+  });
+
+  it("holds a line exactly, without its newline, not at all, or unknown if it is unreadable", () => {
+    const { engine, fs } = openedLog(`${whole}${second}`);
+    expect(new TrackedLog(new LogFile(fs, path), engine.settings).size).toBe(0);
+    const first = jsonLines(userEntry("a", null, "one"));
+    const holds = (id: string, text: string): string => engine.log.holds(id, Buffer.from(text));
+    expect(holds("a", first)).toBe("yes");
+    expect(holds("b", `${second}\n`)).toBe("unterminated");
+    expect(holds("c", first)).toBe("no");
+    for (const other of ["two", "longer"])
+      expect(holds("a", first.replace("one", other))).toBe("no");
+    const offsets = ["a", "c"].map((id) => engine.log.offsetOf(id));
+    expect(offsets).toEqual([whole.length - first.length, -1]);
+    fs.onCall = ({ name }) => {
+      if (name === "readSync") throw new Error("EIO: i/o error, read");
+    };
+    expect(holds("a", first)).toBe("unknown");
+  });
+
+  it("has a finding of an entry that is gone, without its place", () => {
+    const { engine } = openedLog(whole);
+    engine.findings.addMalformed({ entryId: "gone", reason: "no-replacement" });
+    const gone = { kind: "malformed-body", id: "gone", reason: "no-replacement" };
+    expect(engine.diagnostics).toEqual([gone]);
   });
 
   it("keeps what was pending when nothing but a space comes after it", async () => {

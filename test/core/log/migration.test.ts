@@ -1,35 +1,19 @@
-import {
-  appendFileSync,
-  copyFileSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  writeSync,
-} from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import type { EntryDraft, Session } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts, nodePorts } from "@branchlog/core/testing";
+import type { Session } from "@branchlog/core";
+import { userDraft } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
-import { Engine } from "@branchlog/core/engine";
-import { appendSync } from "../../support/engine-appends.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { temporaryFile } from "../../support/temporary-directory.ts";
 
 const fixture = (name: string): string =>
   fileURLToPath(new URL(`../../../fixtures/${name}.jsonl`, import.meta.url));
 
-function copyOf(name: string): string {
-  const path = join(temporaryDirectory(), "s.jsonl");
-  copyFileSync(fixture(name), path);
-  return path;
-}
+const copyOf = (name: string): string => temporaryFile(readFileSync(fixture(name)));
 
-const say: EntryDraft = {
-  type: "message",
-  message: { role: "user", content: "after the migration", timestamp: 1 },
-};
+const say = userDraft("after the migration");
 
 async function allEntries(session: Session): Promise<unknown[]> {
   const entries: unknown[] = [];
@@ -72,46 +56,6 @@ describe.each(["pi-v1", "pi-v1-boundaries", "pi-v2", "pi-v1-migrated"])("migrati
 });
 
 describe("migrating beside others", () => {
-  it("carries over what a writer without the lock appended to the old file", async () => {
-    const path = copyOf("pi-v1");
-    const line =
-      '{"type":"message","timestamp":"2025-06-18T10:00:00.000Z","message":{"role":"user","content":"late"}}\n';
-    const old = openSync(path, "a");
-    const fs = {
-      ...nodePorts.fs,
-      renameSync: (from: string, to: string) => {
-        nodePorts.fs.renameSync(from, to);
-        writeSync(old, line);
-      },
-    };
-    const session = await openSession(path, { ports: { fs } });
-    const entries = session.revision;
-    await session.append(say);
-    expect(session.revision).toBe(entries + 2);
-    const late = (await allEntries(session)).at(-2);
-    expect(late).toMatchObject({ type: "message", message: { content: "late" } });
-    expect(readFileSync(path, "utf8")).toContain("late");
-  });
-
-  it("includes what was appended while it converted", async () => {
-    const path = copyOf("pi-v1");
-    const line =
-      '{"type":"message","timestamp":"2025-06-18T10:00:00.000Z","message":{"role":"user","content":"delta"}}';
-    let isFirst = true;
-    const lock = {
-      tryAcquireSync: (name: string) => {
-        if (isFirst) appendFileSync(path, line);
-        isFirst = false;
-        return nodePorts.lock.tryAcquireSync(name);
-      },
-    };
-    const session = await openSession(path, { ports: { lock } });
-    await session.append(say);
-    const delta = (await allEntries(session)).at(-2);
-    expect(delta).toMatchObject({ message: { content: "delta" } });
-    expect((await verifySession(session)).ok).toBe(true);
-  });
-
   it("lets a second session continue that opened the old file", async () => {
     const path = copyOf("pi-v2");
     const one = await openSession(path);
@@ -123,53 +67,3 @@ describe("migrating beside others", () => {
     expect(readdirSync(dirname(path)).filter((file) => file.includes("-original"))).toHaveLength(1);
   });
 });
-
-describe("a migration that fails", () => {
-  it("at any file-system call leaves the old log or the new one, whole (Verifies: P12)", () => {
-    const bytes = readFileSync(fixture("pi-v1"));
-    const old = readEntries(bytes);
-    let failures = 0;
-    for (let n = 0; ; n += 1) {
-      const { fs, engine } = memoryEngine(bytes);
-      let calls = 0;
-      fs.onCall = () => {
-        calls += 1;
-        if (calls === n + 1) throw Object.assign(new Error("EIO: simulated"), { code: "EIO" });
-        return undefined;
-      };
-      const append = (): unknown => appendSync(engine, [{ draft: say }]);
-      try {
-        append();
-      } catch {
-        failures += 1;
-      }
-      const isDone = calls <= n;
-      fs.onCall = undefined;
-      const now = Engine.openSync("/s.jsonl", { ports: engine.settings.ports });
-      const entries = [...now.bodies.entriesSync(now.index.rows.count === 0 ? [] : rowsOf(now))];
-      const kept = entries.slice(0, old.length).map(({ entry }) => entry);
-      expect(JSON.stringify(kept)).toBe(JSON.stringify(old));
-      append();
-      if (isDone) break;
-    }
-    expect(failures).toBeGreaterThan(10);
-  });
-});
-
-function memoryEngine(bytes: Buffer): { fs: MemoryFileSystem; engine: Engine } {
-  const fs = new MemoryFileSystem();
-  const fd = fs.openSync("/s.jsonl", "create");
-  fs.writeSync(fd, bytes, 0, bytes.length);
-  fs.closeSync(fd);
-  const ports = createMemoryPorts({ fs });
-  return { fs, engine: Engine.openSync("/s.jsonl", { ports }) };
-}
-
-function readEntries(bytes: Buffer): unknown[] {
-  const { engine } = memoryEngine(bytes);
-  return [...engine.bodies.entriesSync(rowsOf(engine))].map(({ entry }) => entry);
-}
-
-function rowsOf(engine: Engine): number[] {
-  return Array.from({ length: engine.index.count }, (_, row) => row);
-}

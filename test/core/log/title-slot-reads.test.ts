@@ -13,6 +13,7 @@ import { descriptorPoolOf } from "@branchlog/core/files";
 import { reproducible } from "../../support/reproducible-ports.ts";
 import { thrownBy, typedError } from "../../support/typed-errors.ts";
 import { say } from "../live/support.ts";
+import { appendTo } from "../../support/append-to.ts";
 
 const path = "/s.jsonl";
 const slotBytes = 256;
@@ -20,7 +21,7 @@ const withSlot = readFileSync(
   fileURLToPath(new URL("../../../fixtures/omp-18.jsonl", import.meta.url)),
 );
 const withoutSlot = withSlot.subarray(slotBytes);
-const added = Buffer.from('{"type":"custom","id":"added","parentId":null,"customType":"c"}\n');
+const added = '{"type":"custom","id":"added","parentId":null,"customType":"c"}\n';
 
 interface Cost {
   readonly bytes: number;
@@ -47,29 +48,21 @@ async function costOf(
   const before = fs.callCount("readSync") + fs.callCount("read");
   await work({
     append: () => session.append(say("more")),
-    appendAsAnother: () => append(fs, added),
+    appendAsAnother: () => appendTo(fs, path, added),
     refresh: () => session.refresh(),
   });
   const reads = fs.callCount("readSync") + fs.callCount("read") - before;
   return { bytes: readCounter.bytes, reads };
 }
 
-function append(fs: MemoryFileSystem, bytes: Buffer): void {
-  const fd = fs.openSync(path, "append");
-  fs.writeSync(fd, bytes, 0, bytes.length);
-  fs.closeSync(fd);
-}
-
-describe("a refresh of a log that did not change", () => {
-  it("reads its title slot, and nothing of a log without one", async () => {
+describe("reading the title slot", () => {
+  it("is all that a refresh of an unchanged log reads, which is nothing without one", async () => {
     const refresh = (log: Buffer): Promise<Cost> => costOf(log, (use) => use.refresh());
     expect(await refresh(withSlot)).toEqual({ bytes: slotBytes, reads: 1 });
     expect(await refresh(withoutSlot)).toEqual({ bytes: 0, reads: 0 });
   });
-});
 
-describe("an append", () => {
-  it("reads the title slot once, and nothing of a log without one (Verifies: P17)", async () => {
+  it("is all that an append reads, which is nothing without one (Verifies: P17)", async () => {
     const five = (log: Buffer): Promise<Cost> =>
       costOf(log, async (use) => {
         for (let n = 0; n < 5; n += 1) await use.append();
@@ -77,10 +70,8 @@ describe("an append", () => {
     expect(await five(withSlot)).toEqual({ bytes: 5 * slotBytes, reads: 5 });
     expect(await five(withoutSlot)).toEqual({ bytes: 0, reads: 0 });
   });
-});
 
-describe("a refresh of a log that has grown", () => {
-  it("reads the title slot besides what it reads of a log without one", async () => {
+  it("comes on top of what a refresh reads of a log that has grown without one", async () => {
     const grown = (log: Buffer): Promise<Cost> =>
       costOf(log, (use) => {
         use.appendAsAnother();
@@ -138,7 +129,7 @@ function lookDisturbed(
     Engine.openSync(path, { ports: createMemoryPorts({ fs }), checkpoint: "off" });
   const engine = open();
   const seen = [factsOf(open)];
-  if (grows) append(fs, added);
+  if (grows) appendTo(fs, path, added);
   seen.push(factsOf(open));
   if (!isOpen) descriptorPoolOf(fs).closeIdle();
   let calls = 0;

@@ -11,6 +11,7 @@ import { verifySession } from "@branchlog/tools";
 import { sessionOver } from "../../support/engine-session.ts";
 import { failEveryCall, failingFileSystem } from "../../support/failing-calls.ts";
 import { thrownBy } from "../../support/typed-errors.ts";
+import { appendTo } from "../../support/append-to.ts";
 
 const path = "/s.jsonl";
 const header = '{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}\n';
@@ -19,12 +20,6 @@ const options = { lineBytesMax: 200, checkpointEveryBytes: 1 };
 /** An entry whose type comes last, which no agent writes. */
 const entry = (id: string, data: string): string =>
   `{"id":"${id}","data":"${data}","parentId":null,"customType":"c","type":"custom"}\n`;
-
-function append(fs: MemoryFileSystem, text: string): void {
-  const fd = fs.openSync(path, "append");
-  fs.writeSync(fd, Buffer.from(text), 0, text.length);
-  fs.closeSync(fd);
-}
 
 function facts({ index, diagnostics, log }: Engine): unknown {
   const { lines } = log.state.indexer;
@@ -57,13 +52,13 @@ describe("reading on that fails", () => {
         const failing = failingFileSystem(memory);
         const ports = createMemoryPorts({ fs: failing.fs });
         const engine = Engine.openSync(path, { ports, ...options });
-        append(memory, added);
+        appendTo(memory, path, added);
         failing.arm(n, { concerns: ({ name }) => name === "readSync", code: "EIO" });
         const error = thrownBy(() => engine.refreshSync());
         const hasFailed = failing.disarm();
         if (hasFailed) expect(error).toMatchObject({ code: "ERR_LOG_UNREADABLE" });
         engine.checkpoints.saveSync();
-        append(memory, entry("d", "x"));
+        appendTo(memory, path, entry("d", "x"));
         engine.refreshSync();
         const anew = Engine.openSync(path, { ports, ...options, checkpoint: "off" });
         expect(facts(engine)).toEqual(facts(anew));

@@ -1,6 +1,7 @@
 /**
  * How costs grow with the history, by counters instead of clocks: bytes read, lines parsed and
- * calls of the file system at n, 4 n and 16 n entries.
+ * calls of the file system at n, 4 n and 16 n entries. Nothing becomes quadratic in a long chain,
+ * below an entry with very many children, or with long ids.
  */
 import { copyFileSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +12,11 @@ import { createSession, openSession } from "@branchlog/core";
 import type { EntryDraft, OpenOptions, Session } from "@branchlog/core";
 import { SessionManager } from "@branchlog/agents/pi";
 import { ManualClock, nodePorts } from "@branchlog/core/testing";
+import { writeSessionFile } from "@branchlog/bench/generator";
+import type { GeneratorOptions } from "@branchlog/bench/generator";
+import { countNodes } from "../../../packages/bench/src/plain-session.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
+import { runs } from "../../support/fault-seed.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** What some work cost. */
@@ -171,4 +176,46 @@ describe("at n, 4 n and 16 n entries", () => {
       expect(counts.parses / files).toBeLessThanOrEqual(60);
     }
   });
+});
+
+const shapes: readonly (readonly [string, GeneratorOptions])[] = [
+  ["a chain", { shape: "chain" }],
+  ["very many children of one entry", { shape: "fan-out" }],
+  ["ids of 21 characters", { shape: "chain", idStyle: "nanoid" }],
+  ["ids of 72 characters", { shape: "chain", idStyle: "long" }],
+];
+
+describe.each(shapes)("%s", (_name, options) => {
+  it.each([1_000, runs(8_000, 32_000)])(
+    "is opened, told and shown in linear cost: %i entries",
+    async (entries) => {
+      const path = join(temporaryDirectory(), "session.jsonl");
+      const { contextMessages, tips } = writeSessionFile(path, { ...options, entries });
+      const { size } = statSync(path);
+      const open = (): Promise<Session> => opened(path, { access: "read", checkpoint: "off" });
+      // Every entry that may be a leaf is read once more, and confirmed.
+      const opening = await counted(open);
+      expect(opening.bytesRead).toBeLessThanOrEqual(2 * size + 65_536);
+      expect(opening.parses).toBeLessThanOrEqual(tips + 2);
+      expect(opening.calls).toBeLessThanOrEqual(20 + size / 65_536 + tips);
+
+      const session = await open();
+      // Each message once; those that lie close together are read together.
+      const context = await counted(async () => {
+        expect((await session.context()).messages).toHaveLength(contextMessages);
+      });
+      expect(context.parses).toBeLessThanOrEqual(contextMessages);
+      expect(context.bytesRead).toBeLessThanOrEqual(2 * size);
+      expect(context.calls).toBeLessThanOrEqual(20 + contextMessages);
+
+      const manager = SessionManager.open(path);
+      const tree = (): Promise<Counts> =>
+        counted(async () => expect(countNodes(manager.getTree())).toBe(entries));
+      // Each line once, to see that it is JSON; then bodies are read when they are used.
+      const first = await tree();
+      expect(first.parses).toBeLessThanOrEqual(entries);
+      expect(first.bytesRead).toBeLessThanOrEqual(2 * size);
+      expect(await tree()).toMatchObject({ parses: 0, bytesRead: 0 });
+    },
+  );
 });

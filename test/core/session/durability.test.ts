@@ -9,15 +9,14 @@ import {
   MemoryFileSystem,
   MemoryLock,
   createMemoryPorts,
+  sampleHeader,
   userDraft,
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
-import { encodeDraft } from "@branchlog/core/rows";
-import { appendItem } from "../../../packages/core/src/append/request.ts";
-import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
+import { unsyncedEntriesMax } from "../../../packages/core/src/limits.ts";
 import { deferred } from "../../../packages/core/src/append/deferred.ts";
 import type { Deferred } from "../../../packages/core/src/append/deferred.ts";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { BlockingSession } from "../../support/blocking-session.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 
 const path = "/s.jsonl";
@@ -64,17 +63,6 @@ class World {
     return openSession(path, { ports: this.ports, durability });
   }
 
-  engine(durability: Durability): { append: (text: string) => string; engine: Engine } {
-    const engine = Engine.openSync(path, { ports: this.ports, durability });
-    const leaf = new LeafCursor(true, engine.tailId);
-    const append = (text: string): string => {
-      const items = [appendItem(encodeDraft(userDraft(text), "2026-01-01T00:00:00.000Z"))];
-      const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
-      return engine.appender.appendSync(request, leaf)[0]?.id ?? "";
-    };
-    return { append, engine };
-  }
-
   /** Syncs of data since this was asked last. */
   syncs(): number {
     const { memory } = this;
@@ -89,6 +77,16 @@ class World {
   }
 
   #counted = 0;
+}
+
+/** A new log with a session that appends to it; the syncs of creating it are not counted. */
+async function opened(
+  durability: Durability,
+): Promise<{ readonly world: World; readonly session: Session }> {
+  const world = new World();
+  const session = await world.create(durability);
+  world.syncs();
+  return { world, session };
 }
 
 async function turns(count = 5): Promise<void> {
@@ -112,7 +110,7 @@ describe("os, the default", () => {
     const session = await createSession(path, { ports: world.ports });
     world.syncs();
     await Promise.all([1, 2, 3].map((n) => session.append(userDraft(`${n}`))));
-    world.engine("os").append("4");
+    BlockingSession.open(path, { ports: world.ports }).append({ draft: userDraft("4") });
     await session.close();
     expect(world.syncs()).toBe(0);
   });
@@ -120,16 +118,13 @@ describe("os, the default", () => {
 
 describe("disk", () => {
   it("syncs once for all that was written together (Verifies: P5)", async () => {
-    const world = new World();
-    const session = await world.create("disk");
-    world.syncs();
+    const { world, session } = await opened("disk");
     await Promise.all(Array.from({ length: 64 }, (_, n) => session.append(userDraft(`${n}`))));
     expect(world.syncs()).toBe(1);
   });
 
   it("acknowledges when the disk has it, and continues writing meanwhile (Verifies: P5)", async () => {
-    const world = new World();
-    const session = await world.create("disk");
+    const { world, session } = await opened("disk");
     world.isPatient = true;
     const first = session.append(userDraft("1"));
     await turns();
@@ -152,41 +147,19 @@ describe("disk", () => {
     expect(world.underWay).toHaveLength(2);
   });
 
-  it("of several sessions of one log share a sync", async () => {
-    const world = new World();
-    const sessions = [
-      await world.create("disk"),
-      await world.open("disk"),
-      await world.open("disk"),
-    ];
-    world.isPatient = true;
-    const first = sessions[0]?.append(userDraft("1"));
-    await turns();
-    const others = sessions.map((session, n) => session.append(userDraft(`${n}`)));
-    await turns();
-    expect(world.underWay).toHaveLength(1);
-    world.underWay[0]?.resolve();
-    await first;
-    await turns();
-    expect(world.underWay).toHaveLength(2);
-    world.underWay[1]?.resolve();
-    await Promise.all(others);
-  });
-
   it("syncs before a blocking append returns, and again for a retry", () => {
     const world = new World();
-    Engine.createSync(path, sessionHeader, { ports: world.ports });
+    const options = { ports: world.ports, durability: "disk" } as const;
+    const session = BlockingSession.create(path, sampleHeader(), options);
     world.syncs();
-    const { append } = world.engine("disk");
-    append("1");
+    session.append({ draft: userDraft("1") });
     expect(world.syncs()).toBe(1);
-    for (let n = 0; n < 10; n += 1) append(`${n}`);
+    for (let n = 0; n < 10; n += 1) session.append({ draft: userDraft(`${n}`) });
     expect(world.syncs()).toBe(10);
   });
 
   it("waits for what is under way when the session is closed", async () => {
-    const world = new World();
-    const session = await world.create("disk");
+    const { world, session } = await opened("disk");
     world.isPatient = true;
     const append = session.append(userDraft("1"));
     const closed = session.close();
@@ -213,9 +186,7 @@ describe("disk", () => {
 
 describe("an interval", () => {
   it("syncs once after it, what was written within (Verifies: P5)", async () => {
-    const world = new World();
-    const session = await world.create({ intervalMs: 100 });
-    world.syncs();
+    const { world, session } = await opened({ intervalMs: 100 });
     for (let n = 0; n < 5; n += 1) await session.append(userDraft(`${n}`));
     world.clock.advance(99);
     await turns();
@@ -232,22 +203,13 @@ describe("an interval", () => {
     expect(world.syncs()).toBe(1);
   });
 
-  it("is not waited out by close", async () => {
-    const world = new World();
-    const session = await world.create({ intervalMs: 100 });
-    world.syncs();
-    await session.append(userDraft("1"));
-    await session.close();
-    expect(world.syncs()).toBe(1);
-  });
-
   it("holds for a caller that blocks and never gives a timer the time", () => {
     const world = new World();
-    Engine.createSync(path, sessionHeader, { ports: world.ports });
-    const { append } = world.engine({ intervalMs: 10 });
+    const options = { ports: world.ports, durability: { intervalMs: 10 } };
+    const session = BlockingSession.create(path, sampleHeader(), options);
     world.syncs();
     for (let n = 0; n < 100; n += 1) {
-      append(`${n}`);
+      session.append({ draft: userDraft(`${n}`) });
       world.clock.advance(1);
     }
     const syncs = world.syncs();
@@ -255,9 +217,18 @@ describe("an interval", () => {
     expect(syncs).toBeLessThanOrEqual(11);
   });
 
+  it("ends early when too many entries wait for it, and not for one less", async () => {
+    const { world, session } = await opened({ intervalMs: 1000 });
+    const drafts = Array.from({ length: unsyncedEntriesMax - 1 }, () => userDraft(""));
+    await session.appendAll(drafts);
+    expect(world.syncs()).toBe(0);
+    await session.append(userDraft("last"));
+    await turns();
+    expect(world.syncs()).toBe(1);
+  });
+
   it("tells of a failed sync at the next append", async () => {
-    const world = new World();
-    const session = await world.create({ intervalMs: 100 });
+    const { world, session } = await opened({ intervalMs: 100 });
     const { id } = await session.append(userDraft("1"));
     world.failures = 1;
     world.clock.advance(100);
@@ -270,30 +241,8 @@ describe("an interval", () => {
 });
 
 describe("a sync that fails", () => {
-  it("fails all waiters, and the appends made meanwhile", async () => {
-    const world = new World();
-    const session = await world.create("disk");
-    world.isPatient = true;
-    const first = [1, 2].map((n) => session.append(userDraft(`${n}`)));
-    await turns();
-    const second = session.append(userDraft("3"), { id: "third" });
-    await turns();
-    world.failures = 1;
-    world.isPatient = false;
-    world.underWay[0]?.resolve();
-    const settled = await Promise.allSettled([...first, second]);
-    for (const one of settled) {
-      expect(one).toMatchObject({ reason: { code: "ERR_DURABILITY_UNKNOWN" } });
-    }
-    expect(settled[2]).toMatchObject({ reason: { written: ["third"] } });
-    // They are in the log as far as the system is concerned, and the session knows them.
-    expect(session.revision).toBe(3);
-    expect(session.leaf).toBe("third");
-  });
-
   it("stops appends until what it left in doubt was written again (Verifies: P5)", async () => {
-    const world = new World();
-    const session = await world.create("disk");
+    const { world, session } = await opened("disk");
     const known = await session.append(userDraft("known"));
     world.failures = 1;
     const doubted = Promise.allSettled([
@@ -328,8 +277,7 @@ describe("a sync that fails", () => {
   });
 
   it("is recovered from once the lock can be made again, and nothing is written before", async () => {
-    const world = new World();
-    const session = await world.create("disk");
+    const { world, session } = await opened("disk");
     world.failures = 1;
     const doubted = session.append(userDraft("1"), { id: "one" });
     await expect(doubted).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN" });
@@ -348,8 +296,7 @@ describe("a sync that fails", () => {
 
   it("writes again what the log still shows, and nothing that is something else now", async () => {
     for (const change of ["cut", "changed"]) {
-      const world = new World();
-      const session = await world.create("disk");
+      const { world, session } = await opened("disk");
       world.failures = 1;
       await Promise.allSettled([
         session.append(userDraft("1"), { id: "one" }),
@@ -368,8 +315,7 @@ describe("a sync that fails", () => {
   });
 
   it("stays in doubt when what is appended again is disturbed", async () => {
-    const world = new World();
-    const session = await world.create("disk");
+    const { world, session } = await opened("disk");
     world.failures = 1;
     await session.append(userDraft("1"), { id: "one" }).catch(() => undefined);
     // As a program that appends without a lock, at each write.
@@ -386,74 +332,11 @@ describe("a sync that fails", () => {
     expect((await world.open("os")).leaf).toBe("one");
   });
 
-  it("stops all writers of the log, until one of them wrote again what is in doubt", async () => {
-    const world = new World();
-    const session = await world.create("disk");
-    const other = await world.open({ intervalMs: 100 });
-    await other.append(userDraft("calm"));
-    world.failures = 1;
-    const code = "ERR_DURABILITY_UNKNOWN";
-    await expect(session.append(userDraft("1"), { id: "one" })).rejects.toMatchObject({ code });
-    const reopened = await world.open("disk");
-    for (const stopped of [session, other, reopened]) {
-      await expect(stopped.append(userDraft("2"))).rejects.toMatchObject({ code, written: [] });
-    }
-    const { appendedAgain } = await other.recover();
-    expect(appendedAgain).toHaveLength(2);
-    expect(appendedAgain).toContain("one");
-    for (const free of [session, other, reopened]) await free.append(userDraft("3"));
-  });
-
-  it("under way leaves in doubt what a blocking sync was told is on the disk", async () => {
-    const world = new World();
-    const session = await world.create("disk");
-    world.isPatient = true;
-    const first = session.append(userDraft("1"), { id: "one" });
-    await turns();
-    const { append } = world.engine("disk");
-    const second = append("2");
-    world.failures = 1;
-    world.underWay[0]?.resolve();
-    await expect(first).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN" });
-    world.isPatient = false;
-    expect((await session.recover()).appendedAgain).toEqual(["one", second]);
-  });
-
-  it("fails the blocking append that made it, and those after it", () => {
-    const world = new World();
-    Engine.createSync(path, sessionHeader, { ports: world.ports });
-    const { append } = world.engine("disk");
-    append("1");
-    world.failures = 1;
-    expect(() => append("2")).toThrow(expect.objectContaining({ code: "ERR_DURABILITY_UNKNOWN" }));
-    expect(() => append("3")).toThrow(expect.objectContaining({ code: "ERR_DURABILITY_UNKNOWN" }));
-    expect(world.lines).toHaveLength(3);
-    world.engine("os").append("4");
-  });
-
   it("is reported by close, if it was not reported before", async () => {
-    const world = new World();
-    const session = await world.create({ intervalMs: 100 });
+    const { world, session } = await opened({ intervalMs: 100 });
     const { id } = await session.append(userDraft("1"));
     world.failures = 1;
     const closed = session.close();
     await expect(closed).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", written: [id] });
   });
 });
-
-it.each([{ intervalMs: 0 }, { intervalMs: Number.NaN }, {}, "disc"])(
-  "a durability of %j is refused",
-  async (durability) => {
-    const options = { durability } as { durability: Durability };
-    const created = createSession("/x.jsonl", { ...options, ports: new World().ports });
-    await expect(created).rejects.toMatchObject({ code: "ERR_INVALID_ARGUMENT" });
-  },
-);
-
-const sessionHeader = {
-  type: "session",
-  version: 3,
-  id: "s",
-  timestamp: "2026-01-01T00:00:00.000Z",
-  cwd: "/w",
-} as const;

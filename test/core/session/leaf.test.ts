@@ -1,11 +1,11 @@
 /** The leaf of a session after moves, failures and appends of others. */
-import { appendFileSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession, memorySession, openSession } from "@branchlog/core";
-import type { Session } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts, userDraft } from "@branchlog/core/testing";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import type { OpenOptions, Session } from "@branchlog/core";
+import { userDraft, jsonLines, sampleHeader } from "@branchlog/core/testing";
+import { temporaryDirectory, temporaryFile } from "../../support/temporary-directory.ts";
 import { runs } from "../../support/fault-seed.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
@@ -28,53 +28,6 @@ const idsOf = (entries: readonly { readonly id: string }[]): string[] =>
   entries.map(({ id }) => id);
 
 describe("the leaf and other writers", () => {
-  it("can append again after a rejection once the session looked, moved or followed", async () => {
-    const session = await newSession();
-    const { id } = await session.append(userDraft("1"));
-    const reject = { onDiverged: "reject" } as const;
-    const looks = [
-      () => session.refresh(),
-      () => session.moveTo(id),
-      () => session.follow(),
-    ] as const;
-    for (const [number, look] of looks.entries()) {
-      appendFileSync(session.path, line(`other ${number}`, id));
-      const diverged = { code: "ERR_DIVERGED" };
-      await expect(session.append(userDraft("2"), reject)).rejects.toMatchObject(diverged);
-      await look();
-      await session.append(userDraft("3"), reject);
-    }
-  });
-
-  it("takes a label along at the tail, and leaves it behind elsewhere", async () => {
-    const session = await newSession();
-    const { id } = await session.append(userDraft("1"));
-    appendFileSync(session.path, line("other", id));
-    const label = { type: "label", targetId: id, label: "here" } as const;
-    expect(await session.append(label)).toMatchObject({ attachedTo: "tail", parentId: "other" });
-    expect(session.leaf).toBe(id);
-    appendFileSync(session.path, line("another", id));
-    await session.refresh();
-    await session.follow();
-    const followed = await session.append(label);
-    expect(followed).toMatchObject({ attachedTo: "leaf", parentId: "another" });
-    expect(session.leaf).toBe(followed.id);
-  });
-
-  it("moves in its turn among appends that were asked for before and after", async () => {
-    const session = await newSession();
-    const first = await session.append(userDraft("1"));
-    const second = await session.append(userDraft("2"));
-    mkdirSync(`${session.path}.branchlog-lock`);
-    const third = session.append(userDraft("3"));
-    const moved = session.moveTo(first.id);
-    const fourth = session.append(userDraft("4"));
-    rmdirSync(`${session.path}.branchlog-lock`);
-    await moved;
-    expect((await third).parentId).toBe(second.id);
-    expect((await fourth).parentId).toBe(first.id);
-  });
-
   it("follows in its turn, so that each append goes where it was when it was asked for", async () => {
     const session = await newSession();
     const first = await session.append(userDraft("1"));
@@ -119,27 +72,6 @@ describe("the leaf and other writers", () => {
 });
 
 describe("the leaf and failures", () => {
-  it("is the last entry of a failed batch that was written", async () => {
-    const fs = new MemoryFileSystem();
-    const session = await memorySession({ ports: createMemoryPorts({ fs }) });
-    await session.append(userDraft("1"));
-    let writes = 0;
-    fs.onCall = ({ name }) => {
-      if (name !== "writeSync") return undefined;
-      writes += 1;
-      if (writes === 1) return "short";
-      throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
-    };
-    const failed = await session
-      .appendAll([userDraft("2"), userDraft("x".repeat(500))])
-      .catch((error: unknown) => error);
-    fs.onCall = undefined;
-    const { leaf } = session;
-    expect(failed).toMatchObject({ code: "ERR_APPEND_FAILED", written: [leaf] });
-    expect((await session.append(userDraft("3"))).parentId).toBe(leaf);
-    expect(await session.branch()).toHaveLength(3);
-  });
-
   it("stays where it is when an old append is retried", async () => {
     const session = await memorySession();
     await session.append(userDraft("1"), { id: "one" });
@@ -150,100 +82,52 @@ describe("the leaf and failures", () => {
     });
     expect(session.leaf).toBe(id);
   });
-
-  it("moves to a retried entry that had been written unnoticed", async () => {
-    const fs = new MemoryFileSystem();
-    const ports = createMemoryPorts({ fs });
-    const session = await createSession("/s.jsonl", { ports, cwd: "/w" });
-    const other = await openSession("/s.jsonl", { ports });
-    await other.append(userDraft("1"), { id: "one" });
-    await session.append(userDraft("1"), { id: "one" });
-    expect((await session.append(userDraft("2"))).parentId).toBe("one");
-  });
-
-  it("is no parent once it is gone from the log", async () => {
-    const session = await newSession();
-    await session.append(userDraft("1"));
-    writeFileSync(session.path, `${JSON.stringify(session.header)}\n${line("z", null)}`);
-    await expect(session.append(userDraft("2"))).rejects.toMatchObject({ code: "ERR_DIVERGED" });
-    expect(session.tips()).toMatchObject([{ id: "z" }]);
-  });
-
-  it("is never an entry without an id", async () => {
-    const session = await memorySession();
-    const invalid = { code: "ERR_INVALID_ARGUMENT" };
-    await expect(session.append(userDraft("1"), { id: "" })).rejects.toMatchObject(invalid);
-  });
 });
 
 describe("lines that only look like entries", () => {
-  const open = (...lines: string[]): Promise<Session> => {
-    const path = join(temporaryDirectory(), "s.jsonl");
-    const header = { type: "session", version: 3, id: "s", timestamp: stamp, cwd: "/w" };
-    writeFileSync(path, `${JSON.stringify(header)}\n${lines.join("")}`);
-    return openSession(path);
-  };
+  const open = (lines: readonly string[], options: OpenOptions = {}): Promise<Session> =>
+    openSession(temporaryFile(jsonLines(sampleHeader()) + lines.join("")), options);
 
   it("are no tips when an own append ended them", async () => {
-    const session = await open(line("a", null), torn("b", "a"));
+    const session = await open([line("a", null), torn("b", "a")]);
     const { id } = await session.append(userDraft("1"));
     expect(idsOf(session.tips())).toEqual([id]);
     expect(session.diagnostics).toMatchObject([{ kind: "damaged-entry", id: "b" }]);
   });
 
-  it("are neither tail nor leaf though a child is before them", async () => {
-    const session = await open(line("a", null), line("c", "b"), `${torn("b", "a")}\n`);
-    expect([session.tail, session.leaf]).toEqual(["c", "c"]);
-  });
-
-  it("do not come back as tips from behind one another", async () => {
-    const session = await open(line("a", null), `${torn("b", "a")}\n`, `${torn("b", "a")}\n`);
-    expect(idsOf(session.tips())).toEqual(["a"]);
+  it.each([1_000_000, 10])("are no entries to move to, lineBytesMax %i", async (lineBytesMax) => {
+    const lines = [line("a", null), `${torn("b", "a")}\n`, line("c", "b")];
+    const session = await open(lines, { access: "read", lineBytesMax });
+    const notFound = { code: "ERR_ENTRY_NOT_FOUND", id: "b" };
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await expect(session.moveTo("b")).rejects.toMatchObject(notFound);
+      expect(session.leaf).toBe("c");
+    }
+    expect(session.diagnostics).toMatchObject([{ kind: "damaged-entry", id: "b", line: 3 }]);
+    await session.moveTo("a");
     expect(session.leaf).toBe("a");
   });
 
-  it("are no tips when their only child moves elsewhere", async () => {
-    const session = await open(line("a", null), `${torn("b", "a")}\n`, line("c", "b"));
-    appendFileSync(session.path, line("c", "a"));
-    await session.refresh();
-    expect(idsOf(session.tips())).toEqual(["c"]);
-  });
-
-  it("never hide the entry whose id they repeat", async () => {
-    const session = await open(line("a", null), line("b", "a"), `${torn("a", null)}\n`);
-    expect(idsOf(await session.branch("b"))).toEqual(["a", "b"]);
-    expect(await session.entry("a")).toMatchObject({ id: "a" });
+  it("leave it to the readable entry that they hid to be moved to, also when saved", async () => {
+    const lines = [line("a", null), line("b", "a"), `${torn("b", "a")}\n`, line("c", "b")];
+    const options = { checkpointEveryBytes: 1 };
+    const session = await open(lines, options);
+    await session.moveTo("b");
+    expect(idsOf(await session.branch())).toEqual(["a", "b"]);
+    await session.close();
+    const again = await openSession(session.path, options);
+    await again.moveTo("b");
+    expect(idsOf(await again.branch())).toEqual(["a", "b"]);
   });
 
   it("cost a tree no more when each is below another", async () => {
     const count = runs(8_000, 30_000);
     const damaged = Array.from({ length: count }, (_, i) => `${torn(`d${i}`, `d${i - 1}`)}\n`);
     const below = Array.from({ length: count }, (_, i) => line(`c${i}`, `d${count - 1}`));
-    const session = await open(line("d-1", null), ...damaged, ...below);
+    const session = await open([line("d-1", null), ...damaged, ...below]);
     for await (const _ of session.entries()) continue;
     // One walk per entry through all the damage would outlast the patience of the test.
     expect(session.tree().children("d-1")).toHaveLength(count);
     expect(session.diagnostics).toHaveLength(1000);
-  });
-});
-
-describe("ids of odd forms", () => {
-  it.each([
-    ["a name of objects", "__proto__"],
-    ["upper case", "ABCDEF01"],
-    ["no ASCII", "é"],
-    ["half a character", "\ud800"],
-    ["half a character and more", "\udfff and more"],
-    ["70,000 characters", "x".repeat(70_000)],
-  ])("work as any other: %s", async (_, id) => {
-    const session = await newSession();
-    await session.append(userDraft("0"), { id: "\ud801" });
-    await session.append(userDraft("1"), { id });
-    await session.append(userDraft("2"));
-    const again = await openSession(session.path, { access: "read" });
-    for (const one of [session, again]) {
-      expect(await one.entry(id)).toMatchObject({ id, parentId: "\ud801" });
-      expect(await one.branch()).toHaveLength(3);
-    }
   });
 });

@@ -6,13 +6,10 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { applyRepair, planRepair, verifySession } from "@branchlog/tools";
 import { deleteSession } from "@branchlog/library";
-import { nodePorts } from "@branchlog/core/testing";
+import { nodePorts, userDraft } from "@branchlog/core/testing";
 import { hashedName } from "@branchlog/core/files";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { sidecarPath } from "../../../packages/core/src/platform/sidecar.ts";
-
-const say = (content: string) =>
-  ({ type: "message", message: { role: "user", content, timestamp: 1 } }) as const;
 
 /** A path whose file name has exactly so many bytes. */
 function pathOf(bytes: number, character = "n"): string {
@@ -22,20 +19,6 @@ function pathOf(bytes: number, character = "n"): string {
   const filler = "f".repeat(bytes - ending.length - count * width);
   return join(temporaryDirectory(), `${character.repeat(count)}${filler}${ending}`);
 }
-
-describe("the name of a sidecar", () => {
-  it("is that of its log as long as it has 255 bytes, then a hash that processes share", () => {
-    const ending = ".ckpt";
-    for (const character of ["n", "é", "名"]) {
-      const width = Buffer.byteLength(character);
-      const most = character.repeat(Math.floor(250 / width));
-      const name = most + "f".repeat(250 - Buffer.byteLength(most));
-      expect(sidecarPath(`/d/${name}`, ending)).toBe(`/d/${name}${ending}`);
-      expect(sidecarPath(`/d/${name}f`, ending)).toBe(`/d/${hashedName(`${name}f`)}${ending}`);
-    }
-    expect(hashedName("s.jsonl")).toMatch(/^\.branchlog-[0-9a-f]{32}$/);
-  });
-});
 
 describe.each([
   [192, "n"],
@@ -48,12 +31,12 @@ describe.each([
     const path = pathOf(bytes, character);
     const one = await createSession(path);
     const other = await openSession(path, { checkpointEveryBytes: 1 });
-    await one.append(say("first"));
-    await other.append(say("second"));
+    await one.append(userDraft("first"));
+    await other.append(userDraft("second"));
     const held = nodePorts.lock.tryAcquireSync(path);
     expect(held).not.toBeNull();
     await expect(
-      openSession(path, { lockWaitMs: 1 }).then((s) => s.append(say("no"))),
+      openSession(path, { lockWaitMs: 1 }).then((s) => s.append(userDraft("no"))),
     ).rejects.toMatchObject({ code: "ERR_LOCK_TIMEOUT", lock: { holder: { isOwnProcess: true } } });
     held?.releaseSync();
     await other.close();
@@ -75,7 +58,7 @@ describe.each([
       `${old}{"type":"message","timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"hello","timestamp":1}}\n`,
     );
     const session = await openSession(path);
-    await session.append(say("migrates"));
+    await session.append(userDraft("migrates"));
     await session.close();
     writeFileSync(path, "this is no JSON\n", { flag: "a" });
     const { salvage, original } = await applyRepair(await planRepair(path));
@@ -102,6 +85,7 @@ describe("the path of a sidecar", () => {
         const long = Buffer.byteLength(name) > 255 - ".branchlog-lock".length;
         expect(sidecar).toBe(`${long ? `/d/${hashedName(name)}` : path}.branchlog-lock`);
         expect(Buffer.byteLength(sidecar.slice("/d/".length))).toBeLessThanOrEqual(255);
+        expect(hashedName(name)).toMatch(/^\.branchlog-[0-9a-f]{32}$/);
       }),
     );
   });

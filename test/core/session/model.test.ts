@@ -11,6 +11,7 @@ import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { reproducible } from "../../support/reproducible-ports.ts";
 import { NaiveLog } from "./naive-log.ts";
 import type { NaiveRow } from "./naive-log.ts";
+import { appendTo } from "../../support/append-to.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
 
@@ -179,10 +180,7 @@ class World {
   }
 
   #write(text: string): void {
-    const fd = this.fs.openSync(this.path, "append");
-    const bytes = Buffer.from(text);
-    this.fs.writeSync(fd, bytes, 0, bytes.length);
-    this.fs.closeSync(fd);
+    appendTo(this.fs, this.path, text);
   }
 
   async #move(actor: Actor, b: number): Promise<void> {

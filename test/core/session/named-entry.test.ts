@@ -1,29 +1,8 @@
-/** Entries that a caller names: ids that are none, unknown ids, ids of damaged lines. */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+/** Entries that a caller names: ids that are none, and unknown ids. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { memorySession, openSession } from "@branchlog/core";
+import { memorySession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
-
-const stamp = "2026-01-01T00:00:00.000Z";
-const header = JSON.stringify({ type: "session", version: 3, id: "s", timestamp: stamp, cwd: "/" });
-
-function line(id: string, parentId: string | null): string {
-  const message = { role: "user", content: id, timestamp: 1 };
-  return JSON.stringify({ type: "message", id, parentId, timestamp: stamp, message });
-}
-
-/** A line that looks like a message and is none. */
-const torn = (id: string, parentId: string | null): string =>
-  line(id, parentId).replace('"content":', '"content"::');
-
-function fileOf(...lines: readonly string[]): string {
-  const path = join(temporaryDirectory(), "s.jsonl");
-  writeFileSync(path, [header, ...lines, ""].join("\n"));
-  return path;
-}
 
 /** Every question that names an entry; `id` need not be one. */
 const questions = {
@@ -80,34 +59,5 @@ describe.each(Object.entries(questions))("%s", (name, ask) => {
           expect(failure).toMatchObject({ code: "ERR_ENTRY_NOT_FOUND", id });
       }),
     );
-  });
-});
-
-describe("moving to a damaged entry", () => {
-  it("is moving to no entry, also if its line was not read before", async () => {
-    const path = fileOf(line("a", null), torn("b", "a"), line("c", "b"));
-    const session = await openSession(path, { access: "read" });
-    const notFound = { code: "ERR_ENTRY_NOT_FOUND", id: "b" };
-    for (let attempt = 0; attempt < 2; attempt += 1) {
-      await expect(session.moveTo("b")).rejects.toMatchObject(notFound);
-      expect(session.leaf).toBe("c");
-    }
-    expect(session.diagnostics).toMatchObject([{ kind: "damaged-entry", id: "b", line: 3 }]);
-    await session.moveTo("a");
-    expect(session.leaf).toBe("a");
-  });
-
-  it("is the same for a line too long to be built", async () => {
-    const path = fileOf(line("a", null), torn("b", "a"), line("c", "b"));
-    const session = await openSession(path, { access: "read", lineBytesMax: 10 });
-    await expect(session.moveTo("b")).rejects.toMatchObject({ code: "ERR_ENTRY_NOT_FOUND" });
-    await session.moveTo("a");
-  });
-
-  it("leads to the readable entry that it hid", async () => {
-    const path = fileOf(line("a", null), line("b", "a"), torn("b", "a"), line("c", "b"));
-    const session = await openSession(path, { access: "read" });
-    await session.moveTo("b");
-    expect((await session.branch()).map(({ id }) => id)).toEqual(["a", "b"]);
   });
 });

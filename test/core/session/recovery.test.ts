@@ -57,16 +57,6 @@ describe("a log that was deleted", () => {
     expect((await openSession(session.path)).revision).toBe(2);
   });
 
-  it("is written back once, by whichever session comes first", async () => {
-    const session = await newSession();
-    const other = await openSession(session.path);
-    unlinkSync(session.path);
-    expect(await session.recover()).toMatchObject({ isRestored: true });
-    await session.append(userDraft("2"));
-    expect(await other.recover()).toEqual(nothing);
-    expect(other.revision).toBe(2);
-  });
-
   it("is given up, and told so, if it is not open here any more", async () => {
     const session = await newSession();
     unlinkSync(session.path);

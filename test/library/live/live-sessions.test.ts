@@ -2,7 +2,6 @@
 import { linkSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readCounter } from "@branchlog/streaming";
 import { createSession, openSession } from "@branchlog/core";
 import { sessions$ } from "@branchlog/library/live";
 import type { LiveSessions } from "@branchlog/library/live";
@@ -91,32 +90,6 @@ describe("the sessions of a directory", () => {
     await watching.until(({ sessions }) => sessions.length === 0);
     expect(found.sessions[0]?.summary.messageCount).toBe(1);
     watching.end();
-  });
-
-  it("are read on from where they were read to, not from their start", async () => {
-    const directory = temporaryDirectory();
-    const path = join(directory, "one.jsonl");
-    await newSession(path, "long ".repeat(200_000));
-    const watching = new Watching(directory, { pollMs: Infinity });
-    await watching.until(({ sessions }) => sessions.length === 1);
-    const session = await openSession(path);
-    const before = readCounter.bytes;
-    await session.append({ type: "session_info", name: "N" });
-    await watching.until((list) => namesIn(list)[0] === "N");
-    expect(readCounter.bytes - before).toBeLessThan(100_000);
-    watching.end();
-  });
-
-  it("are found by the poll where no hint comes", async () => {
-    const directory = temporaryDirectory();
-    const ports = { hints: new MemoryHints(), clock: new ManualClock(Date.now()) };
-    const watching = new Watching(directory, { pollMs: 1000, ports });
-    await watching.until(() => true);
-    await newSession(join(directory, "one.jsonl"));
-    ports.clock.advance(1000);
-    await watching.until(({ sessions }) => sessions.length === 1);
-    watching.end();
-    expect(ports.hints.watcherCount).toBe(0);
   });
 
   it("come at once to a later subscriber, as all there are", async () => {
@@ -235,11 +208,5 @@ describe("the sessions of a directory", () => {
       clock.advance(1000);
     }
     watching.end();
-  });
-
-  it("refuse a poll that is none", () => {
-    expect(() => sessions$("x", { pollMs: 0 })).toThrow(
-      expect.objectContaining({ code: "ERR_INVALID_ARGUMENT" }),
-    );
   });
 });

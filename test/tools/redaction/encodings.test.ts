@@ -1,4 +1,7 @@
-/** The laws of decoded views: whatever encodes a secret, no reader of an export decodes it. */
+/**
+ * Whatever encodes a secret, no reader of an export decodes it: as laws, and as the table of kinds
+ * and forms of docs/redaction.md.
+ */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Redactor } from "../../../packages/tools/src/redaction/redactor.ts";
@@ -7,12 +10,16 @@ import {
   base64Url,
   jsonEscaped,
   percentEncoded,
+  secretForms,
   secretKinds,
   secretsRead,
   shellEscaped,
   shellQuoted,
   wrapped,
 } from "../../support/secret-kinds.ts";
+import type { SecretForm, SecretKind } from "../../support/secret-kinds.ts";
+import { runs } from "../../support/fault-seed.ts";
+import { readDocument } from "../../tidy/documents.ts";
 
 function redacted(text: string): string {
   const line = JSON.stringify({ id: "1", text });
@@ -100,5 +107,43 @@ describe("the law of encodings", () => {
         expect(redacted(encoded)).toBe(JSON.stringify({ id: "1", text: encoded }));
       }),
     );
+  });
+});
+
+const samples = Array.from({ length: runs(3, 12) }, (_, number) => number);
+
+function isMissed({ sample }: SecretKind, { textsOf }: SecretForm): boolean {
+  return samples.some((number) => {
+    const secret = sample(number);
+    return textsOf(secret).some(
+      (text) => secretsRead(redacted(`Before.\n${text}\nBehind.`), secret.secrets).length > 0,
+    );
+  });
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
+}
+
+describe("the table of kinds and forms", () => {
+  it("says of each kind in which forms redaction finds it", () => {
+    const rows = secretKinds.map((kind) => {
+      const cells = secretForms.map((form) => (isMissed(kind, form) ? "no" : "yes"));
+      return row([kind.name, ...cells]);
+    });
+    const head = [row(["kind", ...secretForms.map(({ name }) => name)]), "|---".repeat(9) + "|"];
+    const table = [...head, ...rows].join("\n");
+    expect(readDocument("docs/redaction.md").text).toContain(`\n${table}\n`);
+  });
+
+  it("is made from texts in which a reader finds the secrets that are not redacted", () => {
+    for (const { sample } of secretKinds) {
+      const secret = sample(1);
+      for (const { textsOf } of secretForms) {
+        for (const text of textsOf(secret)) {
+          expect(secretsRead(JSON.stringify({ text }), secret.secrets, 3)).not.toEqual([]);
+        }
+      }
+    }
   });
 });

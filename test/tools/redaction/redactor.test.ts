@@ -5,6 +5,8 @@ import { isBranchlogError } from "@branchlog/core";
 import { Redactor } from "../../../packages/tools/src/redaction/redactor.ts";
 import { plantedSecrets, secretsIn } from "../../support/planted-secrets.ts";
 import { cpuMs } from "../../support/cpu-time.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 
 /** Both passes. */
 function redacted(...lines: readonly string[]): string[] {
@@ -206,8 +208,10 @@ describe("a redactor", () => {
   });
 
   it("replaces what follows a marker in a secret member", () => {
-    const line = '{"password":"[redacted: x 1] and more"}';
-    expect(redacted(line)).toEqual(['{"password":"[redacted: secret-value 1]"}']);
+    for (const name of ["password", "MYSQL_PW"]) {
+      const line = `{"${name}":"[redacted: x 1] and more"}`;
+      expect(redacted(line)).toEqual([`{"${name}":"[redacted: secret-value 1]"}`]);
+    }
   });
 
   it("does not replace a word wherever it occurs because it was a password", () => {
@@ -243,4 +247,15 @@ describe("a redactor", () => {
     expect(failure).not.toHaveProperty("cause");
     if (line.endsWith("}")) expect(failure).toMatchObject({ id: "e1" });
   });
+});
+
+const file = join(process.env["BRANCHLOG_CORPUS"] ?? "", "large-session.jsonl");
+
+it.runIf(existsSync(file))("redaction replaces nothing in a large real session", () => {
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  const redactor = new Redactor(file);
+  for (const line of lines) redactor.json(line);
+  redactor.endLearning();
+  expect(lines.map((line) => redactor.json(line))).toEqual(lines);
+  expect(redactor.report()).toEqual({ secrets: 0, replaced: {}, entries: 0, images: 0 });
 });

@@ -119,7 +119,7 @@ const nearIdsMax = 10_000;
  * A retry of entries that are all in the log writes nothing and expects nothing. Throws
  * `ERR_CONFLICT`, `ERR_DIVERGED`, `ERR_ENTRY_NOT_FOUND`, `ERR_DUPLICATE_ID`; the caller rolls back.
  */
-export function planAppend(
+function planAppend(
   log: PlannedLog,
   request: AppendRequest,
   leafId: string | null,

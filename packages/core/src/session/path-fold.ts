@@ -32,7 +32,7 @@ export interface Onward<S> {
   readonly rows: readonly number[];
 }
 
-export class PathFold<S> {
+class PathFold<S> {
   #kept: KeptPath<S> | undefined;
 
   /** Undefined also if folding the whole path costs no more. */
@@ -61,7 +61,7 @@ export class PathFold<S> {
 }
 
 /** -1 for null, and for an id that the log does not hold. */
-export function rowAt({ index }: LogState, leafId: string | null): number {
+function rowAt({ index }: LogState, leafId: string | null): number {
   return leafId === null ? -1 : index.rowOfId(leafId);
 }
 

@@ -1,12 +1,16 @@
 /** Finding one session by reading headers. */
 import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import * as fc from "fast-check";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { findMostRecentSession as findMostRecent } from "@branchlog/agents/omp";
 import { findMostRecentSession } from "@branchlog/agents/pi";
-import { headerScanBytesMax } from "../../../packages/library/src/catalog/limits.ts";
-import { findSessionById } from "../../../packages/agents/src/pi/session-lookup.ts";
-import { header, user, writeLines } from "../../library/catalog/session-lines.ts";
-import { useAgentHome } from "./agent-home.ts";
+import { headerScanBytesMax } from "../../packages/library/src/catalog/limits.ts";
+import { findSessionById } from "../../packages/agents/src/pi/session-lookup.ts";
+import { encodeTitleSlot } from "@branchlog/core/testing";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { header, startTime, user, writeLines } from "../library/catalog/session-lines.ts";
+import { useAgentHome } from "./pi/agent-home.ts";
 
 const home = useAgentHome();
 const cwd = "/work";
@@ -61,14 +65,6 @@ describe("finding a session by id", () => {
     expect(findSessionById(cwd, "m1")).toBe(path);
   });
 
-  it("finds a header that ends exactly at one MiB, and none that is longer", () => {
-    const directory = home.sessions("--work--");
-    const path = writeLongHeader(directory, headerScanBytesMax);
-    expect(findSessionById(cwd, "s1")).toBe(path);
-    writeLongHeader(directory, headerScanBytesMax + 1);
-    expect(findSessionById(cwd, "s1")).toBeUndefined();
-  });
-
   it("finds only sessions of the working directory, wherever they are", () => {
     const shared = home.sessions("--a-b-c--");
     write(shared, "1.jsonl", { id: "one", cwd: "/a/b-c" });
@@ -104,20 +100,6 @@ describe("finding a session by id", () => {
 });
 
 describe("finding the most recent session", () => {
-  it("takes the file that changed last", () => {
-    const directory = home.directory("flat");
-    write(directory, "a.jsonl", {}, 2);
-    const newest = write(directory, "b.jsonl", {}, 3);
-    write(directory, "c.jsonl", {}, 1);
-    expect(findMostRecentSession(directory)).toBe(newest);
-  });
-
-  it("takes the last name where the times are the same", () => {
-    const directory = home.directory("flat");
-    for (const fileName of ["b.jsonl", "c.jsonl", "a.jsonl"]) write(directory, fileName, {});
-    expect(findMostRecentSession(directory)).toBe(join(directory, "c.jsonl"));
-  });
-
   it("passes over files that are no sessions or cannot be read", () => {
     const directory = home.directory("flat");
     writeDebris(directory);
@@ -149,5 +131,49 @@ describe("finding the most recent session", () => {
   it("is null for a directory that is empty or missing", () => {
     expect(findMostRecentSession(home.directory("flat"))).toBeNull();
     expect(findMostRecentSession("/missing", cwd)).toBeNull();
+  });
+});
+
+describe("finding the most recent session as omp does", () => {
+  it("is asynchronous, and takes a directory alone, as in omp", () => {
+    expectTypeOf(findMostRecent).toEqualTypeOf<(sessionDir: string) => Promise<string | null>>();
+  });
+
+  it("finds a session when it begins with a title slot", async () => {
+    const directory = temporaryDirectory();
+    write(directory, "b.jsonl", {});
+    const slot = encodeTitleSlot({ title: "Red build", source: "user", updatedAt: startTime });
+    const path = writeLines(directory, "a.jsonl", [slot.toString().trimEnd(), header(), user("x")]);
+    utimesSync(path, 1, 2);
+    expect(await findMostRecent(directory)).toBe(path);
+  });
+
+  it("resolves to null when the directory is empty, missing, or a file", async () => {
+    const directory = temporaryDirectory();
+    expect(await findMostRecent(directory)).toBeNull();
+    expect(await findMostRecent(join(directory, "missing"))).toBeNull();
+    const file = join(directory, "file");
+    writeFileSync(file, "");
+    expect(await findMostRecent(file)).toBeNull();
+  });
+
+  it("resolves to the latest of all sessions, whatever else is there (law)", async () => {
+    const file = fc.record({ changedMs: fc.integer({ min: 1, max: 5 }), isSession: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(file, { maxLength: 8 }), async (files) => {
+        const directory = temporaryDirectory();
+        let latest: { readonly path: string; readonly changedMs: number } | undefined;
+        for (const [i, { changedMs, isSession }] of files.entries()) {
+          const path = write(directory, `${i}.jsonl`, {});
+          if (!isSession) writeFileSync(path, "no session");
+          utimesSync(path, 1, changedMs);
+          const isLatest = latest === undefined || changedMs >= latest.changedMs;
+          if (isSession && isLatest) latest = { path, changedMs };
+        }
+        expect(await findMostRecent(directory)).toBe(latest?.path ?? null);
+        expect(findMostRecentSession(directory)).toBe(latest?.path ?? null);
+      }),
+      { numRuns: 40 },
+    );
   });
 });
