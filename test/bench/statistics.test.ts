@@ -46,7 +46,7 @@ describe("a quantile", () => {
     expect(timesFigures([0.001, 0.001, 0.004], "turn")).toEqual({
       "µs/turn": 2,
       "µs median": 1,
-      "µs for 99 of 100": 4,
+      "µs p99": 4,
     });
   });
 });

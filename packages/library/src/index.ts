@@ -14,7 +14,7 @@ export type {
   SearchedAgent,
   SearchedDocument,
 } from "./search/search-terms.ts";
-export type { ListedAgent } from "./find/agent-file.ts";
+export type { ListedDocument } from "./find/agent-file.ts";
 export type { ResolveOptions } from "./find/resolve-session.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./find/session-groups.ts";
 export type { StoredSearchOptions } from "./search/stored-search.ts";
@@ -45,11 +45,11 @@ export { operations, undoOperation } from "./archive/undo.ts";
 export type { RecordedOperation, UndoOptions, UndoResult } from "./archive/undo.ts";
 export { recordReplacement } from "./archive/record-replacement.ts";
 export type { Replacement } from "./archive/record-replacement.ts";
-export { dataDirectory } from "./archive/kept-files.ts";
-export type { KeepingOptions } from "./archive/kept-files.ts";
+export { dataDirectory } from "./archive/archive-directory.ts";
+export type { DataDirectoryOptions } from "./archive/archive-directory.ts";
 export type {
   FileChange,
-  KeptFacts,
+  ArchivedFacts,
   Operation,
   OperationKind,
   PackedFile,

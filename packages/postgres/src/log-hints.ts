@@ -44,7 +44,7 @@ export class LogHints {
     const log = this.#logs.get(id) ?? { watchers: new Set(), end: undefined };
     log.watchers.add(own);
     this.#logs.set(id, log);
-    this.#timer ??= setInterval(() => this.#look(), this.#options.pollMs);
+    this.#timer ??= setInterval(() => this.#poll(), this.#options.pollMs);
     this.#listen();
     return () => {
       log.watchers.delete(own);
@@ -116,7 +116,7 @@ export class LogHints {
       this.#listener = listener;
       await this.#listenTo(listener);
     } catch {
-      // The next look tries again.
+      // The next poll tries again.
       this.#listener = undefined;
     }
   }
@@ -128,7 +128,7 @@ export class LogHints {
         this.#channels.add(channel);
         await listener.listen(channel);
         // What was appended before the server began to tell.
-        this.#look();
+        this.#poll();
       }
     } catch {
       listener.close();
@@ -137,10 +137,10 @@ export class LogHints {
     }
   }
 
-  #look(): void {
+  #poll(): void {
     this.#listen();
     void this.#compare().catch(() => {
-      // It may be back at the next look, and a reader finds out what is the matter.
+      // It may be back at the next poll, and a reader finds out what is the matter.
       for (const id of this.#logs.keys()) this.#hint(id);
     });
   }

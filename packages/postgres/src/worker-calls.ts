@@ -79,7 +79,7 @@ export const answersAt = 0;
 export const beatAt = 1;
 export const beatMs = 1_000;
 
-/** A worker that is short of memory may be gone without a word. */
+/** A worker that is short of memory may end without an event. */
 const silenceMsMax = 30_000;
 
 /** Both `src` and `dist` have it beside them. */

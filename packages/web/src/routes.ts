@@ -138,7 +138,7 @@ export function routes(options: RouteOptions): Hono {
     if (context.req.header("x-branchlog") === undefined) {
       return failure(context, 403, "ERR_ACCESS", "A change needs the header of the page.");
     }
-    // A body whose size is not told before is none of the page's.
+    // Requests without Content-Length are rejected.
     const size = Number(context.req.header("content-length") ?? Infinity);
     const change = size > changeBytesMax ? undefined : changeIn(await context.req.text());
     if (change === undefined) throw invalid("The body is no change.");

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { BranchlogError } from "@branchlog/core";
 import { findSessions } from "@branchlog/library";
-import type { ListedSession, ListedAgent } from "@branchlog/library";
+import type { ListedSession, ListedDocument } from "@branchlog/library";
 import type { StoredSession } from "@branchlog/core";
 import { sessions$ } from "@branchlog/library/live";
 import type { LiveSessions } from "@branchlog/library/live";
@@ -308,7 +308,7 @@ function documentItem({
   turnCount,
   modifiedMs,
   sizeBytes,
-}: ListedAgent): SessionItem {
+}: ListedDocument): SessionItem {
   return {
     key: keyOfPath(path),
     path,

@@ -1,4 +1,4 @@
-/** Appends that are overtaken between the check and the write, and by whom. */
+/** Appends that are conflict between the check and the write, and by whom. */
 import { describe, expect, it } from "vitest";
 import { createSession } from "@branchlog/core";
 import type { AppendResult, Session } from "@branchlog/core";
@@ -130,7 +130,7 @@ function overtake({ fs, lock }: LockWorld, id: string): void {
   held?.releaseSync();
 }
 
-/** The same, of which the first append that is planned is overtaken. */
+/** The same, of which the first append that is planned is conflict. */
 async function overtakenWorld(): Promise<LockWorld> {
   const world = await newLockWorld();
   world.whilePlanning = () => {

@@ -109,7 +109,7 @@ describe("a session in a store", () => {
     expect(await revisionOf(store)).toBe(1);
   });
 
-  it("gives up once it was overtaken often enough, and has stored nothing", async () => {
+  it("gives up once it was conflict often enough, and has stored nothing", async () => {
     const { store, log, calls } = await withAnswers(async () => ({
       kind: "conflict",
       end: (await (await store.open("s")).end()) ?? { generation: "", at: 0 },

@@ -29,7 +29,7 @@ import {
   restoreSession,
   undoOperation,
 } from "@branchlog/library";
-import type { KeepingOptions } from "@branchlog/library";
+import type { DataDirectoryOptions } from "@branchlog/library";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { keptPlace, ledgerOf, write } from "./kept-sessions.ts";
 
@@ -92,7 +92,7 @@ describe("a file that is in use", () => {
 describe("what is kept", () => {
   it("is kept for 30 days from when it was last removed", async () => {
     const { dataDir, pi, omp } = keptPlace();
-    const at = (days: number): KeepingOptions => ({
+    const at = (days: number): DataDirectoryOptions => ({
       dataDir,
       ports: { clock: { ...nodePorts.clock, now: () => Date.now() + days * dayMs } },
     });

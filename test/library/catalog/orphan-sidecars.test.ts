@@ -18,7 +18,7 @@ async function look(directory: string, saved: CatalogMode): Promise<number> {
     saved,
     now: () => Date.now(),
   });
-  await catalog.look({ paths: null, signal: undefined });
+  await catalog.refresh({ paths: null, signal: undefined });
   return catalog.sessions().length;
 }
 

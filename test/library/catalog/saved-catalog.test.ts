@@ -144,7 +144,7 @@ describe("the saved catalog of a directory", () => {
     for (const file of ["a", "b", "c"]) writeLines(directory, `${file}.jsonl`, [header(), large]);
     const stop = new AbortController();
     const reason = new Error("enough");
-    const given = list(directory, { signal: stop.signal, onLooked: () => stop.abort(reason) });
+    const given = list(directory, { signal: stop.signal, onRefreshed: () => stop.abort(reason) });
     await expect(given).rejects.toBe(reason);
     expect(existsSync(catalogPath(directory))).toBe(true);
     expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
@@ -294,9 +294,9 @@ describe("a file that is read again", () => {
         saved: "off",
         now: () => Date.now() + 60_000,
       });
-      await catalog.look({ paths: null, signal: undefined });
+      await catalog.refresh({ paths: null, signal: undefined });
       appendFileSync(path, `${rest}${jsonl([header({ id: "later" }), user("x")])}`);
-      await catalog.look({ paths: null, signal: undefined });
+      await catalog.refresh({ paths: null, signal: undefined });
       expect(catalog.sessions()).toEqual(await list(directory, { saved: "off" }));
       expect(catalog.sessions()).toHaveLength(1);
     },

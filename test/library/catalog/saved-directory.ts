@@ -18,7 +18,7 @@ import { header, message, name, user, writeLines } from "./session-lines.ts";
 export interface ListOptions {
   readonly saved?: CatalogMode;
   readonly signal?: AbortSignal;
-  readonly onLooked?: () => void;
+  readonly onRefreshed?: () => void;
 }
 
 /** As a process finds it that begins now. */
@@ -29,8 +29,8 @@ export async function list(directory: string, options: ListOptions = {}): Promis
     // Nothing is settled that was changed in the last moments: these files were, long ago.
     now: () => Date.now() + 60_000,
   });
-  const { signal, onLooked } = options;
-  await catalog.look({ paths: null, signal, onLooked });
+  const { signal, onRefreshed } = options;
+  await catalog.refresh({ paths: null, signal, onRefreshed });
   return catalog.sessions();
 }
 

@@ -33,7 +33,7 @@ async function list(directory: string): Promise<ListedSession[]> {
     saved: "auto",
     now: () => Date.now() + 60_000,
   });
-  await catalog.look({ paths: null, signal: undefined });
+  await catalog.refresh({ paths: null, signal: undefined });
   return catalog.sessions();
 }
 

@@ -2,11 +2,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ListedAgent } from "@branchlog/library";
+import type { ListedDocument } from "@branchlog/library";
 import { readAgent } from "../../../packages/library/src/find/agent-file.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-async function agentOf(...lines: readonly string[]): Promise<ListedAgent | undefined> {
+async function agentOf(...lines: readonly string[]): Promise<ListedDocument | undefined> {
   const path = join(temporaryDirectory(), "project", ".co", "sessions", "a.yaml");
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, lines.map((line) => `${line}\n`).join(""));

@@ -69,7 +69,7 @@ export class ManagerPosition implements WatchedSession {
   readonly reading = <T>(read: () => T): T => read();
 
   /** The leaf is pinned. */
-  readonly saw = (): void => undefined;
+  readonly onCaughtUp = (): void => undefined;
 
   go(state: ManagerState): ManagerState {
     this.#stopListening();

@@ -13,7 +13,7 @@ import {
   resolveSessionDir,
   sessionsRoot,
 } from "@branchlog/library/catalogs";
-import type { LookedAtFile, SessionFile } from "@branchlog/library/catalogs";
+import type { RefreshedFile, SessionFile } from "@branchlog/library/catalogs";
 import type { ListedSession } from "@branchlog/library";
 import { storedTimeMs } from "@branchlog/core/rows";
 import { expandPath, foreignPlaceCheck, storePlace } from "@branchlog/core/files";
@@ -132,7 +132,7 @@ async function readSessions(listing: Listing): Promise<SessionInfo[]> {
       : blockingCatalog(store);
   const ranking = new Ranking(comesBefore);
   let loaded = 0;
-  const onLooked = ({ session, index, total }: LookedAtFile): void => {
+  const onRefreshed = ({ session, index, total }: RefreshedFile): void => {
     // pi lists only its own sessions.
     const info = session && session.transcript === undefined ? sessionInfo(session) : undefined;
     if (info !== undefined && includes(info)) ranking.add({ session: info, index });
@@ -142,7 +142,7 @@ async function readSessions(listing: Listing): Promise<SessionInfo[]> {
   };
   signal?.throwIfAborted();
   try {
-    await catalog.look({ paths: null, onLooked, signal });
+    await catalog.refresh({ paths: null, onRefreshed, signal });
     return sessionsOf(ranking);
   } catch (error) {
     signal?.throwIfAborted();

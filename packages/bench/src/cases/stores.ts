@@ -99,7 +99,7 @@ const appendOne = bothPlaces((isFar, suffix, where) =>
     name: `store-append${suffix}`,
     needs: "stores",
     question: `How long does one append to a store take${where}?`,
-    goal: "1.2 times an INSERT at the median, 1.5 times for 99 of 100; 0.7 times emmett.",
+    goal: "1.2 times an INSERT at the median, 1.5 times at p99; 0.7 times emmett.",
     comparedBy: "µs median",
     subjects: wayNames.map((name) => subject(name, isFar ? oneFar : one, isFar)),
     check,
@@ -330,13 +330,13 @@ const watchLatency = defineCase<readonly number[]>({
   name: "store-watch",
   needs: "stores",
   question: "How long after an append was acknowledged does a subscriber elsewhere get the entry?",
-  goal: "1.5 times a NOTIFY and a SELECT at the median, 3 times for 99 of 100.",
+  goal: "1.5 times a NOTIFY and a SELECT at the median, 3 times at p99.",
   comparedBy: "ms median",
   subjects: [watchSubject("ours"), watchSubject("statements")],
   check: (latenciesMs, { scale }) => deepStrictEqual(latenciesMs.length, told[scale]),
   figures: (latenciesMs) => ({
     "ms median": quantile(latenciesMs, 0.5),
-    "ms for 99 of 100": quantile(latenciesMs, 0.99),
+    "ms p99": quantile(latenciesMs, 0.99),
   }),
 });
 

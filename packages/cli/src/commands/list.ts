@@ -4,7 +4,7 @@ import type {
   FoundSessions,
   ListedSession,
   GroupedSession,
-  ListedAgent,
+  ListedDocument,
   SessionGroup,
 } from "@branchlog/library";
 import type { ListingStore } from "@branchlog/core/types";
@@ -177,13 +177,13 @@ function shownOf(
 /** Of both, which are each the latest first. */
 function latestOf(
   sessions: readonly ListedSession[],
-  agents: readonly ListedAgent[],
+  agents: readonly ListedDocument[],
   limit: number,
 ): Pick<FoundSessions, "sessions" | "agents"> {
   const latest = [...sessions, ...agents]
     .toSorted((one, other) => other.modifiedMs - one.modifiedMs)
     .slice(0, limit);
-  const shown = new Set<ListedSession | ListedAgent>(latest);
+  const shown = new Set<ListedSession | ListedDocument>(latest);
   return {
     sessions: sessions.filter((one) => shown.has(one)),
     agents: agents.filter((one) => shown.has(one)),
@@ -219,7 +219,7 @@ function sessionJson({ session, depth, parent }: GroupedSession): object {
 }
 
 /** A ConnectOnion file in `--json`. */
-function agentJson(agent: ListedAgent): object {
+function agentJson(agent: ListedDocument): object {
   const { path, name, cwd, turnCount, updated, sizeBytes } = agent;
   const modified = new Date(agent.modifiedMs).toISOString();
   const format = "connectonion";

@@ -2,7 +2,7 @@
  * What commands print for programs: a record a line, its fields separated by tabs, nothing cut,
  * times in ISO 8601, and an absent field empty. docs/cli.md names the fields of each command. Pure.
  */
-import type { ListedSession, SearchHit, ListedAgent } from "@branchlog/library";
+import type { ListedSession, SearchHit, ListedDocument } from "@branchlog/library";
 import type { AnyEntry } from "@branchlog/core/entries";
 import { agentOf } from "../session-filter.ts";
 import type { Counts, SessionInfo } from "../session-info.ts";
@@ -65,7 +65,7 @@ export function sessionRecord(session: ListedSession, cwd: string): string {
 }
 
 /** Of a ConnectOnion file; turns for messages, and no id. */
-export function agentRecord(agent: ListedAgent): string {
+export function documentRecord(agent: ListedDocument): string {
   const { modifiedMs, turnCount, sizeBytes, name, cwd, path } = agent;
   const time = isoTime(modifiedMs);
   return recordLine(["", "connectonion", time, turnCount, sizeBytes, name, cwd, path]);

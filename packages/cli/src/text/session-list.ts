@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import type {
   ListedTranscript,
   GroupedSession,
-  ListedAgent,
+  ListedDocument,
   SessionGroup,
 } from "@branchlog/library";
 import { agentOf } from "../session-filter.ts";
@@ -14,7 +14,7 @@ import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { displayWidth, fitted, padded } from "./display-width.ts";
 import { ageText, countText, sizeText } from "./quantities.ts";
-import { agentRecord, sessionRecord } from "./records.ts";
+import { documentRecord, sessionRecord } from "./records.ts";
 import { titleOf } from "./session-text.ts";
 
 export interface ListTextOptions {
@@ -77,7 +77,7 @@ function headingOf({ cwd }: SessionGroup): string {
 function rowsOf({ sessions, agents }: SessionGroup, options: ListTextOptions): readonly Row[] {
   return [
     ...sessions.map((session) => sessionRow(session, options)),
-    ...agents.map((agent) => agentRow(agent, options)),
+    ...agents.map((agent) => documentRow(agent, options)),
   ];
 }
 
@@ -124,7 +124,7 @@ function modelText(transcript: ListedTranscript | undefined): string {
   return `${oneLine(model, 30)}${others.length > 0 ? ` +${others.length}` : ""}`;
 }
 
-function agentRow(agent: ListedAgent, { nowMs, columns }: ListTextOptions): Row {
+function documentRow(agent: ListedDocument, { nowMs, columns }: ListTextOptions): Row {
   const size = columns >= wideColumns ? sizeText(agent.sizeBytes) : "";
   const turns = columns >= usualColumns ? countText(agent.turnCount, "turn") : "";
   const name = columns >= narrowColumns ? "connectonion" : "";
@@ -159,7 +159,7 @@ function idText(shown: string, units: number, style: Style): string {
 export function listRecords(groups: readonly SessionGroup[]): string {
   const records = groups.flatMap(({ cwd, sessions, agents }) => [
     ...sessions.map(({ session }) => sessionRecord(session, cwd)),
-    ...agents.map((agent) => agentRecord(agent)),
+    ...agents.map((agent) => documentRecord(agent)),
   ]);
   return records.join("");
 }

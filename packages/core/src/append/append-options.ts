@@ -1,14 +1,14 @@
 /** The public options of appends. */
 import type { OptionNames } from "@branchlog/streaming";
 
-/** What `parent: "leaf"` does when others appended after this session last looked. */
+/** What `parent: "leaf"` does when others appended after this session last caught up. */
 export type OnDiverged = "branch" | "follow" | "reject";
 
 /** Where and on what conditions entries are appended. */
 export interface AppendOptions {
   /** `leaf` (default): under this session's leaf. `tail`: under the last entry of the log. */
   readonly parent?: "leaf" | "tail" | { readonly id: string | null };
-  /** What `leaf` does if others appended since this session last looked. Default `branch`. */
+  /** What `leaf` does if others appended since this session last caught up. Default `branch`. */
   readonly onDiverged?: OnDiverged;
   /** Append only if this is the last entry of the log (null: only if it has none). */
   readonly expectedTail?: string | null;

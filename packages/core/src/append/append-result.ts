@@ -72,9 +72,9 @@ export function outcomeOf(
     return { outcome: failedCall(error), leafId: written.at(-1)?.leafId, isWhole: false };
   }
   const results = entries.map((entry) => resultOf(log, entry, displaced.has(entry.id)));
-  const isOvertaken =
+  const isConflict =
     expectedTail !== undefined && wasOvertaken(log, entries, verification, expectedTail);
-  const outcome = isOvertaken ? failedCall(overtaken(log, results)) : { results };
+  const outcome = isConflict ? failedCall(conflict(log, results)) : { results };
   return { outcome, leafId, isWhole: true };
 }
 
@@ -142,7 +142,7 @@ function wasOvertaken(
   return expectedTail !== (before < 0 ? null : index.idOf(before));
 }
 
-function overtaken(log: WrittenLog, results: readonly AppendResult[]): BranchlogError {
+function conflict(log: WrittenLog, results: readonly AppendResult[]): BranchlogError {
   return new BranchlogError(
     "ERR_CONFLICT",
     `Others wrote to ${log.path} between the check of its tail and the write; the entries ` +

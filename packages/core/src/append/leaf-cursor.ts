@@ -20,7 +20,7 @@ export class LeafCursor {
     return this.#id;
   }
 
-  sawTail(tailId: string | null): void {
+  onCaughtUp(tailId: string | null): void {
     if (this.#following) this.#setId(tailId);
   }
 

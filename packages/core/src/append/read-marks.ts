@@ -31,7 +31,7 @@ export class ReadMarks implements KnownRows {
   }
 
   /** The owner read the log to its end. */
-  setSeen(): void {
+  advanceReadCursor(): void {
     this.#seen = this.#end();
   }
 

@@ -28,7 +28,7 @@ export class LogWatch {
   /** By reader. */
   readonly #failures = new Map<object, unknown>();
   #isDue = false;
-  #look: LiveStatus = catchingUp;
+  #found: LiveStatus = catchingUp;
   #status: LiveStatus = catchingUp;
   #watched: { readonly engine: Engine; readonly stop: () => void } | undefined;
   #stopListening: (() => void) | undefined;
@@ -76,27 +76,27 @@ export class LogWatch {
 
   #watch(): void {
     const { engine } = this.#session;
-    const isStalled = (): boolean => this.#look.kind === "stalled";
-    this.#watched = { engine, stop: watchLog(engine, () => this.#lookSoon(), isStalled) };
-    this.#lookSoon();
+    const isStalled = (): boolean => this.#found.kind === "stalled";
+    this.#watched = { engine, stop: watchLog(engine, () => this.#scheduleRefresh(), isStalled) };
+    this.#scheduleRefresh();
   }
 
   #unwatch(): void {
     this.#watched?.stop();
     this.#watched = undefined;
     this.#failures.clear();
-    this.#look = catchingUp;
+    this.#found = catchingUp;
     this.#status = catchingUp;
   }
 
   /** Several hints of one event-loop iteration, or of one answer of a store, are one read. */
-  #lookSoon(): void {
+  #scheduleRefresh(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    if (!this.#isReading) queueMicrotask(() => this.#lookNow());
+    if (!this.#isReading) queueMicrotask(() => this.#refreshNow());
   }
 
-  #lookNow(): void {
+  #refreshNow(): void {
     this.#isDue = false;
     const engine = this.#watched?.engine;
     if (engine === undefined) return;
@@ -104,9 +104,9 @@ export class LogWatch {
     if (stored === undefined || isBlocking(stored)) {
       try {
         engine.refreshSync();
-        this.#hasLooked(live);
+        this.#refreshed(live);
       } catch (error) {
-        this.#hasLooked({ kind: "stalled", error });
+        this.#refreshed({ kind: "stalled", error });
       }
       return;
     }
@@ -117,18 +117,18 @@ export class LogWatch {
         () => live,
         (error: unknown) => ({ kind: "stalled", error }) as const,
       )
-      .then((look) => {
+      .then((status) => {
         this.#isReading = false;
-        if (engine === this.#watched?.engine) this.#hasLooked(look);
-        if (this.#isDue) queueMicrotask(() => this.#lookNow());
+        if (engine === this.#watched?.engine) this.#refreshed(status);
+        if (this.#isDue) queueMicrotask(() => this.#refreshNow());
       });
   }
 
-  #hasLooked(look: LiveStatus): void {
-    const { saw, changes } = this.#session;
-    this.#look = look;
-    if (look === live) {
-      saw();
+  #refreshed(status: LiveStatus): void {
+    const { onCaughtUp, changes } = this.#session;
+    this.#found = status;
+    if (status === live) {
+      onCaughtUp();
       // Failed readers retry, and report the result.
       if (this.#failures.size > 0) changes.notify();
     }
@@ -137,8 +137,8 @@ export class LogWatch {
 
   #update(): void {
     const [failure] = this.#failures.values();
-    const isFailing = this.#look.kind === "live" && this.#failures.size > 0;
-    const status: LiveStatus = isFailing ? { kind: "stalled", error: failure } : this.#look;
+    const isFailing = this.#found.kind === "live" && this.#failures.size > 0;
+    const status: LiveStatus = isFailing ? { kind: "stalled", error: failure } : this.#found;
     if (isSameStatus(status, this.#status)) return;
     this.#status = status;
     this.#session.changes.notify();

@@ -80,21 +80,21 @@ export class FingerprintingReader implements ByteSource {
 
   readSync(target: Buffer, offset: number, length: number, position: number): number {
     const bytesRead = this.#source.readSync(target, offset, length, position);
-    this.#saw(target.subarray(offset, offset + bytesRead), position);
+    this.#onRead(target.subarray(offset, offset + bytesRead), position);
     return bytesRead;
   }
 
   async read(target: Buffer, offset: number, length: number, position: number): Promise<number> {
     const bytesRead = await this.#source.read(target, offset, length, position);
-    this.#saw(target.subarray(offset, offset + bytesRead), position);
+    this.#onRead(target.subarray(offset, offset + bytesRead), position);
     return bytesRead;
   }
 
   add(bytes: Buffer): void {
-    this.#saw(bytes, this.#bytes.cursor);
+    this.#onRead(bytes, this.#bytes.cursor);
   }
 
-  #saw(bytes: Buffer, position: number): void {
+  #onRead(bytes: Buffer, position: number): void {
     const { cursor, start, beforeCursor } = this.#bytes;
     if (position !== cursor) return;
     const missing = bytes.subarray(0, startBytes - start.length);

@@ -37,10 +37,10 @@ export class Session extends SessionView {
       engine,
       leaf,
       changes,
-      saw: () => {
-        leaf.sawTail(engine.tailId);
+      onCaughtUp: () => {
+        leaf.onCaughtUp(engine.tailId);
         // A following leaf is at what others appended; a pinned one has not read it.
-        if (leaf.following) engine.appender.marks.setSeen();
+        if (leaf.following) engine.appender.marks.advanceReadCursor();
       },
       reading: (read) => access.reading(read),
       isClosed: () => this.#isClosed,
@@ -111,7 +111,7 @@ export class Session extends SessionView {
     await this.#queue.run(() => {
       if (id !== null) requireNode(engine, id);
       this.#leaf.pin(id);
-      engine.appender.marks.setSeen();
+      engine.appender.marks.advanceReadCursor();
     });
     if (!persist) return;
     await this.append({ type: "custom", customType: "branchlog.leaf" }, { parent: { id } });
@@ -122,7 +122,7 @@ export class Session extends SessionView {
     const engine = this.#access.open();
     await this.#queue.run(() => {
       this.#leaf.follow(engine.tailId);
-      engine.appender.marks.setSeen();
+      engine.appender.marks.advanceReadCursor();
     });
   }
 
@@ -131,8 +131,8 @@ export class Session extends SessionView {
     const engine = this.#access.open();
     await this.#queue.run(async () => {
       await engine.refresh();
-      this.#leaf.sawTail(engine.tailId);
-      engine.appender.marks.setSeen();
+      this.#leaf.onCaughtUp(engine.tailId);
+      engine.appender.marks.advanceReadCursor();
     });
   }
 

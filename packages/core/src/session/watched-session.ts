@@ -14,7 +14,7 @@ export interface WatchedSession {
   /** Signals every change of the log or the leaf, and when they are replaced. */
   readonly changes: ChangeSignal;
   /** Called after others' entries were read. */
-  readonly saw: () => void;
+  readonly onCaughtUp: () => void;
   /** Runs a function that reads a session, which may be closed. */
   readonly reading: <T>(read: () => T) => T;
   /** Closing is also a change: observables then complete. */

@@ -8,15 +8,15 @@ import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError, openSession } from "@branchlog/core";
 import { findSessions } from "../find/find-sessions.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
-import type { ListedAgent } from "../find/agent-file.ts";
+import type { ListedDocument } from "../find/agent-file.ts";
 import { readAgent } from "../find/agent-file.ts";
 import { requireOptions } from "@branchlog/core/files";
 import { trashMs } from "./limits.ts";
 import { sidecarsOf } from "./sidecars.ts";
 import { statOf } from "./file-state.ts";
-import { KeptFiles, keepingNames } from "./kept-files.ts";
-import type { KeepingOptions } from "./kept-files.ts";
-import type { FileChange, KeptFacts, PackedFile } from "./operation.ts";
+import { Archive, dataDirectoryNames } from "./archive-directory.ts";
+import type { DataDirectoryOptions } from "./archive-directory.ts";
+import type { FileChange, ArchivedFacts, PackedFile } from "./operation.ts";
 import { recoverAside } from "./recover-aside.ts";
 import { filesBelow, removeSessions } from "./remove-sessions.ts";
 import type { Removal, RemovableSession } from "./remove-sessions.ts";
@@ -25,7 +25,7 @@ import { placeTaken } from "./removal-errors.ts";
 import { copyAdvice, restoreFiles } from "./restore-file.ts";
 import { recorded } from "./undo.ts";
 
-export interface ArchiveOptions extends KeepingOptions {
+export interface ArchiveOptions extends DataDirectoryOptions {
   /** Also sessions that changed within the last minute, or whose lock is held. Default false. */
   readonly force?: boolean;
   /** Whether what is removed is kept for 30 days only. Default false: for good. */
@@ -39,7 +39,7 @@ export interface ArchiveOptions extends KeepingOptions {
 }
 
 const archiveNames: OptionNames<ArchiveOptions> = {
-  ...keepingNames,
+  ...dataDirectoryNames,
   force: true,
   trash: true,
   kind: true,
@@ -47,7 +47,7 @@ const archiveNames: OptionNames<ArchiveOptions> = {
   signal: true,
 };
 
-export interface ArchivedSession extends KeptFacts {
+export interface ArchivedSession extends ArchivedFacts {
   /** Where it was, and where it is restored. */
   readonly path: string;
   readonly sizeBytes: number;
@@ -79,7 +79,7 @@ export async function archiveSessions(
     signal,
     ...place
   } = requireOptions(options, archiveNames);
-  const kept = new KeptFiles(place);
+  const kept = new Archive(place);
   await recoverAside(
     kept,
     places.map((one) => (typeof one === "string" ? resolve(one) : one.path)),
@@ -90,7 +90,7 @@ export async function archiveSessions(
   return removeSessions(kept, sessions, {
     kind,
     force,
-    isQuiet: true,
+    requiresIdle: true,
     keptUntilMs,
     onProgress,
     signal,
@@ -117,16 +117,16 @@ async function removableSessions(
       const { transcript, dialect } = session;
       return removable(session, transcript?.of ?? dialect, transcript === undefined, seen);
     }),
-    ...found.agents.map((agent) => removableAgent(agent)),
+    ...found.agents.map((agent) => removableDocument(agent)),
   ];
   const parts = await subagentsBeside(sessions, signal);
   const whole = sessions.map((session) => {
     const others = parts.get(session.facts?.id ?? "") ?? [];
-    return { ...session, belonging: [...new Set([...session.belonging, ...others])] };
+    return { ...session, attachments: [...new Set([...session.attachments, ...others])] };
   });
-  const belonging = new Set(whole.flatMap((session) => session.belonging));
+  const attachments = new Set(whole.flatMap((session) => session.attachments));
   const byPath = new Map(whole.map((session) => [session.path, session]));
-  return [...byPath.values()].filter(({ path }) => !belonging.has(path)).toSorted(byPlace);
+  return [...byPath.values()].filter(({ path }) => !attachments.has(path)).toSorted(byPlace);
 }
 
 function isDirectory(path: string): boolean {
@@ -142,7 +142,7 @@ async function sessionAt(path: string, signal: AbortSignal | undefined): Promise
     throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
   }
   const agent = /\.ya?ml$/.test(path) ? await readAgent(path, signal) : undefined;
-  if (agent !== undefined) return removableAgent(agent);
+  if (agent !== undefined) return removableDocument(agent);
   const reading = { access: "read", checkpoint: "read" } as const;
   const session = await openSession(path, signal === undefined ? reading : { ...reading, signal });
   try {
@@ -171,7 +171,7 @@ function removable(
   const { messageCount, firstMessage } = summary;
   const cwd = textOf(header.cwd);
   const facts = { id: header.id, agent, name, firstMessage, cwd, messageCount, modifiedMs };
-  return { path, facts, isOwn, belonging: belongingTo(path, directories) };
+  return { path, facts, isOwn, attachments: attachmentsOf(path, directories) };
 }
 
 /** The names in directories, each read once. */
@@ -182,7 +182,7 @@ const agentNames =
   /^(?:\d{4}-\d\d-\d\dT[^_]*_.+|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\.jsonl$/i;
 
 /** Originals, salvage files, and what is in its directory of artifacts. */
-function belongingTo(path: string, directories: Directories): readonly string[] {
+function attachmentsOf(path: string, directories: Directories): readonly string[] {
   const directory = dirname(path);
   const names = directories.get(directory) ?? readdirSync(directory);
   directories.set(directory, names);
@@ -200,10 +200,16 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-function removableAgent({ path, name, cwd, turnCount, modifiedMs }: ListedAgent): RemovableSession {
+function removableDocument({
+  path,
+  name,
+  cwd,
+  turnCount,
+  modifiedMs,
+}: ListedDocument): RemovableSession {
   const agent = "connectonion";
   const facts = { id: "", agent, name, cwd, messageCount: turnCount, modifiedMs };
-  return { path, facts, isOwn: false, belonging: [] };
+  return { path, facts, isOwn: false, attachments: [] };
 }
 
 /** Transcripts of Claude Code's subagents, as earlier versions kept them, by their parent's id. */
@@ -245,7 +251,7 @@ async function parentOf(
  * Removes for good what was to be kept until now: packs that no operation wants any longer. Throws
  * nothing.
  */
-export async function expireTrash(kept: KeptFiles): Promise<void> {
+export async function expireTrash(kept: Archive): Promise<void> {
   const nowMs = kept.ports.clock.now();
   const wantedUntilMs = new Map<string, number>();
   for (const { keptUntilMs = Infinity, changes } of await kept.operations().catch(() => [])) {
@@ -276,9 +282,9 @@ interface Archived {
  * @throws BranchlogError as `openSession`, for the record of operations.
  */
 export async function archivedSessions(
-  options: KeepingOptions = {},
+  options: DataDirectoryOptions = {},
 ): Promise<readonly ArchivedSession[]> {
-  const kept = new KeptFiles(requireOptions(options, keepingNames));
+  const kept = new Archive(requireOptions(options, dataDirectoryNames));
   return (await allArchived(kept)).map(({ session }) => session);
 }
 
@@ -286,7 +292,7 @@ export async function archivedSessions(
  * By the record, in which what is removed and what is restored balance; of what a process that was
  * killed had recorded but not removed, the file is still there as it was.
  */
-async function allArchived(kept: KeptFiles): Promise<readonly Archived[]> {
+async function allArchived(kept: Archive): Promise<readonly Archived[]> {
   const archived = new Map<string, Archived>();
   for (const { timeMs, keptUntilMs, changes } of await kept.operations()) {
     let files: FileChange[] = [];
@@ -321,13 +327,13 @@ function isStillThere(change: FileChange): boolean {
  */
 export async function findArchived(
   word: string,
-  options: KeepingOptions = {},
+  options: DataDirectoryOptions = {},
 ): Promise<ArchivedSession> {
-  const kept = new KeptFiles(requireOptions(options, keepingNames));
+  const kept = new Archive(requireOptions(options, dataDirectoryNames));
   return (await requireArchived(word, kept)).session;
 }
 
-async function requireArchived(word: string, kept: KeptFiles): Promise<Archived> {
+async function requireArchived(word: string, kept: Archive): Promise<Archived> {
   const found = chosen(word, await allArchived(kept));
   if (found === undefined) throw await notArchived(word, kept);
   return found;
@@ -362,12 +368,12 @@ function chosen(word: string, all: readonly Archived[]): Archived | undefined {
 }
 
 /** Says what was done to a session that has such a name, if that is known. */
-async function notArchived(word: string, kept: KeptFiles): Promise<BranchlogError> {
+async function notArchived(word: string, kept: Archive): Promise<BranchlogError> {
   const message = `No archived session is ${word}. ${await adviceFor(word, kept)}`;
   return new BranchlogError("ERR_SESSION_NOT_FOUND", message, { id: word });
 }
 
-async function adviceFor(word: string, kept: KeptFiles): Promise<string> {
+async function adviceFor(word: string, kept: Archive): Promise<string> {
   if (statOf(resolve(word)) !== undefined) return "There is such a file: branchlog info shows it.";
   const all = recorded(kept, await kept.operations());
   for (const { id, changes, undoneBy, isExpired } of all.toReversed()) {
@@ -395,7 +401,7 @@ function isNamed(change: FileChange, word: string): boolean {
 /** Fewer units of an id may be those of any other. */
 const idUnitsMin = 4;
 
-export interface RestoreOptions extends KeepingOptions {
+export interface RestoreOptions extends DataDirectoryOptions {
   /**
    * Where a copy of the session's file goes; it stays archived then. Default: to its path, with the
    * files that belong to it.
@@ -424,9 +430,9 @@ export async function restoreSession(
   word: string,
   options: RestoreOptions = {},
 ): Promise<RestoreResult> {
-  const restoreNames = { ...keepingNames, output: true, signal: true } as const;
+  const restoreNames = { ...dataDirectoryNames, output: true, signal: true } as const;
   const { output, signal, ...place } = requireOptions<RestoreOptions>(options, restoreNames);
-  const kept = new KeptFiles(place);
+  const kept = new Archive(place);
   await recoverAside(kept);
   const { session, files } = await requireArchived(word, kept);
   const changes = files.flatMap((change) =>
@@ -448,8 +454,8 @@ export async function restoreSession(
     return { session, path: output, operation: null };
   }
   // The session comes last: with it, all is there.
-  const belonging = changes.slice(1).map(({ file }) => file);
-  const missing = belonging.filter((file) => !isRestored(file));
+  const attachments = changes.slice(1).map(({ file }) => file);
+  const missing = attachments.filter((file) => !isRestored(file));
   await restoreFiles(kept, missing, undefined, signal);
   await restoreFiles(kept, [first.file], undefined, signal);
   const operation = kept.ports.ids.sessionId();
@@ -474,9 +480,9 @@ export async function* archivedCopies(
   wanted: (session: ArchivedSession) => boolean,
   options: Omit<RestoreOptions, "output"> = {},
 ): AsyncGenerator<ArchivedCopy, void, undefined> {
-  const copyNames = { ...keepingNames, signal: true } as const;
+  const copyNames = { ...dataDirectoryNames, signal: true } as const;
   const { signal, ...place } = requireOptions<typeof options>(options, copyNames);
-  const kept = new KeptFiles(place);
+  const kept = new Archive(place);
   const groups = new Map<string, Map<PackedFile, ArchivedSession>>();
   for (const { session, files } of await allArchived(kept)) {
     const [change] = files;

@@ -13,8 +13,8 @@ import { transcriptErrorAt } from "@branchlog/core/rows";
 import { readSessionHeaderSync } from "../catalog/header-search.ts";
 import { expireTrash } from "./archive-sessions.ts";
 import { statOf } from "./file-state.ts";
-import { KeptFiles, keepingNames } from "./kept-files.ts";
-import type { KeepingOptions } from "./kept-files.ts";
+import { Archive, dataDirectoryNames } from "./archive-directory.ts";
+import type { DataDirectoryOptions } from "./archive-directory.ts";
 import { recoverAside } from "./recover-aside.ts";
 import { removalFailed } from "./removal-errors.ts";
 import { keptThere, removeSessions, removeTogether } from "./remove-sessions.ts";
@@ -22,7 +22,7 @@ import { hashOfFile } from "./restore-file.ts";
 import { trashMs } from "./limits.ts";
 import { sidecarsOf } from "./sidecars.ts";
 
-export interface DeleteOptions extends KeepingOptions, Pick<EngineOptions, "checkpointDir"> {
+export interface DeleteOptions extends DataDirectoryOptions, Pick<EngineOptions, "checkpointDir"> {
   /** Also while another process holds its lock, or omp its own. Default false. */
   readonly force?: boolean;
   /** Removes it for good, instead of keeping it for 30 days. Default false. */
@@ -31,7 +31,7 @@ export interface DeleteOptions extends KeepingOptions, Pick<EngineOptions, "chec
 
 const deleteNames: OptionNames<DeleteOptions> = {
   checkpointDir: true,
-  ...keepingNames,
+  ...dataDirectoryNames,
   force: true,
   permanent: true,
 };
@@ -70,7 +70,7 @@ export async function deleteSession(
     checkpointDir,
     ...place
   } = requireOptions(options, deleteNames);
-  const files = new KeptFiles(place);
+  const files = new Archive(place);
   await recoverAside(files, [resolve(requireText("The path", path))]);
   const file = deletableFile(path);
   const { removed, kept } = sidecarsOf(file.path, checkpointDir);
@@ -88,11 +88,11 @@ export async function deleteSession(
     return { ...shared(), how: "unlinked", operation: null, removed };
   }
   await expireTrash(files);
-  const session = { path: file.path, isOwn: true, belonging: [], derived: removed };
+  const session = { path: file.path, isOwn: true, attachments: [], derived: removed };
   const { operation, failures } = await removeSessions(files, [session], {
     kind: "delete",
     force,
-    isQuiet: false,
+    requiresIdle: false,
     keptUntilMs: files.ports.clock.now() + trashMs,
   });
   const [failure] = failures;
@@ -104,7 +104,7 @@ async function removeForGood(
   path: string,
   derived: readonly string[],
   force: boolean,
-  { ports }: KeptFiles,
+  { ports }: Archive,
 ): Promise<void> {
   const sha256 = (await hashOfFile(path)) ?? "";
   const leaving = { path, files: [{ path, sha256 }], isOwn: true, derived };

@@ -17,15 +17,15 @@ import { renamedSessionDirectory } from "../find/omp-directory.ts";
 import { sidecarsOf } from "./sidecars.ts";
 import { headerBytesMax, quietMsMin } from "./limits.ts";
 import { filesOpenElsewhere, isOpenIn, statOf } from "./file-state.ts";
-import { KeptFiles, keepingNames } from "./kept-files.ts";
-import type { KeepingOptions } from "./kept-files.ts";
+import { Archive, dataDirectoryNames } from "./archive-directory.ts";
+import type { DataDirectoryOptions } from "./archive-directory.ts";
 import { moveFile } from "./move-file.ts";
 import type { Move } from "./move-file.ts";
 import { inverted } from "./operation.ts";
 import { recoverAside } from "./recover-aside.ts";
 import { busySession } from "./removal-errors.ts";
 
-export interface MoveOptions extends KeepingOptions {
+export interface MoveOptions extends DataDirectoryOptions {
   /** Where the sessions are; default: where the agents of this machine keep theirs. */
   readonly places?: readonly string[] | undefined;
   /** Only tells what would be moved. Default false. */
@@ -36,7 +36,7 @@ export interface MoveOptions extends KeepingOptions {
 }
 
 const moveNames: OptionNames<MoveOptions> = {
-  ...keepingNames,
+  ...dataDirectoryNames,
   places: true,
   dryRun: true,
   force: true,
@@ -79,7 +79,7 @@ export async function moveSessions(
   const from = resolve(requireText("The directory", directory));
   const to = resolve(requireText("The new directory", target));
   requireDirectory(from, to);
-  const kept = new KeptFiles(place);
+  const kept = new Archive(place);
   if (!dryRun) await recoverAside(kept);
   const found = await findSessions(places ?? knownPlaces(), { artifacts: true, signal });
   const failures: BranchlogError[] = [];

@@ -35,7 +35,7 @@ export interface PackedFile {
 }
 
 /** What a list shows of a session that is kept in a pack. */
-export interface KeptFacts {
+export interface ArchivedFacts {
   /** Empty for a file of ConnectOnion. */
   readonly id: string;
   readonly agent: string;
@@ -49,9 +49,9 @@ export interface KeptFacts {
 
 export type FileChange =
   /** From its path into a pack. `session`: absent for files that belong to another one. */
-  | { readonly kind: "removed"; readonly file: PackedFile; readonly session?: KeptFacts }
+  | { readonly kind: "removed"; readonly file: PackedFile; readonly session?: ArchivedFacts }
   /** From a pack to its path. */
-  | { readonly kind: "restored"; readonly file: PackedFile; readonly session?: KeptFacts }
+  | { readonly kind: "restored"; readonly file: PackedFile; readonly session?: ArchivedFacts }
   | {
       readonly kind: "moved";
       readonly from: string;
@@ -193,7 +193,7 @@ function readFile(fields: SavedFields): PackedFile {
   };
 }
 
-function readFacts(fields: SavedFields): KeptFacts {
+function readFacts(fields: SavedFields): ArchivedFacts {
   return {
     id: fields.text("id"),
     agent: fields.text("agent"),

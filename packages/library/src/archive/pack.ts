@@ -13,7 +13,7 @@ import { constants, createBrotliCompress, createBrotliDecompress } from "node:zl
 import { BranchlogError } from "@branchlog/core";
 import { AtomicFile, makeDurableDirectory } from "@branchlog/core/files";
 import { copyBytes, packQuality, packWindowBits, packWindowBitsMin } from "./limits.ts";
-import type { KeptFiles } from "./kept-files.ts";
+import type { Archive } from "./archive-directory.ts";
 import type { PackedFile } from "./operation.ts";
 
 /** Of `Date`. */
@@ -24,7 +24,7 @@ const timeMsMax = 8.64e15;
  * and the signal's reason; there is no pack then.
  */
 export async function writePack(
-  kept: KeptFiles,
+  kept: Archive,
   paths: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<readonly PackedFile[]> {
@@ -131,7 +131,7 @@ const nothing: PackTarget = { add: () => undefined, finish: () => undefined };
  * @param targetOf Called when the bytes of a file begin; default: they are only checked.
  */
 export async function readPacked(
-  kept: KeptFiles,
+  kept: Archive,
   files: readonly PackedFile[],
   targetOf: (file: PackedFile) => PackTarget = () => nothing,
   signal?: AbortSignal,

@@ -1,7 +1,7 @@
 /** Records what a repair or a migration replaced, so that it can be undone. */
 import { requireOptions } from "@branchlog/core/files";
-import { KeptFiles, keepingNames } from "./kept-files.ts";
-import type { KeepingOptions } from "./kept-files.ts";
+import { Archive, dataDirectoryNames } from "./archive-directory.ts";
+import type { DataDirectoryOptions } from "./archive-directory.ts";
 import { hashOfFile } from "./restore-file.ts";
 
 export interface Replacement {
@@ -19,9 +19,9 @@ export interface Replacement {
  */
 export async function recordReplacement(
   { kind, path, original, sizeBytes }: Replacement,
-  options: KeepingOptions = {},
+  options: DataDirectoryOptions = {},
 ): Promise<string> {
-  const kept = new KeptFiles(requireOptions(options, keepingNames));
+  const kept = new Archive(requireOptions(options, dataDirectoryNames));
   const before = (await hashOfFile(original)) ?? "";
   const after = (await hashOfFile(path, sizeBytes)) ?? "";
   const id = kept.ports.ids.sessionId();

@@ -6,7 +6,7 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { hashedName } from "@branchlog/core/files";
 import { filesOpenElsewhere, identityOf, statOf } from "./file-state.ts";
-import type { KeptFiles } from "./kept-files.ts";
+import type { Archive } from "./archive-directory.ts";
 import type { FileChange } from "./operation.ts";
 import { hashOfFile } from "./restore-file.ts";
 import { FilesAside, asideEnding, giveName } from "./set-aside.ts";
@@ -30,7 +30,7 @@ export function planAside({ name, bytes }: AsideFacts): "put back" | "remove" | 
  * Of the files that operations name, of `paths`, and of what is directly in them. Throws nothing:
  * what cannot be recovered stays for the next command.
  */
-export async function recoverAside(kept: KeptFiles, paths: readonly string[] = []): Promise<void> {
+export async function recoverAside(kept: Archive, paths: readonly string[] = []): Promise<void> {
   const changes = new Map<string, FileChange[]>(paths.map((path) => [path, []]));
   for (const operation of await kept.operations().catch(() => [])) {
     for (const change of operation.changes) {
@@ -84,7 +84,7 @@ interface Aside {
 async function recover(
   { path, aside }: Aside,
   changes: readonly FileChange[],
-  kept: KeptFiles,
+  kept: Archive,
 ): Promise<void> {
   const { ports } = kept;
   const moved = changes.find((one) => one.kind === "moved" && isSame(aside, one.to));
@@ -104,7 +104,7 @@ async function placeOfBytes(
   aside: string,
   sha256: string,
   changes: readonly FileChange[],
-  kept: KeptFiles,
+  kept: Archive,
 ): Promise<AsideFacts["bytes"]> {
   for (const change of changes) {
     switch (change.kind) {

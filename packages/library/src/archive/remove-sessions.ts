@@ -19,8 +19,8 @@ import type { HeldLock } from "@branchlog/core/files";
 import { asideSessionsMax, packBytesMax, quietMsMin } from "./limits.ts";
 import { heldByOmp, removeFiles, sidecarsOf } from "./sidecars.ts";
 import { filesOpenElsewhere, isOpenIn, statOf } from "./file-state.ts";
-import type { KeptFiles } from "./kept-files.ts";
-import type { FileChange, KeptFacts, OperationKind, PackedFile } from "./operation.ts";
+import type { Archive } from "./archive-directory.ts";
+import type { FileChange, ArchivedFacts, OperationKind, PackedFile } from "./operation.ts";
 import { writePack } from "./pack.ts";
 import { busySession, changedMeanwhile, removalFailed } from "./removal-errors.ts";
 import { FilesAside, asideEnding } from "./set-aside.ts";
@@ -30,11 +30,11 @@ export interface RemovableSession {
   /** Canonical. */
   readonly path: string;
   /** Absent: it is in no list of archived sessions. */
-  readonly facts?: KeptFacts;
+  readonly facts?: ArchivedFacts;
   /** Whether its writers may use a lock of ours: nothing is made beside files of other agents. */
   readonly isOwn: boolean;
   /** Files that are of no use without it. */
-  readonly belonging: readonly string[];
+  readonly attachments: readonly string[];
   /** Files that are removed and not kept. Default: its checkpoint. */
   readonly derived?: readonly string[];
 }
@@ -44,7 +44,7 @@ export interface RemovalOptions {
   /** For files whose lock is held, too. */
   readonly force: boolean;
   /** Whether a session that just changed is left alone. */
-  readonly isQuiet: boolean;
+  readonly requiresIdle: boolean;
   readonly keptUntilMs?: number | undefined;
   /** Called before each session. */
   readonly onProgress?: ((removed: number, total: number) => void) | undefined;
@@ -67,7 +67,7 @@ export interface Removal {
 
 /** Throws `ERR_ARCHIVE_FAILED`, errors of recording, the signal's reason; what is packed stays. */
 export async function removeSessions(
-  kept: KeptFiles,
+  kept: Archive,
   sessions: readonly RemovableSession[],
   options: RemovalOptions,
 ): Promise<Removal> {
@@ -108,15 +108,15 @@ export async function removeSessions(
   return { operation, removed, recreated, failures, sizeBytes, packedBytes };
 }
 
-function filesOf({ path, belonging }: RemovableSession): readonly string[] {
-  return [path, ...belonging];
+function filesOf({ path, attachments }: RemovableSession): readonly string[] {
+  return [path, ...attachments];
 }
 
 function changesOf(
-  { path, facts, belonging }: RemovableSession,
+  { path, facts, attachments }: RemovableSession,
   sources: ReadonlyMap<string, PackedFile>,
 ): FileChange[] {
-  const [first, ...others] = [path, ...belonging].map((of) => {
+  const [first, ...others] = [path, ...attachments].map((of) => {
     return { kind: "removed", file: sourceOf(sources, of) } as const;
   });
   if (first === undefined || facts === undefined) return first === undefined ? [] : [first];
@@ -141,7 +141,7 @@ export const keptThere = "Branchlog keeps there what was removed";
 function* groupsOf(
   sessions: readonly RemovableSession[],
   options: RemovalOptions,
-  kept: KeptFiles,
+  kept: Archive,
   nowMs: number,
   failures: BranchlogError[],
 ): Generator<RemovableSession[]> {
@@ -171,7 +171,11 @@ function* groupsOf(
 }
 
 /** Its size. */
-function requireRemovable(path: string, { force, isQuiet }: RemovalOptions, nowMs: number): number {
+function requireRemovable(
+  path: string,
+  { force, requiresIdle }: RemovalOptions,
+  nowMs: number,
+): number {
   const [stats, directory] = removing(path, () => [lstatSync(path), lstatSync(dirname(path))]);
   const userId = process.geteuid?.();
   const isOther = userId !== undefined && userId !== 0 && directory.uid !== userId;
@@ -181,7 +185,7 @@ function requireRemovable(path: string, { force, isQuiet }: RemovalOptions, nowM
   if (!stats.isFile()) throw removalFailed(path, "it is no regular file");
   const quietMs = nowMs - stats.mtimeMs;
   // A clock was wrong if it changed in the future.
-  if (isQuiet && !force && Math.abs(quietMs) < quietMsMin) {
+  if (requiresIdle && !force && Math.abs(quietMs) < quietMsMin) {
     throw busySession(path, `it changed ${Math.max(0, Math.round(quietMs / 1000))} s ago`);
   }
   return stats.size;
@@ -303,7 +307,7 @@ function asRemovalError(path: string, error: unknown): BranchlogError {
  * had.
  */
 export async function removeAgain(
-  files: readonly { readonly file: PackedFile; readonly session?: KeptFacts }[],
+  files: readonly { readonly file: PackedFile; readonly session?: ArchivedFacts }[],
   ports: Ports,
 ): Promise<ReadonlyMap<string, Left>> {
   const there = files.filter(({ file: { path } }) => statOf(path) !== undefined);

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { BranchlogError } from "@branchlog/core";
 import { AtomicFile, creationFailed, makeDurableDirectory } from "@branchlog/core/files";
 import { statOf } from "./file-state.ts";
-import type { KeptFiles } from "./kept-files.ts";
+import type { Archive } from "./archive-directory.ts";
 import type { PackedFile } from "./operation.ts";
 import { readPacked } from "./pack.ts";
 import type { PackTarget } from "./pack.ts";
@@ -16,7 +16,7 @@ import { placeTaken } from "./removal-errors.ts";
  * `ERR_ARCHIVE_DAMAGED`, `ERR_CREATE_FAILED`; those before are restored then.
  */
 export async function restoreFiles(
-  kept: KeptFiles,
+  kept: Archive,
   files: readonly PackedFile[],
   targetPath: (file: PackedFile) => string = ({ path }) => path,
   signal?: AbortSignal,
@@ -42,13 +42,13 @@ export function copyAdvice(path: string): string {
   return `Move it away; or branchlog restore ${path} -o FILE writes a copy, if it is archived.`;
 }
 
-function beginAt(path: string, { ports }: KeptFiles): AtomicFile {
+function beginAt(path: string, { ports }: Archive): AtomicFile {
   if (ports.fs.statSync(path) !== null) throw placeTaken(path, copyAdvice(path));
   makeDurableDirectory(ports.fs, dirname(path));
   return new AtomicFile(ports, path);
 }
 
-function publish(copy: AtomicFile, { mode, changedMs }: PackedFile, { ports }: KeptFiles): void {
+function publish(copy: AtomicFile, { mode, changedMs }: PackedFile, { ports }: Archive): void {
   ports.fs.setModeSync(copy.fd, mode);
   copy.syncSync();
   // The system cuts off what is below a microsecond.

@@ -6,8 +6,8 @@ import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import { acquireLock, nodeFileSystem, requireOptions } from "@branchlog/core/files";
 import { trashMs } from "./limits.ts";
 import { filesOpenElsewhere, statOf } from "./file-state.ts";
-import { KeptFiles, keepingNames } from "./kept-files.ts";
-import type { KeepingOptions } from "./kept-files.ts";
+import { Archive, dataDirectoryNames } from "./archive-directory.ts";
+import type { DataDirectoryOptions } from "./archive-directory.ts";
 import { moveFile, placeOfMoved } from "./move-file.ts";
 import { inverted, isVoid, undoneBy } from "./operation.ts";
 import type { FileChange, Operation, PackedFile } from "./operation.ts";
@@ -18,11 +18,11 @@ import { removeAgain } from "./remove-sessions.ts";
 import { hashOfFile, restoreFiles } from "./restore-file.ts";
 import { FilesAside, giveName } from "./set-aside.ts";
 
-export interface UndoOptions extends KeepingOptions {
+export interface UndoOptions extends DataDirectoryOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const undoNames: OptionNames<UndoOptions> = { ...keepingNames, signal: true };
+const undoNames: OptionNames<UndoOptions> = { ...dataDirectoryNames, signal: true };
 
 /** An operation in the list of all. */
 export interface RecordedOperation extends Operation {
@@ -45,14 +45,14 @@ export interface UndoResult {
  * @throws BranchlogError as `openSession`, for the record of operations.
  */
 export async function operations(
-  options: KeepingOptions = {},
+  options: DataDirectoryOptions = {},
 ): Promise<readonly RecordedOperation[]> {
-  const kept = new KeptFiles(requireOptions(options, keepingNames));
+  const kept = new Archive(requireOptions(options, dataDirectoryNames));
   return recorded(kept, await kept.operations());
 }
 
 /** With what is known of them now; without those that did nothing. */
-export function recorded(kept: KeptFiles, all: readonly Operation[]): RecordedOperation[] {
+export function recorded(kept: Archive, all: readonly Operation[]): RecordedOperation[] {
   const undone = undoneBy(all);
   const done = all.filter((operation) => !isVoid(operation));
   return done.map((operation) => ({
@@ -77,7 +77,7 @@ export function recorded(kept: KeptFiles, all: readonly Operation[]): RecordedOp
  */
 export async function undoOperation(id?: string, options: UndoOptions = {}): Promise<UndoResult> {
   const { signal, ...place } = requireOptions(options, undoNames);
-  const kept = new KeptFiles(place);
+  const kept = new Archive(place);
   await recoverAside(kept);
   const undone = chosen(recorded(kept, await kept.operations()), id);
   const inverse = inverted(undone.changes);
@@ -129,7 +129,7 @@ export async function undoOperation(id?: string, options: UndoOptions = {}): Pro
 
 /** Whether all that is removed again comes from packs that are kept for 30 days only. */
 async function isKeptForAWhile(
-  kept: KeptFiles,
+  kept: Archive,
   removed: readonly { readonly file: PackedFile }[],
 ): Promise<boolean> {
   const forGood = new Set<string>();
@@ -228,7 +228,7 @@ function originalOf({ path }: { readonly path: string }, of: Operation): string 
   return null;
 }
 
-async function carryOut(change: FileChange, of: Operation, kept: KeptFiles): Promise<void> {
+async function carryOut(change: FileChange, of: Operation, kept: Archive): Promise<void> {
   switch (change.kind) {
     case "restored":
     case "removed":
@@ -249,7 +249,7 @@ async function putBack(
   original: string,
   { before, after }: { readonly before: string; readonly after: string },
   of: Operation,
-  { ports }: KeptFiles,
+  { ports }: Archive,
 ): Promise<void> {
   if ((await hashOfFile(original)) !== after) {
     throw refused(of, original, "it is not what was kept; bring it back from a backup");

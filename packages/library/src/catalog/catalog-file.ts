@@ -63,7 +63,7 @@ export class CatalogFile {
    *
    * @param lookedAtMs When `file` was stat'ed, or before, in epoch ms.
    */
-  async look(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
+  async refresh(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
     this.#takeUpSaved(file);
     if (this.#isSettled && this.#read !== undefined && isUnchanged(this.#read, file)) return 0;
     const source = openByteSource(file.path);

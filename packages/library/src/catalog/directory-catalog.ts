@@ -1,5 +1,5 @@
 /**
- * The sessions of a directory as last read. A new look stats each file and reads only what changed.
+ * The sessions of a directory as last read. A refresh stats each file and reads only what changed.
  * An unreadable file keeps its last facts; a missing directory has no sessions.
  */
 import { errorCodeOf } from "@branchlog/core/files";
@@ -31,19 +31,19 @@ export interface DirectoryCatalogOptions {
 }
 
 /** The session is undefined if the file is not one, or was never readable. */
-export interface LookedAtFile {
+export interface RefreshedFile {
   readonly session: ListedSession | undefined;
-  /** Its position among the files of this look, and their count. */
+  /** Its position among the files of this refresh, and their count. */
   readonly index: number;
   readonly total: number;
 }
 
-export interface CatalogLook {
+export interface CatalogRefresh {
   /** Null: all files. Unknown files are left for the next read of all. */
   readonly paths: ReadonlySet<string> | null;
   readonly onChange?: (change: SessionChange) => void;
   /** Called after each file as it is read, nearly in their order. */
-  readonly onLooked?: ((file: LookedAtFile) => void) | undefined;
+  readonly onRefreshed?: ((file: RefreshedFile) => void) | undefined;
   /** Called before each file, wanted or not. */
   readonly onFile?: (() => void) | undefined;
   /** Asked before each file is read; true leaves it as it is. Default: none. */
@@ -80,14 +80,14 @@ export class DirectoryCatalog {
   }
 
   /** Throws what listing the directory throws, and the signal's reason. */
-  async look({
+  async refresh({
     paths,
     onChange,
-    onLooked,
+    onRefreshed,
     onFile,
     isUnwanted,
     signal,
-  }: CatalogLook): Promise<void> {
+  }: CatalogRefresh): Promise<void> {
     const lookedAtMs = this.#options.now();
     const named = paths === null ? null : [...paths].map((path) => lookAtFile(path));
     // A name that now leads elsewhere may have been the alias of another file.
@@ -107,7 +107,7 @@ export class DirectoryCatalog {
         if (files.length > 1) chunks[lane] ??= Buffer.allocUnsafeSlow(chunkBytesDefault);
         await this.#read(file, { lookedAtMs, chunk: chunks[lane], signal, onChange });
         const session = this.#files.get(file.path)?.session;
-        onLooked?.({ session, index, total: files.length });
+        onRefreshed?.({ session, index, total: files.length });
       });
     } finally {
       // An aborted caller can resume from what was read.
@@ -140,7 +140,7 @@ export class DirectoryCatalog {
     this.#files.set(file.path, known);
     const before = known.session;
     try {
-      const readBytes = await known.look(file, lookedAtMs, { chunk, signal });
+      const readBytes = await known.refresh(file, lookedAtMs, { chunk, signal });
       if (known.session?.transcript !== undefined) await this.#store.leaveAlone(file.path);
       else if (readBytes > 0) await this.#store.note(file.path, known.save(), readBytes);
     } catch {
@@ -155,18 +155,18 @@ export class DirectoryCatalog {
     return isReadable && (known === undefined || known === identity);
   }
 
-  #forgetOthers(there: ReadonlySet<string>, onChange: CatalogLook["onChange"]): void {
+  #forgetOthers(there: ReadonlySet<string>, onChange: CatalogRefresh["onChange"]): void {
     const gone = [...this.#files.keys()].filter((path) => !there.has(path));
     for (const path of gone) this.#forget(path, onChange);
   }
 
-  #forget(path: string, onChange: CatalogLook["onChange"]): void {
+  #forget(path: string, onChange: CatalogRefresh["onChange"]): void {
     const before = this.#files.get(path)?.session;
     this.#files.delete(path);
     this.#rank({ before, now: undefined }, onChange);
   }
 
-  #rank(change: SessionChange, onChange: CatalogLook["onChange"]): void {
+  #rank(change: SessionChange, onChange: CatalogRefresh["onChange"]): void {
     const { before, now } = change;
     if (before === now) return;
     if (before !== undefined) this.#ranking.remove(before);
@@ -179,7 +179,7 @@ interface ReadOptions {
   readonly lookedAtMs: number;
   readonly chunk: Buffer | undefined;
   readonly signal: AbortSignal | undefined;
-  readonly onChange: CatalogLook["onChange"];
+  readonly onChange: CatalogRefresh["onChange"];
 }
 
 /** Latest change first; equal times by path. */

@@ -1,12 +1,12 @@
 /**
- * The sessions of a store as last read. A new look asks for their ends, and reads only those that
+ * The sessions of a store as last read. A refresh asks for their ends, and reads only those that
  * changed, each whole.
  */
 import type { ByteSource } from "@branchlog/streaming";
 import { isBranchlogError } from "@branchlog/core";
 import type { StoredFacts } from "@branchlog/core/types";
 import { comesBefore } from "./directory-catalog.ts";
-import type { CatalogLook } from "./directory-catalog.ts";
+import type { CatalogRefresh } from "./directory-catalog.ts";
 import { Ranking, listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
@@ -56,11 +56,11 @@ export class StoredCatalog {
   }
 
   /** Reads the sessions that changed last first. Throws what the store throws. */
-  async look({
+  async refresh({
     onChange,
-    onLooked,
+    onRefreshed,
     signal,
-  }: Pick<CatalogLook, "onChange" | "onLooked" | "signal">): Promise<void> {
+  }: Pick<CatalogRefresh, "onChange" | "onRefreshed" | "signal">): Promise<void> {
     const all: StoredFacts[] = [];
     for await (const stored of this.#reading.list(signal)) all.push(stored);
     all.sort((one, other) => other.changedAt.getTime() - one.changedAt.getTime());
@@ -76,14 +76,14 @@ export class StoredCatalog {
       const session = isSame ? known.session : await readStored(this.#reading, stored, signal);
       this.#known.set(stored.address, { stored, session });
       this.#rank(known?.session, session, onChange);
-      onLooked?.({ session, index, total: all.length });
+      onRefreshed?.({ session, index, total: all.length });
     });
   }
 
   #rank(
     before: ListedSession | undefined,
     now: ListedSession | undefined,
-    onChange: CatalogLook["onChange"],
+    onChange: CatalogRefresh["onChange"],
   ): void {
     if (before === now) return;
     if (before !== undefined) this.#ranking.remove(before);

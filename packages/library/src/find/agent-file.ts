@@ -7,7 +7,7 @@ import { lines } from "@branchlog/streaming";
 import { lookAtFile } from "../catalog/session-files.ts";
 
 /** The session file of one ConnectOnion agent. */
-export interface ListedAgent {
+export interface ListedDocument {
   readonly path: string;
   readonly name: string;
   /** The parent directory of `.co`, else the directory of the file. */
@@ -37,7 +37,7 @@ export function isAgentDirectory(directory: string): boolean {
 export async function readAgent(
   path: string,
   signal: AbortSignal | undefined,
-): Promise<ListedAgent | undefined> {
+): Promise<ListedDocument | undefined> {
   const file = lookAtFile(path);
   if (!file.isReadable) return undefined;
   const outline = new YamlOutline();

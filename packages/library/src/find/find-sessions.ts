@@ -41,7 +41,7 @@ import { requireNoAddress } from "@branchlog/core/addresses";
 import { LatestSessions } from "./latest-sessions.ts";
 import { findStored } from "./stored-sessions.ts";
 import { isAgentDirectory, isAgentFileName, readAgent } from "./agent-file.ts";
-import type { ListedAgent } from "./agent-file.ts";
+import type { ListedDocument } from "./agent-file.ts";
 
 /** How far a search is, in sessions. */
 export interface SearchProgress {
@@ -89,7 +89,7 @@ export interface FoundSessions {
   /** Of pi, co-mono and omp, and transcripts of Claude Code and Codex. */
   readonly sessions: readonly ListedSession[];
   /** Of ConnectOnion: a file holds all runs of one agent. */
-  readonly agents: readonly ListedAgent[];
+  readonly agents: readonly ListedDocument[];
   /**
    * Paths left out: those that are not UTF-8, with U+FFFD for the invalid bytes, and rollouts that
    * Codex compressed (`.jsonl.zst`).
@@ -141,7 +141,7 @@ export async function findAmong(
   const isForeign = foreignPlaceCheck();
   const directories = new DirectoryCatalog({ list, saved: catalog, isForeign, now: Date.now });
   const latest = new LatestSessions(options);
-  await directories.look({
+  await directories.refresh({
     paths: null,
     onChange: ({ now }) => latest.add(now),
     onFile: () => {
@@ -152,8 +152,8 @@ export async function findAmong(
     signal,
   });
   const parts = latest.olderParts();
-  if (parts.size > 0) await directories.look({ paths: parts, signal });
-  const agents: ListedAgent[] = [];
+  if (parts.size > 0) await directories.refresh({ paths: parts, signal });
+  const agents: ListedDocument[] = [];
   for (const path of found.agentFiles) {
     const agent = await agentIn(path, signal);
     if (agent !== undefined && latest.includes("connectonion", agent.modifiedMs))
@@ -231,7 +231,7 @@ async function filesOf(directory: string, signal: AbortSignal | undefined): Prom
 async function agentIn(
   path: string,
   signal: AbortSignal | undefined,
-): Promise<ListedAgent | undefined> {
+): Promise<ListedDocument | undefined> {
   try {
     return await readAgent(path, signal);
   } catch {

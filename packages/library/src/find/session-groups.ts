@@ -4,7 +4,7 @@
  */
 import { resolve } from "node:path";
 import type { ListedSession } from "../catalog/listed-session.ts";
-import type { ListedAgent } from "./agent-file.ts";
+import type { ListedDocument } from "./agent-file.ts";
 import type { FoundSessions } from "./find-sessions.ts";
 
 /** What a session was forked from. */
@@ -30,7 +30,7 @@ export interface SessionGroup {
   readonly cwd: string;
   /** Parents before their forks, else in the given order. */
   readonly sessions: readonly GroupedSession[];
-  readonly agents: readonly ListedAgent[];
+  readonly agents: readonly ListedDocument[];
 }
 
 /** The groups of sessions, in the order of the first session of each. */
@@ -39,8 +39,8 @@ export function sessionGroups({
   agents,
 }: Pick<FoundSessions, "sessions" | "agents">): SessionGroup[] {
   const parents = parentsOf(sessions);
-  const groups = new Map<string, { sessions: ListedSession[]; agents: ListedAgent[] }>();
-  const groupOf = (cwd: string): { sessions: ListedSession[]; agents: ListedAgent[] } => {
+  const groups = new Map<string, { sessions: ListedSession[]; agents: ListedDocument[] }>();
+  const groupOf = (cwd: string): { sessions: ListedSession[]; agents: ListedDocument[] } => {
     const group = groups.get(cwd) ?? { sessions: [], agents: [] };
     groups.set(cwd, group);
     return group;

@@ -22,7 +22,7 @@ import {
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
 import type {
-  CatalogLook,
+  CatalogRefresh,
   DirectoryCatalogOptions,
   SessionChange,
 } from "../catalog/directory-catalog.ts";
@@ -52,7 +52,7 @@ export interface LiveSessions extends SessionListDifference {
   readonly sessions: readonly ListedSession[];
   /**
    * `catching-up`: not all files were read yet, more sessions come. `live`: all that was known at
-   * the last look. `stalled`: a directory could not be read, and `error`, a BranchlogError, says
+   * the last refresh. `stalled`: a directory could not be read, and `error`, a BranchlogError, says
    * why; the sessions are those of before. A directory that is missing is no error: it has none,
    * and is looked for at each poll.
    */
@@ -138,7 +138,7 @@ interface Listed {
   readonly makeCatalog: () => SessionCatalog;
   /** Tells of what is listed at a path, or with null of anything, until it is ended. */
   readonly watch: (onHint: (path: string | null) => void) => () => void;
-  /** Of the error of a look. */
+  /** Of the error of a refresh. */
   readonly failure: (error: unknown) => unknown;
 }
 
@@ -147,7 +147,7 @@ interface SessionCatalog {
   /** Null if there was none so far. */
   listedPath(path: string): string | null;
   sessions(): ListedSession[];
-  look(look: CatalogLook): Promise<void>;
+  refresh(options: CatalogRefresh): Promise<void>;
 }
 
 function listedDirectory(
@@ -193,7 +193,7 @@ class LiveSessionList {
   constructor(listed: Listed) {
     this.#listed = listed;
     this.observable = merge(
-      this.#looks().pipe(share()),
+      this.#refreshes().pipe(share()),
       defer(() => this.#known()),
     );
   }
@@ -206,7 +206,7 @@ class LiveSessionList {
       : of({ ...last, added: last.sessions, changed: [], removed: [] });
   }
 
-  #looks(): Observable<LiveSessions> {
+  #refreshes(): Observable<LiveSessions> {
     return defer(() => {
       const catalog = this.#listed.makeCatalog();
       /** What is to be read next: some files, or everything. */
@@ -221,9 +221,9 @@ class LiveSessionList {
         return this.#listed.watch(onHint);
       });
       return oneAtATime(hints$, () => {
-        const look = this.#look(catalog, paths);
+        const refresh = this.#refresh(catalog, paths);
         paths = new Set();
-        return look;
+        return refresh;
       }).pipe(
         finalize(() => {
           this.#last = undefined;
@@ -232,7 +232,7 @@ class LiveSessionList {
     });
   }
 
-  #look(catalog: SessionCatalog, paths: ReadonlySet<string> | null): Observable<LiveSessions> {
+  #refresh(catalog: SessionCatalog, paths: ReadonlySet<string> | null): Observable<LiveSessions> {
     return new Observable((subscriber) => {
       const end = new AbortController();
       void this.#lookAt(catalog, { paths, signal: end.signal }, subscriber);
@@ -242,7 +242,7 @@ class LiveSessionList {
 
   async #lookAt(
     catalog: SessionCatalog,
-    look: Pick<CatalogLook, "paths"> & { readonly signal: AbortSignal },
+    refresh: Pick<CatalogRefresh, "paths"> & { readonly signal: AbortSignal },
     subscriber: Subscriber<LiveSessions>,
   ): Promise<void> {
     const { clock, failure } = this.#listed;
@@ -252,14 +252,14 @@ class LiveSessionList {
       const { unlisted } = catalog;
       const isNews =
         this.#isNews(changes, status) || !isDeepStrictEqual(unlisted, this.#last?.unlisted);
-      if (look.signal.aborted || !isNews) return;
+      if (refresh.signal.aborted || !isNews) return;
       this.#last = { sessions: catalog.sessions(), ...changes.take(), status, unlisted };
       shownMs = clock.monotonicMs();
       subscriber.next(this.#last);
     };
     try {
-      await catalog.look({
-        ...look,
+      await catalog.refresh({
+        ...refresh,
         onChange: (change) => {
           changes.add(change);
           const isPartial = (this.#last?.status.kind ?? "catching-up") === "catching-up";

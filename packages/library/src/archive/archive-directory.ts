@@ -18,7 +18,7 @@ import { joined, readOperation } from "./operation.ts";
 import type { Operation } from "./operation.ts";
 
 /** Where removed files and the record of operations are. */
-export interface KeepingOptions {
+export interface DataDirectoryOptions {
   /**
    * Default: `BRANCHLOG_DATA_DIR`, else `branchlog` in `XDG_DATA_HOME`, else
    * `~/.local/share/branchlog`.
@@ -29,13 +29,13 @@ export interface KeepingOptions {
   readonly onProblem?: ((error: BranchlogError) => void) | undefined;
 }
 
-export const keepingNames: OptionNames<KeepingOptions> = {
+export const dataDirectoryNames: OptionNames<DataDirectoryOptions> = {
   dataDir: true,
   ports: true,
   onProblem: true,
 };
 
-/** See {@link KeepingOptions}. It need not exist. */
+/** See {@link DataDirectoryOptions}. It need not exist. */
 export function dataDirectory(): string {
   const { BRANCHLOG_DATA_DIR, XDG_DATA_HOME } = process.env;
   if (BRANCHLOG_DATA_DIR) return resolvePath(BRANCHLOG_DATA_DIR);
@@ -45,14 +45,14 @@ export function dataDirectory(): string {
 
 const customType = "branchlog:operation";
 
-export class KeptFiles {
+export class Archive {
   readonly directory: string;
   readonly packs: string;
   readonly ports: Ports;
   readonly onProblem: (error: BranchlogError) => void;
   readonly #log: string;
 
-  constructor({ dataDir, ports = {}, onProblem }: KeepingOptions) {
+  constructor({ dataDir, ports = {}, onProblem }: DataDirectoryOptions) {
     this.directory = realPath(dataDir === undefined ? dataDirectory() : resolve(dataDir));
     this.onProblem = onProblem ?? ((): void => undefined);
     this.packs = join(this.directory, "packs");
