@@ -85,13 +85,28 @@ async function printNames() {
   for (const { folder, exports } of manifests()) {
     for (const [subpath, target] of Object.entries(exports)) {
       if (target.types === undefined) continue;
-      const text = textOf(join("packages", folder, target.types));
-      const names = [...text.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list]) =>
-        list.split(",").filter((name) => name.trim() !== ""),
-      );
+      const names = namesIn(join("packages", folder, target.types));
       print(join(`@branchlog/${folder}`, subpath), `${names.length} names`);
     }
   }
+}
+
+/** Of declarations; those of a whole entry point that is exported again as well. */
+function namesIn(path) {
+  const text = textOf(path);
+  const own = [...text.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list]) =>
+    list.split(",").filter((name) => name.trim() !== ""),
+  );
+  const again = [...text.matchAll(/export \* from "@branchlog\/(\w+)(\/[^"]+)?"/g)];
+  return [
+    ...own,
+    ...again.flatMap(([, folder, subpath = ""]) => namesIn(typesOf(folder, subpath))),
+  ];
+}
+
+function typesOf(folder, subpath) {
+  const { exports } = readManifest(join(root, "packages", folder));
+  return join("packages", folder, exports[`.${subpath}`].types);
 }
 
 function printDeepImports() {

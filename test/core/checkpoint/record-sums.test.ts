@@ -74,7 +74,8 @@ describe("a line that changed after a checkpoint saw it", () => {
     expect(await verified(path)).toMatchObject(wanted);
     // The newline at the end of the log.
     writeFileSync(path, flipped(Buffer.from(logOfFive), logOfFive.length * 8 - 1));
-    const last = { line: 6, offset: logOfFive.indexOf(five[4] ?? "") };
+    const offsetOfLast = logOfFive.indexOf(five[4] ?? "");
+    const last = { line: 6, offset: offsetOfLast, length: logOfFive.length - offsetOfLast };
     expect((await verified(path)).changedLines).toMatchObject([last]);
   });
 

@@ -344,21 +344,20 @@ function lineAt(source: ByteSource, known: LinePlace, byte: number): LinePlace {
   return { offset, lineNumber };
 }
 
-/** Without its newline. */
+/** Without its newline, which the last line may lack. */
 function lineLength(source: ByteSource, { offset }: LinePlace): number {
-  const [end = offset] = lineEnds(source, offset);
-  return end - offset;
+  return lineEnds(source, offset).next().value - offset;
 }
 
 const newline = 10;
 const searchBytes = 64 * 1024;
 
-/** The newlines from an offset on. */
-function* lineEnds(source: ByteSource, from: number): Generator<number, void, undefined> {
+/** The newlines from an offset on; returns the end of the log. */
+function* lineEnds(source: ByteSource, from: number): Generator<number, number, undefined> {
   const bytes = Buffer.allocUnsafe(searchBytes);
   for (let at = from; ;) {
     const count = source.readSync(bytes, 0, bytes.length, at);
-    if (count === 0) return;
+    if (count === 0) return at;
     const read = bytes.subarray(0, count);
     for (let end = read.indexOf(newline); end >= 0; end = read.indexOf(newline, end + 1)) {
       yield at + end;
