@@ -6,7 +6,7 @@
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 
 import { rolldown } from "rolldown";
 
@@ -22,17 +22,11 @@ const rxjs = createRequire(join(root, "packages", "core", "package.json"))
   .resolve("rxjs")
   .replace(/([/\\])cjs\1/, "$1esm$1");
 
-/** Only the help that yargs would print uses them; that of the command is its own. */
-const unused = fileURLToPath(new URL("bundle/unused-layout.mjs", import.meta.url));
-
 const build = await rolldown({
   input: { main: join(source, "main.ts"), "man-page": join(source, "man-page.ts") },
   platform: "node",
   tsconfig: false,
-  resolve: {
-    conditionNames: ["@branchlog/source"],
-    alias: { rxjs, cliui: unused, "string-width": unused },
-  },
+  resolve: { conditionNames: ["@branchlog/source"], alias: { rxjs } },
 });
 rmSync(target, { recursive: true, force: true });
 const { output } = await build.write({

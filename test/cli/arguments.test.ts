@@ -1,6 +1,7 @@
 /** From words to commands: every command, every misuse that must not pass for something else. */
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { parseArguments } from "../../packages/cli/src/arguments.ts";
 import { commandNames, commands } from "../../packages/cli/src/commands.ts";
@@ -90,8 +91,49 @@ describe("a command line", () => {
     ["export f -o x.jsonl", { to: "pi" }],
     ["export f -o x.YAML", { to: "connectonion" }],
     ["export f -o x.md --to pi", { to: "pi" }],
+    ["export f -ox.md", { output: "x.md" }],
+    ["export f -o=x.md", { output: "x.md" }],
+    ["tail f -fn5", { follow: true, last: 5 }],
+    ["tail f -fn 5", { follow: true, last: 5 }],
+    ["tail f --follow=false", { follow: false }],
+    ["context f --last=3 --limit 4", { last: 4 }],
+    ["context f --limit 5 -n 1", { last: 1 }],
+    ["append f --user -5", { source: { text: "-5" } }],
+    ["append f --user -- -x", { source: { text: "-x" } }],
+    ["append f --user= --expectedTail x", { source: { text: "" }, expectedTail: "x" }],
+    ["search -E true", { query: "true", regex: true }],
+    ["store push -o x a b --name=c d", { action: "push", places: ["a", "b", "d"], output: "x" }],
+    ["serve --port 5 a --host h b", { places: ["a", "b"], port: 5, host: "h" }],
+    ["serve", { places: [], port: undefined }],
   ])("a command line is parsed: %s", (line, options) => {
     expect(optionsOf(...line.split(" "))).toMatchObject(options);
+  });
+
+  it("a command line gives every text back as it was, as an argument and as a value", () => {
+    const texts = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom("-", "--", "-5", "-y--", "--json", "true", "__proto__", "'a'", '"a"'),
+    );
+    const switches = fc.subarray(["--json"]);
+    fc.assert(
+      fc.property(texts, fc.array(texts), switches, (text, more, options) => {
+        const behind = optionsOf("delete", ...options, "--", text, ...more);
+        expect(behind).toMatchObject({ sessions: [text, ...more], json: options.length > 0 });
+        const joined = optionsOf("append", ...options, `--user=${text}`, "f");
+        expect(joined).toMatchObject({ file: "f", source: { text }, json: options.length > 0 });
+      }),
+    );
+  });
+
+  it("a command line takes its options in any place", () => {
+    const groups = [["-n", "5"], ["--from=2"], ["--on", "branch"], ["--reverse"], ["-5"]];
+    const places = fc.shuffledSubarray(groups, { minLength: groups.length });
+    fc.assert(
+      fc.property(places, (words) => {
+        const options = { file: "-5", limit: 5, from: 2, on: "branch", reverse: true };
+        expect(optionsOf("entries", ...words.flat())).toMatchObject(options);
+      }),
+    );
   });
 
   it("a command line with a text that starts with a dash gets a hint about --", () => {
@@ -153,6 +195,19 @@ describe("a command line", () => {
     ["export f -o x.txt", /^Say the form: --to/],
     ["name f a b", /^Too many arguments: b$/],
     ["name f a --clear", /--clear/],
+    ["entries f --on", /^Not enough arguments following: on$/],
+    ["entries f -n", /^Not enough arguments following: n$/],
+    ["list --dir x", /^Unknown option: --dir\./],
+    ["delete f -y--x", /^Unknown option: -y--x\./],
+    ["tail f -f5", /^Unknown option: -f5\. Did you mean -f\?/],
+    ["tail f -fx", /^Unknown option: -fx\./],
+    ["info f --constructor=1", /^Unknown option: --constructor=1\./],
+    ["info f --__proto__", /^Unknown option: --__proto__\./],
+    ["convert f", /^Missing required arguments: to, output$/],
+    ["convert f -o x", /^Missing required argument: to$/],
+    ["convert f g", /^Too many arguments: g$/],
+    ["store foo a", /Argument: action, Given: "foo", Choices: "init", "ls"/],
+    ["store push", /^store needs PLACES /],
     ["label f", /^label needs ID \(The entry\)\. Type: branchlog label FILE ID \[TEXT\]$/],
   ])("%s is refused", (line, message) => {
     const words = line.split(" ").filter((word) => word !== "");

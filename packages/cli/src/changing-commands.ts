@@ -1,10 +1,9 @@
 /** The commands that change sessions or write new ones, declared. */
 import { newFile, refuseBoth, sayWhere } from "./command-checks.ts";
 import type { AppendOptions, DraftSource } from "./commands/append.ts";
-import { command, flag, positional, required, text } from "./declaration.ts";
+import { choice, command, flag, positional, required, text } from "./declaration.ts";
 import type { Declared } from "./declaration.ts";
 import { UsageError } from "./failure.ts";
-import { plainWords } from "./marked-words.ts";
 import type { ExportFormat } from "./transfer-kinds.ts";
 import { entry, file, json, noSave, output } from "./shared-options.ts";
 
@@ -28,7 +27,7 @@ export const changingCommands: readonly Declared[] = [
     read: (args) => {
       const other = newFile(args.output);
       if (args.apply) refuseBoth("--apply", args.apply, "--output", other);
-      return { ...args, output: other, cwd: args.cwd };
+      return { ...args, output: other };
     },
     run: async (...given) => (await import("./commands/repair.ts")).repairCommand(...given),
   }),
@@ -40,15 +39,11 @@ export const changingCommands: readonly Declared[] = [
     options: {
       name: text("TEXT", "The name of the session"),
       cwd: text("DIR", "The working directory of the session; default: the current one"),
-      for: {
-        choices: ["pi", "omp"] as const,
-        default: "pi" as const,
-        describe: "The agent it is for",
-      },
+      for: { ...choice(["pi", "omp"], "The agent it is for"), default: "pi" },
       json,
     },
     examples: [["create work.jsonl --name 'Fix the build'", "an empty session, to append to"]],
-    read: (args) => ({ ...args, cwd: args.cwd, name: args.name, dialect: args.for }),
+    read: (args) => ({ ...args, dialect: args.for }),
     run: async (...given) => (await import("./commands/create.ts")).createCommand(...given),
   }),
   command({
@@ -92,7 +87,7 @@ export const changingCommands: readonly Declared[] = [
       if (args.text !== undefined && args.clear) {
         throw new UsageError("Give a name, or --clear.");
       }
-      return { ...args, text: args.text };
+      return args;
     },
     run: async (...given) => (await import("./commands/name.ts")).nameCommand(...given),
   }),
@@ -111,7 +106,7 @@ export const changingCommands: readonly Declared[] = [
       ["label work.jsonl @leaf 'good state'", "labels the current one"],
       ["label work.jsonl 'good state'", "clears the label"],
     ],
-    read: (args) => ({ ...args, text: args.text }),
+    read: (args) => args,
     run: async (...given) => (await import("./commands/label.ts")).labelCommand(...given),
   }),
   command({
@@ -128,7 +123,7 @@ export const changingCommands: readonly Declared[] = [
       ["fork work.jsonl --at 5b2e -o try.jsonl", "go on from the entry whose id begins so"],
       ["fork work.jsonl --at 'good state'", "from a labelled one"],
     ],
-    read: (args) => ({ ...args, at: args.at, output: newFile(args.output) }),
+    read: (args) => ({ ...args, output: newFile(args.output) }),
     run: async (...given) => (await import("./commands/fork.ts")).forkCommand(...given),
   }),
   command({
@@ -137,12 +132,8 @@ export const changingCommands: readonly Declared[] = [
     isWriting: true,
     positionals: { file },
     options: {
-      to: {
-        choices: ["pi", "omp"] as const,
-        demandOption: true as const,
-        describe: "The agent it is for",
-      },
-      output: { ...output("Where to write it"), demandOption: true as const },
+      to: { ...choice(["pi", "omp"], "The agent it is for"), isRequired: true },
+      output: { ...output("Where to write it"), isRequired: true },
       json,
     },
     examples: [["convert work.jsonl --to omp -o omp.jsonl", "a session of pi for omp"]],
@@ -171,10 +162,10 @@ export const changingCommands: readonly Declared[] = [
     },
     options: {
       output: output("The new session file, or their directory"),
-      from: {
-        ...text("AGENT", "The agent of the source; default: recognised by its content"),
-        choices: ["claude", "codex", "connectonion"] as const,
-      },
+      from: choice(
+        ["claude", "codex", "connectonion"],
+        "The agent of the source; default: recognised by its content",
+      ),
       json,
     },
     examples: [
@@ -184,7 +175,7 @@ export const changingCommands: readonly Declared[] = [
     read: (args) => {
       const target = newFile(args.output);
       if (target === undefined) throw new UsageError(sayWhere);
-      return { ...args, output: target, from: args.from };
+      return { ...args, output: target };
     },
     run: async (...given) => (await import("./commands/import.ts")).importCommand(...given),
   }),
@@ -194,20 +185,23 @@ export const changingCommands: readonly Declared[] = [
     isWriting: true,
     positionals: {
       action: {
-        ...required("init, ls, push, pull, recover or rm"),
-        choices: ["init", "ls", "push", "pull", "recover", "rm"] as const,
+        ...choice(
+          ["init", "ls", "push", "pull", "recover", "rm"],
+          "init, ls, push, pull, recover or rm",
+        ),
+        isRequired: true,
       },
       places: {
         ...required(
           "The address of a store, or with #NAME of a session in it; for push, files first",
         ),
-        array: true as const,
+        isRepeated: true,
       },
     },
     options: {
       name: text("NAME", "The name of the session in the store; default: that of the file"),
       output: output("The new file of a session that is pulled"),
-      yes: { ...flag("Remove it for good"), alias: "y" },
+      yes: { ...flag("Remove it for good"), letter: "y" },
       json,
     },
     examples: [
@@ -216,12 +210,7 @@ export const changingCommands: readonly Declared[] = [
       ["store pull 'postgres://me@db/team#work' -o work.jsonl", "and back, byte for byte"],
       ["store recover 'postgres://me@db/team#work'", "what a failover lost, if a session had it"],
     ],
-    read: (args, words) => ({
-      ...args,
-      places: plainWords(words, ["--name", "-o", "--output"]).slice(1),
-      name: args.name,
-      output: newFile(args.output),
-    }),
+    read: (args) => ({ ...args, output: newFile(args.output) }),
     run: async (...given) => (await import("./commands/store.ts")).storeCommand(...given),
   }),
   command({
@@ -230,10 +219,10 @@ export const changingCommands: readonly Declared[] = [
     isWriting: true,
     positionals: { file },
     options: {
-      to: {
-        ...text("FORM", "The form; default: that of FILE, .md, .html, .jsonl or .yaml"),
-        choices: ["markdown", "html", "pi", "connectonion"] as const,
-      },
+      to: choice(
+        ["markdown", "html", "pi", "connectonion"],
+        "The form; default: that of FILE, .md, .html, .jsonl or .yaml",
+      ),
       output: output("The new file; without it, or with -, standard output"),
       at: entry("The entry where the path ends; default: the last one"),
       redact: flag("Replace secrets by markers, and leave out images"),
@@ -247,7 +236,7 @@ export const changingCommands: readonly Declared[] = [
     ],
     read: (args) => {
       const target = args.output === "" || args.output === "-" ? undefined : args.output;
-      return { ...args, to: args.to ?? formOf(target), output: target, at: args.at };
+      return { ...args, to: args.to ?? formOf(target), output: target };
     },
     run: async (...given) => (await import("./commands/export.ts")).exportCommand(...given),
   }),

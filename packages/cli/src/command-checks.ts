@@ -19,21 +19,9 @@ export function oneOfEach<T extends string>(
   });
 }
 
-export function wholeNumber(
-  name: string,
-  value: number | undefined,
-  least = 0,
-): number | undefined {
-  if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return value;
-  throw new UsageError(`--${name} takes a whole number from ${least}.`);
-}
-
 export const sayWhere = "Say where the session goes: -o FILE, which must not exist yet.";
 
-/**
- * Standard output is refused: a session is written under a name in one step. (yargs turns most lone
- * dashes into an empty text.)
- */
+/** Standard output is refused: a session is written under a name in one step. */
 export function newFile<T extends string | undefined>(output: T): T {
   if (output === "" || output === "-") throw new UsageError(sayWhere);
   if (output !== undefined && isAddress(output)) {

@@ -1,6 +1,5 @@
 /** Divides a command line: options for every command, the name of the command, the rest. Pure. */
-import { isOption, optionWords } from "./marked-words.ts";
-import type { Words } from "./marked-words.ts";
+export type Words = readonly string[];
 
 export interface GlobalOptions {
   /** False with `--no-color`. */
@@ -8,6 +7,16 @@ export interface GlobalOptions {
   /** False with `--no-pager`. */
   readonly hasPager: boolean;
 }
+
+/** Options without a command, and with every one. */
+export const programOptions: Words = [
+  "-h",
+  "--help",
+  "-V",
+  "--version",
+  "--no-color",
+  "--no-pager",
+];
 
 const noColour = ["--no-color", "--no-colour"];
 const noPager = "--no-pager";
@@ -40,4 +49,15 @@ export function commandWords(words: Words): CommandWords {
 
 export function asksFor(words: Words, ...names: readonly string[]): boolean {
   return optionWords(words).some((word) => names.includes(word));
+}
+
+/** Those before `--`: words behind it are no options. */
+export function optionWords(words: Words): Words {
+  const end = words.indexOf("--");
+  return end < 0 ? words : words.slice(0, end);
+}
+
+/** Negative numbers and a lone dash are not options. */
+export function isOption(word: string): boolean {
+  return /^-(?!\d+(?:\.\d+)?$)./su.test(word);
 }

@@ -1,11 +1,9 @@
 /** What may come next on an unfinished command line, by the declarations of commands. Pure. */
-import { commandWords } from "./command-words.ts";
+import { commandWords, isOption, optionWords } from "./command-words.ts";
+import type { Words } from "./command-words.ts";
 import { commandNamed, commands } from "./commands.ts";
 import { shellNames } from "./completion-script.ts";
-import { aliasesOf } from "./declaration.ts";
 import type { Declared, OptionDeclaration, Taken } from "./declaration.ts";
-import { isOption, optionWords } from "./marked-words.ts";
-import type { Words } from "./marked-words.ts";
 
 export interface Candidate {
   readonly value: string;
@@ -33,7 +31,7 @@ export function completionOf(words: Words): Completion {
   if (current.startsWith("-") && !isBehind) return started(optionsOf(declared), current);
   const names = Object.keys(declared.positionals);
   const place = declared.positionals[names[Math.min(places.length, names.length - 1)] ?? ""];
-  const isFull = places.length >= names.length && place?.array !== true;
+  const isFull = places.length >= names.length && place?.isRepeated !== true;
   return place === undefined || isFull ? started([], current) : valuesOf(place, places, current);
 }
 
@@ -61,10 +59,7 @@ function optionsOf({ options }: Declared): readonly Candidate[] {
 function optionNamed({ options }: Declared, word = ""): OptionDeclaration | undefined {
   if (!isOption(word) || word.includes("=")) return undefined;
   const name = word.replace(/^--?/u, "");
-  const found = Object.entries(options).find(
-    ([key, one]) => key === name || aliasesOf(one).includes(name),
-  );
-  return found?.[1];
+  return options[name] ?? Object.values(options).find(({ letter }) => letter === name);
 }
 
 /** The words that are neither options nor values of options. */
@@ -82,7 +77,7 @@ function valuesOf(
   [session]: readonly string[],
   current: string,
 ): Completion {
-  const all = choices.map((value) => ({ value: String(value), about: "" }));
+  const all = choices.map((value) => ({ value, about: "" }));
   return { ...started(all, current), takes, session };
 }
 

@@ -3,8 +3,6 @@
  * page are made, with a function that loads and runs the command. Pure.
  */
 import type { CommandIo, CommandResult } from "./command-io.ts";
-import type { Words } from "./marked-words.ts";
-import type { Argv, InferredOptionTypes, OptionSettings, ParsedValues } from "./parser.ts";
 
 export interface Command {
   readonly name: string;
@@ -19,11 +17,21 @@ export interface Command {
 /** What a word on the command line names; completions offer it. */
 export type Taken = "session" | "entry" | "path";
 
-export interface OptionDeclaration extends OptionSettings {
-  readonly type?: "boolean" | "number" | "string";
+/** Of an option, or of an argument in its place. */
+export interface OptionDeclaration {
+  readonly type: "boolean" | "number" | "string";
   readonly describe: string;
+  /** Its short name. */
+  readonly letter?: string;
   /** What the help shows for its value. */
   readonly value?: string;
+  readonly choices?: readonly string[];
+  /** Of a number, which is a whole one. */
+  readonly least?: number;
+  readonly default?: boolean | string;
+  readonly isRequired?: true;
+  /** An argument that takes all words that are left. */
+  readonly isRepeated?: true;
   readonly takes?: Taken;
   /** Names that the help leaves out: of earlier versions. */
   readonly formerly?: readonly string[];
@@ -38,20 +46,37 @@ export type Example = readonly [line: string, purpose: string];
 
 export interface Declared {
   readonly name: string;
-  /** The name, and its positionals as the parser takes them: `label <file> <id> [text]`. */
+  /** The name, and its positionals: `label <file> <id> [text]`. */
   readonly usage: string;
   readonly about: string;
   readonly isWriting: boolean;
   readonly positionals: Declarations;
   readonly options: Declarations;
   readonly examples: readonly Example[];
-  /** @param words What is behind the name of the command. */
-  readonly declare: (parser: Argv, words: Words, choose: (command: Command) => void) => void;
+  /**
+   * @param values What the parser makes of the words.
+   * @throws UsageError
+   */
+  readonly commandOf: (values: object) => Command;
 }
 
-/** What the parser makes of the words. */
-type Values<P extends Declarations, O extends Declarations> = InferredOptionTypes<P> &
-  InferredOptionTypes<O>;
+type Values<D extends Declarations> = {
+  readonly [Name in keyof D & string as CamelCase<Name>]: Value<D[Name]>;
+};
+
+type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+
+type Value<D extends OptionDeclaration> = D extends { readonly isRepeated: true }
+  ? readonly string[]
+  : D extends { readonly isRequired: true } | { readonly default: boolean | string }
+    ? GivenValue<D>
+    : GivenValue<D> | undefined;
+
+type GivenValue<D extends OptionDeclaration> = D extends { readonly choices: readonly (infer C)[] }
+  ? C
+  : { boolean: boolean; number: number; string: string }[D["type"]];
 
 interface Declaration<P extends Declarations, O extends Declarations, Options> {
   readonly usage: string;
@@ -62,7 +87,7 @@ interface Declaration<P extends Declarations, O extends Declarations, Options> {
   readonly options: O;
   readonly examples: readonly Example[];
   /** @throws UsageError */
-  readonly read: (args: ParsedValues<Values<P, O>>, words: Words) => Options;
+  readonly read: (args: Values<P> & Values<O>) => Options;
   readonly run: (options: Options, io: CommandIo) => Promise<CommandResult>;
 }
 
@@ -77,34 +102,17 @@ export function command<
   isPaged = false,
   ...data
 }: Declaration<P, O, Options>): Declared {
-  const { usage, positionals, options: declared } = data;
-  const [name = usage] = usage.split(" ");
-  const add = (parser: Argv): Argv<Values<P, O>> => {
-    for (const [key, one] of Object.entries(positionals)) parser.positional(key, one);
-    for (const [key, one] of Object.entries(declared)) parser.option(key, withFormer(one));
-    // Decoding boundary: the parser gives values of the declared types.
-    return parser as Argv<Values<P, O>>;
-  };
+  const [name = data.usage] = data.usage.split(" ");
   return {
     ...data,
     name,
     isWriting,
-    declare: (parser, words, choose) => {
-      parser.command(usage.replace(name, "$0"), false, add, (values) => {
-        const options = read(values, words);
-        choose({ name, options, isWriting, isPaged, run: (io) => run(options, io) });
-      });
+    commandOf: (values) => {
+      // Decoding boundary: the parser gives values of the declared types.
+      const options = read(values as Values<P> & Values<O>);
+      return { name, options, isWriting, isPaged, run: (io) => run(options, io) };
     },
   };
-}
-
-function withFormer({ formerly = [], ...one }: OptionDeclaration): OptionSettings {
-  return { ...one, alias: [...aliasesOf(one), ...formerly] };
-}
-
-/** The short names of an option, and other ones that the help shows. */
-export function aliasesOf({ alias = [] }: OptionSettings): readonly string[] {
-  return typeof alias === "string" ? [alias] : alias;
 }
 
 export interface Flag extends OptionDeclaration {
@@ -118,20 +126,27 @@ export function flag(describe: string): Flag {
 
 export interface TextOption extends OptionDeclaration {
   readonly type: "string";
-  readonly requiresArg: true;
 }
 
 export function text(value: string, describe: string): TextOption {
-  return { type: "string", requiresArg: true, value, describe };
+  return { type: "string", value, describe };
+}
+
+export interface Choice<T extends string> extends OptionDeclaration {
+  readonly type: "string";
+  readonly choices: readonly T[];
+}
+
+export function choice<const T extends string>(choices: readonly T[], describe: string): Choice<T> {
+  return { type: "string", choices, describe };
 }
 
 export interface NumberOption extends OptionDeclaration {
   readonly type: "number";
-  readonly requiresArg: true;
 }
 
-export function number(describe: string, value = "N"): NumberOption {
-  return { type: "number", requiresArg: true, value, describe };
+export function number(describe: string, least = 0): NumberOption {
+  return { type: "number", least, value: "N", describe };
 }
 
 export interface Positional extends OptionDeclaration {
@@ -143,9 +158,9 @@ export function positional(describe: string, takes?: Taken): Positional {
 }
 
 export interface RequiredPositional extends Positional {
-  readonly demandOption: true;
+  readonly isRequired: true;
 }
 
 export function required(describe: string, takes?: Taken): RequiredPositional {
-  return { ...positional(describe, takes), demandOption: true };
+  return { ...positional(describe, takes), isRequired: true };
 }

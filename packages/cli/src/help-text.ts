@@ -1,5 +1,4 @@
 /** What `--help` prints, from the declarations of the commands, within 80 columns. Pure. */
-import { aliasesOf } from "./declaration.ts";
 import type { Declared, OptionDeclaration } from "./declaration.ts";
 import { changingCommands } from "./changing-commands.ts";
 import { keepingCommands } from "./keeping-commands.ts";
@@ -79,7 +78,7 @@ export function commandHelp(declared: Declared): string {
 
 /** `  -n, --limit N`. */
 export function optionRow([name, option]: readonly [string, OptionDeclaration]): Row {
-  const [letter] = aliasesOf(option);
+  const { letter } = option;
   const start = letter === undefined ? "      " : `  -${letter}, `;
   return [`${start}--${name}${valueText(option)}`, `${option.describe}${choicesText(option)}`];
 }
@@ -89,11 +88,11 @@ function valueText({ choices, value }: OptionDeclaration): string {
   return value === undefined ? "" : ` ${value}`;
 }
 
-function choicesText({ choices, default: usual, demandOption }: OptionDeclaration): string {
+function choicesText({ choices, default: usual, isRequired }: OptionDeclaration): string {
   const parts = [
     ...(choices === undefined ? [] : [choices.join(", ")]),
     ...(typeof usual === "string" ? [`default: ${usual}`] : []),
-    ...(demandOption === true ? ["required"] : []),
+    ...(isRequired === true ? ["required"] : []),
   ];
   return parts.length === 0 ? "" : ` (${parts.join("; ")})`;
 }

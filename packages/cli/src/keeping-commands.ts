@@ -1,9 +1,8 @@
 /** The commands that remove sessions and bring them back, declared. */
-import { newFile, oneOfEach, wholeNumber } from "./command-checks.ts";
+import { newFile, oneOfEach } from "./command-checks.ts";
 import { command, flag, number, positional, required, text } from "./declaration.ts";
 import type { Declared, Flag, RequiredPositional } from "./declaration.ts";
 import { UsageError } from "./failure.ts";
-import { plainWords } from "./marked-words.ts";
 import { agentNames } from "./session-filter.ts";
 import { agent, json, limit, output } from "./shared-options.ts";
 
@@ -19,11 +18,11 @@ export const keepingCommands: readonly Declared[] = [
     positionals: {
       sessions: {
         ...required("Session files, or names or ids of sessions", "session"),
-        array: true as const,
+        isRepeated: true,
       },
     },
     options: {
-      yes: { ...flag("Do not ask"), alias: "y" },
+      yes: { ...flag("Do not ask"), letter: "y" },
       force: flag("Delete even while another process holds the lock"),
       permanent: flag("Delete for good, instead of keeping them for 30 days"),
       json,
@@ -31,7 +30,7 @@ export const keepingCommands: readonly Declared[] = [
     examples: [
       ["delete fork.jsonl 01973400", "two sessions; branchlog undo brings them back for 30 days"],
     ],
-    read: (args, words) => ({ ...args, sessions: plainWords(words) }),
+    read: (args) => args,
     run: async (...given) => (await import("./commands/delete.ts")).deleteCommand(...given),
   }),
   command({
@@ -41,7 +40,7 @@ export const keepingCommands: readonly Declared[] = [
     positionals: {
       sessions: {
         ...required("Session files, names or ids, and directories with all below", "session"),
-        array: true as const,
+        isRepeated: true,
       },
     },
     options: { force, json },
@@ -49,7 +48,7 @@ export const keepingCommands: readonly Declared[] = [
       ["archive old.jsonl", "one session; list --archived shows it"],
       ["archive ~/.claude/projects/-home-me-old", "all of a project"],
     ],
-    read: (args, words) => ({ ...args, sessions: plainWords(words) }),
+    read: (args) => args,
     run: async (...given) => (await import("./commands/archive.ts")).archiveCommand(...given),
   }),
   command({
@@ -79,7 +78,7 @@ export const keepingCommands: readonly Declared[] = [
       agent,
       trash: flag("Keep them for 30 days only"),
       force,
-      yes: { ...flag("Do it; without it, the sessions are only listed"), alias: "y" },
+      yes: { ...flag("Do it; without it, the sessions are only listed"), letter: "y" },
       json,
     },
     examples: [
@@ -87,14 +86,13 @@ export const keepingCommands: readonly Declared[] = [
       ["prune --keep-size 5GB --agent codex --yes", "archives what is beyond 5 GB"],
     ],
     read: (args) => {
-      const { dir, olderThan, keepSize } = args;
-      const keep = wholeNumber("keep", args.keep);
+      const { dir, olderThan, keep, keepSize } = args;
       if (olderThan === undefined && keep === undefined && keepSize === undefined) {
         throw new UsageError("Say what is pruned: --older-than 90d, --keep N or --keep-size 5GB.");
       }
       const keepBytes = keepSize === undefined ? undefined : bytesOf(keepSize);
       const agents = oneOfEach("agent", args.agent, agentNames);
-      return { ...args, directory: dir, olderThan, keep, keepBytes, agents };
+      return { ...args, directory: dir, keepBytes, agents };
     },
     run: async (...given) => (await import("./commands/archive.ts")).pruneCommand(...given),
   }),
@@ -120,7 +118,7 @@ export const keepingCommands: readonly Declared[] = [
       ["undo", "takes back the last delete, archive, prune, mv, repair or migrate"],
       ["undo 01a21f16", "another one, as branchlog ops lists them"],
     ],
-    read: (args) => ({ ...args, operation: args.operation }),
+    read: (args) => args,
     run: async (...given) => (await import("./commands/undo.ts")).undoCommand(...given),
   }),
   command({
@@ -130,7 +128,7 @@ export const keepingCommands: readonly Declared[] = [
     positionals: {},
     options: { limit, json },
     examples: [["ops -n 5", "the last five operations, for undo"]],
-    read: (args) => ({ ...args, limit: wholeNumber("limit", args.limit, 1) }),
+    read: (args) => args,
     run: async (...given) => (await import("./commands/undo.ts")).opsCommand(...given),
   }),
 ];

@@ -1,11 +1,11 @@
 /** What is printed without loading the parser or the engine: version, help, completion. Pure. */
 import { asksFor, commandWords } from "./command-words.ts";
+import type { Words } from "./command-words.ts";
 import { commandNamed } from "./commands.ts";
 import { completeOption, completionScript } from "./completion-script.ts";
 import { completionOf } from "./completions.ts";
 import type { Candidate } from "./completions.ts";
 import { commandHelp, programHelp } from "./help-text.ts";
-import type { Words } from "./marked-words.ts";
 
 export interface QuickFacts {
   readonly version: () => string;

@@ -1,9 +1,8 @@
 /** The commands that read sessions, declared. */
-import { oneOfEach, refuseBoth, wholeNumber } from "./command-checks.ts";
-import { command, flag, number, positional, required, text } from "./declaration.ts";
+import { oneOfEach, refuseBoth } from "./command-checks.ts";
+import { choice, command, flag, number, positional, required, text } from "./declaration.ts";
 import type { Declared } from "./declaration.ts";
 import { UsageError } from "./failure.ts";
-import { plainWords } from "./marked-words.ts";
 import { agentNames, searchedKinds, sortNames } from "./session-filter.ts";
 import { agent, entry, file, from, json, limit, noSave, since } from "./shared-options.ts";
 
@@ -27,11 +26,7 @@ export const readingCommands: readonly Declared[] = [
       agent,
       since,
       limit,
-      sort: {
-        choices: sortNames,
-        default: "modified" as const,
-        describe: "The order of the sessions",
-      },
+      sort: { ...choice(sortNames, "The order of the sessions"), default: "modified" },
       ...common,
     },
     examples: [
@@ -43,13 +38,7 @@ export const readingCommands: readonly Declared[] = [
       const { dir: directory, since: changedSince } = args;
       refuseBoth("DIR", directory, "--archived", args.archived || undefined);
       const agents = oneOfEach("agent", args.agent, agentNames);
-      return {
-        ...args,
-        directory,
-        agents,
-        changedSince,
-        limit: wholeNumber("limit", args.limit, 1),
-      };
+      return { ...args, directory, agents, changedSince };
     },
     run: async (...given) => (await import("./commands/list.ts")).listCommand(...given),
   }),
@@ -82,9 +71,9 @@ export const readingCommands: readonly Declared[] = [
       ["tree work.jsonl --depth 0", "the main branch alone"],
     ],
     read: (args) => {
-      const depth = wholeNumber("depth", args.depth);
-      if (args.json && depth !== undefined) throw new UsageError("--json lists the whole tree.");
-      return { ...args, depth };
+      if (args.json && args.depth !== undefined)
+        throw new UsageError("--json lists the whole tree.");
+      return args;
     },
     run: async (...given) => (await import("./commands/tree.ts")).treeCommand(...given),
   }),
@@ -95,7 +84,7 @@ export const readingCommands: readonly Declared[] = [
     positionals: { file },
     options: {
       at: entry("At this entry; default: the leaf"),
-      limit: { ...limit, describe: "Only the last N messages", formerly: ["last"] },
+      limit: { ...limit, least: 0, describe: "Only the last N messages", formerly: ["last"] },
       full: flag("Shorten nothing"),
       ...common,
     },
@@ -103,7 +92,7 @@ export const readingCommands: readonly Declared[] = [
       ["context work.jsonl -n 3", "the last three messages"],
       ["context work.jsonl --at 5b2e9d06 --json", "all that was known at an entry"],
     ],
-    read: (args) => ({ ...args, at: args.at, last: wholeNumber("limit", args.limit) }),
+    read: (args) => ({ ...args, last: args.limit }),
     run: async (...given) => (await import("./commands/context.ts")).contextCommand(...given),
   }),
   command({
@@ -112,8 +101,8 @@ export const readingCommands: readonly Declared[] = [
     isPaged: true,
     positionals: { file },
     options: {
-      turn: number("One turn, with its messages"),
-      replay: number("The messages given to the model when this turn began"),
+      turn: number("One turn, with its messages", 1),
+      replay: number("The messages given to the model when this turn began", 1),
       ...common,
     },
     examples: [
@@ -121,10 +110,8 @@ export const readingCommands: readonly Declared[] = [
       ["turns work.jsonl --turn 2", "the second one, with its messages"],
     ],
     read: (args) => {
-      const turn = wholeNumber("turn", args.turn, 1);
-      const replay = wholeNumber("replay", args.replay, 1);
-      refuseBoth("--turn", turn, "--replay", replay);
-      return { ...args, turn, replay };
+      refuseBoth("--turn", args.turn, "--replay", args.replay);
+      return args;
     },
     run: async (...given) => (await import("./commands/turns.ts")).turnsCommand(...given),
   }),
@@ -138,25 +125,18 @@ export const readingCommands: readonly Declared[] = [
       "custom-type": text("TYPE", "Only entries of this extension"),
       from,
       on: {
-        choices: ["log", "branch"] as const,
-        default: "log" as const,
-        describe: "All entries in file order, or those on the path to the leaf",
+        ...choice(["log", "branch"], "All entries in file order, or those on the path to the leaf"),
+        default: "log",
       },
       reverse: flag("Last first"),
-      limit,
+      limit: { ...limit, least: 0 },
       ...common,
     },
     examples: [
       ["entries work.jsonl --type compaction", "where the context was shortened"],
       ["entries work.jsonl --custom-type todo --reverse -n 1 --json", "the state of an extension"],
     ],
-    read: (args) => ({
-      ...args,
-      type: args.type,
-      customType: args.customType,
-      from: wholeNumber("from", args.from, 1),
-      limit: wholeNumber("limit", args.limit),
-    }),
+    read: (args) => args,
     run: async (...given) => (await import("./commands/entries.ts")).entriesCommand(...given),
   }),
   command({
@@ -164,9 +144,14 @@ export const readingCommands: readonly Declared[] = [
     about: "Show the last entries, and follow new ones",
     positionals: { file },
     options: {
-      follow: { ...flag("Follow new entries until interrupted"), alias: "f" },
+      follow: { ...flag("Follow new entries until interrupted"), letter: "f" },
       from,
-      limit: { ...limit, describe: "Start with the last N entries (10)", formerly: ["last"] },
+      limit: {
+        ...limit,
+        least: 0,
+        describe: "Start with the last N entries (10)",
+        formerly: ["last"],
+      },
       all: flag("Include messages that agents hide"),
       ...common,
     },
@@ -176,8 +161,7 @@ export const readingCommands: readonly Declared[] = [
     ],
     read: (args) => {
       refuseBoth("--from", args.from, "--limit", args.limit);
-      const last = wholeNumber("limit", args.limit);
-      return { ...args, from: wholeNumber("from", args.from, 1), last };
+      return { ...args, last: args.limit };
     },
     run: async (...given) => (await import("./commands/tail.ts")).tailCommand(...given),
   }),
@@ -188,7 +172,7 @@ export const readingCommands: readonly Declared[] = [
       dir: positional("The directory of the sessions; default: all that agents keep, live", "path"),
     },
     options: {
-      recursive: { ...flag("Those in its sub-directories, too"), alias: "r" },
+      recursive: { ...flag("Those in its sub-directories, too"), letter: "r" },
       ...common,
     },
     examples: [
@@ -212,11 +196,11 @@ export const readingCommands: readonly Declared[] = [
       in: text("KINDS", `Only there, separated by commas: ${searchedKinds.join(", ")}`),
       role: text("ROLE", "Only messages of this role: user, assistant, toolResult, ..."),
       tool: text("NAME", "Only calls of this tool, and their results"),
-      regex: { ...flag("The text is a regular expression"), alias: "E" },
+      regex: { ...flag("The text is a regular expression"), letter: "E" },
       archived: flag("Search the archived sessions instead"),
       agent,
       since,
-      context: { ...number("Show whole lines, with N before and after"), alias: "C" },
+      context: { ...number("Show whole lines, with N before and after"), letter: "C" },
       limit,
       json,
     },
@@ -229,12 +213,8 @@ export const readingCommands: readonly Declared[] = [
       ...args,
       place: archivedOr(args.place, args.archived),
       kinds: oneOfEach("in", args.in, searchedKinds),
-      role: args.role,
-      tool: args.tool,
       agents: oneOfEach("agent", args.agent, agentNames),
       changedSince: args.since,
-      context: wholeNumber("context", args.context),
-      limit: wholeNumber("limit", args.limit, 1),
     }),
     run: async (...given) => (await import("./commands/search.ts")).searchCommand(...given),
   }),
@@ -245,7 +225,7 @@ export const readingCommands: readonly Declared[] = [
     positionals: {
       files: {
         ...required("Session files, names or ids, and directories with all below", "session"),
-        array: true as const,
+        isRepeated: true,
       },
     },
     options: common,
@@ -253,7 +233,7 @@ export const readingCommands: readonly Declared[] = [
       ["verify work.jsonl", "all damage, with its place"],
       ["verify ~/.pi/agent/sessions", "every session below, a line each"],
     ],
-    read: (args, words) => ({ ...args, files: plainWords(words) }),
+    read: (args) => args,
     run: async (...given) => (await import("./commands/verify.ts")).verifyCommand(...given),
   }),
   command({
@@ -283,7 +263,7 @@ export const readingCommands: readonly Declared[] = [
       if (args.from === undefined && args.with === undefined) {
         throw new UsageError("Say what is compared: an entry, or another session as --with OTHER.");
       }
-      return { ...args, from: args.from, to: args.to, other: args.with };
+      return { ...args, other: args.with };
     },
     run: async (...given) => (await import("./commands/diff.ts")).diffCommand(...given),
   }),
@@ -298,7 +278,7 @@ export const readingCommands: readonly Declared[] = [
       ),
     },
     options: {
-      by: { choices: ["project", "day", "model", "agent"] as const, describe: "A line for each" },
+      by: choice(["project", "day", "model", "agent"], "A line for each"),
       agent,
       since: { ...since, describe: "Only what was spent since: 30m, 12h, 7d, 2w, or a date" },
       limit,
@@ -312,14 +292,8 @@ export const readingCommands: readonly Declared[] = [
     ],
     read: (args) => {
       if (args.csv && args.json) throw new UsageError("Give --csv or --json.");
-      return {
-        ...args,
-        place: args.place,
-        by: args.by,
-        agents: oneOfEach("agent", args.agent, agentNames),
-        changedSince: args.since,
-        limit: wholeNumber("limit", args.limit, 1),
-      };
+      const agents = oneOfEach("agent", args.agent, agentNames);
+      return { ...args, agents, changedSince: args.since };
     },
     run: async (...given) => (await import("./commands/stats.ts")).statsCommand(...given),
   }),
@@ -334,7 +308,7 @@ export const readingCommands: readonly Declared[] = [
           "Directories, sessions or the address of a store; default: where agents keep theirs",
           "path",
         ),
-        array: true as const,
+        isRepeated: true,
       },
     },
     options: {
@@ -348,12 +322,7 @@ export const readingCommands: readonly Declared[] = [
       ["serve --open", "every session of every agent, in the browser"],
       ["serve ~/.pi/agent/sessions --port 4711", "those of one agent, at a port of your choice"],
     ],
-    read: (args, words) => ({
-      ...args,
-      places: plainWords(words, ["--port", "--host"]),
-      port: wholeNumber("port", args.port),
-      host: args.host,
-    }),
+    read: (args) => args,
     run: async (...given) => (await import("./commands/serve.ts")).serveCommand(...given),
   }),
 ];

@@ -1,7 +1,8 @@
 /** One run of the command: from its words to its exit code, with failures reported on `err`. */
 import { existsSync, statSync } from "node:fs";
 import { isBranchlogError } from "@branchlog/core/errors";
-import { commandWords } from "./command-words.ts";
+import { parseCommand } from "./arguments.ts";
+import { commandWords, optionWords } from "./command-words.ts";
 import { commandNamed, commandNames } from "./commands.ts";
 import type { Command } from "./declaration.ts";
 import { writeJsonLine } from "./command-io.ts";
@@ -10,7 +11,6 @@ import { describeFailure, failureHint, UsageError } from "./failure.ts";
 import { completeOption } from "./completion-script.ts";
 import { completionOf } from "./completions.ts";
 import { programHelp } from "./help-text.ts";
-import { optionWords } from "./marked-words.ts";
 import { isAddress, withoutSecrets } from "./path-form.ts";
 import { ClosedOutput } from "./output.ts";
 import { candidateLines, quickText } from "./quick-text.ts";
@@ -42,8 +42,7 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
     }
     if (words.length === 0) return await begin(io);
     if (words[0] === completeOption) return await complete(words.slice(1), quiet);
-    // The parser takes longer to load than all that needs none.
-    command = (await import("./arguments.ts")).parseCommand(withCommand(words));
+    command = parseCommand(withCommand(words));
     setting.onCommand?.(command);
     const code = await command.run(command.options.json ? { ...quiet, isJson: true } : io);
     await io.out.flush();

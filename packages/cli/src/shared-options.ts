@@ -9,8 +9,8 @@ export const file: RequiredPositional = required(
 );
 export const json: Flag = flag("Print JSON, for programs");
 export const noSave: Flag = flag("Save no checkpoint or catalog of large sessions");
-export const from: NumberOption = number("Start at this revision (from 1)");
-export const limit: NumberOption = { ...number("At most so many"), alias: "n" };
+export const from: NumberOption = number("Start at this revision (from 1)", 1);
+export const limit: NumberOption = { ...number("At most so many", 1), letter: "n" };
 export const agent: TextOption = text(
   "NAMES",
   `Only of these agents, separated by commas: ${agentNames.join(", ")}`,
@@ -25,5 +25,5 @@ export function entry(describe: string): TextOption {
 }
 
 export function output(describe: string): TextOption {
-  return { ...text("FILE", describe), alias: "o", takes: "path" };
+  return { ...text("FILE", describe), letter: "o", takes: "path" };
 }
