@@ -55,7 +55,7 @@ export const errorCodes = [
   "ERR_VERSION_NEWER",
 ] as const;
 
-/** One of {@link errorCodes}. */
+/** One of `errorCodes`. */
 export type ErrorCode = (typeof errorCodes)[number];
 
 /** The holder of a lock, as far as other processes can tell. */
