@@ -26,7 +26,9 @@ function removeOldTarballs() {
 
 function pack(published) {
   const folder = join(root, "packages", published.folder);
-  const built = ["dist/index.js", ...(published.folder === "branchlog" ? ["bundle/main.js"] : [])];
+  const entryPoints = Object.values(readManifest(folder).exports);
+  const built = entryPoints.flatMap((entryPoint) => entryPoint.default ?? []);
+  if (published.folder === "branchlog") built.push("bundle/main.js");
   if (!built.every((file) => existsSync(join(folder, file)))) {
     throw new Error(`${folder} is not built. Use "npm run pack", which builds first.`);
   }

@@ -1,6 +1,7 @@
 /** Who may see which sessions of a store: tenants of roles, of groups, and of roles that changed. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
+import { searchSessions } from "@branchlog/library";
 import { userDraft } from "@branchlog/core/testing";
 import { postgresStore } from "@branchlog/postgres";
 import type { PostgresStore } from "@branchlog/postgres";
@@ -60,7 +61,7 @@ describe.skipIf(!hasPostgres())("a store with roles", () => {
       () => store.remove("of-owner"),
       () => store.setExpiry("of-owner", new Date(0)),
       () => store.removeExpired(),
-      () => collected(store.search("hello")),
+      () => collected(searchSessions({ store }, "hello")),
     ];
     for (const call of calls) {
       await expect(call(), String(call)).rejects.toMatchObject({

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSession, forkSession, openOrCreateSession, openSession } from "@branchlog/core";
-import { findSessions } from "@branchlog/library";
+import { findSessions, searchSessions } from "@branchlog/library";
 import type { BranchlogError } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
 import { jsonLines, logStoreContract, sampleHeader, userDraft } from "@branchlog/core/testing";
@@ -15,6 +15,7 @@ import { firstValueFrom, filter } from "rxjs";
 import { branchlog, jsonLines as cliJsonLines } from "../cli/command-run.ts";
 import { collected, idsOf } from "../support/collected.ts";
 import { rejection, typedError } from "../support/typed-errors.ts";
+import { testServer } from "../web/served.ts";
 import { DatabaseServer, hasPostgres, owner } from "./database-server.ts";
 
 const header = Buffer.from(jsonLines(sampleHeader()));
@@ -183,10 +184,25 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
       ].toSorted(),
     );
     for (const query of ["NEEDLE", 'in "quotes"', "needle"]) {
-      const hits = await collected(store.search(query));
+      const hits = await collected(searchSessions({ store }, query));
       expect(hits.map(({ path }) => path)).toEqual([one.path]);
     }
-    expect(await collected(store.search("nothing of that kind"))).toEqual([]);
+    expect(await collected(searchSessions({ store }, "nothing of that kind"))).toEqual([]);
+    const id = one.header.id;
+    expect(await collected(searchSessions({ store, id }, "needle"))).toHaveLength(1);
+    expect(await collected(searchSessions({ store, id: other.header.id }, "needle"))).toEqual([]);
+    // A store that cannot say where a text may be.
+    const plain: ListingStore = {
+      open: (name, signal) => store.open(name, signal),
+      create: (name, bytes) => store.create(name, bytes),
+      names: (signal) => store.names(signal),
+      remove: (name) => store.remove(name),
+      list: (signal) => store.list(signal),
+    };
+    expect(await collected(searchSessions({ store: plain }, "needle"))).toHaveLength(1);
+    const page = await testServer({ store });
+    const { text } = await page.ask("/api/search?q=needle", { headers: { cookie: page.cookie } });
+    expect(cliJsonLines(text).at(-1)).toMatchObject({ hits: 1 });
     await store.setExpiry(other.header.id, new Date(0));
     await expect(store.setExpiry("none", null)).rejects.toMatchObject({ code: "ERR_LOG_MISSING" });
     expect(await store.removeExpired()).toEqual([other.header.id]);
@@ -268,7 +284,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
       first.map((name) => `${store.address}#${name}`),
     );
     expect([opened, first[0]]).toEqual([first, "s999"]);
-    const hits = await collected(store.search("needle"));
+    const hits = await collected(searchSessions({ store }, "needle"));
     expect(hits.map(({ path }) => path)).toEqual([`${store.address}#s999`]);
     const url = server.url(schema);
     const shown = cliJsonLines((await branchlog(["list", url, "-n", "60", "--json"])).out);

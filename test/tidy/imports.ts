@@ -15,7 +15,7 @@ const packagesBelow: Readonly<Record<string, readonly string[]>> = {
   agents: ["core", "library", "streaming"],
   tools: ["core", "library", "streaming"],
   connectonion: ["core", "library", "streaming", "tools"],
-  postgres: ["core", "library", "streaming"],
+  postgres: ["core", "streaming"],
   web: ["connectonion", "core", "library", "postgres", "streaming", "tools"],
   cli: ["connectonion", "core", "library", "postgres", "streaming", "tools", "web"],
   branchlog: ["agents", "connectonion", "core", "library", "postgres", "streaming", "tools", "web"],

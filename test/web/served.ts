@@ -27,7 +27,7 @@ export interface TestServer extends Served {
 }
 
 export async function testServer(
-  place: readonly string[],
+  place: ServeOptions["place"],
   options: Partial<ServeOptions> = {},
 ): Promise<TestServer> {
   const served = await serve({ place, ...options });

@@ -1,6 +1,5 @@
 /** Sessions in a store, by the address of a database. The library for it is loaded on demand. */
 import { BranchlogError } from "@branchlog/core";
-import type { SearchHit } from "@branchlog/library";
 import type { StoredSession } from "@branchlog/core";
 import type { PostgresStore } from "@branchlog/postgres";
 import { isAddress } from "./path-form.ts";
@@ -25,15 +24,11 @@ export async function addressedStore(
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }
 
-type StoredSearch = Parameters<PostgresStore["search"]>;
-
-/** In all sessions of the store, or in the one behind `#`. */
-export async function* storedHits(
-  address: string,
-  ...[query, options = {}]: StoredSearch
-): AsyncGenerator<SearchHit, void, undefined> {
+/** The store behind an address, or the session behind its `#`. */
+export async function addressedPlace(
+  word: string,
+): Promise<{ readonly store: PostgresStore } | StoredSession> {
   const { postgresStore, storeAddress } = await import("@branchlog/postgres");
-  const { name } = storeAddress(address);
-  const only = name === undefined ? {} : { name };
-  yield* postgresStore(address).search(query, { ...options, ...only });
+  const [{ name }, store] = [storeAddress(word), postgresStore(word)];
+  return name === undefined ? { store } : { store, id: name };
 }

@@ -2,7 +2,6 @@
  * `@branchlog/library/catalogs`: what directories hold, for the packages of this
  * workspace. It is no API: names come and go with any version.
  */
-export { searchStored } from "./search/stored-search.ts";
 export { cwdOf } from "./find/session-groups.ts";
 export { readSessionHeaderSync } from "./catalog/header-search.ts";
 export { latestStored } from "./find/stored-sessions.ts";

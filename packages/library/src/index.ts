@@ -3,7 +3,12 @@
  * reading order.
  */
 export { findSessions, knownPlaces } from "./find/find-sessions.ts";
-export type { FindOptions, FoundSessions, SearchProgress } from "./find/find-sessions.ts";
+export type {
+  FindOptions,
+  FoundSessions,
+  SearchProgress,
+  SearchedStore,
+} from "./find/find-sessions.ts";
 export { sessionGroups } from "./find/session-groups.ts";
 export { resolveSession } from "./find/resolve-session.ts";
 export type { ListedSession, ListedTranscript } from "./catalog/listed-session.ts";
@@ -17,7 +22,6 @@ export type {
 export type { ListedDocument } from "./find/agent-file.ts";
 export type { ResolveOptions } from "./find/resolve-session.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./find/session-groups.ts";
-export type { StoredSearchOptions } from "./search/stored-search.ts";
 export type { SearchedKind } from "./search/entry-texts.ts";
 export type { Snippet } from "./search/search-query.ts";
 export { deleteSession } from "./archive/delete-session.ts";

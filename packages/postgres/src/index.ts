@@ -3,12 +3,7 @@
  * machines, with the same `Session` as on a file.
  */
 export { postgresStore } from "./postgres-store.ts";
-export type {
-  PostgresSearchOptions,
-  PostgresStore,
-  PostgresStoreOptions,
-  PullOptions,
-} from "./postgres-store.ts";
+export type { PostgresStore, PostgresStoreOptions, PullOptions } from "./postgres-store.ts";
 export type { PostgresPool } from "./connections.ts";
 export type { StoredSessionFacts } from "./stored-session.ts";
 export { isStoreAddress, logAddress, storeAddress } from "./store-address.ts";

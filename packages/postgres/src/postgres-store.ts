@@ -1,7 +1,6 @@
 /** Logs in a database of PostgreSQL. */
 import { readAddress } from "@branchlog/core/addresses";
 import { BranchlogError } from "@branchlog/core";
-import type { SearchHit, StoredSearchOptions } from "@branchlog/library";
 import type { ListingStore, StoredLog } from "@branchlog/core/types";
 import {
   createStreamedLog,
@@ -12,7 +11,6 @@ import {
   storedLogExists,
   storedLogMissing,
 } from "@branchlog/core/files";
-import { searchStored } from "@branchlog/library/catalogs";
 import type { OptionNames } from "@branchlog/streaming";
 import { connectionsOf } from "./connections.ts";
 import type { Connections, PostgresPool, QueryOptions } from "./connections.ts";
@@ -62,12 +60,6 @@ export interface PullOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with all of the bytes, in order, and how many there are. */
   readonly onBytes?: ((bytes: Buffer, sizeBytes: number) => void) | undefined;
-}
-
-/** Options of {@link PostgresStore.search}. */
-export interface PostgresSearchOptions extends StoredSearchOptions {
-  /** Only in the session with this name. */
-  readonly name?: string | undefined;
 }
 
 const optionNames: OptionNames<PostgresStoreOptions> = {
@@ -215,34 +207,10 @@ export class PostgresStore implements ListingStore {
     }
   }
 
-  /**
-   * The hits of a query in all sessions, by name, as `searchSessions` finds them in files; `path`
-   * is an address. The database says in which sessions there may be one, and these are read whole.
-   * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a malformed regular expression;
-   * `ERR_LOG_MISSING` for the name.
-   */
-  async *search(
-    query: string,
-    options: PostgresSearchOptions = {},
-  ): AsyncGenerator<SearchHit, void, undefined> {
-    const { name, ...filters } = options;
-    const logs =
-      name === undefined
-        ? (texts: readonly string[] | undefined) => this.#mayHold(texts, options.signal)
-        : () => this.#only(name, options.signal);
-    yield* searchStored(logs, query, filters);
-  }
-
-  async *#only(
-    name: string,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<StoredLog, void, undefined> {
-    yield await this.open(name, signal);
-  }
-
-  async *#mayHold(
+  /** The database says which logs may hold a text; in the order of their names. */
+  async *logsWith(
     texts: readonly string[] | undefined,
-    signal: AbortSignal | undefined,
+    signal?: AbortSignal,
   ): AsyncGenerator<StoredLog, void, undefined> {
     for (let after: string | undefined = ""; after !== undefined;) {
       const rows: readonly SearchedRow[] = await this.#query<SearchedRow>(

@@ -356,8 +356,10 @@ async function* searchHits(
 ): AsyncGenerator<SearchHitItem | SearchEnd | ApiError> {
   let [count, searched] = [0, 0];
   const agents = searchedAgents.filter((one) => one === filter.agent);
+  const { key } = filter;
   try {
-    const found = hitsIn(place, filter.key === undefined ? undefined : directory.item(filter.key), {
+    const only = key === undefined ? undefined : directory.sourceOf(directory.item(key));
+    const found = hitsIn(only ?? place, {
       query,
       regex: filter.regex,
       agents: agents.length === 0 ? undefined : agents,
@@ -390,15 +392,10 @@ interface HitOptions {
 }
 
 function hitsIn(
-  place: ShownPlace,
-  only: SessionItem | undefined,
+  place: Parameters<typeof searchSessions>[0],
   { query, ...options }: HitOptions,
 ): AsyncIterable<SearchHit> {
-  if ("store" in place) {
-    throw invalid("Sessions in a store are searched with branchlog search, not here.");
-  }
-  const documents = connectonionEntries;
-  return searchSessions(only === undefined ? place : [only.path], query, { ...options, documents });
+  return searchSessions(place, query, { ...options, documents: connectonionEntries });
 }
 
 function hitItem(hit: SearchHit, directory: SessionDirectory): SearchHitItem {

@@ -7,7 +7,7 @@ import { shownNowMs, writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../session-path.ts";
 import { isAddress, shownWord } from "../path-form.ts";
-import { storedHits } from "../stored-session.ts";
+import { addressedPlace } from "../stored-session.ts";
 import { ProgressLine } from "../progress.ts";
 import { sinceMs } from "../session-filter.ts";
 import type { AgentName } from "../session-filter.ts";
@@ -57,18 +57,12 @@ export async function searchCommand(
   };
   const hits = options.archived
     ? (await import("../archived-session.ts")).archivedHits(query, filters, io)
-    : place !== undefined && isAddress(place)
-      ? storedHits(place, query, filters)
-      : searchSessions(
-          place === undefined ? knownPlaces() : [await sessionPath(place, signal)],
-          query,
-          {
-            ...filters,
-            documents: (file) => documentAt(file, unread),
-            onUnlisted: (path) => unlisted.push(path),
-            onProgress: ({ searched, total }) => progress.show(searched, total),
-          },
-        );
+    : searchSessions(await searchedPlace(place, signal), query, {
+        ...filters,
+        documents: (file) => documentAt(file, unread),
+        onUnlisted: (path) => unlisted.push(path),
+        onProgress: ({ searched, total }) => progress.show(searched, total),
+      });
   const { columns, style } = out;
   const shown = { columns, style, nowMs: shownNowMs(io) };
   let [count, path] = [0, ""];
@@ -94,6 +88,14 @@ export async function searchCommand(
   const where = shownWord(place ?? agents);
   if (!json) await err.write(`nothing found in ${oneLine(where, 400)}\n`);
   return 1;
+}
+
+async function searchedPlace(
+  place: string | undefined,
+  signal: AbortSignal,
+): Promise<Parameters<typeof searchSessions>[0]> {
+  if (place === undefined) return knownPlaces();
+  return isAddress(place) ? addressedPlace(place) : [await sessionPath(place, signal)];
 }
 
 /** The errors of damaged documents go to `unread`. */

@@ -141,6 +141,11 @@ export interface ListingStore extends LogStore {
   list(signal?: AbortSignal): AsyncIterable<StoredFacts>;
   /** The same in the order of their last changes, the latest first, some at a time. */
   latest?(signal?: AbortSignal): AsyncIterable<StoredFacts>;
+  /**
+   * The logs that hold one of these texts, whatever its case, or more logs; undefined: all. Without
+   * it, a search reads every log of the list.
+   */
+  logsWith?(texts: readonly string[] | undefined, signal?: AbortSignal): AsyncIterable<StoredLog>;
 }
 
 /** A session in a store. */

@@ -8,7 +8,7 @@ import type { SearchHit, SearchOptions } from "../search/search-terms.ts";
  * next hit is looked for once the subscriber has returned.
  */
 export function search$(
-  places: string | readonly string[],
+  places: Parameters<typeof searchSessions>[0],
   query: string,
   options: SearchOptions = {},
 ): Observable<SearchHit> {

@@ -6,17 +6,21 @@
 import { resolve } from "node:path";
 import { LineFramer, chunkBytesDefault, openByteSource } from "@branchlog/streaming";
 import type { FileSource, OptionNames } from "@branchlog/streaming";
-import { requireList, requireOneOf, requireOptions, requireText } from "@branchlog/core/files";
+import { isInStore, requireList, requireOneOf } from "@branchlog/core/files";
+import { requireOptions, requireText } from "@branchlog/core/files";
+import type { StoredSession } from "@branchlog/core";
 import { isCompressedName, isUnlistable, lookAtFile } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import { isAgentFileName, readAgent } from "../find/agent-file.ts";
 import { filesIn, sessionDirectories } from "../find/find-sessions.ts";
+import type { SearchedStore } from "../find/find-sessions.ts";
 import { readableKind } from "@branchlog/core/rows";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { searchedKinds } from "./entry-texts.ts";
 import { Candidates, SessionMatches, TranscriptMatches } from "./file-matches.ts";
 import type { Matches } from "./file-matches.ts";
 import { textSearch } from "./search-query.ts";
+import { searchStored } from "./stored-search.ts";
 import { Search } from "./search-terms.ts";
 import type { SearchHit, SearchOptions, SearchedDocument } from "./search-terms.ts";
 
@@ -42,7 +46,9 @@ const searchNames: OptionNames<SearchOptions> = {
  * query may leave characters out. An empty query has no hits. O(bytes of the files): lines that
  * cannot have a match are not parsed. A transcript with a match is read a second time, since the
  * ids of its entries depend on the records before.
- * @param places Directories, with all that is below them, and session files.
+ * @param places Directories, with all that is below them, and session files; or a store, or a
+ * session in it, whose logs are read whole where they may have a hit. `documents` and what reports
+ * files and progress concern directories only.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`; `ERR_INVALID_ARGUMENT` for a
  * malformed regular expression; the signal's reason.
  * @example
@@ -51,17 +57,21 @@ const searchNames: OptionNames<SearchOptions> = {
  * }
  */
 export async function* searchSessions(
-  places: string | readonly string[],
+  places: string | readonly string[] | SearchedStore | StoredSession,
   query: string,
   options: SearchOptions = {},
 ): AsyncGenerator<SearchHit, void, undefined> {
   const { signal, onProgress, documents } = requireOptions(options, searchNames);
-  const given =
-    typeof places === "string" ? [places] : requireList("What holds the places", places);
-  for (const place of given) requireText("A place", place);
   for (const kind of options.kinds ?? []) requireOneOf("A kind", kind, searchedKinds);
   const search = new Search(textSearch(requireText("The query", query), options), options);
   signal?.throwIfAborted();
+  if (isInStore(places)) {
+    yield* searchStored(places, query, search, options);
+    return;
+  }
+  const given =
+    typeof places === "string" ? [places] : requireList("What holds the places", places);
+  for (const place of given) requireText("A place", place);
   const files = await filesAt(given, options);
   const chunk = Buffer.allocUnsafe(chunkBytesDefault);
   for (const [searched, file] of files.entries()) {

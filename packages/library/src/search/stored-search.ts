@@ -1,43 +1,22 @@
 /** Searches sessions in a store, which says in which of them there may be a hit. */
-import type { OptionNames } from "@branchlog/streaming";
-import { requireOneOf, requireOptions, requireText } from "@branchlog/core/files";
 import { isBranchlogError } from "@branchlog/core";
+import type { StoredSession } from "@branchlog/core";
 import { Engine, rowsOf } from "@branchlog/core/engine";
 import type { StoredLog } from "@branchlog/core/types";
+import type { SearchedStore } from "../find/find-sessions.ts";
 import { searchedKinds } from "./entry-texts.ts";
-import { textSearch } from "./search-query.ts";
-import { Search } from "./search-terms.ts";
-import type { SearchHit, SearchOptions } from "./search-terms.ts";
+import type { Search, SearchHit, SearchOptions } from "./search-terms.ts";
 
-/** What concerns directories and documents is not among them. */
-export type StoredSearchOptions = Omit<SearchOptions, "documents" | "onUnlisted" | "onProgress">;
-
-const optionNames: OptionNames<StoredSearchOptions> = {
-  kinds: true,
-  role: true,
-  tool: true,
-  regex: true,
-  sinceMs: true,
-  agents: true,
-  contextLines: true,
-  signal: true,
-};
-
-/**
- * As `searchSessions`, in the order of the logs.
- * @param logsWith The logs that hold one of these texts, whatever its case, or more logs;
- * undefined: all.
- */
+/** As `searchSessions`, in all sessions of a store or in one of them, in the order of the logs. */
 export async function* searchStored(
-  logsWith: (texts: readonly string[] | undefined) => AsyncIterable<StoredLog>,
+  place: SearchedStore | StoredSession,
   query: string,
-  options: StoredSearchOptions = {},
+  search: Search,
+  options: SearchOptions,
 ): AsyncGenerator<SearchHit, void, undefined> {
-  const { kinds = searchedKinds, signal } = requireOptions(options, optionNames);
-  for (const kind of kinds) requireOneOf("A kind", kind, searchedKinds);
-  const search = new Search(textSearch(requireText("The query", query), options), options);
+  const { signal } = options;
   if (query === "") return;
-  for await (const log of logsWith(textsOf(query, options, kinds.includes("name")))) {
+  for await (const log of logsOf(place, textsOf(query, options), signal)) {
     try {
       yield* hitsIn(log, search, signal);
     } catch (error) {
@@ -45,6 +24,21 @@ export async function* searchStored(
       if (!isBranchlogError(error) || !skipped.has(error.code)) throw error;
     }
   }
+}
+
+async function* logsOf(
+  place: SearchedStore | StoredSession,
+  texts: readonly string[] | undefined,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StoredLog, void, undefined> {
+  if ("id" in place) {
+    yield await place.store.open(place.id, signal);
+    return;
+  }
+  const { store } = place;
+  if (store.logsWith === undefined) {
+    for await (const { name } of store.list(signal)) yield await store.open(name, signal);
+  } else yield* store.logsWith(texts, signal);
 }
 
 /** Removed meanwhile, or not a session. */
@@ -77,11 +71,10 @@ async function* hitsIn(
 /** Names match with gaps, and JSON may write any letter as its number. */
 function textsOf(
   query: string,
-  { regex = false }: StoredSearchOptions,
-  takesNames: boolean,
+  { regex = false, kinds = searchedKinds }: SearchOptions,
 ): readonly string[] | undefined {
   // A text of other letters may be stored in another form, or have other cases elsewhere.
   if (regex || !/^[\w .,:;!?()-]+$/.test(query)) return undefined;
-  const names = takesNames ? ["session_info", '"title"'] : [];
+  const names = kinds.includes("name") ? ["session_info", '"title"'] : [];
   return [query, String.raw`\u00`, ...names];
 }
