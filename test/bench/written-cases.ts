@@ -1,17 +1,15 @@
 /** Cases that tests write as modules, for the processes that the suite starts. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll } from "vitest";
 import type { BenchCase } from "../../packages/bench/src/bench-case.ts";
 import type { SuiteOptions } from "../../packages/bench/src/run-cases.ts";
 
 const source = new URL("../../packages/bench/src/", import.meta.url);
 
-/** Where the modules of this run are. */
-export const folder = mkdtempSync(join(tmpdir(), "branchlog-cases-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+/** Where the modules of this process are: the files of tests that run in it share this one. */
+export const folder = mkdtempSync(join(process.env["BRANCHLOG_RUN_DIR"] ?? tmpdir(), "cases-"));
 
 export const moduleUrl = (name: string): string => pathToFileURL(join(folder, `${name}.ts`)).href;
 
