@@ -1,6 +1,15 @@
 /** Sessions follow a renamed directory, to where their agents look for them. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+} from "node:fs";
+import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { openSession } from "@branchlog/core";
 import { getDefaultSessionDir as ompDirectory } from "@branchlog/agents/omp";
@@ -19,6 +28,14 @@ interface Renamed {
   readonly from: string;
   readonly to: string;
   readonly dataDir: string;
+}
+
+function linkAt(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
 }
 
 /** A home with sessions of four agents in `from`, of one below it, and of another project. */
@@ -76,6 +93,24 @@ function renamed(): Renamed {
 }
 
 describe("moving sessions", () => {
+  it.runIf(process.platform === "linux")(
+    "leaves no file open when a session is only a header",
+    async () => {
+      const { home, from, to, dataDir } = renamed();
+      const header = { type: "session", version: 3, id: "pi-0", timestamp: "2026-01-01T00:00:00Z" };
+      write(
+        join(getDefaultSessionDir(from), "t_pi-0.jsonl"),
+        `${JSON.stringify({ ...header, cwd: from })}\n`,
+      );
+      await moveSessions(from, to, { dataDir });
+      // A stream that nothing reads opens its file after the call.
+      await nextIteration();
+      await stat(home);
+      const open = readdirSync("/proc/self/fd").map((fd) => linkAt(`/proc/self/fd/${fd}`));
+      expect(open.filter((path) => path.startsWith(home))).toEqual([]);
+    },
+  );
+
   it("puts each where its agent looks, with the new directory in its header", async () => {
     const { home, from, to, dataDir } = renamed();
     const before = ledgerOf(home);
