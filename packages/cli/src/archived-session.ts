@@ -9,7 +9,7 @@ import { isBranchlogError } from "@branchlog/core";
 import { searchSessions, archivedCopies, findArchived, restoreSession } from "@branchlog/library";
 import type { SearchHit, SearchOptions, ArchivedSession } from "@branchlog/library";
 import type { CommandIo } from "./command-io.ts";
-import { problemsTo } from "./keeping-problems.ts";
+import { problemsTo } from "./archive-problems.ts";
 import { oneLine } from "./text/clean-text.ts";
 
 /** Undefined: no archived session is named so. */

@@ -1,13 +1,13 @@
 /** Every command, declared once; the module that runs it is loaded only then. */
 import { changingCommands } from "./changing-commands.ts";
 import type { Declared } from "./declaration.ts";
-import { keepingCommands } from "./keeping-commands.ts";
+import { archiveCommands } from "./archive-commands.ts";
 import { readingCommands } from "./reading-commands.ts";
 
 export const commands: readonly Declared[] = [
   ...readingCommands,
   ...changingCommands,
-  ...keepingCommands,
+  ...archiveCommands,
 ];
 
 export const commandNames: readonly string[] = commands.map(({ name }) => name);

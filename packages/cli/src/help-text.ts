@@ -1,7 +1,7 @@
 /** What `--help` prints, from the declarations of the commands, within 80 columns. Pure. */
 import type { Declared, OptionDeclaration } from "./declaration.ts";
 import { changingCommands } from "./changing-commands.ts";
-import { keepingCommands } from "./keeping-commands.ts";
+import { archiveCommands } from "./archive-commands.ts";
 import { readingCommands } from "./reading-commands.ts";
 
 const columnsMax = 80;
@@ -44,7 +44,7 @@ export function programHelp(): string {
     ["Commands that change or write sessions:", ...rows(changingCommands.map(commandRow))],
     [
       "Commands that remove sessions, and bring them back:",
-      ...rows(keepingCommands.map(commandRow)),
+      ...rows(archiveCommands.map(commandRow)),
     ],
     ["Others:", ...rows(own)],
     ["Options:", ...rows([help, ["  -V, --version", "Show the version"], noColour, noPager])],

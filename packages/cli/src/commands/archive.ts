@@ -11,7 +11,7 @@ import type { ListedSession, Removal } from "@branchlog/library";
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";
-import { problemsTo } from "../keeping-problems.ts";
+import { problemsTo } from "../archive-problems.ts";
 import { ProgressLine } from "../progress.ts";
 import { agentOf, sinceMs } from "../session-filter.ts";
 import type { AgentName } from "../session-filter.ts";

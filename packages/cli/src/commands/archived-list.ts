@@ -3,7 +3,7 @@ import { archivedSessions } from "@branchlog/library";
 import type { ArchivedSession } from "@branchlog/library";
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
-import { problemsTo } from "../keeping-problems.ts";
+import { problemsTo } from "../archive-problems.ts";
 import { sinceMs } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText, isoTime, sizeText, whenText } from "../text/quantities.ts";

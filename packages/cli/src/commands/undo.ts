@@ -3,7 +3,7 @@ import { operations, undoOperation } from "@branchlog/library";
 import type { FileChange, RecordedOperation } from "@branchlog/library";
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
-import { problemsTo } from "../keeping-problems.ts";
+import { problemsTo } from "../archive-problems.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText, isoTime, sizeText, whenText } from "../text/quantities.ts";
 import { recordLine } from "../text/records.ts";

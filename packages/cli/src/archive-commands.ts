@@ -10,7 +10,7 @@ const force: Flag = flag("Also sessions that changed within the last minute, or 
 
 const directory: RequiredPositional = required("The directory that was renamed or moved", "path");
 
-export const keepingCommands: readonly Declared[] = [
+export const archiveCommands: readonly Declared[] = [
   command({
     usage: "delete <sessions..>",
     about: "Delete sessions, after asking",
