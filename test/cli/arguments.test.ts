@@ -96,6 +96,7 @@ describe("a command line", () => {
     ["tail f -fn5", { follow: true, last: 5 }],
     ["tail f -fn 5", { follow: true, last: 5 }],
     ["tail f --follow=false", { follow: false }],
+    ["tail f --follow=true", { follow: true }],
     ["context f --last=3 --limit 4", { last: 4 }],
     ["context f --limit 5 -n 1", { last: 1 }],
     ["append f --user -5", { source: { text: "-5" } }],
@@ -209,6 +210,8 @@ describe("a command line", () => {
     ["store foo a", /Argument: action, Given: "foo", Choices: "init", "ls"/],
     ["store push", /^store needs PLACES /],
     ["label f", /^label needs ID \(The entry\)\. Type: branchlog label FILE ID \[TEXT\]$/],
+    ["mv a b --dry-run=1", '--dry-run takes true or false, not "1".'],
+    ["export f --redact=yes", "--redact takes true or false"],
   ])("%s is refused", (line, message) => {
     const words = line.split(" ").filter((word) => word !== "");
     expect(() => parseArguments(words, "1.2.3")).toThrow(UsageError);

@@ -72,7 +72,10 @@ function tokensOf(args: string[], named: ReadonlyMap<string, NamedOption>): read
 /** @param next The word behind the option, which is its value if none is joined to it. */
 function valueOf({ type }: NamedOption, token: OptionToken, next: string): Value {
   const { rawName, value, inlineValue } = token;
-  if (type === "boolean") return value === undefined || value === "true";
+  if (type === "boolean") {
+    if (value === undefined || value === "true" || value === "false") return value !== "false";
+    throw new UsageError(`${rawName} takes true or false, not ${JSON.stringify(value)}.`);
+  }
   if (value === undefined || (!inlineValue && /^-\D/u.test(value))) {
     throw new UsageError(`Not enough arguments following: ${rawName.replace(/^-+/u, "")}`);
   }
