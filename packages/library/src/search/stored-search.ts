@@ -21,7 +21,7 @@ export async function* searchStored(
       yield* hitsIn(log, search, signal);
     } catch (error) {
       signal?.throwIfAborted();
-      if (!isBranchlogError(error) || !skipped.has(error.code)) throw error;
+      unlessSkipped(error);
     }
   }
 }
@@ -37,7 +37,10 @@ async function* logsOf(
   }
   const { store } = place;
   if (store.logsWith === undefined) {
-    for await (const { name } of store.list(signal)) yield await store.open(name, signal);
+    for await (const { name } of store.list(signal)) {
+      const log = await store.open(name, signal).catch(unlessSkipped);
+      if (log !== undefined) yield log;
+    }
   } else yield* store.logsWith(texts, signal);
 }
 
@@ -50,21 +53,30 @@ const skipped: ReadonlySet<string> = new Set([
   "ERR_HEADER_DAMAGED",
 ]);
 
+/** Undefined for what a search leaves out; throws anything else. */
+function unlessSkipped(error: unknown): undefined {
+  if (!isBranchlogError(error) || !skipped.has(error.code)) throw error;
+}
+
 async function* hitsIn(
   log: StoredLog,
   search: Search,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<SearchHit, void, undefined> {
   const engine = await Engine.openStored(log, { access: "read" }, signal);
-  const { header, bodies, path } = engine;
-  const { transcript } = engine.log.state.indexer;
-  if (!search.includes(transcript?.kind ?? engine.dialect)) return;
-  for await (const { entry } of bodies.entries(rowsOf(engine, {}, null))) {
-    signal?.throwIfAborted();
-    const match = search.match(entry);
-    if (match === undefined) continue;
-    const { id: entryId, timestamp } = entry;
-    yield { path, header, transcriptOf: transcript?.kind, entryId, timestamp, ...match };
+  try {
+    const { header, bodies, path } = engine;
+    const { transcript } = engine.log.state.indexer;
+    if (!search.includes(transcript?.kind ?? engine.dialect)) return;
+    for await (const { entry } of bodies.entries(rowsOf(engine, {}, null))) {
+      signal?.throwIfAborted();
+      const match = search.match(entry);
+      if (match === undefined) continue;
+      const { id: entryId, timestamp } = entry;
+      yield { path, header, transcriptOf: transcript?.kind, entryId, timestamp, ...match };
+    }
+  } finally {
+    engine.release();
   }
 }
 
@@ -76,5 +88,8 @@ function textsOf(
   // A text of other letters may be stored in another form, or have other cases elsewhere.
   if (regex || !/^[\w .,:;!?()-]+$/.test(query)) return undefined;
   const names = kinds.includes("name") ? ["session_info", '"title"'] : [];
-  return [query, String.raw`\u00`, ...names];
+  // White space may be between parts, which are stored apart.
+  const words = query.trim().split(/\s+/);
+  const longest = words.reduce((one, other) => (other.length > one.length ? other : one));
+  return [longest, String.raw`\u00`, ...names];
 }
