@@ -1,5 +1,6 @@
 /** Importing all transcripts below a directory: resumable, with a report. */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
@@ -87,6 +88,23 @@ describe("an import of a directory", () => {
     });
     const { code, err } = await branchlog(["import", root, "-o", target]);
     expect([code, err]).toEqual([1, expect.stringContaining("left out: ")]);
+  });
+
+  it("imports of two transcripts of one session the later, and reports the other", async () => {
+    const [root, target] = [temporaryDirectory(), temporaryDirectory()];
+    const text = readFileSync(join(fixtures, "claude/conversation.jsonl"), "utf8");
+    const parts = { a: text.slice(0, text.indexOf("\n", 2000) + 1), b: text };
+    for (const [at, [name, part]] of Object.entries(parts).entries()) {
+      const path = join(root, name, "s.jsonl");
+      mkdirSync(join(root, name));
+      writeFileSync(path, part);
+      utimesSync(path, 1000 + at, 1000 + at);
+    }
+    expect(await steps(root, target)).toMatchObject([
+      { kind: "imported", source: join(root, "b/s.jsonl") },
+      { kind: "failed", source: join(root, "a/s.jsonl"), error: { code: "ERR_LOG_EXISTS" } },
+    ]);
+    expect(readdirSync(target)).toHaveLength(1);
   });
 
   it("is a command with a report, and says what it left out", async () => {

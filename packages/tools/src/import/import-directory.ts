@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { findSessions } from "@branchlog/library";
-import type { BranchlogError } from "@branchlog/core";
+import { BranchlogError } from "@branchlog/core";
 import type { ListedSession } from "@branchlog/library";
 import { isBranchlogError } from "@branchlog/core/errors";
 import { compressedErrorAt } from "@branchlog/core/rows";
@@ -57,9 +57,10 @@ export async function* importDirectory(
   await mkdir(directory, { recursive: true });
   const errors = unlisted.flatMap((path) => compressedErrorAt(path) ?? []);
   const total = transcripts.length + errors.length;
+  const imported = new Map<string, string>();
   for (const [at, session] of transcripts.entries()) {
     const step = { source: session.path, done: at + 1, total };
-    yield { ...step, ...(await outcomeOf(session, directory, signal)) };
+    yield { ...step, ...(await outcomeOf(session, directory, imported, signal)) };
   }
   for (const [at, error] of errors.entries()) {
     const done = transcripts.length + at + 1;
@@ -70,16 +71,29 @@ export async function* importDirectory(
 async function outcomeOf(
   { header, path: source }: ListedSession,
   directory: string,
+  /** The sources of this run, by what was made of them. */
+  imported: Map<string, string>,
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
   try {
     const path = sessionPath(directory, header);
+    const other = imported.get(path);
+    if (other !== undefined) return { kind: "failed", error: sameSession(source, other, path) };
     if (existsSync(path)) return { kind: "exists", path };
     const options = signal === undefined ? {} : { signal };
-    return { kind: "imported", report: await importSession(source, path, options) };
+    const report = await importSession(source, path, options);
+    imported.set(path, source);
+    return { kind: "imported", report };
   } catch (error) {
     signal?.throwIfAborted();
     if (isBranchlogError(error)) return { kind: "failed", error };
     throw error;
   }
+}
+
+function sameSession(source: string, other: string, path: string): BranchlogError {
+  const message =
+    `${source} has the id and the time of ${other}, which was imported to ${path}. Nothing was ` +
+    "made of it; give it a file of its own: branchlog import FILE -o NEW.";
+  return new BranchlogError("ERR_LOG_EXISTS", message, { path });
 }
