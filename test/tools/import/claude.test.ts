@@ -1,7 +1,8 @@
 /** What becomes of the records of Claude Code in a copy, record by record. */
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import { fixturePath, importedFile, importedLines, spoken } from "./imported.ts";
+import { verifySession } from "@branchlog/tools";
+import { fixturePath, importedFile, importedLines, sourceOf, spoken } from "./imported.ts";
 
 const sessionId = "5c000000-0000-4000-8000-000000000001";
 const time = "2026-01-02T03:04:05.006Z";
@@ -144,6 +145,31 @@ describe("a transcript of Claude Code", () => {
       "assistant: Released.",
       "user: No summary came.",
     ]);
+  });
+
+  it("keeps what a compaction kept from a later block of an answer on", async () => {
+    const compactMetadata = { trigger: "auto", preTokens: 9, preservedSegment: { headUuid: "c" } };
+    const boundary = { type: "system", subtype: "compact_boundary", compactMetadata };
+    const source = sourceOf([
+      user("a", null, "Hi"),
+      answer("b", "a", "m1", text("One.")),
+      answer("c", "b", "m1", call("t1")),
+      user("d", "c", [result("t1", "done")]),
+      record("e", null, { ...boundary, logicalParentUuid: "d" }),
+      user("f", "e", "The summary.", { isCompactSummary: true }),
+      user("g", "f", "Go on."),
+    ]);
+    const { session: copy } = await importedFile(source);
+    const inPlace = spoken((await (await openSession(source)).context()).messages);
+    const kept = spoken((await copy.context()).messages);
+    expect(inPlace[0]).toBe("compactionSummary: The summary.");
+    expect(inPlace).toContain("toolResult: done");
+    // The answer is one message in the copy: with its first block.
+    expect(kept.filter((said) => !said.startsWith("assistant"))).toEqual(
+      inPlace.filter((said) => !said.startsWith("assistant")),
+    );
+    expect(kept).toContain("assistant: One. | Read");
+    expect((await verifySession(copy)).ok).toBe(true);
   });
 
   it("shows the model what its user did not see, and hides it from the user", async () => {

@@ -54,10 +54,13 @@ export function* transcriptLines(
   rows: Iterable<number>,
 ): Generator<EntryLine> {
   const joiner = new AnswerJoiner();
-  const lineOf = (entry: SessionEntry): EntryLine => ({
-    row: index.rowOfId(entry.id),
-    line: Buffer.from(JSON.stringify(entry)),
-  });
+  const lineOf = (entry: SessionEntry): EntryLine => {
+    const row = index.rowOfId(entry.id);
+    if (entry.type !== "compaction") return { row, line: Buffer.from(JSON.stringify(entry)) };
+    // What is kept may begin at a part, which is no entry of its own here.
+    const firstKeptEntryId = joiner.idOf(entry.firstKeptEntryId);
+    return { row, line: Buffer.from(JSON.stringify({ ...entry, firstKeptEntryId })) };
+  };
   for (const { entry } of bodies.entriesSync(rows)) {
     for (const whole of joiner.take(entry)) yield lineOf(whole);
   }

@@ -70,7 +70,8 @@ export interface ForkResult {
 /**
  * Makes a session of the branch that ends in an entry: its entries with their ids and bytes, except
  * labels, which follow as new entries with the name if they are in force on that branch. The
- * context at the end of the fork is that of the source at the entry. The file has mode 0600. No
+ * context at the end of the fork is that of the source at the entry; of a transcript that has lost
+ * a parent, that of `context({ bridgeGaps: true })`. The file has mode 0600. No
  * partial fork remains after an error.
  * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_SESSION_ID`,
  * `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`, `ERR_LOG_CHANGED`; `ERR_INVALID_ARGUMENT` for a transcript

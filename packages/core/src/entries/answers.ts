@@ -19,6 +19,12 @@ export class AnswerJoiner {
   /** The open answer and the entries behind it. */
   #waiting: SessionEntry[] = [];
   #answer: string | undefined;
+  readonly #joinedInto = new Map<string, string>();
+
+  /** The id of the entry that a part was joined into; the same id for any other entry. */
+  idOf(id: string): string {
+    return this.#joinedInto.get(id) ?? id;
+  }
 
   /** The entries completed by this one, in order. */
   take(entry: SessionEntry): readonly SessionEntry[] {
@@ -28,6 +34,7 @@ export class AnswerJoiner {
       const joined = joinedWith(first, entry);
       if (joined !== undefined) {
         this.#waiting = [joined, ...behind];
+        this.#joinedInto.set(entry.id, first.id);
         return [];
       }
     }
