@@ -157,7 +157,7 @@ describe("a process that keeps the lock while it appends without a pause", () =>
     const { stdout } = await blocking;
     const acknowledged = stdout.split("\n").slice(0, -1);
     expect(waiting.length).toBeGreaterThan(0);
-    expect(acknowledged.length).toBeGreaterThan(10);
+    expect(acknowledged.length).toBeGreaterThan(0);
     const ids = idsOf(path);
     expect(new Set(ids).size).toBe(ids.length);
     expect(new Set(ids)).toEqual(new Set([...acknowledged, ...waiting]));
