@@ -40,4 +40,4 @@ export { sameDraft } from "./append/retry.ts";
 export { flushed } from "./log/replicated-log.ts";
 export { ContextMemo } from "./session/path-fold.ts";
 export { writeTitle } from "./session/title-write.ts";
-export { copyBranch } from "./copies/fork-session.ts";
+export { readBranch, writeBranch } from "./copies/fork-session.ts";

@@ -15,7 +15,7 @@ import { randomIds } from "../../../packages/core/src/platform/ids.ts";
 const path = "/s.jsonl";
 const peer = '{"type":"custom","customType":"peer","id":"peer","parentId":null}\n';
 const fragment = peer.slice(0, 30);
-/** A line that looks like an entry and is none. */
+/** A line that resembles an entry but is not one. */
 const damaged =
   '{"type":"message","id":"torn","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z",' +
   '"message":{"role":"user","content":[{"a":{"b":1}}\n';

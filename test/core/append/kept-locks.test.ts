@@ -193,7 +193,7 @@ function isFree({ lock }: CountedWorld): boolean {
   return held !== null;
 }
 
-/** So far: locks taken, writes, looks at the file, reads. */
+/** So far: locks taken, writes, stat calls, reads. */
 function calls({ fs, lock }: CountedWorld): readonly number[] {
   const called = (["writeSync", "statSync", "readSync"] as const).map((name) => fs.callCount(name));
   return [lock.count, ...called];

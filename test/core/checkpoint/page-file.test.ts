@@ -110,7 +110,7 @@ describe("a file of pages", () => {
     expect(source.bytes - footer).toBe(64 * 1024);
   });
 
-  it("is none with another mark, byte order or version, whatever its checksum", () => {
+  it("is rejected with another mark, byte order or version, whatever its checksum", () => {
     for (let at = 0; at < 12; at += 1) {
       const other = fileOf([letters.subarray(0, 8)]);
       expect(opened(sealed(other))).toBeDefined();

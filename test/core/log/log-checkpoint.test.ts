@@ -29,7 +29,7 @@ const changes = {
   "is cut": (fs) => fs.writeFileSync(path, Buffer.from(text.slice(0, 40))),
 } as const satisfies Readonly<Record<string, Change>>;
 
-/** A log that was read, and a way to change it right before the nth look at its file from then. */
+/** A log that was read, and a way to change it right before the nth stat of its file from then. */
 function opened(log: string = text) {
   const fs = new MemoryFileSystem();
   fs.writeFileSync(path, Buffer.from(log));

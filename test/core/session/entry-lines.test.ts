@@ -18,7 +18,7 @@ const links = (id: string, parent: string | null): string =>
   `"id":"${id}","parentId":${JSON.stringify(parent)},${stamp}`;
 const custom = (id: string, parent: string | null, data: string): string =>
   `{"type":"custom","customType":"x","data":${data},${links(id, parent)}}`;
-/** A line that looks like an entry and is none. */
+/** A line that resembles an entry but is not one. */
 const torn = (id: string): string => custom(id, null, "[1,}]");
 
 const fixture = (name: string): string =>

@@ -6,19 +6,7 @@ import { forkSession, openSession } from "@branchlog/core";
 import type { AgentMessage } from "@branchlog/core/entries";
 import { importSession } from "@branchlog/tools";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { fixturePath } from "../../tools/import/imported.ts";
-
-const names = [
-  "claude/conversation",
-  "claude/branches",
-  "claude/sidechains",
-  "claude/compaction",
-  "claude/damaged",
-  "codex/conversation",
-  "codex/rollback",
-  "codex/compaction",
-  "codex/damaged",
-];
+import { fixturePath, transcripts } from "../../tools/import/imported.ts";
 
 /** The lines of the entries that were copied; a name that follows them has an id of its own. */
 function copiedLines(path: string, count: number): string[] {
@@ -34,7 +22,7 @@ function said(message: AgentMessage): object {
   return rest;
 }
 
-describe.each(names)("the transcript %s", (name) => {
+describe.each(transcripts)("the transcript %s", (name) => {
   const source = fixturePath(`${name}.jsonl`);
 
   it("has in an import the entries that it has in a fork", async () => {

@@ -118,7 +118,7 @@ describe("a session as Markdown", () => {
         "",
         "## Branch summary · 2026-01-01 00:00:00Z",
         "",
-        "*What another branch came to:*",
+        "*Summary of another branch:*",
         "",
         "> Tried.",
         "",

@@ -5,20 +5,8 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fixturePath, importedFile, skippedCount, spoken } from "./imported.ts";
+import { fixturePath, importedFile, skippedCount, spoken, transcripts } from "./imported.ts";
 import type { Imported } from "./imported.ts";
-
-const names = [
-  "claude/conversation",
-  "claude/branches",
-  "claude/sidechains",
-  "claude/compaction",
-  "claude/damaged",
-  "codex/conversation",
-  "codex/rollback",
-  "codex/compaction",
-  "codex/damaged",
-];
 
 /** What a reader of the new log sees, without what depends on the version of Node. */
 async function projections({ report, session }: Imported): Promise<unknown> {
@@ -40,7 +28,7 @@ async function projections({ report, session }: Imported): Promise<unknown> {
   };
 }
 
-describe.each(names)("the source %s", (name) => {
+describe.each(transcripts)("the source %s", (name) => {
   const source = fixturePath(`${name}.jsonl`);
 
   it("becomes the log beside it", async () => {

@@ -184,3 +184,24 @@ describe("an import", () => {
     expect(session.diagnostics).toEqual([]);
   });
 });
+
+describe("a source that is rewritten while it is imported", () => {
+  const said = (text: string): object => ({ ...hi, message: { role: "user", content: text } });
+
+  it.each([
+    ["other words of the same length", said("Ho")],
+    ["fewer", { ...said(""), uuid: "" }],
+  ])("gives no log: %s", async (_, rewritten) => {
+    const source = sourceOf([hi]);
+    const fs = new MemoryFileSystem();
+    fs.makeDirectorySync("/d");
+    fs.onCall = ({ name }) => {
+      if (name === "writeSync") writeFileSync(source, `${JSON.stringify(rewritten)}\n`);
+      return undefined;
+    };
+    const imported = importSession(source, "/d/t.jsonl", { ports: createMemoryPorts({ fs }) });
+    expect(await codeOf(imported)).toBe("ERR_LOG_CHANGED");
+    fs.onCall = undefined;
+    expect(fs.listSync("/d")).toEqual([]);
+  });
+});

@@ -19,6 +19,19 @@ export interface Imported {
   readonly session: Session;
 }
 
+/** The transcripts among the fixtures, each with its copy and its projections. */
+export const transcripts: readonly string[] = [
+  "claude/conversation",
+  "claude/branches",
+  "claude/sidechains",
+  "claude/compaction",
+  "claude/damaged",
+  "codex/conversation",
+  "codex/rollback",
+  "codex/compaction",
+  "codex/damaged",
+];
+
 /** The path of a fixture. */
 export function fixturePath(name: string): string {
   return fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url));

@@ -71,8 +71,8 @@ export interface ForkResult {
  * Makes a session of the branch that ends in an entry: its entries with their ids and bytes, except
  * labels, which follow as new entries with the name if they are in force on that branch. The
  * context at the end of the fork is that of the source at the entry; of a transcript that has lost
- * a parent, that of `context({ bridgeGaps: true })`. The file has mode 0600. No
- * partial fork remains after an error.
+ * a parent, that of `context({ bridgeGaps: true })`. The file has mode 0600. No partial fork
+ * remains after an error.
  * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_SESSION_ID`,
  * `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`, `ERR_LOG_CHANGED`; `ERR_INVALID_ARGUMENT` for a transcript
  * of another agent without a target.
@@ -87,7 +87,8 @@ export async function forkSession(
   const engine = await Engine.openAt(source, { ...options, access: "read" }, signal);
   try {
     const store = isInStore(source) ? source.store : undefined;
-    return (await copyBranch(engine, options, store)).result;
+    const branch = await readBranch(engine, options);
+    return await writeBranch(engine, branch, options, store);
   } finally {
     engine.release();
   }
@@ -98,22 +99,24 @@ export interface CopyOptions extends ForkOptions {
   readonly timestamp?: string | undefined;
 }
 
-export interface CopiedBranch {
-  readonly result: ForkResult;
-  /** The copied rows of the source, ascending along the path. */
-  readonly rows: readonly number[];
+/** The branch that {@link writeBranch} makes a session of. Throws `ERR_ENTRY_NOT_FOUND`. */
+export async function readBranch(
+  engine: Engine,
+  { at, signal }: Pick<ForkOptions, "at" | "signal">,
+): Promise<Branch> {
+  const leafRow = pathEndRow(engine, at);
+  await confirmPath(engine, leafRow, signal);
+  return branchTo(engine, leafRow);
 }
 
 /** As {@link forkSession}, from a session that is open. */
-export async function copyBranch(
+export async function writeBranch(
   engine: Engine,
+  branch: Branch,
   options: CopyOptions,
   store?: LogStore,
-): Promise<CopiedBranch> {
-  const { at, signal, id, timestamp } = options;
-  const leafRow = pathEndRow(engine, at);
-  await confirmPath(engine, leafRow, signal);
-  const branch = branchTo(engine, leafRow);
+): Promise<ForkResult> {
+  const { signal, id, timestamp } = options;
   const { path: parentSession, settings, index, dialect } = engine;
   const { header: copied } = engine;
   const cwd = options.cwd ?? storedCwd(copied);
@@ -138,11 +141,9 @@ export async function copyBranch(
     requireFree(ports, path);
     await createStreamedLog(ports, path, chunks);
   }
-  const { rows } = branch;
-  const last = rows.at(-1);
+  const last = branch.rows.at(-1);
   const end = last === undefined ? null : index.idOf(last);
-  const result = { path, id: header.id, source: parentSession, at: end, entries };
-  return { result, rows };
+  return { path, id: header.id, source: parentSession, at: end, entries };
 }
 
 /** Beside the source. Throws for a transcript: its directory is another agent's. */

@@ -46,7 +46,7 @@ export function entryMarkdown(entry: SessionEntry, exact?: ExactArguments): stri
     case "compaction":
       return summary("Compaction", "For the model, this stands for what came before:", time, parts);
     case "branch_summary":
-      return summary("Branch summary", "What another branch came to:", time, parts);
+      return summary("Branch summary", "Summary of another branch:", time, parts);
     default:
       return "";
   }

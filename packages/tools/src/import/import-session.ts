@@ -4,8 +4,8 @@ import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { Diagnostic } from "@branchlog/core";
 import type { Ports, SourceKind } from "@branchlog/core/types";
-import { Engine, copyBranch } from "@branchlog/core/engine";
-import { requireOptions, requireText } from "@branchlog/core/files";
+import { Engine, readBranch, writeBranch } from "@branchlog/core/engine";
+import { engineSettings, requireFree, requireOptions, requireText } from "@branchlog/core/files";
 import { transcriptNames } from "@branchlog/core/rows";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { lineCounts } from "./line-counts.ts";
@@ -60,6 +60,8 @@ export async function importSession(
   requireNoAddress(requireText("The target", target));
   const [sourcePath, path] = [resolve(source), resolve(target)];
   signal?.throwIfAborted();
+  const writing = ports === undefined ? {} : { ports };
+  requireFree(engineSettings(writing).ports, path);
   const { fs: _fs, lock: _lock, hints: _hints, ...sources } = ports ?? {};
   const opening = { ...reading, access: "read", ports: sources } as const;
   const engine = await Engine.openAt(sourcePath, opening, signal);
@@ -68,11 +70,12 @@ export async function importSession(
     if (kind === undefined || (from !== "auto" && kind !== from)) throw notA(from, engine, kind);
     const { header, diagnostics } = engine;
     const { id, timestamp } = header;
-    const writing = ports === undefined ? {} : { ports };
+    const branch = await readBranch(engine, { signal });
+    // First, since nothing may fail once the copy has its name.
+    const counts = await lineCounts(engine, branch.rows, signal);
     const copy = { ...writing, target: path, id, timestamp, signal };
-    const { rows, result } = await copyBranch(engine, copy);
-    const counts = await lineCounts(engine, rows, signal);
-    return { kind, path, id, ...counts, entries: result.entries, diagnostics };
+    const { entries } = await writeBranch(engine, branch, copy);
+    return { kind, path, id, ...counts, entries, diagnostics };
   } finally {
     engine.release();
   }

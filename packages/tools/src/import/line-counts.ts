@@ -1,6 +1,6 @@
 /** Which lines of a transcript are in a copy of it, and what became of the others. */
-import { records } from "@branchlog/streaming";
-import type { FileRecord, JsonObject } from "@branchlog/streaming";
+import { decodeLine, lines as linesOf } from "@branchlog/streaming";
+import type { FileLine, JsonObject } from "@branchlog/streaming";
 import type { Engine } from "@branchlog/core/engine";
 import { objectAt, stringAt } from "@branchlog/core/rows";
 
@@ -26,26 +26,27 @@ export async function lineCounts(
   const skipped = new Map<string, number>();
   let [lines, imported, row] = [0, 0, 0];
   const { lineBytesMax } = settings;
-  for await (const record of records(path, { to: log.size, lineBytesMax, signal })) {
+  for await (const line of linesOf(path, { to: log.size, lineBytesMax, signal })) {
     lines += 1;
     const first = row;
-    while (row < index.count && index.rows.offset(row) < record.offset + record.length) row += 1;
+    while (row < index.count && index.rows.offset(row) < line.offset + line.length) row += 1;
     const own = Array.from({ length: row - first }, (_, at) => first + at);
     if (own.some((one) => taken.has(one))) {
       imported += 1;
       continue;
     }
-    const reason = own.length > 0 ? "other-branch" : reasonOf(record);
+    const reason = own.length > 0 ? "other-branch" : reasonOf(line);
     skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
   }
   const sorted = [...skipped].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return { lines, imported, skipped: Object.fromEntries(sorted) };
 }
 
-function reasonOf(record: FileRecord): string {
+function reasonOf({ bytes, terminated }: FileLine): string {
+  if (bytes === null) return "too-long";
+  const record = decodeLine(bytes, 0, bytes.length);
   if (record.ok) return typeOf(record.value);
-  if (record.reason === "blank" || record.reason === "too-long") return record.reason;
-  return record.terminated ? record.reason : "torn";
+  return terminated || record.reason === "blank" ? record.reason : "torn";
 }
 
 /** Types of agents are short words; whatever else is there is not repeated. */
