@@ -225,13 +225,22 @@ describe.skipIf(!hasPostgres())("a store behind a network", () => {
   ] as const)("lets %s end a program while a session manager waits", async (signal, end) => {
     const id = `waits-${signal}`;
     await createSession({ store, id, cwd: "/" });
-    const { forwarder, child, say, ended } = await retrying(id, "answer_wait=5min&lock_wait=5min");
+    const { forwarder, child, say, next, ended } = await retrying(
+      id,
+      "answer_wait=5min&lock_wait=5min",
+    );
     const isHanging = fatesOf(forwarder, "hang");
     say("hello");
     await isHanging;
-    // Until the wait has begun in which signals are let through; earlier ones are not.
-    const again = setInterval(() => child.kill(signal), 50);
+    // Until the wait has begun in which signals are let through; earlier ones are not. A process
+    // that is about to exit with its own code would be ended by another one.
+    const again = setInterval(() => child.kill(signal), 1000);
     onTestFinished(() => clearInterval(again));
+    const said = await next();
+    clearInterval(again);
+    // The call is ended by the one, the process by the other.
+    if (signal === "SIGINT") expect(said).toMatchObject({ code: "ERR_APPEND_UNCERTAIN" });
+    else expect(said).toBeUndefined();
     expect(await ended).toBe(end);
     expect(await idsIn(id)).toEqual([]);
   });
