@@ -22,10 +22,13 @@ const aloneTests = [
   "test/core/store/log-file.test.ts",
 ];
 
+/** Run before each file of tests. */
+const setupFiles = ["test/support/law-time.ts", "test/support/agents.ts"];
+
 /** Of all tests. */
 export const common = {
   globalSetup: "test/support/run-directory.ts",
-  setupFiles: "test/support/law-time.ts",
+  setupFiles,
   pool: "forks",
   testTimeout: 60_000,
   hookTimeout: 60_000,

@@ -141,7 +141,6 @@ describe("every source file", () => {
       "bench",
       "branchlog",
       "cli",
-      "connectonion",
       "core",
       "library",
       "postgres",

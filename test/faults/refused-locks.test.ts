@@ -7,7 +7,7 @@ import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import { openConnectonion } from "@branchlog/connectonion";
+import { openConnectonion } from "@branchlog/agents/connectonion";
 import { SessionManager as OmpSessionManager } from "@branchlog/agents/omp";
 import { SessionManager } from "@branchlog/agents/pi";
 import { applyRepair, planRepair } from "@branchlog/tools";

@@ -81,13 +81,20 @@ function hasDefaultModifier(statement: ts.Statement): boolean {
   return modifiers.some((modifier) => modifier.kind === ts.SyntaxKind.DefaultKeyword);
 }
 
-/** Anything in an index.ts but lists of named exports. */
+/** Anything in an index.ts but lists of named exports, and imports that register agents. */
 export function busyIndexes(file: SourceFile): Problem[] {
   if (!file.path.endsWith("/index.ts")) return [];
   const others = file.tree.statements.filter(
-    (one) => !isExportList(one) && !(ts.isExportDeclaration(one) && isEntryPoint(file, one)),
+    (one) =>
+      !isExportList(one) &&
+      !(ts.isExportDeclaration(one) && isEntryPoint(file, one)) &&
+      !registersAgents(one),
   );
   return others.map((statement) => problemAt(file, statement, "not a list of named exports"));
+}
+
+function registersAgents(statement: ts.Statement): boolean {
+  return statement.getText() === 'import "@branchlog/agents";';
 }
 
 function isExportList(statement: ts.Statement): boolean {

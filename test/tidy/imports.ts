@@ -12,13 +12,12 @@ const packagesBelow: Readonly<Record<string, readonly string[]>> = {
   streaming: [],
   core: ["streaming"],
   library: ["core", "streaming"],
-  agents: ["core", "library", "streaming"],
   tools: ["core", "library", "streaming"],
-  connectonion: ["core", "library", "streaming", "tools"],
+  agents: ["core", "library", "streaming", "tools"],
   postgres: ["core", "streaming"],
-  web: ["connectonion", "core", "library", "postgres", "streaming", "tools"],
-  cli: ["connectonion", "core", "library", "postgres", "streaming", "tools", "web"],
-  branchlog: ["agents", "connectonion", "core", "library", "postgres", "streaming", "tools", "web"],
+  web: ["agents", "core", "library", "postgres", "streaming", "tools"],
+  cli: ["agents", "core", "library", "postgres", "streaming", "tools", "web"],
+  branchlog: ["agents", "core", "library", "postgres", "streaming", "tools", "web"],
   bench: ["agents", "core", "library", "postgres", "streaming"],
 };
 
@@ -110,10 +109,10 @@ export function upwardImports(file: SourceFile): Problem[] {
 
 /** What tests reach beyond the doors and their own stage, because no door should show it. */
 const deeperTests: Readonly<Record<string, readonly string[]>> = {
-  "test/agents/omp/directories.test.ts": ["packages/library/src/find/omp-directory.ts"],
+  "test/agents/omp/directories.test.ts": ["packages/agents/src/omp/omp-directory.ts"],
   "test/agents/pi/agent-directory.test.ts": [
     "packages/core/src/platform/user-paths.ts",
-    "packages/library/src/find/pi-directory.ts",
+    "packages/agents/src/pi/pi-directory.ts",
   ],
   "test/agents/pi/session-directory.test.ts": ["packages/library/src/catalog/limits.ts"],
   "test/agents/session-lookup.test.ts": ["packages/library/src/catalog/limits.ts"],

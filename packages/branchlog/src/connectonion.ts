@@ -1,2 +1,3 @@
 /** `branchlog/connectonion`. The YAML documents in which ConnectOnion keeps its sessions. */
-export * from "@branchlog/connectonion";
+import "@branchlog/agents";
+export * from "@branchlog/agents/connectonion";

@@ -1,2 +1,3 @@
 /** `branchlog`. Sessions: opened, created, forked. */
+import "@branchlog/agents";
 export * from "@branchlog/core";

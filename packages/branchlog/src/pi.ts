@@ -1,2 +1,3 @@
 /** `branchlog/pi`. pi's `SessionManager` on the engine. */
+import "@branchlog/agents";
 export * from "@branchlog/agents/pi";

@@ -1,2 +1,3 @@
 /** `branchlog/postgres`. Sessions in PostgreSQL. */
+import "@branchlog/agents";
 export * from "@branchlog/postgres";

@@ -1,5 +1,6 @@
 /** The commands that change sessions or write new ones, declared. */
 import { newFile, refuseBoth, sayWhere } from "./command-checks.ts";
+import { foreignAgentNames } from "./session-filter.ts";
 import type { AppendOptions, DraftSource } from "./commands/append.ts";
 import { choice, command, flag, positional, required, text } from "./declaration.ts";
 import type { Declared } from "./declaration.ts";
@@ -163,7 +164,7 @@ export const changingCommands: readonly Declared[] = [
     options: {
       output: output("The new session file, or their directory"),
       from: choice(
-        ["claude", "codex", "connectonion"],
+        foreignAgentNames,
         "The agent of the source; default: recognised by its content",
       ),
       json,

@@ -44,6 +44,7 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
     if (words[0] === completeOption) return await complete(words.slice(1), quiet);
     command = parseCommand(withCommand(words));
     setting.onCommand?.(command);
+    await registerAgents();
     const code = await command.run(command.options.json ? { ...quiet, isJson: true } : io);
     await io.out.flush();
     await io.err.flush();
@@ -54,8 +55,14 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
   }
 }
 
+/** Loaded on demand: texts of help need none. */
+async function registerAgents(): Promise<void> {
+  await import("@branchlog/agents");
+}
+
 /** Without any word: a start for people; a program has left out the command. */
 async function begin(io: CommandIo): Promise<number> {
+  await registerAgents();
   if (io.out.isTerminal) await (await import("./commands/start.ts")).startCommand(io);
   else await io.err.write(programHelp());
   await io.out.flush();
@@ -64,6 +71,7 @@ async function begin(io: CommandIo): Promise<number> {
 }
 
 async function complete(words: readonly string[], io: CommandIo): Promise<number> {
+  await registerAgents();
   const { namedCandidates } = await import("./named-completions.ts");
   const completion = completionOf(words);
   const named = await namedCandidates(completion, words.at(-1) ?? "", io);

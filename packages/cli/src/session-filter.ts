@@ -2,8 +2,9 @@
 import type { ListedSession, SearchedKind } from "@branchlog/library";
 import { UsageError } from "./failure.ts";
 
-export const agentNames = ["pi", "omp", "claude", "codex", "connectonion"] as const;
-export type AgentName = (typeof agentNames)[number];
+/** Of agents that write in a form of their own; a test compares them with those registered. */
+export const foreignAgentNames: readonly string[] = ["claude", "codex", "connectonion"];
+export const agentNames: readonly string[] = ["pi", "omp", ...foreignAgentNames];
 
 /** What `search --in` takes. */
 export const searchedKinds: readonly SearchedKind[] = [
@@ -21,7 +22,7 @@ export const searchedKinds: readonly SearchedKind[] = [
 export const sortNames = ["modified", "created", "size", "messages", "tokens", "name"] as const;
 export type SortName = (typeof sortNames)[number];
 
-export function agentOf({ transcript, dialect }: ListedSession): AgentName {
+export function agentOf({ transcript, dialect }: ListedSession): string {
   return transcript?.of ?? dialect;
 }
 

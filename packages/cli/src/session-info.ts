@@ -4,11 +4,11 @@
  */
 import type { Envelope, Session } from "@branchlog/core";
 import type { DivergedEntry, Label, UsageTotals } from "@branchlog/core/types";
+import { agentNamed } from "@branchlog/core/rows";
 import { openedFindings } from "@branchlog/tools";
 import type { Finding } from "@branchlog/tools";
 import { quoted } from "./failure.ts";
 import type { OpenedSession, OpeningCost } from "./opened-session.ts";
-import { isAddress } from "./path-form.ts";
 import { isoTime, knownCost } from "./text/quantities.ts";
 
 /** In order of first appearance. */
@@ -18,7 +18,7 @@ export type Counts = Readonly<Record<string, number>>;
 export interface SessionInfo {
   readonly path: string;
   readonly name: string | null;
-  readonly agent: "pi" | "omp" | "claude" | "codex";
+  readonly agent: string;
   readonly resume: string;
   readonly header: {
     readonly id: string;
@@ -97,19 +97,9 @@ export async function gatherInfo({ session, opening }: OpenedSession): Promise<S
   };
 }
 
-function resumeCommand({ transcriptOf, dialect, header, path }: Session): string {
-  switch (transcriptOf) {
-    case "claude":
-      return `claude --resume ${header.id}`;
-    case "codex":
-      return `codex resume ${header.id}`;
-    case undefined: {
-      if (!isAddress(path)) return `${dialect} --session ${quoted(path)}`;
-      // An agent makes a file's path of what follows `--session`, but takes an id.
-      const store = path.slice(0, path.lastIndexOf("#"));
-      return `${dialect} --session-dir ${quoted(store)} --session ${header.id}`;
-    }
-  }
+function resumeCommand({ transcriptOf, dialect, header: { id }, path }: Session): string {
+  const command = agentNamed(transcriptOf ?? dialect)?.resume({ id, path }) ?? [];
+  return command.map((word) => quoted(word)).join(" ");
 }
 
 function headerInfo({ header }: Session): SessionInfo["header"] {

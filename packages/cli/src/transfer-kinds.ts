@@ -1,7 +1,11 @@
 /** The formats of `branchlog import` and `branchlog export`, each with its function. */
 import { openSession } from "@branchlog/core";
-import type { SourceKind } from "@branchlog/core/types";
-import { exportConnectonion, importConnectonion, isConnectonion } from "@branchlog/connectonion";
+import { agentNamed } from "@branchlog/core/rows";
+import {
+  exportConnectonion,
+  importConnectonion,
+  isConnectonion,
+} from "@branchlog/agents/connectonion";
 import {
   exportLinear,
   exportMarkdown,
@@ -24,8 +28,6 @@ import {
 } from "./text/transfer-text.ts";
 import { countText } from "./text/quantities.ts";
 
-export type ImportFormat = SourceKind | "connectonion";
-
 export type ExportFormat = "markdown" | "pi" | "connectonion" | "html";
 
 interface Made {
@@ -39,11 +41,10 @@ type Importer = (
   options: { readonly signal: AbortSignal },
 ) => Promise<Made>;
 
-export const importers: Readonly<Record<ImportFormat, Importer>> = {
-  claude: importerOf("claude"),
-  codex: importerOf("codex"),
-  connectonion: importDocument,
-};
+/** By the name of the source's agent. */
+export function importerFrom(agent: string): Importer {
+  return agentNamed(agent)?.transcripts === undefined ? importDocument : importerOf(agent);
+}
 
 /** The source is recognised by its content. */
 export const importRecognised: Importer = (source, target, options) =>
@@ -51,7 +52,7 @@ export const importRecognised: Importer = (source, target, options) =>
     ? importDocument(source, target)
     : importerOf("auto")(source, target, options);
 
-function importerOf(from: SourceKind | "auto"): Importer {
+function importerOf(from: string): Importer {
   return async (source, target, { signal }) => {
     const report = await importSession(source, target, { from, signal });
     return { json: report, text: (style) => importText(report, style) };

@@ -36,7 +36,7 @@ export async function openTurns(
   options: ReadingOptions,
 ): Promise<TurnSource> {
   // Loaded on demand: a YAML parser would delay the start of every other command.
-  const connectonion = await import("@branchlog/connectonion");
+  const connectonion = await import("@branchlog/agents/connectonion");
   if (!connectonion.isConnectonion(path)) {
     const { session } = await openForReading(path, io, options);
     const turns = await connectonion.sessionTurns(session);

@@ -41,4 +41,3 @@ export type { ProjectionRecord } from "./projections/projection.ts";
 export type { DiagnosticKind } from "./index-table/diagnostics.ts";
 export type { EntryPlace } from "./index-table/diagnostics.ts";
 export type { UnknownType } from "./log/findings.ts";
-export type { SourceKind } from "./dialects/foreign-record.ts";

@@ -4,6 +4,9 @@
  */
 export type {
   AssistantContent,
+  ImageContent,
+  StopReason,
+  TextContent,
   UserContent,
   ContentBlock,
   SystemTool,
@@ -16,17 +19,33 @@ export {
   spliceDraft,
   objectText,
 } from "./entries/encode-entry.ts";
-export { exactArguments, keptArguments, behindText } from "./entries/exact-numbers.ts";
+export {
+  changedNumber,
+  exactArguments,
+  keptArguments,
+  behindText,
+} from "./entries/exact-numbers.ts";
 export type { ExactArguments } from "./entries/exact-numbers.ts";
-export { isDeeper, isObject, objectAt, stringAt, timeAt } from "./entries/json-fields.ts";
+export {
+  countAt,
+  isDeeper,
+  isObject,
+  listAt,
+  objectAt,
+  stringAt,
+  timeAt,
+  withoutKeys,
+} from "./entries/json-fields.ts";
 export {
   SavedFields,
   finiteNumber,
   malformed,
+  savedList,
+  savedPair,
   savedText,
   wholeNumber,
 } from "./entries/saved-fields.ts";
-export { AnswerJoiner, answerKey } from "./entries/answers.ts";
+export { AnswerJoiner, answerKey, continuedKey } from "./entries/answers.ts";
 export { isValidSessionId, assertValidSessionId } from "./entries/identifiers.ts";
 export {
   dialectKey,
@@ -36,9 +55,21 @@ export {
   dialectNames,
 } from "./dialects/dialect.ts";
 export type { DialectEvidence } from "./dialects/dialect.ts";
-export { noUsage, usageOfBoth } from "./dialects/foreign-content.ts";
-export { transcriptNames, isOfSession, transcriptOf } from "./dialects/foreign-record.ts";
-export { placeOf } from "./dialects/transcript.ts";
+export { noUsage, usageOf, usageOfBoth } from "./entries/token-counts.ts";
+export {
+  agentNamed,
+  registerAgents,
+  registeredAgents,
+  transcriptFormats,
+} from "./dialects/agent.ts";
+export type {
+  Agent,
+  EntryIdentity,
+  ResumedSession,
+  SpentTokens,
+  TranscriptFormat,
+} from "./dialects/agent.ts";
+export { placeOf, savedHeader, timeText } from "./dialects/transcript.ts";
 export {
   currentVersion,
   entryForm,
@@ -53,6 +84,7 @@ export {
   sourceType,
   titleSlotType,
   headerOf,
+  isOfSession,
 } from "./dialects/log-record.ts";
 export {
   applyEdits,
@@ -101,7 +133,7 @@ export {
   compressedErrorAt,
   requireNoTranscript,
   transcriptErrorAt,
-  readableKind,
+  readableFormat,
 } from "./log/foreign-transcript.ts";
 export {
   isStoredObject,
@@ -145,7 +177,7 @@ export { summary, isDate, withUnread } from "./projections/summary.ts";
 export type { GivenName } from "./projections/name.ts";
 export type { UnreadMessages } from "./projections/summary.ts";
 export { transcriptRecords } from "./dialects/transcript-records.ts";
-export type { Transcript, TranscriptRow } from "./dialects/transcript.ts";
+export type { Transcript, TranscriptPlace, TranscriptRow } from "./dialects/transcript.ts";
 export type { TranscriptRecord } from "./dialects/transcript-records.ts";
 export type { RowBody } from "./bodies/body-reader.ts";
 export { settingsOfPath } from "./projections/settings.ts";

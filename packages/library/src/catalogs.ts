@@ -11,19 +11,4 @@ export { Ranking } from "./catalog/listed-session.ts";
 export { sessionFilesBelow, sessionFilesIn, isSessionFileName } from "./catalog/session-files.ts";
 export type { SessionFile } from "./catalog/session-files.ts";
 export { readSessionTextSync, sessionTextSync } from "./catalog/session-scan.ts";
-export {
-  resolveSessionDir,
-  sessionsRoot,
-  isDefaultSessionDir,
-  makeSessionDirectory,
-  getAgentDir,
-  getDefaultSessionDir,
-} from "./find/pi-directory.ts";
 export { StoredCatalog } from "./catalog/stored-catalog.ts";
-export {
-  getAgentDir as ompAgentDir,
-  getBlobsDir,
-  getDefaultSessionDir as ompDefaultSessionDir,
-  sessionDirsOf,
-  sessionsRoot as ompSessionsRoot,
-} from "./find/omp-directory.ts";

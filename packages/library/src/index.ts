@@ -13,12 +13,7 @@ export { sessionGroups } from "./find/session-groups.ts";
 export { resolveSession } from "./find/resolve-session.ts";
 export type { ListedSession, ListedTranscript } from "./catalog/listed-session.ts";
 export { searchSessions } from "./search/session-search.ts";
-export type {
-  SearchHit,
-  SearchOptions,
-  SearchedAgent,
-  SearchedDocument,
-} from "./search/search-terms.ts";
+export type { SearchHit, SearchOptions, SearchedDocument } from "./search/search-terms.ts";
 export type { ListedDocument } from "./find/agent-file.ts";
 export type { ResolveOptions } from "./find/resolve-session.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./find/session-groups.ts";

@@ -20,7 +20,8 @@ export interface SessionItem {
   readonly name: string | null;
   /** The first text of a user. */
   readonly firstMessage: string | null;
-  readonly agent: "pi" | "omp" | "claude" | "codex" | "connectonion";
+  /** Its name. */
+  readonly agent: string;
   readonly cwd: string;
   readonly modifiedMs: number;
   readonly sizeBytes: number;

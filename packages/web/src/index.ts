@@ -1,4 +1,5 @@
 /** `@branchlog/web`: the page over sessions, and the server behind it. In reading order. */
+import "@branchlog/agents";
 export { serve } from "./serve.ts";
 export { exportHtml, htmlPieces } from "./export-html.ts";
 export type { ExportHtmlOptions, HtmlReport } from "./export-html.ts";

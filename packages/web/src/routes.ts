@@ -6,7 +6,8 @@ import type { Context } from "hono";
 import { BranchlogError, forkSession, isBranchlogError, openSession } from "@branchlog/core";
 import { searchSessions, deleteSession } from "@branchlog/library";
 import type { SearchHit } from "@branchlog/library";
-import { connectonionEntries } from "@branchlog/connectonion";
+import { agentNamed, registeredAgents } from "@branchlog/core/rows";
+import { connectonionEntries } from "@branchlog/agents/connectonion";
 import { usageStatistics } from "@branchlog/tools";
 import type { SpentSums } from "@branchlog/tools";
 import { answerHeaders, isSameSecret, placeVerdict, verdictOf } from "./access.ts";
@@ -46,8 +47,6 @@ export interface RouteOptions {
 const streamsMax = 200;
 const hitsMax = 500;
 const changeBytesMax = 64 * 1024;
-/** Sessions of others are theirs to change. */
-const changedAgents: readonly string[] = ["pi", "omp"];
 const groupings = ["project", "day", "model", "agent"] as const;
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -94,7 +93,7 @@ export function routes(options: RouteOptions): Hono {
     const all: SessionFacts = {
       ...facts,
       item: { ...item, key },
-      canWrite: canWrite && changedAgents.includes(item.agent),
+      canWrite: canWrite && isOurs(item),
       resume,
     };
     return context.json(all);
@@ -256,11 +255,19 @@ function asset(context: Context, assets: string): Response {
   return context.body(new Uint8Array(bytes), 200, { "Content-Type": type });
 }
 
+/** Sessions of other agents are theirs to change. */
+function isOurs({ agent }: SessionItem): boolean {
+  const known = agentNamed(agent);
+  return known !== undefined && known.transcripts === undefined;
+}
+
 function resumeCommand({ agent, id, path }: SessionItem): string | null {
-  if (agent === "claude") return `claude --resume ${id}`;
-  if (agent === "codex") return `codex resume ${id}`;
-  if (agent === "connectonion" || path.includes("://")) return null;
-  return `${agent} --session '${path.replaceAll("'", String.raw`'\''`)}'`;
+  const command = path.includes("://") ? null : agentNamed(agent)?.resume({ id, path });
+  return command?.map(quoted).join(" ") ?? null;
+}
+
+function quoted(word: string): string {
+  return /^[\w.:-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** Decoding boundary: undefined for anything but a change. */
@@ -355,7 +362,7 @@ async function* searchHits(
   signal: AbortSignal,
 ): AsyncGenerator<SearchHitItem | SearchEnd | ApiError> {
   let [count, searched] = [0, 0];
-  const agents = searchedAgents.filter((one) => one === filter.agent);
+  const agents = registeredAgents().flatMap(({ name }) => (name === filter.agent ? name : []));
   const { key } = filter;
   try {
     const only = key === undefined ? undefined : directory.sourceOf(directory.item(key));
@@ -381,12 +388,10 @@ async function* searchHits(
   }
 }
 
-const searchedAgents = ["pi", "omp", "claude", "codex", "connectonion"] as const;
-
 interface HitOptions {
   readonly query: string;
   readonly regex: boolean;
-  readonly agents: readonly (typeof searchedAgents)[number][] | undefined;
+  readonly agents: readonly string[] | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { readonly searched: number }) => void;
 }

@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { importConnectonion } from "@branchlog/connectonion";
+import { importConnectonion } from "@branchlog/agents/connectonion";
 import { openSession, BranchlogError } from "@branchlog/core";
 import type { Session, AgentMessage, OpenStoredOptions } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core/entries";

@@ -10,7 +10,7 @@ import {
   getBlobsDir,
   getDefaultSessionDir,
 } from "@branchlog/agents/omp";
-import { sessionDirectoryNames } from "../../../packages/library/src/find/omp-directory.ts";
+import { sessionDirectoryNames } from "../../../packages/agents/src/omp/omp-directory.ts";
 import { useAgentHome } from "../pi/agent-home.ts";
 import { answer, say } from "./managers.ts";
 

@@ -10,7 +10,7 @@ import {
   isDefaultSessionDir,
   resolveSessionDir,
   sessionsRoot,
-} from "../../../packages/library/src/find/pi-directory.ts";
+} from "../../../packages/agents/src/pi/pi-directory.ts";
 import {
   expandPath,
   isSamePath,

@@ -7,7 +7,7 @@ import { BranchlogError, forkSession, openSession } from "@branchlog/core";
 import { findSessions, deleteSession } from "@branchlog/library";
 import { planRepair, convertSession, importSession } from "@branchlog/tools";
 import { headBytesMax, headLinesMax } from "../../../packages/core/src/limits.ts";
-import { transcriptKind } from "../../../packages/core/src/log/foreign-transcript.ts";
+import { transcriptFormat } from "../../../packages/core/src/log/foreign-transcript.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { claudeSource } from "../../tools/import/arbitrary-claude.ts";
 import { codexSource } from "../../tools/import/arbitrary-codex.ts";
@@ -24,7 +24,7 @@ function kindOfBytes(bytes: Buffer): string | undefined {
     length: number,
     position: number,
   ): Promise<number> => Promise.resolve(readSync(target, offset, length, position));
-  return transcriptKind({ readSync, read }, bytes.length);
+  return transcriptFormat({ readSync, read }, bytes.length)?.agent;
 }
 
 function kindOfLines(...lines: readonly (string | object)[]): string | undefined {

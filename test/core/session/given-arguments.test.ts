@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import * as connectonion from "@branchlog/connectonion";
+import * as connectonion from "@branchlog/agents/connectonion";
 import * as core from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { resolveBlobs } from "@branchlog/core/entries";

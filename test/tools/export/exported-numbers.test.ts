@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { exportConnectonion } from "@branchlog/connectonion";
+import { exportConnectonion } from "@branchlog/agents/connectonion";
 import { exportMarkdown } from "@branchlog/tools";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { RedactionReport } from "@branchlog/tools";
-import { exportConnectonion } from "@branchlog/connectonion";
+import { exportConnectonion } from "@branchlog/agents/connectonion";
 import { exportLinear, exportMarkdown, linearPieces, markdownPieces } from "@branchlog/tools";
 import { Planter, secretsIn } from "../../support/planted-secrets.ts";
 import { sampleOf } from "../../support/sampled.ts";

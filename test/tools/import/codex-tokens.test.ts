@@ -1,7 +1,7 @@
 /** Tokens of Codex: told by lines that are anywhere among those of the request that they are of. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sessionTurns } from "@branchlog/connectonion";
+import { sessionTurns } from "@branchlog/agents/connectonion";
 import { openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { importedFile, sourceOf } from "./imported.ts";

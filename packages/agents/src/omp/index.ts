@@ -19,11 +19,7 @@ export { findMostRecentSession } from "./session-list.ts";
 export type { SessionInfo } from "./session-list.ts";
 export type { SessionContext } from "./log-context.ts";
 export type { UsageTotals, DiagnosticKind } from "@branchlog/core/types";
-export {
-  getBlobsDir,
-  ompAgentDir as getAgentDir,
-  ompDefaultSessionDir as getDefaultSessionDir,
-} from "@branchlog/library/catalogs";
+export { getAgentDir, getBlobsDir, getDefaultSessionDir } from "./omp-directory.ts";
 export { buildSessionContext } from "./log-context.ts";
 export { getLatestCompactionEntry } from "../pi/entry-arrays.ts";
 export { convertToLlm } from "./llm-messages.ts";

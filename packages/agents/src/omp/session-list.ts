@@ -8,11 +8,7 @@ import { nodeFileSystem, resolvePath } from "@branchlog/core/files";
 import { listAllSessions } from "../pi/session-directory.ts";
 import type { SessionInfo as ListedInfo } from "../pi/session-directory.ts";
 import { findMostRecentSession as findMostRecent } from "../pi/session-lookup.ts";
-import {
-  ompDefaultSessionDir as getDefaultSessionDir,
-  sessionDirsOf,
-  ompSessionsRoot as sessionsRoot,
-} from "@branchlog/library/catalogs";
+import { getDefaultSessionDir, sessionDirsOf, sessionsRoot } from "./omp-directory.ts";
 
 /** A session in a list, under omp's names. */
 export interface SessionInfo {

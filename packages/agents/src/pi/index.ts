@@ -19,7 +19,7 @@ export type {
 export type { SessionTreeNode } from "./tree-nodes.ts";
 export type { SessionInfo, SessionListProgress } from "./session-directory.ts";
 export { findMostRecentSession } from "./session-lookup.ts";
-export { getAgentDir, getDefaultSessionDir } from "@branchlog/library/catalogs";
+export { getAgentDir, getDefaultSessionDir } from "./pi-directory.ts";
 export {
   assertValidSessionId,
   entryMessages as sessionEntryToContextMessages,

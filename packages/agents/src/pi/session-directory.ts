@@ -10,9 +10,8 @@ import {
   sessionFilesIn,
   readSessionTextSync,
   sessionTextSync,
-  resolveSessionDir,
-  sessionsRoot,
 } from "@branchlog/library/catalogs";
+import { resolveSessionDir, sessionsRoot } from "./pi-directory.ts";
 import type { RefreshedFile, SessionFile } from "@branchlog/library/catalogs";
 import type { ListedSession } from "@branchlog/library";
 import { storedTimeMs } from "@branchlog/core/rows";

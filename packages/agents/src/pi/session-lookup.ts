@@ -3,12 +3,8 @@
  * are skipped, an unreadable directory is empty. Synchronous; writes nothing.
  */
 import { join } from "node:path";
-import {
-  readSessionHeaderSync,
-  isSessionFileName,
-  isDefaultSessionDir,
-  resolveSessionDir,
-} from "@branchlog/library/catalogs";
+import { readSessionHeaderSync, isSessionFileName } from "@branchlog/library/catalogs";
+import { isDefaultSessionDir, resolveSessionDir } from "./pi-directory.ts";
 import type { SessionHeader } from "@branchlog/core";
 import {
   storePlace,

@@ -7,7 +7,7 @@ import { normalizeName } from "@branchlog/core/entries";
 import { watchedSession } from "@branchlog/core/engine";
 import type { Engine, NewSessionOptions } from "@branchlog/core/engine";
 import type { EngineOptions } from "@branchlog/core/types";
-import { isDefaultSessionDir } from "@branchlog/library/catalogs";
+import { isDefaultSessionDir } from "./pi-directory.ts";
 import * as drafts from "./checked-drafts.ts";
 import { forkFile } from "./derived-session.ts";
 import * as questions from "./log-queries.ts";

@@ -3,7 +3,7 @@
  * address. Everything that they open or create goes through here.
  */
 import { sessionPath, Engine } from "@branchlog/core/engine";
-import { makeSessionDirectory, resolveSessionDir } from "@branchlog/library/catalogs";
+import { makeSessionDirectory, resolveSessionDir } from "./pi-directory.ts";
 import type { SessionHeader } from "@branchlog/core";
 import { BranchlogError } from "@branchlog/core";
 import { engineSettings, createLog, storePlace, resolvePath } from "@branchlog/core/files";

@@ -14,7 +14,6 @@ import { describeFailure } from "../failure.ts";
 import { problemsTo } from "../archive-problems.ts";
 import { ProgressLine } from "../progress.ts";
 import { agentOf, sinceMs } from "../session-filter.ts";
-import type { AgentName } from "../session-filter.ts";
 import { sessionPath } from "../session-path.ts";
 import { oneLine, wholeLine } from "../text/clean-text.ts";
 import { countText, isoTime, sizeText, whenText } from "../text/quantities.ts";
@@ -102,7 +101,7 @@ export interface PruneOptions {
   readonly olderThan: string | undefined;
   readonly keep: number | undefined;
   readonly keepBytes: number | undefined;
-  readonly agents: readonly AgentName[] | undefined;
+  readonly agents: readonly string[] | undefined;
   readonly trash: boolean;
   readonly force: boolean;
   readonly yes: boolean;

@@ -9,15 +9,14 @@ import { ProgressLine, sizeOf, withProgress } from "../progress.ts";
 import { requireNoAddress } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
-import { importers, importRecognised } from "../transfer-kinds.ts";
-import type { ImportFormat } from "../transfer-kinds.ts";
+import { importerFrom, importRecognised } from "../transfer-kinds.ts";
 
 export interface ImportCommandOptions {
   readonly source: string;
   /** A new file; for a directory, one too. */
   readonly output: string;
   /** The agent of the source; undefined: recognised by its content. */
-  readonly from: ImportFormat | undefined;
+  readonly from: string | undefined;
   readonly json: boolean;
 }
 
@@ -29,7 +28,7 @@ export async function importCommand(
   const { out, signal } = io;
   requireNoAddress(source);
   if (isDirectory(source)) return importAll(options, io);
-  const importer = from === undefined ? importRecognised : importers[from];
+  const importer = from === undefined ? importRecognised : importerFrom(from);
   const task = { what: "importing", path: source, bytes: sizeOf(source) };
   const made = await withProgress(io, task, () => importer(source, output, { signal }));
   if (json) await writeJsonLine(out, made.json);

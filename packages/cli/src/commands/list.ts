@@ -16,7 +16,7 @@ import { shownWord } from "../path-form.ts";
 import { sessionPath } from "../session-path.ts";
 import { addressedStore } from "../stored-session.ts";
 import { agentOf, sinceMs, sortedSessions } from "../session-filter.ts";
-import type { AgentName, SortName } from "../session-filter.ts";
+import type { SortName } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { listRecords, listText } from "../text/session-list.ts";
 import { uniquePrefixes } from "../unique-prefixes.ts";
@@ -32,7 +32,7 @@ export interface ListCommandOptions {
   readonly archived: boolean;
   readonly noSave: boolean;
   /** Undefined: all. */
-  readonly agents: readonly AgentName[] | undefined;
+  readonly agents: readonly string[] | undefined;
   /** See `sinceMs`. */
   readonly changedSince: string | undefined;
   readonly sort: SortName;

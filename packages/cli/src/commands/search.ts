@@ -10,7 +10,6 @@ import { isAddress, shownWord } from "../path-form.ts";
 import { addressedPlace } from "../stored-session.ts";
 import { ProgressLine } from "../progress.ts";
 import { sinceMs } from "../session-filter.ts";
-import type { AgentName } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { hitLine, hitText } from "../text/entry-lines.ts";
 import { hitRecord } from "../text/records.ts";
@@ -26,7 +25,7 @@ export interface SearchCommandOptions {
   readonly role: string | undefined;
   readonly tool: string | undefined;
   readonly regex: boolean;
-  readonly agents: readonly AgentName[] | undefined;
+  readonly agents: readonly string[] | undefined;
   /** See `sinceMs`. */
   readonly changedSince: string | undefined;
   /** Lines around a match; undefined: one line for each hit. */
@@ -104,7 +103,7 @@ async function documentAt(
   unread: BranchlogError[],
 ): Promise<SearchedDocument | undefined> {
   // Loaded on demand: a YAML parser would delay the start.
-  const { connectonionEntries } = await import("@branchlog/connectonion");
+  const { connectonionEntries } = await import("@branchlog/agents/connectonion");
   try {
     return await connectonionEntries(path);
   } catch (error) {

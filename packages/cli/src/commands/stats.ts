@@ -8,7 +8,6 @@ import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { ProgressLine } from "../progress.ts";
 import { sinceMs } from "../session-filter.ts";
-import type { AgentName } from "../session-filter.ts";
 import { requireNoAddress, sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { groupRecord, shownGroups, statsCsv, statsText, sumsJson } from "../text/stats-text.ts";
@@ -18,7 +17,7 @@ export interface StatsOptions {
   readonly place: string | undefined;
   /** Undefined: a summary. */
   readonly by: SpentGrouping | undefined;
-  readonly agents: readonly AgentName[] | undefined;
+  readonly agents: readonly string[] | undefined;
   /** See `sinceMs`. */
   readonly changedSince: string | undefined;
   /** Most groups; undefined: all, in a summary a few. */
@@ -74,7 +73,7 @@ async function placesOf(
 
 const documentAt: StatisticsOptions["documents"] = async (path) => {
   // Loaded on demand: a YAML parser would delay the start.
-  const { connectonionEntries } = await import("@branchlog/connectonion");
+  const { connectonionEntries } = await import("@branchlog/agents/connectonion");
   return connectonionEntries(path);
 };
 

@@ -1,4 +1,5 @@
 /** The facts of a session, as text. Pure. */
+import { agentNamed } from "@branchlog/core/rows";
 import type { Counts, SessionInfo, Tip, UsageInfo } from "../session-info.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
@@ -60,14 +61,8 @@ function createdText(created: string, nowMs: number | undefined): string {
 }
 
 function sourceText({ agent, header }: SessionInfo): string {
-  switch (agent) {
-    case "claude":
-      return "of Claude Code, only read here";
-    case "codex":
-      return "of Codex, only read here";
-    default:
-      return `version ${header.version}`;
-  }
+  const { product, transcripts } = agentNamed(agent) ?? {};
+  return transcripts === undefined ? `version ${header.version}` : `of ${product}, only read here`;
 }
 
 function factText([name, lines]: readonly [string, readonly string[]], style: Style): string {

@@ -1,5 +1,5 @@
 /** The results of imports, exports and conversions, as text. Pure. */
-import type { ExportedDocument, ImportedLog } from "@branchlog/connectonion";
+import type { ExportedDocument, ImportedLog } from "@branchlog/agents/connectonion";
 import type { RedactionReport, ConversionResult, ImportReport } from "@branchlog/tools";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";

@@ -6,8 +6,8 @@ import { portStep, runSync } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
 import { ompEntryIdLength } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
-import { copyAdvice, transcriptNames } from "../dialects/foreign-record.ts";
-import type { SourceKind } from "../dialects/foreign-record.ts";
+import { copyAdvice } from "../dialects/agent.ts";
+import type { TranscriptFormat } from "../dialects/agent.ts";
 import { divergenceText } from "../entries/divergence.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { danglingText } from "../entries/references.ts";
@@ -112,8 +112,8 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
 
   requireWritable(): void {
     const { path, settings } = this;
-    const { transcript } = this.log.state.indexer;
-    if (transcript !== undefined) throw foreignLog(path, transcript.kind);
+    const { format } = this.log.state.indexer;
+    if (format !== undefined) throw foreignLog(path, format);
     if (settings.access === "read") {
       const message = `${path} is open for reading. Open it with access "append" to write to it.`;
       throw new BranchlogError("ERR_READ_ONLY", message, { path });
@@ -269,9 +269,8 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   }
 }
 
-function foreignLog(path: string, kind: SourceKind): BranchlogError {
+function foreignLog(path: string, { noun }: TranscriptFormat): BranchlogError {
   const message =
-    `${path} is ${transcriptNames[kind]}, which only that agent writes to. It was left as it is. ` +
-    copyAdvice;
+    `${path} is ${noun}, which only that agent writes to. It was left as it is. ` + copyAdvice;
   return new BranchlogError("ERR_READ_ONLY", message, { path });
 }

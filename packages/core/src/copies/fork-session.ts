@@ -5,7 +5,6 @@
 import type { OptionNames } from "@branchlog/streaming";
 import { requireOptions } from "../argument-checks.ts";
 import { dirname, resolve } from "node:path";
-import { transcriptNames } from "../dialects/foreign-record.ts";
 import { BranchlogError } from "../errors.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { rowFlags } from "../index-table/row-table.ts";
@@ -148,10 +147,10 @@ export async function writeBranch(
 
 /** Beside the source. Throws for a transcript: its directory is another agent's. */
 function directoryOfForks({ path, log }: Engine): string {
-  const { transcript } = log.state.indexer;
-  if (transcript === undefined) return dirname(path);
+  const { format } = log.state.indexer;
+  if (format === undefined) return dirname(path);
   const message =
-    `${path} is ${transcriptNames[transcript.kind]}: nothing is created beside it. Say where the ` +
+    `${path} is ${format.noun}: nothing is created beside it. Say where the ` +
     "fork goes, with target, or -o.";
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message, { path });
 }

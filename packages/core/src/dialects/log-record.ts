@@ -1,5 +1,6 @@
 /** Classifies a record of a log by its own fields, not by its place or parent. Pure. */
 import type { DecodedLine, JsonObject } from "@branchlog/streaming";
+import { isObject } from "../entries/json-fields.ts";
 import { readHeader } from "./header.ts";
 import type { EntryForm, HeaderReading } from "./header.ts";
 
@@ -37,4 +38,15 @@ export function headerOf(line: DecodedLine): Extract<LogRecord, { kind: "header"
 /** Whether a record has both links of an entry; foreign records never do. */
 export function isLinked({ id, parentId }: JsonObject): boolean {
   return typeof id === "string" && (parentId === null || typeof parentId === "string");
+}
+
+/**
+ * Whether only a session has such a record: header, title slot, linked entry, or a v1 message.
+ * Entries of extensions may hold any other field.
+ */
+export function isOfSession(record: JsonObject): boolean {
+  const { type, message } = record;
+  if (typeof type !== "string") return false;
+  if (type === "session" || type === titleSlotType || isLinked(record)) return true;
+  return type === "message" && isObject(message);
 }

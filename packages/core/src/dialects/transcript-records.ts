@@ -4,7 +4,7 @@
  */
 import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
-import { kindOf } from "./foreign-record.ts";
+import { formatOf, transcriptFormats } from "./agent.ts";
 
 /** Its bytes are `[start, end)`. */
 export interface TranscriptRecord {
@@ -39,29 +39,29 @@ export function* recordsBesideDebris(
   end: number,
   lineNumber: number,
 ): Generator<TranscriptRecord> {
-  let [at, found] = [nextOpening(bytes, start, end), 0];
+  const openings = transcriptFormats().flatMap(({ firstKeys }) => firstKeys.map(openingOf));
+  const nextOpening = (from: number): number => {
+    // Behind the line, the search of each bad line would go on to the end of the chunk.
+    const line = bytes.subarray(from, end);
+    const places = openings.map((opening) => line.indexOf(opening)).filter((at) => at >= 0);
+    return Math.min(end, from + Math.min(...places, line.length));
+  };
+  let [at, found] = [nextOpening(start), 0];
   for (let tries = 0; at < end && tries < triesMax && found < recordsMax; tries += 1) {
     const recordEnd = endOfObject(bytes, at, end);
     const record = recordEnd === undefined ? undefined : decodeLine(bytes, at, recordEnd);
-    if (record?.ok === true && recordEnd !== undefined && kindOf(record.value) !== undefined) {
+    if (record?.ok === true && recordEnd !== undefined && formatOf(record.value) !== undefined) {
       yield { value: record.value, start: at, end: recordEnd, line: lineNumber + found / 10 };
       found += 1;
-      at = nextOpening(bytes, recordEnd, end);
+      at = nextOpening(recordEnd);
     } else {
-      at = nextOpening(bytes, at + 1, end);
+      at = nextOpening(at + 1);
     }
   }
 }
 
-const openings = ["parentUuid", "timestamp", "type", "uuid", "sessionId"].map(
-  (key) => `{"${key}":`,
-);
-
-function nextOpening(bytes: Buffer, from: number, end: number): number {
-  // Behind the line, the search of each bad line would go on to the end of the chunk.
-  const line = bytes.subarray(from, end);
-  const places = openings.map((opening) => line.indexOf(opening)).filter((at) => at >= 0);
-  return Math.min(end, from + Math.min(...places, line.length));
+function openingOf(key: string): string {
+  return `{"${key}":`;
 }
 
 function endOfObject(bytes: Buffer, start: number, end: number): number | undefined {

@@ -3,12 +3,10 @@
  * on demand. No I/O.
  */
 import type { JsonObject } from "@branchlog/streaming";
-import { isValidSessionId } from "../entries/identifiers.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { malformed } from "../entries/saved-fields.ts";
 import type { SavedFields } from "../entries/saved-fields.ts";
 import { readHeader } from "./header.ts";
-import type { SourceKind } from "./foreign-record.ts";
 
 /** An entry without its body. */
 export interface TranscriptRow {
@@ -31,7 +29,6 @@ export interface TranscriptPlace {
 }
 
 export interface Transcript {
-  readonly kind: SourceKind;
   /** Undefined before a record names the session. */
   readonly header: SessionHeader | undefined;
   readonly name: string | undefined;
@@ -69,24 +66,4 @@ export function placeOf(
 
 export function timeText(timeMs: number): string {
   return new Date(timeMs).toISOString();
-}
-
-const uuidAtEnd = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/**
- * The source's id if valid, else the UUID in the file name, else the name. Claude Code prefers a
- * UUID as name, since continued records keep their old id.
- */
-export function transcriptId(
-  kind: SourceKind,
-  sourceId: string | undefined,
-  fileName: string,
-): string {
-  const name = fileName.replace(/\.jsonl$/, "");
-  const uuid = uuidAtEnd.exec(name)?.[0];
-  const named = kind === "claude" && uuid === name ? uuid : undefined;
-  const found = [named, sourceId, uuid, name].find(
-    (id) => id !== undefined && isValidSessionId(id),
-  );
-  return found ?? `imported${name.replaceAll(/[^A-Za-z0-9]/g, "")}`;
 }

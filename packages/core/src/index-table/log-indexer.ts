@@ -14,9 +14,10 @@ import type {
 } from "@branchlog/streaming";
 import { dialectMarkers } from "../dialects/dialect.ts";
 import { entryForm } from "../dialects/header.ts";
-import { isOfSession, kindOf } from "../dialects/foreign-record.ts";
-import type { SourceKind } from "../dialects/foreign-record.ts";
-import { readRecord, titleSlotType } from "../dialects/log-record.ts";
+import { agentNamed, formatOf } from "../dialects/agent.ts";
+import type { TranscriptFormat } from "../dialects/agent.ts";
+import { malformed } from "../entries/saved-fields.ts";
+import { isOfSession, readRecord, titleSlotType } from "../dialects/log-record.ts";
 import type { LogRecord } from "../dialects/log-record.ts";
 import { legacyEntryId } from "../dialects/migrate-line.ts";
 import { modelRole } from "../dialects/model-reference.ts";
@@ -108,6 +109,11 @@ export class LogIndexer implements LinesSink {
     return this.#transcript === undefined ? this.#header : this.#transcript.header;
   }
 
+  /** That of the transcript; undefined for a session. */
+  get format(): TranscriptFormat | undefined {
+    return this.#transcript?.format;
+  }
+
   get transcript(): Transcript | undefined {
     return this.#transcript?.transcript;
   }
@@ -142,8 +148,10 @@ export class LogIndexer implements LinesSink {
     const { count } = this.index;
     this.#previousHandle = count === 0 ? rootHandle : this.index.rows.handle(count - 1);
     if (saved.transcript === undefined) return this.#setHeader(header);
-    const { kind, state } = saved.transcript;
-    this.#startTranscript(kind).restore(state, header);
+    const { agent, state } = saved.transcript;
+    const format = agentNamed(agent)?.transcripts;
+    if (format === undefined) throw malformed("transcript");
+    this.#startTranscript(format).restore(state, header);
   }
 
   /** Takes the index of another indexer of the same lines, which is not used any more. */
@@ -307,17 +315,17 @@ export class LogIndexer implements LinesSink {
     if (!isUnknown || this.#options.transcriptName === undefined) return undefined;
     this.#isSession = isOfSession(value);
     if (this.#isSession) this.#early = [];
-    const kind = this.#isSession ? undefined : kindOf(value);
-    if (kind === undefined) return undefined;
-    const transcript = this.#startTranscript(kind);
+    const format = this.#isSession ? undefined : formatOf(value);
+    if (format === undefined) return undefined;
+    const transcript = this.#startTranscript(format);
     for (const add of this.#early) add(transcript);
     this.#early = [];
     return transcript;
   }
 
-  #startTranscript(kind: SourceKind): TranscriptIndexer {
+  #startTranscript(format: TranscriptFormat): TranscriptIndexer {
     const { transcriptName = "" } = this.#options;
-    this.#transcript = new TranscriptIndexer(this, kind, transcriptName);
+    this.#transcript = new TranscriptIndexer(this, format, transcriptName);
     return this.#transcript;
   }
 

@@ -1,8 +1,7 @@
 /** Adds the records of another agent's transcript to an index. Pure. */
 import type { JsonObject } from "@branchlog/streaming";
 import { currentVersion } from "../dialects/header.ts";
-import { transcriptOf } from "../dialects/foreign-record.ts";
-import type { SourceKind } from "../dialects/foreign-record.ts";
+import type { TranscriptFormat } from "../dialects/agent.ts";
 import type { Transcript } from "../dialects/transcript.ts";
 import { SavedFields, malformed } from "../entries/saved-fields.ts";
 import type { DiagnosticLog } from "./diagnostics.ts";
@@ -12,7 +11,8 @@ import { rootHandle } from "./row-table.ts";
 import type { LineMap } from "./row-table.ts";
 
 export interface SavedTranscript {
-  readonly kind: SourceKind;
+  /** The name of its agent. */
+  readonly agent: string;
   /** As JSON. */
   readonly state: object;
 }
@@ -24,16 +24,18 @@ interface IndexParts {
 }
 
 export class TranscriptIndexer {
+  readonly format: TranscriptFormat;
   readonly transcript: Transcript;
   readonly #parts: IndexParts;
   #header: IndexedHeader | undefined;
   #previousId: string | undefined;
   #previousHandle = rootHandle;
 
-  constructor(parts: IndexParts, kind: SourceKind, fileName: string) {
+  constructor(parts: IndexParts, format: TranscriptFormat, fileName: string) {
     const { index } = parts;
     this.#parts = parts;
-    this.transcript = transcriptOf(kind, fileName, (id) => index.rowOfId(id) >= 0);
+    this.format = format;
+    this.transcript = format.read(fileName, (id) => index.rowOfId(id) >= 0);
   }
 
   /** Undefined before a record names the session. */
@@ -42,7 +44,7 @@ export class TranscriptIndexer {
   }
 
   save(): SavedTranscript {
-    return { kind: this.transcript.kind, state: this.transcript.save() };
+    return { agent: this.format.agent, state: this.transcript.save() };
   }
 
   /** After the index. Throws `TypeError` for what was not saved. */

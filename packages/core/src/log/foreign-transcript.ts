@@ -19,14 +19,9 @@ import type {
   JsonObject,
   LineSink,
 } from "@branchlog/streaming";
-import {
-  copyAdvice,
-  isOfSession,
-  kindOf,
-  presumedRecord,
-  transcriptNames,
-} from "../dialects/foreign-record.ts";
-import type { SourceKind } from "../dialects/foreign-record.ts";
+import { copyAdvice, presumedRecord, transcriptFormats } from "../dialects/agent.ts";
+import type { TranscriptFormat } from "../dialects/agent.ts";
+import { isOfSession } from "../dialects/log-record.ts";
 import { beginningOf } from "../dialects/object-members.ts";
 import { BranchlogError } from "../errors.ts";
 import { headBytesMax, headLinesMax } from "../limits.ts";
@@ -37,24 +32,30 @@ const headChunkBytes = 64 * 1024;
  * Undefined if no first line is known, or the first known one is of a session. Torn lines count, so
  * that nothing replaces or removes the transcript or session that they begin.
  */
-export function transcriptKind(source: ByteSource, size: number): SourceKind | undefined {
-  return firstOwner(source, size, (head) => presumedRecord(beginningOf(head)));
+export function transcriptFormat(source: ByteSource, size: number): TranscriptFormat | undefined {
+  return firstOwner(source, size, true);
 }
 
 /** As the index: by the first whole record that is known. */
-export function readableKind(source: ByteSource, size: number): SourceKind | undefined {
-  return firstOwner(source, size, () => ({}));
+export function readableFormat(source: ByteSource, size: number): TranscriptFormat | undefined {
+  return firstOwner(source, size, false);
 }
 
 function firstOwner(
   source: ByteSource,
   size: number,
-  tornRecord: (head: Buffer) => JsonObject,
-): SourceKind | undefined {
-  let owner: SourceKind | "session" | undefined;
+  takesTorn: boolean,
+): TranscriptFormat | undefined {
+  let owner: TranscriptFormat | "session" | undefined;
   const take = (line: DecodedLine, head: Buffer): void => {
-    const record = line.ok ? line.value : tornRecord(head);
-    owner ??= isOfSession(record) ? "session" : kindOf(record);
+    const whole = line.ok ? line.value : undefined;
+    if (whole === undefined && !takesTorn) return;
+    const beginning = whole ?? beginningOf(head);
+    const asOf = (format?: TranscriptFormat): JsonObject =>
+      whole ?? presumedRecord(beginning, format);
+    owner ??= isOfSession(asOf())
+      ? "session"
+      : transcriptFormats().find((format) => format.recognises(asOf(format)));
   };
   const sink: LineSink = {
     line: (bytes, start, end) => {
@@ -116,27 +117,31 @@ function errorAt(
 }
 
 function foreignError(path: string, source: ByteSource, size: number): BranchlogError | undefined {
-  return compressedError(path, source) ?? transcriptError(path, transcriptKind(source, size));
+  return compressedError(path, source) ?? transcriptError(path, transcriptFormat(source, size));
 }
 
-/** The first bytes of everything that zstd compressed. */
-const zstdMark = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
-
-/** Codex compresses rollouts that were not used for days. */
+/** Some agents compress sessions that were not used for days. */
 function compressedError(path: string, source: ByteSource): BranchlogError | undefined {
-  const first = Buffer.alloc(zstdMark.length);
-  source.readSync(first, 0, first.length, 0);
-  if (!first.equals(zstdMark)) return undefined;
-  const message =
-    `${path} is compressed with zstd, as Codex does with rollouts that it no longer uses. It was ` +
-    "left as it is. Decompress a copy of it and open that: zstd -d FILE -o COPY.jsonl";
-  return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
+  for (const { compression } of transcriptFormats()) {
+    if (compression === undefined) continue;
+    const first = Buffer.alloc(compression.mark.length);
+    source.readSync(first, 0, first.length, 0);
+    if (!first.equals(compression.mark)) continue;
+    const message =
+      `${path} is compressed with zstd, ${compression.text}. It was left as it is. Decompress a ` +
+      "copy of it and open that: zstd -d FILE -o COPY.jsonl";
+    return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
+  }
+  return undefined;
 }
 
-function transcriptError(path: string, kind: SourceKind | undefined): BranchlogError | undefined {
-  if (kind === undefined) return undefined;
+function transcriptError(
+  path: string,
+  format: TranscriptFormat | undefined,
+): BranchlogError | undefined {
+  if (format === undefined) return undefined;
   const message =
-    `${path} is ${transcriptNames[kind]}, not a session of pi or omp. It was left as it is. ` +
-    copyAdvice;
+    `${path} is ${format.noun}, not a session of pi or omp. ` +
+    `It was left as it is. ${copyAdvice}`;
   return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }

@@ -18,8 +18,7 @@ import {
   takeTables,
 } from "../checkpoint/saved-columns.ts";
 import { readDiagnostics, readFolded, readKinds } from "../checkpoint/saved-facts.ts";
-import { sourceKinds } from "../dialects/foreign-record.ts";
-import type { SourceKind } from "../dialects/foreign-record.ts";
+import { transcriptFormats } from "../dialects/agent.ts";
 import { currentVersion } from "../dialects/header.ts";
 import { headerOf } from "../dialects/log-record.ts";
 import { savedHeader } from "../dialects/transcript.ts";
@@ -76,7 +75,8 @@ export function readCheckpoint(
   const isTranscript = !indexer.isNull("transcript");
   const place = readPlace(fields.fields("header"), end);
   const header = isTranscript ? undefined : headerAt(log.file, place);
-  const kind = isTranscript ? indexer.oneOf("transcript", sourceKinds) : undefined;
+  const agents = transcriptFormats().map((format) => format.agent);
+  const agent = isTranscript ? indexer.oneOf("transcript", agents) : undefined;
   const entriesFrom = isTranscript ? 0 : place.offset + place.length + 1;
   const lineNumber = state.whole("lineNumber", place.lineNumber + 1, end + 1);
   const covered = { end, entriesFrom, lineNumber, isTranscript };
@@ -90,7 +90,7 @@ export function readCheckpoint(
   const tables = takeTables(counts, kinds, covered, file);
   file.requireAllTaken();
   const { index, lines } = tables;
-  const transcript = kind && savedTranscript(kind, tables.transcript);
+  const transcript = agent === undefined ? undefined : savedTranscript(agent, tables.transcript);
   const indexed = { index, lines, diagnostics, entriesBeforeHeader, transcript };
   const saved = { indexer: indexed, folded, settledRows, end, lineNumber };
   const checkpoint = { binding, sumsEnd: sumsEndOf(sums), state: saved };
@@ -157,7 +157,7 @@ export function statePieces(state: LogState, sums: LogSums | undefined): Iterabl
         kinds,
         diagnostics,
         entriesBeforeHeader,
-        transcript: transcript?.kind ?? null,
+        transcript: transcript?.agent ?? null,
       },
       folded,
       settledRows,
@@ -212,9 +212,9 @@ function headerAt(file: LogFile, place: HeaderPlace): IndexedHeader {
   return { header: found.header, version: found.version, ...place };
 }
 
-function savedTranscript(kind: SourceKind, json: Buffer): SavedTranscript {
+function savedTranscript(agent: string, json: Buffer): SavedTranscript {
   // Decoding boundary: any JSON; `SavedFields` reads it.
-  return { kind, state: JSON.parse(json.toString()) as object };
+  return { agent, state: JSON.parse(json.toString()) as object };
 }
 
 /** It is derived from many records. */

@@ -1,47 +1,42 @@
-/**
- * Where Claude Code and Codex keep their sessions, by their own rules. Nothing is ever written
- * there.
- */
-import { homedir } from "node:os";
+/** Where agents keep sessions that only they write: nothing of ours is ever written there. */
 import { dirname, join, sep } from "node:path";
+import { registeredAgents } from "../dialects/agent.ts";
+import type { Agent } from "../dialects/agent.ts";
 import { BranchlogError } from "../errors.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
 import { quietly } from "./ports.ts";
 import type { FileSystem } from "./ports.ts";
-import { resolvePath } from "./user-paths.ts";
-
-/** By the agents' environment variables, read on each call. They need not exist. */
-export function foreignPlaces(): string[] {
-  const { CLAUDE_CONFIG_DIR, CODEX_HOME } = process.env;
-  const claude = CLAUDE_CONFIG_DIR
-    ? [resolvePath(CLAUDE_CONFIG_DIR)]
-    : [join(homedir(), ".claude"), join(homedir(), ".config", "claude")];
-  const codex = CODEX_HOME ? resolvePath(CODEX_HOME) : join(homedir(), ".codex");
-  return [
-    ...claude.map((place) => join(place, "projects")),
-    join(codex, "sessions"),
-    join(codex, "archived_sessions"),
-  ];
-}
 
 /** Whether a directory, which need not exist, is such a place or below one. */
 export function foreignPlaceCheck(
   fs: Pick<FileSystem, "realpathSync"> = nodeFileSystem,
 ): (directory: string) => boolean {
-  const places = foreignPlaces().map((place) => realPath(fs, place));
-  return (directory) => {
-    const path = `${realPath(fs, directory)}${sep}`;
-    return places.some((place) => path.startsWith(`${place}${sep}`));
-  };
+  const ownerOf = ownerFinder(fs);
+  return (directory) => ownerOf(directory) !== undefined;
 }
 
 /** Throws `ERR_CREATE_FAILED` for a path of a new file in such a place. */
 export function requireOwnPlace(fs: FileSystem, path: string): void {
-  if (!foreignPlaceCheck(fs)(dirname(path))) return;
+  const owner = ownerFinder(fs)(dirname(path));
+  if (owner === undefined) return;
   const message =
-    `${path} was not created: Claude Code or Codex keeps its own sessions there, and nothing ` +
+    `${path} was not created: ${owner.product} keeps its own sessions there, and nothing ` +
     "else may write to them. Choose another place.";
   throw new BranchlogError("ERR_CREATE_FAILED", message, { path });
+}
+
+function ownerFinder(
+  fs: Pick<FileSystem, "realpathSync">,
+): (directory: string) => Agent | undefined {
+  const readers = registeredAgents().filter(({ transcripts }) => transcripts !== undefined);
+  const owned = readers.map((agent) => ({
+    agent,
+    places: agent.places().map((place) => realPath(fs, place) + sep),
+  }));
+  return (directory) => {
+    const path = realPath(fs, directory) + sep;
+    return owned.find(({ places }) => places.some((place) => path.startsWith(place)))?.agent;
+  };
 }
 
 /** Of what does not exist, the part that does is resolved. */

@@ -5,7 +5,6 @@ import type { LeafCursor } from "../append/leaf-cursor.ts";
 import { requireList, requireOptions } from "../argument-checks.ts";
 import type { RowBody } from "../bodies/body-reader.ts";
 import type { DialectName } from "../dialects/dialect.ts";
-import type { SourceKind } from "../dialects/foreign-record.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import { requireEntryId } from "../entries/identifiers.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
@@ -65,9 +64,9 @@ export class SessionView {
     return this.#access.engine.appender.dialect;
   }
 
-  /** The agent whose transcript this is, which is only read; undefined for pi and omp. */
-  get transcriptOf(): SourceKind | undefined {
-    return this.#access.engine.log.state.indexer.transcript?.kind;
+  /** The agent whose transcript this is, which is only read; undefined for a session. */
+  get transcriptOf(): string | undefined {
+    return this.#access.engine.log.state.indexer.format?.agent;
   }
 
   /** The header as stored; of a transcript the one that a session made of it would have. */

@@ -11,6 +11,7 @@ import type { ListedSession } from "../catalog/listed-session.ts";
 import type { ListedDocument } from "../find/agent-file.ts";
 import { readAgent } from "../find/agent-file.ts";
 import { requireOptions } from "@branchlog/core/files";
+import { agentNamed } from "@branchlog/core/rows";
 import { trashMs } from "./limits.ts";
 import { sidecarsOf } from "./sidecars.ts";
 import { statOf } from "./file-state.ts";
@@ -212,16 +213,20 @@ function removableDocument({
   return { path, facts, isOwn: false, attachments: [] };
 }
 
-/** Transcripts of Claude Code's subagents, as earlier versions kept them, by their parent's id. */
+/** Transcripts of sub-agents in the directories of their sessions, by their parent's id. */
 async function subagentsBeside(
   sessions: readonly RemovableSession[],
   signal: AbortSignal | undefined,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const claude = sessions.filter(({ facts }) => facts?.agent === "claude");
   const parts = new Map<string, string[]>();
-  for (const directory of new Set(claude.map(({ path }) => dirname(path)))) {
+  const patterns = new Map<string, RegExp>();
+  for (const { path, facts } of sessions) {
+    const names = agentNamed(facts?.agent ?? "")?.transcripts?.subagentNames;
+    if (names?.place === "beside") patterns.set(dirname(path), names.pattern);
+  }
+  for (const [directory, pattern] of patterns) {
     for (const name of readdirSync(directory)) {
-      if (!/^agent-.*\.jsonl$/.test(name)) continue;
+      if (!pattern.test(name)) continue;
       const path = join(directory, name);
       const parentSession = await parentOf(path, signal);
       if (parentSession === undefined) continue;

@@ -13,7 +13,7 @@ import type { Ports } from "@branchlog/core/types";
 import { CatalogStore } from "../catalog/catalog-store.ts";
 import { applyEdits, findMember, locateMembers, setMembers } from "@branchlog/core/rows";
 import { requireOptions, requireText } from "@branchlog/core/files";
-import { renamedSessionDirectory } from "../find/omp-directory.ts";
+import { agentNamed } from "@branchlog/core/rows";
 import { sidecarsOf } from "./sidecars.ts";
 import { headerBytesMax, quietMsMin } from "./limits.ts";
 import { filesOpenElsewhere, isOpenIn, statOf } from "./file-state.ts";
@@ -180,7 +180,8 @@ function movesOf(session: ListedSession, cwd: string): Move[] {
   const directory = dirname(path);
   const directoryTo = join(dirname(directory), nameOfNew(session, basename(directory), cwd));
   const to = join(directoryTo, basename(path));
-  const changed = transcript?.of === "claude" ? undefined : changedHeader(path, header.cwd, cwd);
+  const repeatsCwd = agentNamed(transcript?.of ?? "")?.transcripts?.repeatsCwd === true;
+  const changed = repeatsCwd ? undefined : changedHeader(path, header.cwd, cwd);
   if (changed === undefined && to === path) return [];
   const main: Move = {
     kind: "moved",
@@ -209,16 +210,10 @@ function inodeOf(path: string): { readonly inode?: string } {
 }
 
 /** Of the directory of its session; the same if its name does not come from the old one. */
-function nameOfNew({ header, transcript }: ListedSession, name: string, cwd: string): string {
-  if (transcript?.of === "claude") {
-    return name === claudeName(header.cwd) ? claudeName(cwd) : name;
-  }
-  if (transcript !== undefined) return name;
-  return renamedSessionDirectory(name, header.cwd, cwd) ?? name;
-}
-
-function claudeName(cwd: string): string {
-  return cwd.replaceAll(/[^A-Za-z0-9]/g, "-");
+function nameOfNew(session: ListedSession, name: string, cwd: string): string {
+  const { header, transcript, dialect } = session;
+  const agent = agentNamed(transcript?.of ?? dialect);
+  return agent?.renamedDirectory?.(name, header.cwd, cwd) ?? name;
 }
 
 /** The bytes up to the end of the header, before and after; undefined if nothing changes. */

@@ -1,6 +1,6 @@
 /** A session in a list, made from the facts of its file. */
 import type { DialectName } from "@branchlog/core/entries";
-import type { SourceKind, SessionSummary } from "@branchlog/core/types";
+import type { SessionSummary } from "@branchlog/core/types";
 import type { SessionHeader } from "@branchlog/core";
 import { storedTimeMs } from "@branchlog/core/rows";
 import type { SessionFacts } from "./session-facts.ts";
@@ -29,7 +29,8 @@ export interface ListedSession {
 
 /** What only the transcripts of other agents have in lists. */
 export interface ListedTranscript {
-  readonly of: SourceKind;
+  /** The name of the agent. */
+  readonly of: string;
   /** In order of their first answers. */
   readonly models: readonly string[];
   /** Input, output, and what was read from and written to the cache. */

@@ -12,7 +12,7 @@ import {
 import type { ByteSource, JsonObject } from "@branchlog/streaming";
 import {
   dialectOfLog,
-  readableKind,
+  readableFormat,
   nameInForce,
   sessionName,
   isDate,
@@ -134,8 +134,8 @@ export class FactsReader {
     { signal, path = "" }: FactsReadOptions,
   ): Promise<TranscriptFacts | undefined> {
     if (this.#transcript === undefined) {
-      const kind = this.#header.mayBeTranscript ? readableKind(source, size) : undefined;
-      this.#transcript = kind === undefined ? null : new TranscriptScan(kind, path);
+      const format = this.#header.mayBeTranscript ? readableFormat(source, size) : undefined;
+      this.#transcript = format === undefined ? null : new TranscriptScan(format, path);
       this.#framer = new LineFramer({ lineBytesMax: this.#lineBytesMax });
     }
     if (this.#transcript === null) return undefined;

@@ -7,6 +7,7 @@ import { statSync } from "node:fs";
 import type { BigIntStats, Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { transcriptFormats } from "@branchlog/core/rows";
 import { directoriesReadAtOnceMax } from "./limits.ts";
 import { mapConcurrently, mapInBatches } from "./map-concurrently.ts";
 
@@ -37,6 +38,8 @@ interface NamedFile {
   readonly links: number;
 }
 
+const sessionNameEnd = ".jsonl";
+
 export const savedCatalogName = ".branchlog-catalog";
 
 /** Whether the name is that of a lock, copy, checkpoint or catalog. */
@@ -49,13 +52,15 @@ export function isUnlistable({ name, identity }: SessionFile): boolean {
   return identity === undefined && name.includes("\u{fffd}");
 }
 
-/** A rollout that Codex compressed. Its content is not read. */
-export function isCompressedName(name: string): boolean {
-  return name.endsWith(".jsonl.zst");
+/** The name before its agent compressed the session, whose content is not read then. */
+export function nameBeforeCompression(name: string): string | undefined {
+  const ends = transcriptFormats().flatMap(({ compression }) => compression?.nameEnd ?? []);
+  const end = ends.find((one) => name.endsWith(one));
+  return end === undefined ? undefined : name.slice(0, -end.length) + sessionNameEnd;
 }
 
 export function isSessionFileName(name: string): boolean {
-  return name.endsWith(".jsonl");
+  return name.endsWith(sessionNameEnd);
 }
 
 /**

@@ -6,7 +6,6 @@ import { basename } from "node:path";
 import { decodeLine, readFullySync, readRange, readShallow } from "@branchlog/streaming";
 import type { ByteSource, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
 import {
-  transcriptOf,
   transcriptRecords,
   noUsage,
   usageOfBoth,
@@ -16,8 +15,8 @@ import {
   stringAt,
   storedText,
 } from "@branchlog/core/rows";
-import type { SourceKind, SessionSummary } from "@branchlog/core/types";
-import type { Transcript, TranscriptRow } from "@branchlog/core/rows";
+import type { SessionSummary } from "@branchlog/core/types";
+import type { Transcript, TranscriptFormat, TranscriptRow } from "@branchlog/core/rows";
 import type { SessionHeader } from "@branchlog/core";
 import type { Usage } from "@branchlog/core/entries";
 import { messageBytesMax } from "./limits.ts";
@@ -32,6 +31,7 @@ export interface TranscriptFacts {
 }
 
 export class TranscriptScan {
+  readonly #format: TranscriptFormat;
   readonly #transcript: Transcript;
   readonly #ids = new Set<string>();
   readonly #models = new Set<string>();
@@ -43,18 +43,24 @@ export class TranscriptScan {
   /** Of the latest message. */
   #lastMs = 0;
 
-  constructor(kind: SourceKind, path: string) {
-    this.#transcript = transcriptOf(kind, basename(path), (id) => this.#ids.has(id));
+  constructor(format: TranscriptFormat, path: string) {
+    this.#format = format;
+    this.#transcript = format.read(basename(path), (id) => this.#ids.has(id));
   }
 
   /** Undefined before a record names the session. */
   get facts(): TranscriptFacts | undefined {
-    const { kind, header, name, isSubagent } = this.#transcript;
+    const { header, name, isSubagent } = this.#transcript;
     if (header === undefined) return undefined;
     const [messageCount, firstMessage] = [this.#messageCount, this.#firstMessage];
     const lastActivityMs = this.#lastMs || undefined;
     const summary = { messageCount, firstMessage, lastActivityMs };
-    const transcript = { of: kind, models: [...this.#models], tokens: this.#tokens, isSubagent };
+    const transcript = {
+      of: this.#format.agent,
+      models: [...this.#models],
+      tokens: this.#tokens,
+      isSubagent,
+    };
     return { header, name, summary, transcript };
   }
 

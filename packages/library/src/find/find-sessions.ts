@@ -5,10 +5,8 @@
 import { existsSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
-import { getAgentDir, sessionsRoot } from "./pi-directory.ts";
 import {
   requireAtLeast,
   requireList,
@@ -16,23 +14,21 @@ import {
   requireText,
   isInStore,
   foreignPlaceCheck,
-  foreignPlaces,
   nodeFileSystem,
   isOwnDirectory,
-  resolvePath,
 } from "@branchlog/core/files";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
-import type { DialectName } from "@branchlog/core/entries";
-import type { SourceKind, ListingStore } from "@branchlog/core/types";
+import { registeredAgents } from "@branchlog/core/rows";
+import type { ListingStore } from "@branchlog/core/types";
 import type { ListedSession, ListedTranscript } from "../catalog/listed-session.ts";
 import { removeOrphansAmong } from "../catalog/catalog-store.ts";
 import {
-  isCompressedName,
   isSessionFileName,
   isSidecarName,
   isUnlistable,
   lookAtFile,
+  nameBeforeCompression,
   sessionFilesIn,
 } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
@@ -57,8 +53,8 @@ export interface FindOptions {
    * Code and Codex count as part of their parent session.
    */
   readonly artifacts?: boolean;
-  /** Only of these agents. Default: all. */
-  readonly agents?: readonly (DialectName | SourceKind | "connectonion")[] | undefined;
+  /** Only of these agents, by their names. Default: all. */
+  readonly agents?: readonly string[] | undefined;
   /** Only what changed since, in epoch ms. */
   readonly sinceMs?: number | undefined;
   /**
@@ -304,10 +300,11 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
     ) {
       await removeOrphansAmong(directory, names);
     }
-    const compressed = names.filter(isCompressedName);
-    // Codex writes one beside the other before it removes the first.
-    const others = compressed.filter((name) => !names.includes(name.slice(0, -".zst".length)));
-    for (const name of others) unlisted.push(join(directory, name));
+    for (const name of names) {
+      const before = nameBeforeCompression(name);
+      // One is written beside the other before the first is removed.
+      if (before !== undefined && !names.includes(before)) unlisted.push(join(directory, name));
+    }
     if (given.has(directory) || isAgentDirectory(directory)) {
       for (const name of names) if (isAgentFileName(name)) agentFiles.push(join(directory, name));
     }
@@ -366,31 +363,6 @@ function subdirectories(
  * Read on each call.
  */
 export function knownPlaces(): string[] {
-  const flat = process.env["PI_CODING_AGENT_SESSION_DIR"];
-  const places = [
-    sessionsRoot(),
-    join(resolvePath(getAgentDir()), "gateway-sessions"),
-    ...(flat ? [resolvePath(flat)] : []),
-    ...ompPlaces(),
-    ...foreignPlaces(),
-    resolve(".co", "sessions"),
-  ];
+  const places = registeredAgents().flatMap((agent) => agent.places());
   return [...new Set(places)].filter((place) => existsSync(place));
-}
-
-function ompPlaces(): string[] {
-  const { PI_CODING_AGENT_DIR, OMP_CODING_AGENT_DIR, PI_CONFIG_DIR, XDG_DATA_HOME } = process.env;
-  const config = resolve(homedir(), PI_CONFIG_DIR || ".omp");
-  const profile = profileName(process.env["OMP_PROFILE"] || process.env["PI_PROFILE"]);
-  if (profile !== undefined) return [join(config, "profiles", profile, "agent", "sessions")];
-  const configured = [PI_CODING_AGENT_DIR, OMP_CODING_AGENT_DIR].filter((place) => Boolean(place));
-  const named = configured.map((place) => join(resolvePath(place ?? ""), "sessions"));
-  if (named.length > 0) return named;
-  const shared = XDG_DATA_HOME ? [join(resolve(XDG_DATA_HOME), "omp", "sessions")] : [];
-  return [join(config, "agent", "sessions"), ...shared];
-}
-
-/** Validated before it becomes part of a path. */
-function profileName(given: string | undefined): string | undefined {
-  return given !== undefined && /^[A-Za-z0-9][\w.-]*$/.test(given) ? given : undefined;
 }

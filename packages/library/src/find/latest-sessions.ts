@@ -3,13 +3,13 @@
  * its file. Pure.
  */
 import { basename, dirname, sep } from "node:path";
+import { agentNamed } from "@branchlog/core/rows";
 import { Ranking } from "../catalog/listed-session.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import type { FindOptions } from "./find-sessions.ts";
 
 type Filter = Pick<FindOptions, "agents" | "artifacts" | "limit" | "sinceMs">;
-type Agent = NonNullable<FindOptions["agents"]>[number];
 
 export class LatestSessions {
   readonly #filter: Filter;
@@ -24,7 +24,7 @@ export class LatestSessions {
     if (session !== undefined && this.isWanted(session)) this.#latest.add(session);
   }
 
-  includes(agent: Agent, modifiedMs: number): boolean {
+  includes(agent: string, modifiedMs: number): boolean {
     const { agents, sinceMs = Number.NEGATIVE_INFINITY } = this.#filter;
     return (agents?.includes(agent) ?? true) && modifiedMs >= sinceMs;
   }
@@ -57,15 +57,13 @@ export class LatestSessions {
 
 const uuidInName = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.jsonl$)/;
 
-/**
- * Claude Code keeps sub-agents below a directory named like the session, or once beside it; Codex
- * anywhere. None changed before its session began.
- */
+/** Sub-agents are below a directory named like their session, or where their agent keeps them. */
 function mayBePartOf({ path, mtimeMs }: SessionFile, session: ListedSession): boolean {
   const { path: of, header, transcript } = session;
   if (path.startsWith(of.replace(/\.jsonl$/, sep))) return true;
-  const name = basename(path);
-  const isBeside = name.startsWith("agent-") && dirname(path) === dirname(of);
-  const isRollout = transcript?.of === "codex" && name.startsWith("rollout-");
-  return (isBeside || isRollout) && mtimeMs >= (Date.parse(header.timestamp) || 0);
+  const names = agentNamed(transcript?.of ?? "")?.transcripts?.subagentNames;
+  if (names?.pattern.test(basename(path)) !== true) return false;
+  const isThere = names.place === "anywhere" || dirname(path) === dirname(of);
+  // None changed before its session began.
+  return isThere && mtimeMs >= (Date.parse(header.timestamp) || 0);
 }

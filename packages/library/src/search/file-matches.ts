@@ -6,15 +6,18 @@ import { HeaderSearch } from "../catalog/header-search.ts";
 import { messageBytesMax } from "../catalog/limits.ts";
 import {
   dialectOfLog,
-  transcriptOf,
   entryForm,
   legacyEntryId,
   transcriptRecords,
   placeOf,
   stringAt,
 } from "@branchlog/core/rows";
-import type { SourceKind } from "@branchlog/core/types";
-import type { TranscriptRecord, TranscriptRow } from "@branchlog/core/rows";
+import type {
+  Transcript,
+  TranscriptFormat,
+  TranscriptRecord,
+  TranscriptRow,
+} from "@branchlog/core/rows";
 import type { SessionEntry } from "@branchlog/core";
 import type { LineFilter } from "./line-filter.ts";
 import type { Match, Search, SearchHit } from "./search-terms.ts";
@@ -119,7 +122,7 @@ const recentRecordsMax = 64;
 
 interface FoundTranscript {
   readonly path: string;
-  readonly kind: SourceKind;
+  readonly format: TranscriptFormat;
   readonly search: Search;
   readonly candidates: Candidates;
 }
@@ -130,7 +133,7 @@ export class TranscriptMatches implements Matches, LineSink {
   readonly sink: LineSink = this;
   readonly #source: ByteSource;
   readonly #found: FoundTranscript;
-  readonly #transcript: ReturnType<typeof transcriptOf>;
+  readonly #transcript: Transcript;
   readonly #ids = new Set<string>();
   /** The records before, the nearest last: they name the tool of a result. */
   readonly #recent: JsonObject[] = [];
@@ -142,7 +145,7 @@ export class TranscriptMatches implements Matches, LineSink {
     this.#source = source;
     this.#found = found;
     this.#linesLeft = found.candidates.lines.size;
-    this.#transcript = transcriptOf(found.kind, basename(found.path), (id) => this.#ids.has(id));
+    this.#transcript = found.format.read(basename(found.path), (id) => this.#ids.has(id));
   }
 
   get isOver(): boolean {
@@ -192,11 +195,11 @@ export class TranscriptMatches implements Matches, LineSink {
   }
 
   #add(match: Match, entryId: string, timestamp: string): void {
-    const { path, kind } = this.#found;
+    const { path, format } = this.#found;
     const { header } = this.#transcript;
     // Records before the session id is known are not searched.
     if (header === undefined) return;
-    this.hits.push({ path, header, transcriptOf: kind, entryId, timestamp, ...match });
+    this.hits.push({ path, header, transcriptOf: format.agent, entryId, timestamp, ...match });
   }
 }
 

@@ -1,16 +1,11 @@
 /** What a search is for, and the texts of an entry that match. Pure. */
 import type { SearchProgress } from "../find/find-sessions.ts";
-import type { DialectName } from "@branchlog/core/entries";
-import type { SourceKind } from "@branchlog/core/types";
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
 import { storedTimeMs } from "@branchlog/core/rows";
 import { entryTexts } from "./entry-texts.ts";
 import type { EntryText, SearchedKind } from "./entry-texts.ts";
 import { LineFilter } from "./line-filter.ts";
 import type { Snippet, TextSearch } from "./search-query.ts";
-
-/** Whose sessions are searched. */
-export type SearchedAgent = DialectName | SourceKind | "connectonion";
 
 /** What a document says, as entries of a session. */
 export interface SearchedDocument {
@@ -25,7 +20,7 @@ export interface SearchHit {
   /** As stored: foreign files may lack any field but the id. */
   readonly header: SessionHeader;
   /** Undefined for a session of pi or omp. */
-  readonly transcriptOf: Exclude<SearchedAgent, DialectName> | undefined;
+  readonly transcriptOf: string | undefined;
   /** A name or label may have been replaced since. */
   readonly kind: SearchedKind;
   /** For the name of a transcript, its last entry; of a document, the turn. */
@@ -51,10 +46,10 @@ export interface SearchOptions {
   readonly regex?: boolean;
   /** Only entries from this time on, in epoch ms. */
   readonly sinceMs?: number | undefined;
-  /** pi and omp are distinguished by the header. Default: all. */
-  readonly agents?: readonly SearchedAgent[] | undefined;
+  /** By their names; dialects are told apart by the header. Default: all. */
+  readonly agents?: readonly string[] | undefined;
   /**
-   * Reads a document of ConnectOnion: `connectonionEntries` of `@branchlog/connectonion`. Undefined
+   * Reads a document of ConnectOnion: `connectonionEntries` of `branchlog/connectonion`. Undefined
    * skips it. Default: documents are not searched.
    */
   readonly documents?: ((path: string) => Promise<SearchedDocument | undefined>) | undefined;
@@ -62,7 +57,7 @@ export interface SearchOptions {
   readonly contextLines?: number | undefined;
   /**
    * Called with each path that is skipped: those that are not UTF-8, with U+FFFD for the invalid
-   * bytes, and rollouts that Codex compressed.
+   * bytes, and sessions that their agent compressed.
    */
   readonly onUnlisted?: ((path: string) => void) | undefined;
   /** Called before each session. */
@@ -86,7 +81,7 @@ export class Search {
     this.transcriptLines = new LineFilter(text.bytesOf, false);
   }
 
-  includes(agent: SearchedAgent): boolean {
+  includes(agent: string): boolean {
     return this.#options.agents?.includes(agent) ?? true;
   }
 

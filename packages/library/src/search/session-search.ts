@@ -9,12 +9,12 @@ import type { FileSource, OptionNames } from "@branchlog/streaming";
 import { isInStore, requireList, requireOneOf } from "@branchlog/core/files";
 import { requireOptions, requireText } from "@branchlog/core/files";
 import type { StoredSession } from "@branchlog/core";
-import { isCompressedName, isUnlistable, lookAtFile } from "../catalog/session-files.ts";
+import { isUnlistable, lookAtFile, nameBeforeCompression } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import { isAgentFileName, readAgent } from "../find/agent-file.ts";
 import { filesIn, sessionDirectories } from "../find/find-sessions.ts";
 import type { SearchedStore } from "../find/find-sessions.ts";
-import { readableKind } from "@branchlog/core/rows";
+import { readableFormat } from "@branchlog/core/rows";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { searchedKinds } from "./entry-texts.ts";
 import { Candidates, SessionMatches, TranscriptMatches } from "./file-matches.ts";
@@ -102,7 +102,8 @@ async function filesAt(
   const found = await filesIn(below.directories, signal);
   if (documents !== undefined) found.push(...below.agentFiles.map(lookAtFile));
   for (const file of found) if (isUnlistable(file)) onUnlisted?.(file.path);
-  for (const { name, path } of named) if (isCompressedName(name)) onUnlisted?.(path);
+  const isCompressed = (name: string): boolean => nameBeforeCompression(name) !== undefined;
+  for (const { name, path } of named) if (isCompressed(name)) onUnlisted?.(path);
   const all = new Map([...named, ...found].map((file) => [file.identity ?? file.path, file]));
   const byPath = (one: SessionFile, other: SessionFile): number => (one.path < other.path ? -1 : 1);
   return [...all.values()]
@@ -135,12 +136,12 @@ async function* hitsIn(
     const session = new SessionMatches(source, path, search);
     yield* hitsOf(session, { source, chunk, signal });
     const size = source.sizeSync();
-    const kind = session.mayBeTranscript ? readableKind(source, size) : undefined;
-    if (kind === undefined || !search.includes(kind)) return;
+    const format = session.mayBeTranscript ? readableFormat(source, size) : undefined;
+    if (format === undefined || !search.includes(format.agent)) return;
     const candidates = new Candidates(search.transcriptLines);
     yield* hitsOf(candidates, { source, chunk, signal });
     if (candidates.lines.size === 0) return;
-    const transcript = new TranscriptMatches(source, { path, kind, search, candidates });
+    const transcript = new TranscriptMatches(source, { path, format, search, candidates });
     yield* hitsOf(transcript, { source, chunk, signal });
   } finally {
     source.closeSync();

@@ -66,14 +66,14 @@ async function* hitsIn(
   const engine = await Engine.openStored(log, { access: "read" }, signal);
   try {
     const { header, bodies, path } = engine;
-    const { transcript } = engine.log.state.indexer;
-    if (!search.includes(transcript?.kind ?? engine.dialect)) return;
+    const { format } = engine.log.state.indexer;
+    if (!search.includes(format?.agent ?? engine.dialect)) return;
     for await (const { entry } of bodies.entries(rowsOf(engine, {}, null))) {
       signal?.throwIfAborted();
       const match = search.match(entry);
       if (match === undefined) continue;
       const { id: entryId, timestamp } = entry;
-      yield { path, header, transcriptOf: transcript?.kind, entryId, timestamp, ...match };
+      yield { path, header, transcriptOf: format?.agent, entryId, timestamp, ...match };
     }
   } finally {
     engine.release();

@@ -3,17 +3,18 @@ import { resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { Diagnostic } from "@branchlog/core";
-import type { Ports, SourceKind } from "@branchlog/core/types";
+import type { Ports } from "@branchlog/core/types";
 import { Engine, readBranch, writeBranch } from "@branchlog/core/engine";
 import { engineSettings, requireFree, requireOptions, requireText } from "@branchlog/core/files";
-import { transcriptNames } from "@branchlog/core/rows";
+import { agentNamed, transcriptFormats } from "@branchlog/core/rows";
+import type { TranscriptFormat } from "@branchlog/core/rows";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { lineCounts } from "./line-counts.ts";
 import type { LineCounts } from "./line-counts.ts";
 
 export interface ImportOptions {
-  /** Whose session it is. Default `auto`: recognised by its records. */
-  readonly from?: "auto" | SourceKind;
+  /** The name of its agent. Default `auto`: recognised by its records. */
+  readonly from?: string;
   /** Longest line that is read, in bytes; a longer one is skipped. Default 64 MiB. */
   readonly lineBytesMax?: number;
   /** Ends the import with the signal's reason; nothing is created. */
@@ -31,7 +32,8 @@ const importNames: OptionNames<ImportOptions> = {
 
 /** The result of an import. `imported` and the counts of `skipped` add up to `lines`. */
 export interface ImportReport extends LineCounts {
-  readonly kind: SourceKind;
+  /** The name of its agent. */
+  readonly kind: string;
   readonly path: string;
   /** Of the new session, and of the source. */
   readonly id: string;
@@ -66,8 +68,9 @@ export async function importSession(
   const opening = { ...reading, access: "read", ports: sources } as const;
   const engine = await Engine.openAt(sourcePath, opening, signal);
   try {
-    const kind = engine.log.state.indexer.transcript?.kind;
-    if (kind === undefined || (from !== "auto" && kind !== from)) throw notA(from, engine, kind);
+    const { format } = engine.log.state.indexer;
+    const kind = format?.agent;
+    if (kind === undefined || (from !== "auto" && kind !== from)) throw notA(from, engine, format);
     const { header, diagnostics } = engine;
     const { id, timestamp } = header;
     const branch = await readBranch(engine, { signal });
@@ -82,14 +85,13 @@ export async function importSession(
 }
 
 function notA(
-  wanted: SourceKind | "auto",
+  wanted: string,
   { path }: Engine,
-  found: SourceKind | undefined,
+  found: TranscriptFormat | undefined,
 ): BranchlogError {
-  const { claude, codex } = transcriptNames;
-  const wish = wanted === "auto" ? `${claude} or ${codex}` : transcriptNames[wanted];
-  const what =
-    found === undefined ? "it is a session of pi or omp" : `it is ${transcriptNames[found]}`;
+  const nouns = transcriptFormats().map(({ noun }) => noun);
+  const wish = agentNamed(wanted)?.transcripts?.noun ?? nouns.join(" or ");
+  const what = found === undefined ? "it is a session of pi or omp" : `it is ${found.noun}`;
   const message = `${path} is not ${wish}: ${what}. Nothing was written.`;
   return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }

@@ -1,8 +1,7 @@
 /** What the entries of one session, or document, spent; no body is kept. */
 import type { SessionEntry } from "@branchlog/core";
 import type { SearchedDocument } from "@branchlog/library";
-import type { UsageTotals } from "@branchlog/core/types";
-import { answerKey, usage } from "@branchlog/core/rows";
+import { agentNamed, usage } from "@branchlog/core/rows";
 import { Engine } from "@branchlog/core/engine";
 import type { CountedOnce, Identity } from "./counted-once.ts";
 import type { SpentRecord } from "./spent-sums.ts";
@@ -60,47 +59,29 @@ function* recordsOf(
 ): Generator<SpentRecord> {
   const { project, agent, sinceMs, once } = of;
   const { total: spent, byModel } = usage.apply(usage.initial(), { revision: 1, entry });
-  const asked = of.isSubagent ? undefined : askedIn(entry, agent);
+  const isAsked = !of.isSubagent && isAskedIn(entry, agent);
   const timeMs = Date.parse(entry.timestamp);
   const own: Identity = [entry.id, timeMs, entry.type];
-  const foreign = foreignIdentity(entry, agent, [asked ?? "", timeMs, spent]);
+  const foreign = agentNamed(agent)?.transcripts?.identity(entry, spent);
   // A fork for another agent has an answer as one entry, with the id of its first part.
   if (foreign !== undefined) once?.mark(own);
-  if (asked === undefined && spent.totalTokens === 0 && spent.cost === 0) return;
-  if (once?.takes(foreign ?? own, agent === "claude" && foreign !== undefined) === false) return;
+  if (!isAsked && spent.totalTokens === 0 && spent.cost === 0) return;
+  if (once?.takes(foreign?.key ?? own, foreign?.isPart === true) === false) return;
   if (sinceMs !== undefined && !(timeMs >= sinceMs)) return;
   const [[provider, models] = []] = byModel;
   const [id] = models?.keys() ?? [];
   const model = provider === undefined || id === undefined ? "" : `${provider}/${id}`;
-  const turns = asked === undefined ? 0 : 1;
+  const turns = isAsked ? 1 : 0;
   yield { project, agent, day: localDay(timeMs), model, turns, spent };
 }
 
-/** The content of a user's message; undefined for any other entry. */
-function askedIn(entry: SessionEntry, agent: string): string | undefined {
-  if (entry.type !== "message") return undefined;
+function isAskedIn(entry: SessionEntry, agent: string): boolean {
+  if (entry.type !== "message") return false;
   // Decoding boundary: foreign files hold messages that are null.
   const message: unknown = entry.message;
-  if (typeof message !== "object" || message === null) return undefined;
-  if (Reflect.get(message, "role") !== "user") return undefined;
-  // Of a transcript, content is made of texts and images.
-  if (agent === "codex") return JSON.stringify(Reflect.get(message, "content"));
-  // What it asked a sub-agent in its own file is below the place of that task.
-  return agent === "claude" && entry.parentId?.endsWith("#task") === true ? undefined : "";
-}
-
-/** Entries of Codex are known by their lines only, and answers of Claude Code have several ids. */
-function foreignIdentity(
-  entry: SessionEntry,
-  agent: string,
-  [asked, timeMs, spent]: readonly [string, number, UsageTotals],
-): Identity | undefined {
-  if (agent === "codex") {
-    const { input, output, cacheRead, cacheWrite } = spent;
-    return [asked, timeMs, entry.type, input, output, cacheRead, cacheWrite];
-  }
-  const answer: unknown = agent === "claude" ? Reflect.get(entry, answerKey) : undefined;
-  return typeof answer === "string" ? [answer] : undefined;
+  if (typeof message !== "object" || message === null) return false;
+  if (Reflect.get(message, "role") !== "user") return false;
+  return agentNamed(agent)?.transcripts?.isAsked?.(entry) ?? true;
 }
 
 /** Days of people are those of their clocks. */

@@ -1,0 +1,59 @@
+/** Claude Code. */
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { JsonObject } from "@branchlog/streaming";
+import { answerKey, isObject, stringAt } from "@branchlog/core/rows";
+import type { Agent } from "@branchlog/core/rows";
+import { resolvePath } from "@branchlog/core/files";
+import { ClaudeTranscript } from "./claude-transcript.ts";
+
+export const claude: Agent = {
+  name: "claude",
+  product: "Claude Code",
+  places: () => {
+    const { CLAUDE_CONFIG_DIR } = process.env;
+    const homes = CLAUDE_CONFIG_DIR
+      ? [resolvePath(CLAUDE_CONFIG_DIR)]
+      : [join(homedir(), ".claude"), join(homedir(), ".config", "claude")];
+    return homes.map((home) => join(home, "projects"));
+  },
+  resume: ({ id }) => ["claude", "--resume", id],
+  renamedDirectory: (name, from, to) =>
+    name === directoryName(from) ? directoryName(to) : undefined,
+  transcripts: {
+    agent: "claude",
+    noun: "a transcript of Claude Code",
+    recognises,
+    presumed: { uuid: "" },
+    firstKeys: ["parentUuid", "type", "uuid", "sessionId"],
+    read: (fileName, isEntry) => new ClaudeTranscript(fileName, isEntry),
+    repeatsCwd: true,
+    // Below the directory of their session since 2026, and beside it before.
+    subagentNames: { pattern: /^agent-.*\.jsonl$/, place: "beside" },
+    // What a session asks a sub-agent in its own file is below the place of that task.
+    isAsked: ({ parentId }) => parentId?.endsWith("#task") !== true,
+    // An answer has an id of its own, whatever the ids of its records.
+    identity: (entry) => {
+      const answer: unknown = Reflect.get(entry, answerKey);
+      return typeof answer === "string" ? { key: [answer], isPart: true } : undefined;
+    },
+  },
+};
+
+/** Records without a place in the tree and a session id. */
+const looseTypes: ReadonlySet<string> = new Set(["summary", "file-history-snapshot"]);
+
+function recognises(record: JsonObject): boolean {
+  const type = stringAt(record, "type");
+  // Others have envelopes with a payload.
+  if (type === undefined || isObject(record["payload"])) return false;
+  return (
+    looseTypes.has(type) ||
+    typeof record["sessionId"] === "string" ||
+    ("parentUuid" in record && typeof record["uuid"] === "string")
+  );
+}
+
+function directoryName(cwd: string): string {
+  return cwd.replaceAll(/[^A-Za-z0-9]/g, "-");
+}

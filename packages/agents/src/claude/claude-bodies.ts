@@ -1,0 +1,168 @@
+/** Maps records of Claude Code's transcripts to entries, bodies included. Pure. */
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import { answerKey, continuedKey } from "@branchlog/core/rows";
+import { countAt, objectAt, stringAt, withoutKeys } from "@branchlog/core/rows";
+import {
+  assistantParts,
+  claudeStopReason,
+  claudeText,
+  claudeUsage,
+  envelopeKeys,
+  syntheticModel,
+  userParts,
+} from "./claude-content.ts";
+import type { UserPart } from "./claude-content.ts";
+import { noUsage, usageOfBoth } from "@branchlog/core/rows";
+import type { TranscriptPlace } from "@branchlog/core/rows";
+
+/** Undefined if the record does not match that row. */
+export function claudeEntry(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
+  const { id, parentId, timestamp } = place;
+  // Without a uuid, the entry is known by its line.
+  const uuid = stringAt(record, "uuid") ?? id.replace(/#.*$/s, "");
+  if (id !== uuid && !id.startsWith(`${uuid}#`)) return undefined;
+  const links = { id, parentId, timestamp };
+  if (id === `${uuid}#task`) return { type: "reset_boundary", ...links };
+  switch (stringAt(record, "type")) {
+    case "user":
+      return userEntry(record, place, links);
+    case "assistant":
+      return { type: "message", ...links, ...answerOf(record, place) };
+    default:
+      return {
+        type: "custom",
+        customType: `claude.${stringAt(record, "type")}`,
+        data: withoutKeys(record, envelopeKeys),
+        ...links,
+      };
+  }
+}
+
+export function spokenParts(record: JsonObject): readonly UserPart[] {
+  return userParts(objectAt(record, "message")?.["content"]).parts;
+}
+
+interface Links {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly timestamp: string;
+}
+
+function userEntry(
+  record: JsonObject,
+  place: TranscriptPlace,
+  links: Links,
+): JsonObject | undefined {
+  const message = objectAt(record, "message");
+  if (record["isCompactSummary"] === true)
+    return compactionOf(claudeText(message?.["content"]), place, links);
+  const { parts, rest } = userParts(message?.["content"]);
+  const [, number] = /#(\d+)$/.exec(links.id) ?? [];
+  const part = parts[number === undefined ? parts.length - 1 : Number(number)];
+  if (part === undefined) {
+    const data = withoutKeys(record, envelopeKeys);
+    return { type: "custom", customType: "claude.user", data, ...links };
+  }
+  const timestamp = Date.parse(links.timestamp);
+  const results = parts.filter(({ kind }) => kind === "result").length;
+  const besides = number === undefined ? unformedOf(record, rest, results) : {};
+  if (part.kind === "result") {
+    const { callId, content, isError } = part;
+    const toolName = toolNameOf(callId, place);
+    const details = results === 1 ? record["toolUseResult"] : undefined;
+    const given = details === undefined ? {} : { details };
+    const result = { role: "toolResult", toolCallId: callId, toolName, content, ...given };
+    return stored({
+      type: "message",
+      ...links,
+      message: { ...result, isError, timestamp },
+      ...besides,
+    });
+  }
+  const { content } = part;
+  if (record["isMeta"] === true) {
+    const shown = { customType: "claude.meta", content, display: false };
+    return stored({ type: "custom_message", ...shown, ...links, ...besides });
+  }
+  const said = { role: "user", content, timestamp };
+  return stored({ type: "message", ...links, message: said, ...besides });
+}
+
+/** What has no form in a message, as images behind URLs, at the last entry of its record. */
+function unformedOf(record: JsonObject, rest: readonly JsonValue[], results: number): object {
+  const toolUseResult = results === 1 ? undefined : record["toolUseResult"];
+  if (rest.length === 0 && toolUseResult === undefined) return {};
+  return {
+    "claude.blocks": { blocks: rest, ...(toolUseResult === undefined ? {} : { toolUseResult }) },
+  };
+}
+
+function compactionOf(summary: string, place: TranscriptPlace, links: Links): JsonObject {
+  const [boundary] = place.above();
+  const details = objectAt(boundary, "compactMetadata");
+  const head = stringAt(objectAt(details, "preservedSegment"), "headUuid");
+  return {
+    type: "compaction",
+    ...links,
+    summary,
+    // Its own id: nothing is kept.
+    firstKeptEntryId: head ?? links.id,
+    tokensBefore: countAt(details, "preTokens"),
+    ...(details === undefined ? {} : { details }),
+  };
+}
+
+function toolNameOf(callId: string, place: TranscriptPlace): string {
+  for (const record of place.above()) {
+    for (const block of assistantParts(objectAt(record, "message")).content) {
+      if (block.type === "toolCall" && block.id === callId) return block.name;
+    }
+  }
+  return "unknown";
+}
+
+/** The message of one record; usage is what it adds to its answer. */
+function answerOf(record: JsonObject, place: TranscriptPlace): JsonObject {
+  const message = objectAt(record, "message");
+  const answerId = stringAt(message, "id");
+  const { content } = assistantParts(message);
+  let counted = noUsage;
+  let isContinued = false;
+  let model = stringAt(message, "model") || syntheticModel;
+  for (const above of place.above()) {
+    const other = objectAt(above, "message");
+    if (stringAt(above, "type") !== "assistant") continue;
+    const isSame = answerId !== undefined && stringAt(other, "id") === answerId;
+    isContinued ||= isSame;
+    if (isSame) counted = usageOfBoth(counted, claudeUsage(other), Math.max);
+    else if (model !== syntheticModel) break;
+    const modelAbove = stringAt(other, "model") || syntheticModel;
+    if (model === syntheticModel) model = modelAbove;
+  }
+  const usage = usageOfBoth(claudeUsage(message), counted, (own, before) =>
+    Math.max(0, own - before),
+  );
+  const isError = record["isApiErrorMessage"] === true;
+  const said = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const error = said.join("\n") || (stringAt(record, "error") ?? "");
+  return stored({
+    message: {
+      role: "assistant",
+      content,
+      api: "anthropic-messages",
+      provider: "anthropic",
+      model,
+      usage,
+      stopReason: isError ? "error" : claudeStopReason(stringAt(message, "stop_reason"), content),
+      timestamp: Date.parse(place.timestamp),
+      ...(isError ? { errorMessage: error } : {}),
+    },
+    ...(answerId === undefined ? {} : { [answerKey]: answerId }),
+    ...(isContinued ? { [continuedKey]: true } : {}),
+  });
+}
+
+function stored(entry: object): JsonObject {
+  // Decoding boundary: made of JSON values only.
+  return entry as JsonObject;
+}

@@ -1,0 +1,153 @@
+/** Maps content of Claude Code's messages to pi's; returns blocks without a form. Pure. */
+import { createHash } from "node:crypto";
+import { usageOf } from "@branchlog/core/rows";
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import { countAt, isObject, objectAt, stringAt } from "@branchlog/core/rows";
+import type { AssistantContent, UserContent } from "@branchlog/core/rows";
+import type { StopReason, Usage } from "@branchlog/core/entries";
+import {
+  isEmptyText,
+  mappedContent,
+  textBlock,
+  textsOf,
+  withoutEmptyText,
+} from "../foreign-content.ts";
+import type { MappedContent, ToolOutput } from "../foreign-content.ts";
+
+/** The model of messages that Claude Code wrote itself. */
+export const syntheticModel = "<synthetic>";
+
+/** Fields that the header or the tree hold already. */
+export const envelopeKeys: ReadonlySet<string> = new Set([
+  "type",
+  "uuid",
+  "parentUuid",
+  "logicalParentUuid",
+  "isSidechain",
+  "timestamp",
+  "sessionId",
+  "cwd",
+  "version",
+  "gitBranch",
+  "userType",
+]);
+
+export type UserPart =
+  | { readonly kind: "speech"; readonly content: string | UserContent[] }
+  | ({ readonly kind: "result" } & ToolOutput);
+
+export interface UserParts {
+  readonly parts: readonly UserPart[];
+  readonly rest: readonly JsonValue[];
+}
+
+/** Without empty texts. */
+export function assistantParts(message: JsonObject | undefined): MappedContent<AssistantContent> {
+  return withoutEmptyText(mappedContent(message?.["content"], assistantBlock));
+}
+
+function assistantBlock(block: JsonObject): AssistantContent | undefined {
+  switch (stringAt(block, "type")) {
+    case "text":
+      return textBlock(block);
+    case "thinking": {
+      const [thinking, signature] = [stringAt(block, "thinking"), stringAt(block, "signature")];
+      if (thinking === undefined) return undefined;
+      return { type: "thinking", thinking, ...(signature ? { thinkingSignature: signature } : {}) };
+    }
+    case "redacted_thinking": {
+      const data = stringAt(block, "data");
+      if (data === undefined) return undefined;
+      return { type: "thinking", thinking: "", thinkingSignature: data, redacted: true };
+    }
+    case "tool_use": {
+      const [id, name] = [stringAt(block, "id"), stringAt(block, "name")];
+      if (id === undefined || name === undefined) return undefined;
+      const input = block["input"] ?? {};
+      return { type: "toolCall", id, name, arguments: isObject(input) ? input : { input } };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Results in place, messages between them. */
+export function userParts(content: JsonValue | undefined): UserParts {
+  if (typeof content === "string") {
+    return { parts: content === "" ? [] : [{ kind: "speech", content }], rest: [] };
+  }
+  const parts: UserPart[] = [];
+  const rest: JsonValue[] = [];
+  let said: UserContent[] = [];
+  const endSpeech = (): void => {
+    if (said.length > 0) parts.push({ kind: "speech", content: said });
+    said = [];
+  };
+  for (const block of Array.isArray(content) ? content : []) {
+    const callId = isObject(block) ? stringAt(block, "tool_use_id") : undefined;
+    if (isObject(block) && block["type"] === "tool_result" && callId !== undefined) {
+      endSpeech();
+      const result = mappedContent(block["content"], userBlock);
+      for (const left of result.rest) rest.push(left);
+      const isError = block["is_error"] === true;
+      parts.push({ kind: "result", callId, content: result.content, isError });
+      continue;
+    }
+    const mapped = isObject(block) ? userBlock(block) : undefined;
+    if (mapped === undefined) rest.push(block);
+    else if (!isEmptyText(mapped)) said.push(mapped);
+  }
+  endSpeech();
+  return { parts, rest };
+}
+
+function userBlock(block: JsonObject): UserContent | undefined {
+  const type = stringAt(block, "type");
+  if (type === "text") return textBlock(block);
+  const source = type === "image" ? objectAt(block, "source") : undefined;
+  const [data, mimeType] = [stringAt(source, "data"), stringAt(source, "media_type")];
+  // Images behind URLs have no form: logs embed images.
+  if (data === undefined || mimeType === undefined) return undefined;
+  return { type: "image", data, mimeType };
+}
+
+export function claudeUsage(message: JsonObject | undefined): Usage {
+  const usage = objectAt(message, "usage");
+  return usageOf(
+    countAt(usage, "input_tokens"),
+    countAt(usage, "output_tokens"),
+    countAt(usage, "cache_read_input_tokens"),
+    countAt(usage, "cache_creation_input_tokens"),
+  );
+}
+
+export function claudeText(content: JsonValue | undefined): string {
+  return textsOf(content).join("\n\n");
+}
+
+/** Identifies the task of a sub-agent without keeping its text. */
+export function taskDigest(task: string): string {
+  return createHash("sha256").update(task).digest("base64");
+}
+
+/** Parts of a message that is still streaming have no reason. */
+export function claudeStopReason(
+  reason: string | undefined,
+  content: readonly AssistantContent[],
+): StopReason {
+  switch (reason) {
+    case undefined:
+      return content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop";
+    case "tool_use":
+      return "toolUse";
+    case "max_tokens":
+    case "model_context_window_exceeded":
+      return "length";
+    case "end_turn":
+    case "stop_sequence":
+    case "pause_turn":
+      return "stop";
+    default:
+      return "error";
+  }
+}

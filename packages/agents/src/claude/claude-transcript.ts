@@ -1,0 +1,347 @@
+/**
+ * Claude Code's transcripts in place: a record is an entry under its own uuid. Blocks of one answer
+ * are records, and entries, of their own. See docs/formats.md, "In place". No I/O.
+ */
+import type { JsonObject } from "@branchlog/streaming";
+import { normalizeName } from "@branchlog/core/entries";
+import { objectAt, stringAt } from "@branchlog/core/rows";
+import { answerKey } from "@branchlog/core/rows";
+import type { SessionHeader } from "@branchlog/core";
+import {
+  SavedFields,
+  malformed,
+  savedList,
+  savedPair,
+  savedText,
+  wholeNumber,
+} from "@branchlog/core/rows";
+import { claudeEntry, spokenParts } from "./claude-bodies.ts";
+import { assistantParts, claudeText, taskDigest, userParts } from "./claude-content.ts";
+import type { UserPart } from "./claude-content.ts";
+import { currentVersion } from "@branchlog/core/rows";
+import { RecentMap } from "./recent-map.ts";
+import { savedHeader, timeText } from "@branchlog/core/rows";
+import { transcriptId } from "../transcript-id.ts";
+import type { Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
+
+/** Bounds the answers that wait for results, and the tasks that wait for sub-agents. */
+const recentMax = 512;
+const summariesMax = 1_000;
+
+/** Records outside of the conversation: their children get their parent. */
+const passedTypes: ReadonlySet<string> = new Set(["progress"]);
+
+/** An answer with the results of its calls, as one chain. */
+interface AnswerChain {
+  readonly answerId: string | undefined;
+  tailId: string;
+  readonly openCalls: Set<string>;
+}
+
+export class ClaudeTranscript implements Transcript {
+  header: SessionHeader | undefined;
+  isSubagent = false;
+  repetition: string | undefined;
+  readonly #fileName: string;
+  readonly #isEntry: (id: string) => boolean;
+  /** Replacements for records that are not entries, by their ids. */
+  readonly #standsFor = new Map<string, string | null>();
+  readonly #chains = new RecentMap<AnswerChain>(recentMax);
+  /** Entries that call a sub-agent, by a digest of its task. */
+  readonly #tasks = new RecentMap<string>(recentMax);
+  #mainTail: string | null = null;
+  #sideTail: string | null = null;
+  #timeMs = 0;
+  #startMs: number | undefined;
+  readonly #titles: { user?: string | undefined; model?: string | undefined } = {};
+  readonly #summaries: { readonly leafId: string; readonly name: string }[] = [];
+
+  constructor(fileName: string, isEntry: (id: string) => boolean) {
+    this.#fileName = fileName;
+    this.#isEntry = isEntry;
+  }
+
+  /**
+   * A title by the user counts before one by a model, and that before the last summary of this
+   * session; most summaries are of others.
+   */
+  get name(): string | undefined {
+    const { user, model } = this.#titles;
+    const summary = this.#summaries.findLast(({ leafId }) => this.#knows(leafId));
+    return user ?? model ?? summary?.name;
+  }
+
+  get tailId(): string | null {
+    return this.#mainTail ?? this.#sideTail;
+  }
+
+  add(record: JsonObject, line: number): readonly TranscriptRow[] {
+    this.repetition = undefined;
+    const timeMs = Date.parse(stringAt(record, "timestamp") ?? "");
+    if (!Number.isNaN(timeMs)) {
+      this.#startMs ??= timeMs;
+      this.#timeMs = timeMs;
+    }
+    this.#readHeader(record);
+    const uuid = stringAt(record, "uuid");
+    if (uuid !== undefined && this.#knows(uuid)) {
+      this.repetition = `repeats the record ${uuid}`;
+      return [];
+    }
+    const type = stringAt(record, "type") ?? "";
+    const isSpoken = type === "user" || type === "assistant";
+    if (uuid === undefined && !isSpoken) {
+      this.#readTitle(record, type);
+      return [];
+    }
+    const id = uuid ?? `line:${line}`;
+    if (passedTypes.has(type) || (isSpoken && saysNothing(record, type))) {
+      this.#standsFor.set(id, this.#parentOf(record, uuid));
+      return [];
+    }
+    const rows = this.#rowsOf(record, type, id, uuid);
+    if (record["isSidechain"] === true) this.#sideTail = id;
+    else this.#mainTail = id;
+    return rows;
+  }
+
+  save(): object {
+    const numbers = new Map<AnswerChain, number>();
+    const numberOf = (chain: AnswerChain): number => {
+      const number = numbers.get(chain) ?? numbers.size;
+      numbers.set(chain, number);
+      return number;
+    };
+    const halves = this.#chains.save();
+    return {
+      header: this.header,
+      isSubagent: this.isSubagent,
+      standsFor: [...this.#standsFor],
+      chainNumbers: halves.map((half) => half.map(([id, chain]) => [id, numberOf(chain)])),
+      chains: [...numbers.keys()].map((chain) => ({ ...chain, openCalls: [...chain.openCalls] })),
+      tasks: this.#tasks.save(),
+      mainTail: this.#mainTail,
+      sideTail: this.#sideTail,
+      timeMs: this.#timeMs,
+      startMs: this.#startMs,
+      titles: this.#titles,
+      summaries: this.#summaries.map(({ leafId, name }) => [leafId, name]),
+    };
+  }
+
+  restore(saved: SavedFields): void {
+    this.header = savedHeader(saved);
+    this.isSubagent = saved.flag("isSubagent");
+    const idOrNull = (value: unknown): string | null => (value === null ? null : savedText(value));
+    for (const [id, target] of saved.pairs("standsFor", Infinity, idOrNull)) {
+      this.#standsFor.set(id, target);
+    }
+    const chains = saved.list("chains", 2 * recentMax, savedChain);
+    restoreRecent(this.#chains, saved, "chainNumbers", (value) => {
+      const chain = chains[wholeNumber(value, 0, chains.length - 1)];
+      if (chain === undefined) throw malformed("answer");
+      return chain;
+    });
+    restoreRecent(this.#tasks, saved, "tasks", savedText);
+    this.#mainTail = saved.nullableText("mainTail");
+    this.#sideTail = saved.nullableText("sideTail");
+    this.#timeMs = saved.dateMs("timeMs");
+    this.#startMs = saved.optionalDateMs("startMs");
+    const titles = saved.fields("titles");
+    this.#titles.user = titles.optionalText("user");
+    this.#titles.model = titles.optionalText("model");
+    for (const [leafId, name] of saved.pairs("summaries", summariesMax, savedText)) {
+      this.#summaries.push({ leafId, name });
+    }
+  }
+
+  entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
+    return claudeEntry(record, place);
+  }
+
+  #knows(id: string): boolean {
+    return this.#isEntry(id) || this.#standsFor.has(id);
+  }
+
+  /** A sub-agent's header names the session of its call. */
+  #readHeader(record: JsonObject): void {
+    const sessionId = stringAt(record, "sessionId");
+    if (sessionId === undefined || (this.header !== undefined && this.header.cwd !== "")) return;
+    const agentId = record["isSidechain"] === true ? stringAt(record, "agentId") : undefined;
+    const sourceId = agentId === undefined ? sessionId : `${sessionId}.${agentId}`;
+    this.isSubagent = agentId !== undefined;
+    this.header = {
+      type: "session",
+      version: currentVersion,
+      id: this.header?.id ?? transcriptId(sourceId, this.#fileName, true),
+      timestamp: timeText(this.#startMs ?? this.#timeMs),
+      cwd: stringAt(record, "cwd") ?? "",
+      ...(this.isSubagent ? { parentSession: sessionId } : {}),
+    };
+  }
+
+  #readTitle(record: JsonObject, type: string): void {
+    const nameAt = (key: string): string | undefined =>
+      normalizeName(stringAt(record, key) ?? "") || undefined;
+    if (type === "custom-title") this.#titles.user = nameAt("customTitle") ?? this.#titles.user;
+    if (type === "ai-title") this.#titles.model = nameAt("aiTitle") ?? this.#titles.model;
+    const [leafId, name] = [stringAt(record, "leafUuid"), nameAt("summary")];
+    if (type !== "summary" || leafId === undefined || name === undefined) return;
+    if (this.#summaries.length >= summariesMax) this.#summaries.shift();
+    this.#summaries.push({ leafId, name });
+  }
+
+  #rowsOf(
+    record: JsonObject,
+    type: string,
+    id: string,
+    uuid: string | undefined,
+  ): readonly TranscriptRow[] {
+    const timeMs = this.#timeMs;
+    const named = this.#parentOf(record, uuid);
+    if (type === "assistant") return this.#answerRows(record, id, named);
+    const isSummary = type === "user" && record["isCompactSummary"] === true;
+    if (type === "user" && !isSummary) return this.#userRows(record, id, named);
+    this.#follow(named, id);
+    // Without a boundary, a summary replaces the conversation before it.
+    if (isSummary) {
+      const parentId = named ?? this.#before(record);
+      return [{ id, parentId, type: "compaction", timeMs }];
+    }
+    return [{ id, parentId: named, type: "custom", customType: `claude.${type}`, timeMs }];
+  }
+
+  #answerRows(record: JsonObject, id: string, named: string | null): readonly TranscriptRow[] {
+    const message = objectAt(record, "message");
+    const answerId = stringAt(message, "id");
+    const before = named === null ? undefined : this.#chains.get(named);
+    const isContinued = answerId !== undefined && before?.answerId === answerId;
+    const chain = isContinued ? before : { answerId, tailId: id, openCalls: new Set<string>() };
+    const start = this.#startAt(record, id, isContinued ? before.tailId : named);
+    chain.tailId = id;
+    this.#chains.set(id, chain);
+    for (const block of assistantParts(message).content) {
+      if (block.type !== "toolCall") continue;
+      chain.openCalls.add(block.id);
+      const task = block.arguments["prompt"];
+      if (typeof task === "string") this.#tasks.set(taskDigest(task), id);
+    }
+    const timeMs = this.#timeMs;
+    const { rows, parentId } = start;
+    const kind = { type: "message", role: "assistant" };
+    const continued = isContinued ? { customType: answerKey } : {};
+    return [...rows, { id, parentId, ...kind, ...continued, timeMs }];
+  }
+
+  /** Results of concurrent calls are siblings in the file; here they form a chain. */
+  #userRows(record: JsonObject, id: string, named: string | null): readonly TranscriptRow[] {
+    const timeMs = this.#timeMs;
+    const parts = spokenParts(record);
+    const chain = named === null ? undefined : this.#chains.get(named);
+    const calls = parts.flatMap((part) => (part.kind === "result" ? [part.callId] : []));
+    const isResult = chain !== undefined && calls.some((call) => chain.openCalls.has(call));
+    if (isResult) for (const call of calls) chain.openCalls.delete(call);
+    const start = this.#startAt(record, id, isResult ? chain.tailId : named);
+    const rows: TranscriptRow[] = [...start.rows];
+    let { parentId } = start;
+    for (const [at, part] of parts.slice(0, -1).entries()) {
+      const partId = `${id}#${at}`;
+      rows.push({ id: partId, parentId, ...kindOfPart(record, part), timeMs });
+      parentId = partId;
+    }
+    const last = parts.at(-1);
+    const kind = last === undefined ? nothingSaid : kindOfPart(record, last);
+    rows.push({ id, parentId, ...kind, timeMs });
+    if (isResult) {
+      chain.tailId = id;
+      this.#chains.set(id, chain);
+    }
+    return rows;
+  }
+
+  /** In the file of its session, a sub-agent is below its call, with its own context. */
+  #startAt(record: JsonObject, id: string, named: string | null): Start {
+    const isSide = record["isSidechain"] === true && named === null;
+    const task = isSide ? claudeText(objectAt(record, "message")?.["content"]) : undefined;
+    const callerId = task === undefined ? undefined : this.#tasks.get(taskDigest(task));
+    if (callerId === undefined) return { rows: [], parentId: named };
+    const parentId = `${id}#task`;
+    const boundary = { id: parentId, parentId: callerId, type: "reset_boundary" };
+    return { rows: [{ ...boundary, timeMs: this.#timeMs }], parentId };
+  }
+
+  /** Behind a compaction boundary, the parent is the logical one. */
+  #parentOf(record: JsonObject, uuid: string | undefined): string | null {
+    const isBoundary = stringAt(record, "subtype") === "compact_boundary";
+    const logical = isBoundary ? stringAt(record, "logicalParentUuid") : undefined;
+    const named = logical ?? stringAt(record, "parentUuid");
+    if (named === undefined) {
+      return uuid === undefined || isBoundary ? this.#before(record) : null;
+    }
+    const found = this.#standsFor.get(named);
+    return found === undefined ? named : found;
+  }
+
+  #before(record: JsonObject): string | null {
+    return record["isSidechain"] === true ? this.#sideTail : this.#mainTail;
+  }
+
+  /** A note behind an answer comes before later results. */
+  #follow(parentId: string | null, id: string): void {
+    const chain = parentId === null ? undefined : this.#chains.get(parentId);
+    if (chain === undefined || chain.tailId !== parentId) return;
+    chain.tailId = id;
+    this.#chains.set(id, chain);
+  }
+}
+
+function savedChain(value: unknown): AnswerChain {
+  const saved = new SavedFields(value);
+  return {
+    answerId: saved.optionalText("answerId"),
+    tailId: saved.text("tailId"),
+    openCalls: new Set(saved.list("openCalls", Infinity, savedText)),
+  };
+}
+
+function restoreRecent<T>(
+  map: RecentMap<T>,
+  saved: SavedFields,
+  key: string,
+  read: (value: unknown) => T,
+): void {
+  const halves = saved.list(key, 2, (half) =>
+    savedList(half, recentMax).map((pair) => savedPair(pair, read)),
+  );
+  map.restore(halves[0] ?? [], halves[1] ?? []);
+}
+
+interface Start {
+  readonly rows: readonly TranscriptRow[];
+  readonly parentId: string | null;
+}
+
+const nothingSaid: Pick<TranscriptRow, "type" | "customType"> = {
+  type: "custom",
+  customType: "claude.user",
+};
+
+function kindOfPart(
+  record: JsonObject,
+  part: UserPart,
+): Pick<TranscriptRow, "type" | "role" | "customType"> {
+  if (part.kind === "result") return { type: "message", role: "toolResult" };
+  if (record["isMeta"] === true) return { type: "custom_message", customType: "claude.meta" };
+  return { type: "message", role: "user" };
+}
+
+function saysNothing(record: JsonObject, type: string): boolean {
+  const message = objectAt(record, "message");
+  if (type === "assistant") {
+    const { content, rest } = assistantParts(message);
+    return content.length === 0 && rest.length === 0;
+  }
+  const { parts, rest } = userParts(message?.["content"]);
+  const isEmpty = parts.length === 0 && rest.length === 0;
+  return isEmpty && record["toolUseResult"] === undefined && record["isCompactSummary"] !== true;
+}

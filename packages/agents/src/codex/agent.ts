@@ -1,0 +1,66 @@
+/** Codex. */
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { JsonObject } from "@branchlog/streaming";
+import type { SessionEntry } from "@branchlog/core";
+import { isObject, stringAt } from "@branchlog/core/rows";
+import type { Agent, EntryIdentity, SpentTokens } from "@branchlog/core/rows";
+import { resolvePath } from "@branchlog/core/files";
+import { isBareOfCodex } from "./codex-record.ts";
+import { CodexTranscript } from "./codex-transcript.ts";
+
+export const codex: Agent = {
+  name: "codex",
+  product: "Codex",
+  places: () => {
+    const { CODEX_HOME } = process.env;
+    const home = CODEX_HOME ? resolvePath(CODEX_HOME) : join(homedir(), ".codex");
+    return [join(home, "sessions"), join(home, "archived_sessions")];
+  },
+  resume: ({ id }) => ["codex", "resume", id],
+  transcripts: {
+    agent: "codex",
+    noun: "a rollout of Codex",
+    recognises,
+    presumed: { payload: {} },
+    firstKeys: ["timestamp", "type"],
+    read: (fileName) => new CodexTranscript(fileName),
+    repeatsCwd: false,
+    subagentNames: { pattern: /^rollout-/, place: "anywhere" },
+    identity,
+    compression: {
+      nameEnd: ".jsonl.zst",
+      // The first bytes of everything that zstd compressed.
+      mark: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]),
+      text: "as Codex does with rollouts that it no longer uses",
+    },
+  },
+};
+
+const envelopeTypes: ReadonlySet<string> = new Set([
+  "session_meta",
+  "turn_context",
+  "response_item",
+  "event_msg",
+  "compacted",
+]);
+
+function recognises(record: JsonObject): boolean {
+  const type = stringAt(record, "type");
+  if (type === undefined) return isBareOfCodex(record);
+  return envelopeTypes.has(type) && isObject(record["payload"]);
+}
+
+/** Entries have no ids: they are known by their lines. */
+function identity(entry: SessionEntry, spent: SpentTokens): EntryIdentity {
+  const { input, output, cacheRead, cacheWrite } = spent;
+  const time = Date.parse(entry.timestamp);
+  const key = [askedIn(entry), time, entry.type, input, output, cacheRead, cacheWrite];
+  return { key, isPart: false };
+}
+
+/** Content is made of texts and images. */
+function askedIn(entry: SessionEntry): string {
+  if (entry.type !== "message" || entry.message.role !== "user") return "";
+  return JSON.stringify(entry.message.content);
+}

@@ -1,0 +1,361 @@
+/**
+ * Codex's rollouts in place. Items have no ids: an entry is known by its line, and is below the one
+ * before it, or where a rollback went. See docs/formats.md, "In place". No I/O.
+ */
+import type { JsonObject } from "@branchlog/streaming";
+import { answerKey } from "@branchlog/core/rows";
+import { normalizeName } from "@branchlog/core/entries";
+import { countAt, objectAt, stringAt } from "@branchlog/core/rows";
+import type { SessionHeader } from "@branchlog/core";
+import { savedText } from "@branchlog/core/rows";
+import type { SavedFields } from "@branchlog/core/rows";
+import {
+  assistantBlocks,
+  calledBy,
+  codexUsage,
+  contentOf,
+  environmentCwd,
+  isContext,
+  isItemCopy,
+  toolOutput,
+} from "./codex-items.ts";
+import { codexBody, contextType, levelOf, lineId } from "./codex-bodies.ts";
+import { CodexHistory } from "./codex-history.ts";
+import { codexRecord } from "./codex-record.ts";
+import { textsOf } from "../foreign-content.ts";
+import { currentVersion } from "@branchlog/core/rows";
+import { savedHeader, timeText } from "@branchlog/core/rows";
+import { transcriptId } from "../transcript-id.ts";
+import type { Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
+
+/** Internal state, and texts that are also written as items. */
+const passedEvents: ReadonlySet<string> = new Set([
+  "agent_reasoning",
+  "agent_reasoning_raw_content",
+  "agent_reasoning_section_break",
+  "context_compacted",
+  "task_complete",
+  "task_started",
+  "turn_aborted",
+  "turn_complete",
+  "turn_started",
+]);
+
+/** Bounds the calls that wait for their end. */
+const recentMax = 512;
+
+type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timeMs">;
+
+export class CodexTranscript implements Transcript {
+  header: SessionHeader | undefined;
+  isSubagent = false;
+  repetition: string | undefined;
+  #hasMeta = false;
+  #ordinal = -1;
+  name: string | undefined;
+  tailId: string | null = null;
+  readonly #fileName: string;
+  readonly #history = new CodexHistory();
+  /** The answer that the next block may belong to; over once its usage was written. */
+  #answer: { isOver: boolean } | undefined;
+  /** The parents of each turn, for rollbacks. */
+  readonly #starts: (string | null)[] = [];
+  readonly #calls = new Set<string>();
+  /** Texts of the turn, by the event that repeats them. */
+  #said = new Set<string>();
+  #counted = "";
+  #tokens = 0;
+  /** Records before it, by their numbers and times, are a copy of another session's. */
+  #ownSince: { readonly ordinal: number; readonly timeMs: number } = { ordinal: 0, timeMs: 0 };
+  #isCopied = false;
+  #timeMs = 0;
+  #startMs: number | undefined;
+  #line = 0;
+
+  constructor(fileName: string) {
+    this.#fileName = fileName;
+  }
+
+  add(record: JsonObject, line: number): readonly TranscriptRow[] {
+    this.#line = line;
+    const ordinal = record["ordinal"];
+    const isRepeated = typeof ordinal === "number" && ordinal <= this.#ordinal;
+    this.repetition = isRepeated ? `repeats the ordinal ${ordinal}` : undefined;
+    if (typeof ordinal === "number") this.#ordinal = Math.max(ordinal, this.#ordinal);
+    const timeMs = Date.parse(stringAt(record, "timestamp") ?? "");
+    if (!Number.isNaN(timeMs)) {
+      this.#startMs ??= timeMs;
+      this.#timeMs = timeMs;
+    }
+    const numbered = typeof ordinal === "number" && ordinal < this.#ownSince.ordinal;
+    this.#isCopied = numbered || this.#timeMs < this.#ownSince.timeMs;
+    const known = codexRecord(record);
+    // Without its first record, a rollout is known by its name.
+    if (known !== undefined) this.header ??= this.#headerOf({});
+    const facts = known === undefined ? [] : this.#factsOf(known.type, known.payload);
+    const rows: TranscriptRow[] = [];
+    for (const [at, fact] of facts.entries()) {
+      const id = at === facts.length - 1 ? lineId(line) : `${lineId(line)}#${at}`;
+      rows.push({ id, parentId: this.tailId, timeMs: this.#timeMs, ...fact });
+      this.tailId = id;
+    }
+    return rows;
+  }
+
+  save(): object {
+    return {
+      header: this.header,
+      isSubagent: this.isSubagent,
+      hasMeta: this.#hasMeta,
+      ordinal: this.#ordinal,
+      name: this.name,
+      tailId: this.tailId,
+      history: this.#history.save(),
+      answerIsOver: this.#answer?.isOver,
+      starts: this.#starts,
+      calls: [...this.#calls],
+      said: [...this.#said],
+      counted: this.#counted,
+      tokens: this.#tokens,
+      ownSince: this.#ownSince,
+      timeMs: this.#timeMs,
+      startMs: this.#startMs,
+    };
+  }
+
+  restore(saved: SavedFields): void {
+    this.header = savedHeader(saved);
+    this.isSubagent = saved.flag("isSubagent");
+    this.#hasMeta = saved.flag("hasMeta");
+    this.#ordinal = saved.finite("ordinal");
+    this.name = saved.optionalText("name");
+    this.tailId = saved.nullableText("tailId");
+    this.#history.restore(saved.fields("history"));
+    if (saved.has("answerIsOver")) this.#answer = { isOver: saved.flag("answerIsOver") };
+    const idOrNull = (value: unknown): string | null => (value === null ? null : savedText(value));
+    for (const start of saved.list("starts", Infinity, idOrNull)) this.#starts.push(start);
+    for (const call of saved.list("calls", recentMax, savedText)) this.#calls.add(call);
+    this.#said = new Set(saved.list("said", Infinity, savedText));
+    this.#counted = saved.text("counted");
+    this.#tokens = saved.finite("tokens");
+    const ownSince = saved.fields("ownSince");
+    this.#ownSince = { ordinal: ownSince.finite("ordinal"), timeMs: ownSince.finite("timeMs") };
+    this.#timeMs = saved.dateMs("timeMs");
+    this.#startMs = saved.optionalDateMs("startMs");
+  }
+
+  entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
+    const known = codexRecord(record);
+    if (known === undefined) return undefined;
+    const { id, parentId, timestamp } = place;
+    const at = { ...place, line: Number.parseFloat(id.slice("line:".length)) };
+    const { type, ...rest } = codexBody(known.type, known.payload, at, this.#history);
+    return { type, id, parentId, timestamp, ...rest };
+  }
+
+  #factsOf(type: string, payload: JsonObject): readonly RowFacts[] {
+    switch (type) {
+      case "session_meta":
+        return this.#meta(payload);
+      case "turn_context":
+        return this.#context(payload);
+      case "response_item":
+        return this.#item(payload);
+      case "event_msg":
+        return this.#event(payload);
+      case "compacted":
+        this.#endAnswer();
+        this.#history.learnContextTokens(this.#line, this.#tokens);
+        return [{ type: "compaction" }];
+      case "state":
+      case "world_state":
+        return [];
+      default:
+        return [customRow(`codex.${type.slice(0, 40)}`)];
+    }
+  }
+
+  #meta(payload: JsonObject): readonly RowFacts[] {
+    if (this.#hasMeta) return [customRow("codex.session_meta")];
+    this.#hasMeta = true;
+    const provider = stringAt(payload, "model_provider") ?? "openai";
+    if (provider !== "openai") this.#history.provider = provider;
+    this.isSubagent = callerOf(payload) !== undefined;
+    const isFork = this.isSubagent || stringAt(payload, "forked_from_id") !== undefined;
+    const startedMs = isFork ? Date.parse(stringAt(payload, "timestamp") ?? "") : Number.NaN;
+    this.#ownSince = {
+      ordinal: countAt(payload, "subagent_history_start_ordinal"),
+      timeMs: startedMs || 0,
+    };
+    this.header = this.#headerOf(payload);
+    return [];
+  }
+
+  #headerOf(meta: JsonObject): SessionHeader {
+    const parentSession = callerOf(meta) ?? stringAt(meta, "forked_from_id");
+    return {
+      type: "session",
+      version: currentVersion,
+      id: transcriptId(stringAt(meta, "id"), this.#fileName),
+      timestamp: timeText(this.#startMs ?? this.#timeMs),
+      cwd: stringAt(meta, "cwd") ?? this.header?.cwd ?? "",
+      ...(parentSession === undefined ? {} : { parentSession }),
+    };
+  }
+
+  #learnCwd(cwd: string | undefined): void {
+    if (this.header?.cwd === "" && cwd !== undefined) this.header = { ...this.header, cwd };
+  }
+
+  #context(payload: JsonObject): readonly RowFacts[] {
+    this.#learnCwd(stringAt(payload, "cwd"));
+    const model = stringAt(payload, "model") ?? "";
+    const level = levelOf(payload);
+    const rows: RowFacts[] = [];
+    if (model !== "" && this.#history.learnModel(this.#line, model)) {
+      rows.push({ type: "model_change" });
+    }
+    if (level !== "" && this.#history.learnLevel(this.#line, level)) {
+      rows.push({ type: "thinking_level_change" });
+    }
+    if (rows.length > 0) this.#endAnswer();
+    return rows;
+  }
+
+  #item(item: JsonObject): readonly RowFacts[] {
+    const type = stringAt(item, "type") ?? "";
+    if (type === "ghost_snapshot") return [];
+    if (type === "message" && stringAt(item, "role") !== "assistant") return this.#heard(item);
+    if (toolOutput(item) !== undefined) {
+      this.#endAnswer();
+      return [{ type: "message", role: "toolResult" }];
+    }
+    const called = calledBy(item);
+    if (called !== undefined) {
+      if (this.#calls.size >= recentMax) this.#calls.clear();
+      this.#calls.add(called.id);
+    } else if (type === "message") {
+      const blocks = assistantBlocks(item);
+      if (blocks === undefined) return [customRow("codex.item")];
+      const text = textsOf(item["content"]).join("");
+      if (blocks.length === 0 || this.#isRepeated("item", "agent", text)) return [];
+    } else if (type !== "reasoning") return [customRow("codex.item")];
+    return [this.#answerRow()];
+  }
+
+  /** A message of the user, or of Codex as user, system or developer. */
+  #heard(item: JsonObject): readonly RowFacts[] {
+    const { content, rest } = contentOf(item["content"]);
+    if (content.length === 0 && rest.length === 0) return [];
+    const role = stringAt(item, "role") ?? "";
+    if (role !== "user" || (rest.length === 0 && isContext(content))) {
+      this.#endAnswer();
+      this.#learnCwd(environmentCwd(item));
+      return [{ type: "custom_message", customType: contextType(role) }];
+    }
+    const texts = textsOf(item["content"]);
+    if (texts.length > 0 && this.#isRepeated("item", "user", texts.join(""))) return [];
+    this.#beginTurn();
+    for (const text of texts) this.#said.add(keyOf("item", "user", text));
+    this.#said.add(keyOf("item", "user", texts.join("")));
+    return [{ type: "message", role: "user" }];
+  }
+
+  #event(event: JsonObject): readonly RowFacts[] {
+    const type = stringAt(event, "type") ?? "";
+    switch (type) {
+      case "user_message":
+        return this.#saidBy("user", stringAt(event, "message"));
+      case "agent_message":
+        return this.#saidBy("agent", stringAt(event, "message"));
+      case "token_count":
+        return this.#usage(objectAt(event, "info"));
+      case "thread_name_updated":
+        this.name = normalizeName(stringAt(event, "thread_name") ?? "") || this.name;
+        return [];
+      case "thread_rolled_back":
+        this.#rollBack(countAt(event, "num_turns"));
+        return [];
+      default:
+        break;
+    }
+    if (passedEvents.has(type) || isItemCopy(event)) return [];
+    if (this.#calls.has(stringAt(event, "call_id") ?? "")) return [];
+    this.#endAnswer();
+    return [customRow("codex.event")];
+  }
+
+  /** An event whose text an item repeats. */
+  #saidBy(voice: "user" | "agent", text: string | undefined): readonly RowFacts[] {
+    if (text === undefined || text.trim() === "" || this.#isRepeated("event", voice, text))
+      return [];
+    if (voice === "user") this.#beginTurn();
+    this.#said.add(keyOf("event", voice, text));
+    return [voice === "user" ? { type: "message", role: "user" } : this.#answerRow()];
+  }
+
+  /** Whether an item repeats an event, or an event an item; each repetition counts once. */
+  #isRepeated(form: "item" | "event", voice: "user" | "agent", text: string): boolean {
+    const other = form === "item" ? "event" : "item";
+    if (this.#said.delete(keyOf(other, voice, text))) return true;
+    if (voice === "agent") this.#said.add(keyOf(form, voice, text));
+    return false;
+  }
+
+  #usage(info: JsonObject | undefined): readonly RowFacts[] {
+    const usage = codexUsage(info);
+    const total = JSON.stringify(info?.["total_token_usage"] ?? null);
+    if (usage === undefined || total === this.#counted) return [];
+    this.#counted = total;
+    const tokens = countAt(objectAt(info, "last_token_usage"), "total_tokens");
+    this.#tokens = tokens || usage.totalTokens;
+    // Spent by the session that it was copied from.
+    if (this.#isCopied) return [];
+    if (this.#answer !== undefined) this.#answer.isOver = true;
+    return [{ type: "usage" }];
+  }
+
+  #rollBack(turns: number): void {
+    this.#endAnswer();
+    const first = Math.max(0, this.#starts.length - turns);
+    const start = this.#starts[first];
+    if (start === undefined) return;
+    this.#starts.length = first;
+    this.tailId = start;
+  }
+
+  #beginTurn(): void {
+    this.#endAnswer();
+    this.#said = new Set();
+    this.#starts.push(this.tailId);
+  }
+
+  #answerRow(): RowFacts {
+    if (this.#answer?.isOver === true) this.#endAnswer();
+    if (this.#answer !== undefined) {
+      return { type: "message", role: "assistant", customType: answerKey };
+    }
+    this.#answer = { isOver: false };
+    this.#history.boundAnswer(this.#line);
+    return { type: "message", role: "assistant" };
+  }
+
+  #endAnswer(): void {
+    if (this.#answer !== undefined) this.#history.boundAnswer(this.#line);
+    this.#answer = undefined;
+  }
+}
+
+/** The session that started this one as a sub-agent. */
+function callerOf(meta: JsonObject): string | undefined {
+  const spawned = objectAt(objectAt(objectAt(meta, "source"), "subagent"), "thread_spawn");
+  return stringAt(spawned, "parent_thread_id");
+}
+
+function keyOf(form: "item" | "event", voice: string, text: string): string {
+  return `${form}\n${voice}\n${text.trim()}`;
+}
+
+function customRow(customType: string): RowFacts {
+  return { type: "custom", customType };
+}

@@ -1,0 +1,44 @@
+/** `@branchlog/agents/connectonion`: the YAML documents of ConnectOnion. */
+export { createConnectonion, isConnectonion, openConnectonion } from "./connectonion-session.ts";
+export type {
+  AppendedTurn,
+  ConnectonionOptions,
+  ConnectonionSession,
+  CreateConnectonionOptions,
+} from "./connectonion-session.ts";
+export {
+  messagesForReplay,
+  messagesForResume,
+  messagesOfTurn,
+  sessionTurns,
+  toolCallText,
+  turnNotesIn,
+  turnTotals,
+  turnsOfEntries,
+} from "./session-turns.ts";
+export type {
+  SessionTurn,
+  TurnFields,
+  TurnNotes,
+  TurnSummary,
+  TurnTotals,
+} from "./session-turns.ts";
+export { connectonionEntries } from "./document-entries.ts";
+export { importConnectonion } from "./import-log.ts";
+export type { ImportConnectonionOptions, ImportedLog } from "./import-log.ts";
+export { exportConnectonion } from "./export-log.ts";
+export type { ExportConnectonionOptions, ExportedDocument } from "./export-log.ts";
+export type { Loss } from "./collected-turns.ts";
+export type { LossReason } from "./chat-messages.ts";
+export type {
+  ChatMessage,
+  ChatToolCall,
+  ConnectonionDocument,
+  ConnectonionTotals,
+  ConnectonionTurn,
+  DocumentDiagnostic,
+  DocumentDiagnosticKind,
+  DocumentShape,
+  NewTurn,
+  StoredTotals,
+} from "./document-types.ts";

@@ -1,0 +1,12 @@
+/**
+ * `@branchlog/agents`: every agent whose sessions are known. Importing it registers them, in the
+ * order in which lists and filters name them.
+ */
+import { registerAgents } from "@branchlog/core/rows";
+import { claude } from "./claude/agent.ts";
+import { codex } from "./codex/agent.ts";
+import { connectonion } from "./connectonion/agent.ts";
+import { omp } from "./omp/agent.ts";
+import { pi } from "./pi/agent.ts";
+
+registerAgents([pi, omp, claude, codex, connectonion]);

@@ -1,0 +1,109 @@
+/**
+ * What an agent is: where it keeps sessions, which records are its own, and what they mean. A
+ * program registers the agents that it knows, as it registers file systems with SQLite; the engine
+ * and the packages above it ask them, and know none by name.
+ * See docs/decisions/0057-agents-are-registered.md.
+ */
+import type { JsonObject } from "@branchlog/streaming";
+import type { SessionEntry } from "../entries/entry-types.ts";
+import type { Usage } from "../entries/message-types.ts";
+import type { Transcript } from "./transcript.ts";
+
+export interface Agent {
+  /** In filters, lists and JSON: one lower-case word. */
+  readonly name: string;
+  /** In sentences. */
+  readonly product: string;
+  /** Where it keeps sessions, by its own environment variables. They need not exist. */
+  places(): readonly string[];
+  /** The command that continues a session, with its arguments; null: none does. */
+  resume(session: ResumedSession): readonly string[] | null;
+  /**
+   * The name of a directory of sessions once their working directory is another; undefined if that
+   * name does not come from the working directory.
+   */
+  renamedDirectory?(name: string, from: string, to: string): string | undefined;
+  /** Undefined: its sessions are in a dialect of the engine's own, which also writes them. */
+  readonly transcripts?: TranscriptFormat;
+}
+
+export interface ResumedSession {
+  readonly id: string;
+  /** Of its file, or its address in a store. */
+  readonly path: string;
+}
+
+/** Files of JSON lines that only their agent writes. */
+export interface TranscriptFormat {
+  /** The name of its agent. */
+  readonly agent: string;
+  /** What a sentence calls such a file, with its article. */
+  readonly noun: string;
+  /** Whether a record is one of its own. */
+  recognises(record: JsonObject): boolean;
+  /** Fields presumed in the unread part of a record, so that its beginning is recognised, too. */
+  readonly presumed: JsonObject;
+  /** With which its records may begin: so they are found beside debris. */
+  readonly firstKeys: readonly string[];
+  /**
+   * @param fileName May hold the id of the session.
+   * @param isEntry Whether the index has an entry of that id.
+   */
+  read(fileName: string, isEntry: (id: string) => boolean): Transcript;
+  /** Whether every record names the working directory of its time, so that none is changed. */
+  readonly repeatsCwd: boolean;
+  /** Which files may be those of sub-agents of a session, by their names. */
+  readonly subagentNames: { readonly pattern: RegExp; readonly place: "beside" | "anywhere" };
+  /** Whether a message of the user was asked by a person; undefined: each was. */
+  isAsked?(entry: SessionEntry): boolean;
+  /** What an entry and its copies have in common, where that is not id, time and type. */
+  identity(entry: SessionEntry, spent: SpentTokens): EntryIdentity | undefined;
+  /** How the agent compresses sessions that it no longer uses, with any name that ends so. */
+  readonly compression?: { readonly nameEnd: string; readonly mark: Buffer; readonly text: string };
+}
+
+export type SpentTokens = Pick<Usage, "input" | "output" | "cacheRead" | "cacheWrite">;
+
+export interface EntryIdentity {
+  readonly key: readonly (string | number)[];
+  /** Whether further entries of its session have the same, and add to it. */
+  readonly isPart: boolean;
+}
+
+const registered = new Map<string, Agent>();
+
+/** Agents that are registered later are asked later. One of the same name is replaced. */
+export function registerAgents(agents: readonly Agent[]): void {
+  for (const agent of agents) registered.set(agent.name, agent);
+}
+
+/** In the order in which they were registered. */
+export function registeredAgents(): readonly Agent[] {
+  return [...registered.values()];
+}
+
+/** Undefined: none of that name is registered. */
+export function agentNamed(name: string): Agent | undefined {
+  return registered.get(name);
+}
+
+export function transcriptFormats(): readonly TranscriptFormat[] {
+  return registeredAgents().flatMap(({ transcripts }) => transcripts ?? []);
+}
+
+/** Undefined: the record is of no known transcript. */
+export function formatOf(record: JsonObject): TranscriptFormat | undefined {
+  return transcriptFormats().find((format) => format.recognises(record));
+}
+
+/** Presumed for the unread part of a record of a session. */
+const unread: JsonObject = { type: "", parentId: null, message: {} };
+
+/** Completes the beginning of a record, so that it can be recognised. */
+export function presumedRecord(beginning: JsonObject, format?: TranscriptFormat): JsonObject {
+  return { ...unread, ...format?.presumed, ...beginning };
+}
+
+/** What every refusal to write to a transcript advises. */
+export const copyAdvice: string =
+  "Make a session of it with branchlog import FILE -o NEW, or importSession(), and work with that.";

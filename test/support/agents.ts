@@ -1,0 +1,2 @@
+/** Every test knows the agents, as every program that imports `branchlog` does. */
+import "@branchlog/agents";
