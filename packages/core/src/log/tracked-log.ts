@@ -7,7 +7,7 @@ import type { Steps } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
 import { DamagedCheckpoint } from "../index-table/log-indexer.ts";
 import type { LogFile } from "../platform/log-file.ts";
-import type { BlockingLog, StoredLog } from "../store/log-store.ts";
+import type { StoredLog } from "../store/log-store.ts";
 import { isSameFile } from "../platform/ports.ts";
 import type { FileStat } from "../platform/ports.ts";
 import { commitToFile } from "./commit.ts";
@@ -31,7 +31,7 @@ export interface StateRestorer {
 }
 
 export class TrackedLog implements CommitLog, LogInFile {
-  readonly stored?: StoredLog | BlockingLog;
+  readonly stored?: StoredLog;
   readonly #options: ReadOptions;
   readonly #onChange: () => void;
   #state: LogState;
