@@ -12,11 +12,13 @@ import type {
 } from "@branchlog/core/entries";
 import type { OmpSessionEntry } from "@branchlog/agents/omp";
 import {
-  isKnownEntryType,
   isNamedType,
-  knownEntryTypes,
   nearestType,
   requireNamedType,
+} from "../../../packages/core/src/entries/draft-checks.ts";
+import {
+  isKnownEntryType,
+  knownEntryTypes,
 } from "../../../packages/core/src/entries/entry-types.ts";
 import { ompEntryTypes } from "../../../packages/core/src/entries/omp-entry-types.ts";
 import type { OmpEntryType } from "../../../packages/core/src/entries/omp-entry-types.ts";

@@ -33,7 +33,7 @@ import { isInStore } from "../store/log-store.ts";
 import type { StoredLog, StoredSession } from "../store/log-store.ts";
 import { nodeFileSystem } from "../platform/node-file-system.ts";
 import { createPrivatePorts } from "../platform/private-ports.ts";
-import { rowPathView } from "./context-load.ts";
+import { rowPathView } from "./row-path-view.ts";
 
 const pathOfLog = "The path of a log";
 
