@@ -206,22 +206,6 @@ function isPayloadFirst(type: string): boolean {
   return type === "custom" || type === "custom_message";
 }
 
-/**
- * The entry as readers of the log get it, sharing nothing with the draft.
- *
- * @throws As {@link encodeDraft} and {@link spliceDraft}.
- */
-export function entryFromDraft(
-  draft: AnyDraft,
-  id: string,
-  parentId: string | null,
-  timestamp: string,
-): SessionEntry {
-  const line = spliceDraft(encodeDraft(draft, timestamp), id, parentId);
-  // Decoding boundary: the line was made from a draft, whose fields are those of its entry.
-  return guardEncoding("The entry", () => JSON.parse(line.toString()) as SessionEntry);
-}
-
 interface DraftParts {
   readonly type: string;
   readonly payload: Record<string, unknown>;

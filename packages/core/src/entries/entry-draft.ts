@@ -3,8 +3,21 @@
  * read once, when it is encoded; later changes have no effect.
  */
 import type { JsonObject } from "@branchlog/streaming";
-import type { ContextEditReplacement } from "./entry-types.ts";
-import type { AgentMessage, SystemMessage, Usage, UserContent } from "./message-types.ts";
+import type {
+  BranchSummaryEntry,
+  CompactionEntry,
+  ContextEditEntry,
+  CustomEntry,
+  CustomMessageEntry,
+  LabelEntry,
+  ModelChangeEntry,
+  SessionEntryBase,
+  SessionInfoEntry,
+  SessionMessageEntry,
+  ThinkingLevelChangeEntry,
+  UsageEntry,
+} from "./entry-types.ts";
+import type { UserContent } from "./message-types.ts";
 import type { OmpEntryType } from "./omp-entry-types.ts";
 import type { Reference } from "./references.ts";
 
@@ -15,114 +28,45 @@ interface DraftBase {
   readonly timestamp?: never;
 }
 
-/** The role may be unknown to this version. */
-interface MessageDraft extends DraftBase {
-  readonly type: "message";
-  readonly message: AgentMessage;
-}
+/** The fields of an entry, but those of `Other` as there. */
+type DraftOf<Entry extends SessionEntryBase, Other = unknown> = DraftBase &
+  Omit<Entry, keyof DraftBase | keyof Other> &
+  Other;
 
-interface ThinkingLevelChangeDraft extends DraftBase {
-  readonly type: "thinking_level_change";
-  /** omp: null for the level of the settings. */
-  readonly thinkingLevel: string | null;
-  /** omp: what the user chose, `auto` or a level. */
-  readonly configured?: string | null | undefined;
-}
+export type CompactionDraft = DraftOf<
+  CompactionEntry,
+  {
+    /** Null keeps nothing: stored as the entry's own id. */
+    readonly firstKeptEntryId: string | null;
+  }
+>;
 
-interface ModelChangeDraft extends DraftBase {
-  readonly type: "model_change";
-  readonly provider: string;
-  readonly modelId: string;
-}
+export type BranchSummaryDraft = DraftOf<BranchSummaryEntry>;
 
-export interface CompactionDraft extends DraftBase {
-  readonly type: "compaction";
-  readonly summary: string;
-  /** Null keeps nothing: stored as the entry's own id. */
-  readonly firstKeptEntryId: string | null;
-  readonly tokensBefore: number;
-  readonly details?: unknown;
-  readonly usage?: Usage | undefined;
-  readonly fromHook?: boolean | undefined;
-  readonly systemMessage?: SystemMessage | undefined;
-  /** omp: for the user interface. */
-  readonly shortSummary?: string | undefined;
-  /** omp: what `fromHook` is in pi. */
-  readonly fromExtension?: boolean | undefined;
-  /** omp: the last entry covered by a provider's replay in `preserveData`. */
-  readonly providerReplayThroughEntryId?: string | undefined;
-  /** omp: state that extensions keep across the compaction. */
-  readonly preserveData?: Readonly<Record<string, unknown>> | undefined;
-}
+export type ContextEditDraft = DraftOf<ContextEditEntry>;
 
-export interface BranchSummaryDraft extends DraftBase {
-  readonly type: "branch_summary";
-  readonly fromId: string;
-  readonly summary: string;
-  readonly details?: unknown;
-  readonly usage?: Usage | undefined;
-  readonly fromHook?: boolean | undefined;
-  /** omp: what `fromHook` is in pi. */
-  readonly fromExtension?: boolean | undefined;
-}
-
-interface CustomDraft extends DraftBase {
-  readonly type: "custom";
-  readonly customType: string;
-  readonly data?: unknown;
-}
-
-interface CustomMessageDraft extends DraftBase {
-  readonly type: "custom_message";
-  readonly customType: string;
-  readonly content: string | readonly UserContent[];
-  readonly display: boolean;
-  readonly details?: unknown;
-  /** omp: the author of the message. */
-  readonly attribution?: "user" | "agent" | undefined;
-}
-
-/** A bookmark; absent or empty, the label is cleared. */
-interface LabelDraft extends DraftBase {
-  readonly type: "label";
-  readonly targetId: string;
-  readonly label?: string | undefined;
-}
-
-/** The name of the session, written as given; see `normalizeName`. Empty clears it. */
-interface SessionInfoDraft extends DraftBase {
-  readonly type: "session_info";
-  readonly name: string;
-}
-
-interface UsageDraft extends DraftBase {
-  readonly type: "usage";
-  readonly kind: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly usage: Usage;
-  readonly note?: string | undefined;
-}
-
-/** Changes what the model sees of an earlier entry. */
-export interface ContextEditDraft extends DraftBase {
-  readonly type: "context_edit";
-  readonly targetId: string;
-  readonly replacement: ContextEditReplacement | null;
-}
+type ThinkingLevelChangeDraft = DraftOf<
+  ThinkingLevelChangeEntry,
+  {
+    /** omp: null for the level of the settings. */
+    readonly thinkingLevel: string | null;
+    /** omp: what the user chose, `auto` or a level. */
+    readonly configured?: string | null | undefined;
+  }
+>;
 
 /** A draft of an entry that this version knows. */
 export type KnownDraft =
-  | MessageDraft
+  | DraftOf<SessionMessageEntry>
   | ThinkingLevelChangeDraft
-  | ModelChangeDraft
+  | DraftOf<Omit<ModelChangeEntry, "model" | "role">>
   | CompactionDraft
   | BranchSummaryDraft
-  | CustomDraft
-  | CustomMessageDraft
-  | LabelDraft
-  | SessionInfoDraft
-  | UsageDraft
+  | DraftOf<CustomEntry>
+  | DraftOf<CustomMessageEntry, { readonly content: string | readonly UserContent[] }>
+  | DraftOf<LabelEntry>
+  | DraftOf<SessionInfoEntry, { readonly name: string }>
+  | DraftOf<UsageEntry>
   | ContextEditDraft;
 
 /** omp's form of a model change; absent role: that of the conversation. */

@@ -49,7 +49,7 @@ export interface SessionEntryBase {
 /** A message of the conversation. Since v1. */
 export interface SessionMessageEntry extends SessionEntryBase {
   readonly type: "message";
-  /** As stored: may have an unknown role, see `isKnownMessage`. */
+  /** As stored: may have an unknown role. */
   readonly message: AgentMessage;
 }
 
