@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { errorCodes } from "@branchlog/core/errors";
 import { notYetProven, promises } from "./promises.ts";
+import { fileCircles } from "./tidy/circles.ts";
 import {
   brokenLinks,
   errorHeadings,
@@ -204,6 +205,17 @@ describe("tests", () => {
     // Others need not be parsed: no import of theirs leaves the folder of tests.
     const far = texts.filter(({ text }) => text.includes("/packages/"));
     expect(far.flatMap((file) => deepImports(parse(file.path, file.text)))).toEqual([]);
+  });
+});
+
+describe("files of a package", () => {
+  it("import each other in no circle", () => {
+    const imports = (path: string, ...names: readonly string[]): SourceFile =>
+      parse(path, names.map((name) => `import type { A } from "./${name}";`).join("\n"));
+    const [b, c] = [imports("p/b.ts", "c.ts"), imports("p/c.ts", "a.ts", "d.ts")];
+    const samples = [imports("p/a.ts", "b.ts"), b, c, imports("p/d.ts", "e.ts"), imports("p/e.ts")];
+    expect(fileCircles(samples)).toEqual([["p/a.ts", "p/b.ts", "p/c.ts"]]);
+    expect(fileCircles(sources)).toEqual([]);
   });
 });
 

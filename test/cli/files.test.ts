@@ -57,7 +57,7 @@ describe("list", () => {
     const parent = write(join(root, "a.jsonl"), line("parent", {}), message("first \u001B[2J"));
     write(join(root, "b.jsonl"), line("fork", { parentSession: parent, title: "The fork" }));
     write(join(root, "c.jsonl"), line("lost", { cwd: "/v", parentSession: "/gone/x.jsonl" }));
-    write(join(root, "p/.co/sessions/oo.yaml"), "name: oo\nupdated: ''\nturns:\n- turn: 1\n");
+    write(join(root, "p/.co/sessions/oo.yaml"), "name: oo\nturns:\n- turn: 1\n  input: hello\n");
     const terminal = new MemoryOutput({ columns: 100, isTerminal: true });
     const { code, err } = await branchlog(["list", root], { out: terminal });
     const out = terminal.text;
@@ -71,19 +71,19 @@ describe("list", () => {
     );
     expect(out).toMatch(/parent\n {4}The fork {2,}12 h {2}0 messages {2}.* {2}omp {11}fork$/m);
     expect(out).toMatch(/pi {12}lost\n {4}fork of x\.jsonl, which is not listed$/m);
-    expect(out).toMatch(/^ {2}oo {2}.* {2}1 turn {6}\d+ bytes {3}connectonion$/m);
+    expect(out).toMatch(/^ {2}oo {2}.* {2}1 message {2}.* {2}connectonion {2}oo$/m);
   });
 
-  it("ends after the latest of sessions and agents of ConnectOnion together", async () => {
+  it("ends after the latest of sessions and documents together", async () => {
     const root = temporaryDirectory();
     const file = write(join(root, "a.jsonl"), line("session", {}), message("hello"));
     const agents = join(root, ".co/sessions");
-    write(join(agents, "late.yaml"), "name: late\nupdated: '2026-01-02 00:00:00'\nturns: []\n");
-    write(join(agents, "early.yaml"), "name: early\nupdated: '2025-01-02 00:00:00'\nturns: []\n");
+    write(join(agents, "late.yaml"), "name: late\ncreated: '2026-01-02 00:00:00'\nturns: []\n");
+    write(join(agents, "early.yaml"), "name: early\ncreated: '2025-01-02 00:00:00'\nturns: []\n");
     const listed = async (limit: number): Promise<unknown> =>
       jsonLines((await branchlog(["list", root, "--json", "-n", String(limit)])).out);
     expect(await listed(1)).toMatchObject([{ name: "late" }]);
-    expect(await listed(2)).toMatchObject([{ path: file }, { name: "late" }]);
+    expect(await listed(2)).toMatchObject([{ name: "late" }, { path: file }]);
   });
 
   it("does not call a parent missing that a limit leaves out", async () => {
@@ -101,10 +101,10 @@ describe("list", () => {
     const path = write(join(root, "a.jsonl"), line("id-1", {}), message(title));
     write(join(root, "oo.yaml"), "name: oo\nturns: []\n");
     const { out } = await branchlog(["list", root], { columns: 40 });
-    const [session, agent] = out.split("\n").map((one) => one.split("\t"));
+    const [agent, session] = out.split("\n").map((one) => one.split("\t"));
     const [time, size] = ["2025-12-31T21:00:00.000Z", String(readFileSync(path).length)];
     expect(session).toEqual(["id-1", "pi", time, "1", size, title.replace("\t", " "), "/w", path]);
-    expect(agent?.slice(0, 2)).toEqual(["", "connectonion"]);
+    expect(agent?.slice(0, 2)).toEqual(["oo", "connectonion"]);
   });
 
   it.each([80, 100, 60])(
@@ -137,6 +137,7 @@ describe("list", () => {
     write(join(root, "oo.yaml"), "name: oo\nturns: []\n");
     const { out } = await branchlog(["list", root, "--json"]);
     expect(jsonLines(out)).toEqual([
+      expect.objectContaining({ kind: "session", id: "oo", name: "oo", agent: "connectonion" }),
       {
         kind: "session",
         path,
@@ -151,7 +152,6 @@ describe("list", () => {
         depth: 0,
         parent: { reference: "gone", path: null },
       },
-      expect.objectContaining({ kind: "agent", name: "oo", agent: "connectonion", turnCount: 0 }),
     ]);
   });
 

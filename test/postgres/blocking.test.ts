@@ -10,13 +10,16 @@ import { fileURLToPath } from "node:url";
 import { filter, firstValueFrom } from "rxjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
+import { storePlace } from "@branchlog/core/files";
+import { logStoreContract } from "@branchlog/core/testing";
+import type { LogStore } from "@branchlog/core/types";
 import { live } from "@branchlog/core/live";
 import { SessionManager as OmpManager } from "@branchlog/agents/omp";
 import { SessionManager } from "@branchlog/agents/pi";
 import "@branchlog/postgres/blocking";
 import type { PostgresStore } from "@branchlog/postgres";
 import { fixture } from "../cli/command-run.ts";
-import { idsOf } from "../support/collected.ts";
+import { collected, idsOf } from "../support/collected.ts";
 import { thrownBy } from "../support/typed-errors.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { DatabaseServer, hasPostgres } from "./database-server.ts";
@@ -45,6 +48,27 @@ describe.skipIf(!hasPostgres())("session managers on a store", () => {
   async function idsIn(name: string): Promise<string[]> {
     return idsOf((await openSession({ store, id: name })).entries());
   }
+
+  /** All of the contract but names and removal is answered by logs that block. */
+  async function blockingStore(): Promise<LogStore> {
+    const schema = server.newSchema();
+    const asynchronous = await server.store({ schema });
+    const place = storePlace(server.url(schema));
+    if (place === undefined) throw new Error("an address of a store is one");
+    return {
+      open: async (name) => place.store.openSync(name),
+      create: async (name, pieces) => {
+        place.store.createSync(name, await collected(pieces));
+        return place.store.openSync(name);
+      },
+      names: () => asynchronous.names(),
+      remove: (name) => asynchronous.remove(name),
+    };
+  }
+
+  it.each(logStoreContract(blockingStore))("are given logs of which one $title", ({ run }) =>
+    run(),
+  );
 
   it("answer about a stored session as about a file, and append to it", async () => {
     const address = await push("pi-branches");

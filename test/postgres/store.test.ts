@@ -9,7 +9,7 @@ import { jsonLines, logStoreContract, sampleHeader, userDraft } from "@branchlog
 import { verifySession } from "@branchlog/tools";
 import { postgresStore } from "@branchlog/postgres";
 import type { PostgresStore } from "@branchlog/postgres";
-import type { ListingStore } from "@branchlog/core/types";
+import type { ListingStore, StoredAppend } from "@branchlog/core/types";
 import pg from "pg";
 import { firstValueFrom, filter } from "rxjs";
 import { branchlog, jsonLines as cliJsonLines } from "../cli/command-run.ts";
@@ -68,10 +68,12 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     expect(held.since.equals(line("before"))).toBe(true);
     let isOver = false;
     const end = { ...start, at: start.at + line("before").length };
-    const waiting = other.append(end, line("waits")).then((answer) => {
+    const waits = async (): Promise<StoredAppend> => {
+      const answer = await other.append(end, line("waits"));
       expect(isOver).toBe(true);
       return answer;
-    });
+    };
+    const waiting = waits();
     isOver = true;
     expect(await held.append(line("held"))).toMatchObject({ kind: "appended" });
     held.release();

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   fill,
+  io,
   items,
   itemsSync,
   pause,
@@ -13,7 +14,7 @@ import {
   runAsync,
   runSync,
 } from "@branchlog/streaming";
-import type { ByteSource, FindingSteps, Steps } from "@branchlog/streaming";
+import type { Answer, ByteSource, FindingSteps, Steps } from "@branchlog/streaming";
 import { chunks } from "../../packages/streaming/src/reads.ts";
 import { MemorySource } from "./support/memory-source.ts";
 
@@ -136,6 +137,26 @@ describe("steps to a result", () => {
     expect(seen.splice(0)).toEqual(["begun", "paused", "begun"]);
     expect(await running).toBe(10);
     expect(seen).toEqual(["paused"]);
+  });
+
+  it("get an answer from a port, later or at once, and the blocking driver none that is later", async () => {
+    const question = function* question(answer: () => Answer<number>): Steps<number> {
+      try {
+        return yield* io(answer);
+      } catch (error) {
+        if (error instanceof Error && error.message === "refused") return -1;
+        throw error;
+      }
+    };
+    const [now, later] = [() => 1, async () => 1];
+    const refused = (): number => {
+      throw new Error("refused");
+    };
+    expect([runSync(question(now)), runSync(question(refused))]).toEqual([1, -1]);
+    expect(
+      await Promise.all([now, later, refused].map((answer) => runAsync(question(answer)))),
+    ).toEqual([1, 1, -1]);
+    expect(() => runSync(question(later))).toThrow("does not block");
   });
 
   it("get the error of a read thrown into them, and may go on", async () => {

@@ -1,6 +1,6 @@
 /** What comes one by one, as a list. */
 
-export async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
+export async function collected<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const item of items) list.push(item);
   return list;

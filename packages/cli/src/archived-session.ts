@@ -64,9 +64,7 @@ export async function* archivedHits(
 ): AsyncGenerator<SearchHit, void, undefined> {
   const { signal, agents, sinceMs = -Infinity } = options;
   const isWanted = ({ agent, modifiedMs }: ArchivedSession): boolean =>
-    agent !== "connectonion" &&
-    modifiedMs >= sinceMs &&
-    (agents === undefined || agents.some((one) => one === agent));
+    modifiedMs >= sinceMs && (agents === undefined || agents.some((one) => one === agent));
   const onProblem = problemsTo(io);
   directory ??= temporaryDirectory();
   const place = mkdtempSync(join(directory, "s-"));

@@ -67,7 +67,7 @@ export {
 } from "./store/stored-names.ts";
 export { registerBlockingStores, storePlace } from "./store/blocking-stores.ts";
 export type { BlockingStore, StorePlace } from "./store/blocking-stores.ts";
-export { isBlocking, isInStore } from "./store/log-store.ts";
+export { isInStore } from "./store/log-store.ts";
 export { waitBlocking } from "./platform/blocking-wait.ts";
 export { resolvePath, expandPath, isSamePath } from "./platform/user-paths.ts";
 export { foreignPlaceCheck } from "./platform/foreign-places.ts";

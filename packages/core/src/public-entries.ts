@@ -57,10 +57,6 @@ export type { DialectName } from "./dialects/dialect.ts";
 export type { ModelReference } from "./dialects/model-reference.ts";
 export { convertToLlm } from "./projections/llm-messages.ts";
 export type { LlmMessage } from "./projections/llm-messages.ts";
-export { fileOperations } from "./projections/file-operations.ts";
-export type { FileOperations } from "./projections/file-operations.ts";
-export { resolveBlobs } from "./session/resolve-blobs.ts";
-export type { BlobOptions, BlobProblem } from "./session/resolve-blobs.ts";
 export { entryParts, messageParts, textOfParts } from "./projections/entry-parts.ts";
 export type {
   EntryPart,

@@ -4,12 +4,10 @@
  */
 export type { SessionView } from "./session/session-view.ts";
 export type {
-  BlockingLog,
   ListingStore,
   LogLease,
   LogStore,
   LostLine,
-  NamedLog,
   OpenedLog,
   StoredAppend,
   StoredFacts,

@@ -58,12 +58,16 @@ export type { DialectEvidence } from "./dialects/dialect.ts";
 export { noUsage, usageOf, usageOfBoth } from "./entries/token-counts.ts";
 export {
   agentNamed,
+  documentFormatOf,
+  isDocumentPlace,
+  mayBeDocument,
   registerAgents,
   registeredAgents,
   transcriptFormats,
 } from "./dialects/agent.ts";
 export type {
   Agent,
+  DocumentFormat,
   EntryIdentity,
   ResumedSession,
   SpentTokens,

@@ -8,13 +8,13 @@ export type {
   FoundSessions,
   SearchProgress,
   SearchedStore,
-} from "./find/find-sessions.ts";
+} from "./find/find-options.ts";
 export { sessionGroups } from "./find/session-groups.ts";
 export { resolveSession } from "./find/resolve-session.ts";
-export type { ListedSession, ListedTranscript } from "./catalog/listed-session.ts";
+export type { ListedSession } from "./catalog/listed-session.ts";
+export type { ListedTranscript } from "./catalog/transcript-scan.ts";
 export { searchSessions } from "./search/session-search.ts";
-export type { SearchHit, SearchOptions, SearchedDocument } from "./search/search-terms.ts";
-export type { ListedDocument } from "./find/agent-file.ts";
+export type { SearchHit, SearchOptions } from "./search/search-terms.ts";
 export type { ResolveOptions } from "./find/resolve-session.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./find/session-groups.ts";
 export type { SearchedKind } from "./search/entry-texts.ts";

@@ -1,17 +1,18 @@
 /** Stores for callers that cannot wait. All of a process share one worker, which waits for them. */
 import { readAddress } from "@branchlog/core/addresses";
 import type {
-  BlockingLog,
   LostLine,
+  OpenedLog,
   StoredAppend,
   StoredFacts,
+  StoredLog,
   StoredPosition,
 } from "@branchlog/core/types";
 import { requireStoredName } from "@branchlog/core/files";
 import type { BlockingStore, StorePlace } from "@branchlog/core/files";
 import { storeAddress } from "./store-address.ts";
-import { WorkerCalls } from "./worker-calls.ts";
-import type { OpenedLog } from "./worker-calls.ts";
+import { WorkerCalls, asBuffer } from "./worker-calls.ts";
+import type { LogInWorker } from "./worker-calls.ts";
 
 let calls: WorkerCalls | undefined;
 
@@ -53,17 +54,15 @@ class BlockingPostgresStore implements BlockingStore {
     this.#lockWaitMs = lockWaitMs;
   }
 
-  openSync(name: string): BlockingLog {
+  openSync(name: string): StoredLog {
     const own = workerCalls();
     const opened = own.call("open", { store: this.given, name: requireStoredName(name) });
-    return new BlockingPostgresLog(own, name, opened, this.#lockWaitMs);
+    return new WorkerLog(own, name, opened, this.#lockWaitMs);
   }
 
-  createSync(name: string, pieces: Iterable<Buffer>): BlockingLog {
-    const own = workerCalls();
+  createSync(name: string, pieces: Iterable<Buffer>): void {
     const bytes = bytesToGive(Buffer.concat([...pieces]));
-    const asked = { store: this.given, name: requireStoredName(name), bytes };
-    return new BlockingPostgresLog(own, name, own.call("create", asked), this.#lockWaitMs);
+    workerCalls().call("create", { store: this.given, name: requireStoredName(name), bytes });
   }
 
   listSync(): readonly StoredFacts[] {
@@ -77,17 +76,20 @@ const unused = new FinalizationRegistry<{ readonly calls: WorkerCalls; readonly 
   },
 );
 
-class BlockingPostgresLog implements BlockingLog {
+/** Its methods block until the worker has the answer of the log that it has open. */
+class WorkerLog implements StoredLog {
   readonly name: string;
   readonly address: string;
+  readonly isBlocking = true;
   readonly lockWaitMs: number | undefined;
   readonly #calls: WorkerCalls;
   readonly #log: number;
+  #opened: OpenedLog | undefined;
 
   constructor(
     own: WorkerCalls,
     name: string,
-    { log, address }: OpenedLog,
+    { log, address, opened }: LogInWorker,
     lockWaitMs: number | undefined,
   ) {
     this.name = name;
@@ -95,36 +97,42 @@ class BlockingPostgresLog implements BlockingLog {
     this.lockWaitMs = lockWaitMs;
     this.#calls = own;
     this.#log = log;
+    this.#opened = opened && { ...opened, pieces: opened.pieces.map(asBuffer) };
     unused.register(this, { calls: own, log });
   }
 
-  endSync(): StoredPosition | undefined {
+  takeOpened(): OpenedLog | undefined {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    return opened;
+  }
+
+  end(): StoredPosition | undefined {
     return this.#calls.call("end", { log: this.#log });
   }
 
-  *readSync({ generation, at }: StoredPosition): Generator<Buffer, void, undefined> {
+  *read({ generation, at }: StoredPosition): Generator<Buffer, void, undefined> {
     for (let position = at; ;) {
       const from = { generation, at: position };
       const { bytes, isLast } = this.#calls.call("read", { log: this.#log, from });
       position += bytes.length;
-      if (bytes.length > 0) yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+      if (bytes.length > 0) yield asBuffer(bytes);
       if (isLast) return;
     }
   }
 
-  appendSync(expected: StoredPosition, bytes: Buffer): StoredAppend {
+  append(expected: StoredPosition, bytes: Buffer): StoredAppend {
     const asked = { log: this.#log, expected, bytes: bytesToGive(bytes) };
     const answer = this.#calls.call("append", asked);
-    // A buffer that was posted is an array of bytes.
     if (answer.kind !== "conflict" || answer.since === undefined) return answer;
-    return { ...answer, since: Buffer.from(answer.since) };
+    return { ...answer, since: asBuffer(answer.since) };
   }
 
-  flushSync(until: StoredPosition): boolean {
+  flush(until: StoredPosition): boolean {
     return this.#calls.call("flush", { log: this.#log, until });
   }
 
-  reportLostSync(lines: readonly LostLine[]): void {
+  reportLost(lines: readonly LostLine[]): void {
     this.#calls.call("reportLost", { log: this.#log, lines });
   }
 

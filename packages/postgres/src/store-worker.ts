@@ -3,10 +3,10 @@ import { parentPort, workerData } from "node:worker_threads";
 import { isBranchlogError } from "@branchlog/core";
 import type { StoredFacts, StoredLog, StoredPosition } from "@branchlog/core/types";
 import type { PostgresStore } from "./postgres-store.ts";
-import { answersAt, beatAt, beatMs } from "./worker-calls.ts";
+import { answersAt, asBuffer, beatAt, beatMs } from "./worker-calls.ts";
 import type {
   NumberedAnswer,
-  OpenedLog,
+  LogInWorker,
   ReadPiece,
   StoreAnswer,
   StoreCall,
@@ -49,7 +49,8 @@ async function carriedOut(call: StoreCall): Promise<StoreCalls[keyof StoreCalls]
     case "open":
       return keep(await (await storeAt(call.store)).open(call.name));
     case "create":
-      return keep(await (await storeAt(call.store)).create(call.name, [asBuffer(call.bytes)]));
+      await (await storeAt(call.store)).create(call.name, [asBuffer(call.bytes)]);
+      return undefined;
     case "list":
       return listed(await storeAt(call.store));
     case "end":
@@ -87,10 +88,10 @@ async function storeAt(address: string): Promise<PostgresStore> {
   return store;
 }
 
-function keep(log: StoredLog): OpenedLog {
+function keep(log: StoredLog): LogInWorker {
   opened += 1;
   logs.set(opened, log);
-  return { log: opened, address: log.address };
+  return { log: opened, address: log.address, opened: log.takeOpened?.() };
 }
 
 function logAt(number: number): StoredLog {
@@ -114,8 +115,4 @@ async function readPiece(log: StoredLog, from: StoredPosition): Promise<ReadPiec
     if (sizeBytes >= pieceBytes) return { bytes: Buffer.concat(pieces), isLast: false };
   }
   return { bytes: Buffer.concat(pieces), isLast: true };
-}
-
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -4,25 +4,32 @@ import type { MessagePort } from "node:worker_threads";
 import { BranchlogError } from "@branchlog/core";
 import type { ErrorCode } from "@branchlog/core";
 import { waitBlocking } from "@branchlog/core/files";
-import type { LostLine, StoredAppend, StoredFacts, StoredPosition } from "@branchlog/core/types";
+import type {
+  LostLine,
+  OpenedLog,
+  StoredAppend,
+  StoredFacts,
+  StoredPosition,
+} from "@branchlog/core/types";
 
 /** A log that the worker has open, by number. */
-export interface OpenedLog {
+export interface LogInWorker {
   readonly log: number;
   /** Without secrets. */
   readonly address: string;
+  readonly opened: OpenedLog | undefined;
 }
 
 /** What is asked, and answered. Stores are named by their addresses, secrets included. */
 export interface StoreCalls {
-  open: { asks: { readonly store: string; readonly name: string }; answers: OpenedLog };
+  open: { asks: { readonly store: string; readonly name: string }; answers: LogInWorker };
   create: {
     asks: {
       readonly store: string;
       readonly name: string;
       readonly bytes: Uint8Array<ArrayBuffer>;
     };
-    answers: OpenedLog;
+    answers: undefined;
   };
   list: { asks: { readonly store: string }; answers: readonly StoredFacts[] };
   end: { asks: { readonly log: number }; answers: StoredPosition | undefined };
@@ -168,6 +175,11 @@ export class WorkerCalls {
     void this.#worker.terminate();
     return false;
   }
+}
+
+/** A buffer that was posted is an array of bytes. */
+export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 const storingKinds: ReadonlySet<keyof StoreCalls> = new Set(["append", "create", "flush"]);

@@ -9,7 +9,7 @@ export type { BadLineReason, DecodedLine, JsonObject, JsonValue, LineKind } from
 export { openByteSource, readCounter } from "./byte-source.ts";
 export type { ByteSource, FileSource } from "./byte-source.ts";
 export { batches, io, items, itemsSync, pause, portStep, runAsync, runSync } from "./steps.ts";
-export type { FindingSteps, FoundStep, ReadStep, Sleeper, Step, Steps } from "./steps.ts";
+export type { Answer, FindingSteps, FoundStep, ReadStep, Sleeper, Step, Steps } from "./steps.ts";
 export {
   fill,
   readFully,

@@ -27,8 +27,8 @@ export interface Sleeper {
 
 /**
  * `port`: names the call that follows; no driver waits here. `ahead`: that read, yielded later, may
- * begin now, if the driver does not block. `pause`: other work may run. `io`: waits
- * for something else than a file, which a driver that blocks cannot.
+ * begin now, if the driver does not block. `pause`: other work may run. `io`: a call to something
+ * else than a file, as a store.
  */
 export type Step =
   | ReadStep
@@ -36,7 +36,11 @@ export type Step =
   | { readonly kind: "pause" }
   | { readonly kind: "port"; readonly call: string }
   | { readonly kind: "wait"; readonly clock: Sleeper; readonly ms: number }
-  | { readonly kind: "io"; readonly run: (signal: AbortSignal | undefined) => Promise<void> };
+  | {
+      readonly kind: "io";
+      readonly runSync: () => void;
+      readonly run: (signal: AbortSignal | undefined) => Promise<void>;
+    };
 
 /** Results. If they are built lazily from a target, no read may use it meanwhile. */
 export interface FoundStep<T> {
@@ -63,15 +67,32 @@ export function portStep(call: string): Step {
   return step;
 }
 
-/** The result of `work`. What it rejects with is thrown into these steps. */
-export function* io<T>(work: (signal: AbortSignal | undefined) => Promise<T>): Steps<T> {
+/** From a port that blocks, the answer itself. */
+export type Answer<T> = T | Promise<T>;
+
+/**
+ * The answer of `work`; the blocking driver needs one that is no promise. What `work` throws or
+ * rejects with is thrown into these steps.
+ */
+export function* io<T>(work: (signal: AbortSignal | undefined) => Answer<T>): Steps<T> {
   let result: { readonly value: T } | undefined;
-  const run = async (signal: AbortSignal | undefined): Promise<void> => {
-    result = { value: await work(signal) };
+  yield {
+    kind: "io",
+    runSync: () => {
+      const answer = work(undefined);
+      if (isPromise(answer)) throw new Error("a call that does not block, in steps that do");
+      result = { value: answer };
+    },
+    run: async (signal) => {
+      result = { value: await work(signal) };
+    },
   };
-  yield { kind: "io", run };
   if (result === undefined) throw new Error("a step that no driver waited for");
   return result.value;
+}
+
+function isPromise<T>(answer: Answer<T>): answer is Promise<T> {
+  return typeof answer === "object" && answer !== null && "then" in answer;
 }
 
 /** The result, blocking. What a step throws is thrown into the steps. */
@@ -173,7 +194,8 @@ function answerSync(step: Step): number {
       step.clock.sleepSync(step.ms);
       return 0;
     case "io":
-      throw new Error("what these steps wait for cannot be waited for while blocking");
+      step.runSync();
+      return 0;
     case "ahead":
     case "pause":
     case "port":

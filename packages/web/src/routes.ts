@@ -7,7 +7,6 @@ import { BranchlogError, forkSession, isBranchlogError, openSession } from "@bra
 import { searchSessions, deleteSession } from "@branchlog/library";
 import type { SearchHit } from "@branchlog/library";
 import { agentNamed, registeredAgents } from "@branchlog/core/rows";
-import { connectonionEntries } from "@branchlog/agents/connectonion";
 import { usageStatistics } from "@branchlog/tools";
 import type { SpentSums } from "@branchlog/tools";
 import { answerHeaders, isSameSecret, placeVerdict, verdictOf } from "./access.ts";
@@ -257,8 +256,8 @@ function asset(context: Context, assets: string): Response {
 
 /** Sessions of other agents are theirs to change. */
 function isOurs({ agent }: SessionItem): boolean {
-  const known = agentNamed(agent);
-  return known !== undefined && known.transcripts === undefined;
+  const { transcripts, documents } = agentNamed(agent) ?? {};
+  return transcripts === undefined && documents === undefined;
 }
 
 function resumeCommand({ agent, id, path }: SessionItem): string | null {
@@ -400,7 +399,7 @@ function hitsIn(
   place: Parameters<typeof searchSessions>[0],
   { query, ...options }: HitOptions,
 ): AsyncIterable<SearchHit> {
-  return searchSessions(place, query, { ...options, documents: connectonionEntries });
+  return searchSessions(place, query, options);
 }
 
 function hitItem(hit: SearchHit, directory: SessionDirectory): SearchHitItem {
@@ -436,8 +435,7 @@ async function costs(
   signal: AbortSignal,
 ): Promise<CostTable> {
   if ("store" in place) throw invalid("Costs of sessions in a store are not added up here.");
-  const documents = connectonionEntries;
-  const { total, groups } = await usageStatistics(place, { documents, signal });
+  const { total, groups } = await usageStatistics(place, { signal });
   const rows = [...groups[by]].map(([name, sums]) => costRow(name, sums));
   const sorted =
     by === "day"

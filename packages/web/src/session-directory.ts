@@ -4,8 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { BranchlogError } from "@branchlog/core";
-import { findSessions } from "@branchlog/library";
-import type { ListedSession, ListedDocument } from "@branchlog/library";
+import type { ListedSession } from "@branchlog/library";
 import type { StoredSession } from "@branchlog/core";
 import { sessions$ } from "@branchlog/library/live";
 import type { LiveSessions } from "@branchlog/library/live";
@@ -26,9 +25,6 @@ export interface ListChange {
 /** Sessions that are kept open after the last page went to another one. */
 const openMax = 12;
 
-/** How often documents of ConnectOnion are looked for: they are no part of live lists. */
-const documentsEveryMs = 10_000;
-
 /** How long a new fork is waited for. One outside of the place is never listed. */
 const listedMs = 3_000;
 
@@ -46,7 +42,6 @@ export class SessionDirectory {
   readonly #users = new Map<string, number>();
   #isComplete = false;
   #end: () => void = () => undefined;
-  #documents: NodeJS.Timeout | undefined;
 
   constructor(place: ShownPlace) {
     this.#place = place;
@@ -64,35 +59,7 @@ export class SessionDirectory {
         error: reject,
       });
       this.#end = () => subscription.unsubscribe();
-      void this.#lookForDocuments();
     });
-  }
-
-  async #lookForDocuments(): Promise<void> {
-    if ("store" in this.#place) return;
-    try {
-      const { agents } = await findSessions(this.#place, { agents: ["connectonion"] });
-      this.#takeDocuments(agents.map((agent) => documentItem(agent)));
-    } catch {
-      // A directory is gone: the live list says so.
-    }
-    this.#documents = setTimeout(() => void this.#lookForDocuments(), documentsEveryMs);
-    this.#documents.unref();
-  }
-
-  #takeDocuments(items: readonly SessionItem[]): void {
-    const found = new Set(items.map(({ key }) => key));
-    const isDocument = ({ item }: Known): boolean => item.agent === "connectonion";
-    const before = [...this.#known.values()].filter((known) => isDocument(known));
-    const gone = before.map(({ item }) => item.key).filter((key) => !found.has(key));
-    const changed = items.filter((item) => {
-      return this.#known.get(item.key)?.item.modifiedMs !== item.modifiedMs;
-    });
-    if (gone.length === 0 && changed.length === 0) return;
-    for (const item of changed) this.#known.set(item.key, { item });
-    for (const key of [...gone, ...changed.map(({ key: one }) => one)]) this.#outdate(key);
-    for (const key of gone) this.#known.delete(key);
-    this.#tell({ changed, removed: gone, isComplete: this.#isComplete });
   }
 
   #tell(change: ListChange): void {
@@ -101,7 +68,6 @@ export class SessionDirectory {
 
   async close(): Promise<void> {
     this.#end();
-    clearTimeout(this.#documents);
     const sessions = [...this.#open.values()];
     this.#open.clear();
     for (const session of sessions) await (await session.catch(() => undefined))?.close();
@@ -204,11 +170,8 @@ export class SessionDirectory {
   }
 
   #openAt(item: SessionItem): Promise<ShownSession> {
-    const { key, path, agent } = item;
-    const open =
-      agent === "connectonion"
-        ? ShownSession.openDocument(path)
-        : ShownSession.open(this.sourceOf(item));
+    const { key } = item;
+    const open = ShownSession.open(this.sourceOf(item));
     open.catch(() => this.#open.delete(key));
     return open;
   }
@@ -298,32 +261,6 @@ function itemOf(session: ListedSession, keys: ReadonlyMap<string, string>): Sess
     models: transcript?.models ?? [],
     parentKey: parent === "" ? null : (keys.get(parentId) ?? null),
     isSubagent: transcript?.isSubagent ?? false,
-  };
-}
-
-function documentItem({
-  path,
-  name,
-  cwd,
-  turnCount,
-  modifiedMs,
-  sizeBytes,
-}: ListedDocument): SessionItem {
-  return {
-    key: keyOfPath(path),
-    path,
-    id: name,
-    name,
-    firstMessage: null,
-    agent: "connectonion",
-    cwd,
-    modifiedMs,
-    sizeBytes,
-    messageCount: turnCount,
-    tokens: null,
-    models: [],
-    parentKey: null,
-    isSubagent: false,
   };
 }
 

@@ -2,10 +2,6 @@
  * One open session as the page sees it: rows in the order of the file with their lanes, entries,
  * contexts. The index of the engine answers; bodies are read for what is shown.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { importConnectonion } from "@branchlog/agents/connectonion";
 import { openSession, BranchlogError } from "@branchlog/core";
 import type { Session, AgentMessage, OpenStoredOptions } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core/entries";
@@ -64,7 +60,6 @@ export class ShownSession {
   #sums: Pick<SessionFacts, "usage" | "findings"> = { usage: null, findings: [] };
   #sumsRow = -1;
   readonly #tellers = new Set<() => void>();
-  #end: () => Promise<void> = async () => undefined;
 
   private constructor(session: Session) {
     this.session = session;
@@ -79,28 +74,8 @@ export class ShownSession {
     return new ShownSession(session);
   }
 
-  /**
-   * A document of ConnectOnion, as a log made of it, which goes when it is closed. Rejects as
-   * `importConnectonion`.
-   */
-  static async openDocument(path: string): Promise<ShownSession> {
-    const directory = await mkdtemp(join(tmpdir(), "branchlog-document-"));
-    const end = (): Promise<void> => rm(directory, { recursive: true, force: true });
-    try {
-      const log = join(directory, "document.jsonl");
-      await importConnectonion(path, log);
-      const shown = await ShownSession.open(log);
-      shown.#end = end;
-      return shown;
-    } catch (error) {
-      await end();
-      throw error;
-    }
-  }
-
   async close(): Promise<void> {
     await this.session.close();
-    await this.#end();
   }
 
   /** Calls back after each change, until it is ended. The file is watched meanwhile. */

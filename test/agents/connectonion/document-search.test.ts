@@ -2,7 +2,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { connectonionEntries, openConnectonion } from "@branchlog/agents/connectonion";
+import { openConnectonion } from "@branchlog/agents/connectonion";
 import { searchSessions } from "@branchlog/library";
 import type { SearchHit, SearchOptions } from "@branchlog/library";
 import { branchlog } from "../../cli/command-run.ts";
@@ -26,7 +26,7 @@ async function hitsOf(
   options: SearchOptions = {},
 ): Promise<SearchHit[]> {
   const hits: SearchHit[] = [];
-  const searched = searchSessions(place, query, { documents: connectonionEntries, ...options });
+  const searched = searchSessions(place, query, options);
   for await (const hit of searched) hits.push(hit);
   return hits;
 }
@@ -49,16 +49,11 @@ it.each(names)("the turns of %s are found, each with its number", async (name) =
 it("calls and results are found under their kinds, times and agents are filters", async () => {
   const { project } = projectWith("connectonion-ideal");
   const [result] = await hitsOf(project, "File written", { kinds: ["result"], tool: "write" });
-  expect(result).toMatchObject({ entryId: "turn:2", kind: "result", tool: "write" });
+  expect(result).toMatchObject({ entryId: "turn:2#2", kind: "result", tool: "write" });
   expect(await hitsOf(project, "hello.py", { kinds: ["call"] })).toHaveLength(1);
   expect(await hitsOf(project, "hello.py", { agents: ["pi", "codex"] })).toEqual([]);
   expect(await hitsOf(project, "hello.py", { agents: ["connectonion"] })).not.toEqual([]);
   expect(await hitsOf(project, "hello.py", { sinceMs: Date.parse("2025-12-04") })).toEqual([]);
-});
-
-it("a search without a reader of documents finds nothing in them", async () => {
-  const { project } = projectWith("connectonion-ideal");
-  expect(await hitsOf(project, "hello.py", { documents: undefined })).toEqual([]);
 });
 
 it("other YAML files are not read, and a damaged document is reported by the command", async () => {

@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import type { AnyDraft } from "@branchlog/core/entries";
 import {
   encodeDraft,
-  entryFromDraft,
   spliceDraft,
   encodeHeader,
 } from "../../../packages/core/src/entries/encode-entry.ts";
@@ -87,15 +86,6 @@ describe("encodeDraft and spliceDraft, by law", () => {
     );
   });
 
-  it("read back as the entry of the draft", () => {
-    fc.assert(
-      fc.property(anyDraft, id, parent, (draft, ownId, parentId) => {
-        const written = spliceDraft(encodeDraft(draft, time), ownId, parentId).toString();
-        expect(JSON.parse(written)).toEqual(entryFromDraft(draft, ownId, parentId, time));
-      }),
-    );
-  });
-
   it("leave an encoded draft usable for more than one splice", () => {
     const encoded = encodeDraft({ type: "label", targetId: "t" }, time);
     expect(spliceDraft(encoded, "a", null)).toEqual(spliceDraft(encoded, "a", null));
@@ -112,20 +102,6 @@ describe("encodeDraft and spliceDraft, by law", () => {
     spliceDraft(encoded, "a", null);
     expect(calls).toBe(1);
     expect(spliceDraft(stored, "a", null).toString()).toContain("first");
-  });
-});
-
-describe("entryFromDraft", () => {
-  it("is a snapshot that shares nothing with the draft", () => {
-    const content = [{ type: "text" as const, text: "t" }];
-    const draft: AnyDraft = { type: "message", message: { role: "user", content, timestamp: 0 } };
-    const entry = entryFromDraft(draft, "a", null, time);
-    expect(entry).toEqual({ ...draft, id: "a", parentId: null, timestamp: time });
-    expect(Object.keys(entry)).toEqual(["type", "id", "parentId", "timestamp", "message"]);
-    content.pop();
-    expect(
-      entry.type === "message" && entry.message.role === "user" && entry.message.content,
-    ).toHaveLength(1);
   });
 });
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import * as connectonion from "@branchlog/agents/connectonion";
 import * as core from "@branchlog/core";
 import type { Session } from "@branchlog/core";
-import { resolveBlobs } from "@branchlog/core/entries";
+import { resolveBlobs } from "@branchlog/agents/omp";
 import { live } from "@branchlog/core/live";
 import * as library from "@branchlog/library";
 import { sessions$ } from "@branchlog/library/live";

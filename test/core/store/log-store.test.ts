@@ -70,7 +70,7 @@ async function withAnswers(
   let calls = 0;
   const append: StoredLog["append"] = (expected, bytes) => {
     calls += 1;
-    return answer(calls, () => real.append(expected, bytes));
+    return answer(calls, async () => real.append(expected, bytes));
   };
   return { store, log: { ...real, append }, calls: () => calls };
 }

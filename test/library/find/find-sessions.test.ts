@@ -84,14 +84,14 @@ describe("finding sessions", () => {
     writeFileSync(join(root, "here.yml"), yaml);
     writeFileSync(join(root, "not.yaml"), "a: 1\n");
     mkdirSync(join(root, "dir.yaml"));
-    const { agents } = await findSessions([root]);
-    expect(agents.map(({ path, cwd, turnCount }) => [basename(path), cwd, turnCount])).toEqual(
+    const { sessions } = await findSessions([root]);
+    expect(sessions.map(({ path, header: { cwd } }) => [basename(path), cwd])).toEqual(
       expect.arrayContaining([
-        ["oo.yaml", join(root, "p"), 1],
-        ["here.yml", root, 1],
+        ["oo.yaml", join(root, "p")],
+        ["here.yml", root],
       ]),
     );
-    expect(agents).toHaveLength(2);
+    expect(sessions).toHaveLength(2);
   });
 
   it("leaves nothing behind of sessions that are gone", async () => {

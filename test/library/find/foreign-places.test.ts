@@ -89,7 +89,7 @@ describe("a transcript of Claude Code", () => {
     expect(sessions[0]?.transcript?.models.at(-1)).toBe("claude-haiku-4-5");
 
     const all = await listed(root, { artifacts: true });
-    const [group] = sessionGroups({ sessions: all, agents: [] });
+    const [group] = sessionGroups(all);
     expect(group?.sessions.map(({ session, depth }) => [session.header.id, depth])).toEqual([
       [sessionId, 0],
       [`${sessionId}.a1`, 1],
@@ -224,7 +224,7 @@ describe("a rollout of Codex", () => {
     const sessions = await listed(root);
     expect(directoryState(root)).toEqual(before);
     expect(sessions[0]?.transcript).toMatchObject({ of: "codex", isSubagent: false });
-    const [group] = sessionGroups({ sessions, agents: [] });
+    const [group] = sessionGroups(sessions);
     expect(group?.sessions.map(({ session, depth }) => [session.header.id, depth])).toEqual([
       [record.payload.id, 0],
       ["fork", 1],

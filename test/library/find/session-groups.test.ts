@@ -20,7 +20,7 @@ function session(id: string, parent?: object, cwd: unknown = "/w"): ListedSessio
 }
 
 function groupsOf(...sessions: readonly ListedSession[]): SessionGroup[] {
-  return sessionGroups({ sessions, agents: [] });
+  return sessionGroups(sessions);
 }
 
 /** `id depth` of each session, in order. */

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { BranchlogError, forkSession } from "@branchlog/core";
+import { forkSession } from "@branchlog/core";
 import {
   assistantMessage,
   jsonLines,
@@ -322,12 +322,11 @@ describe("what cannot be read", () => {
   it("is an error when it is the only document that is wanted", async () => {
     const root = temporaryDirectory();
     const only = join(root, "agent.yaml");
-    writeFileSync(only, "name: oo\nturns:\n- turn: 1\n");
-    const failure = new BranchlogError("ERR_NOT_A_SESSION", "It is damaged.", { path: only });
-    const documents = (): Promise<undefined> => Promise.reject(failure);
-    await expect(usageStatistics([root], { only, documents })).rejects.toBe(failure);
-    const { unread } = await usageStatistics([root], { documents });
-    expect(unread).toEqual([failure]);
+    writeFileSync(only, "name: oo\nturns:\n- turn: '1\n");
+    const damaged = { code: "ERR_DOCUMENT_DAMAGED", path: only };
+    await expect(usageStatistics([root], { only })).rejects.toMatchObject(damaged);
+    const { unread } = await usageStatistics([root]);
+    expect(unread).toMatchObject([damaged]);
   });
 
   it("is named when a session is removed between listing and reading, and the others counted", async () => {

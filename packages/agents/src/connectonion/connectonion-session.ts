@@ -2,12 +2,13 @@
 import { runAsync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
-import type { EngineOptions } from "@branchlog/core/types";
 import { LogFile, createLog, engineSettings, requireOptions } from "@branchlog/core/files";
 import { guardEncoding } from "@branchlog/core/rows";
 import type { EngineSettings } from "@branchlog/core/files";
 import { localTimeText } from "./costs-and-times.ts";
 import { readFileAs, replaceDocument } from "./document-file.ts";
+import { connectonionNames } from "./document-head.ts";
+import type { ConnectonionOptions } from "./document-head.ts";
 import { numberOfTurn } from "./document-types.ts";
 import type {
   ChatMessage,
@@ -25,17 +26,10 @@ import { spliceTurn } from "./turn-splice.ts";
 import type { SplicedTurn, TurnToAdd } from "./turn-splice.ts";
 import { documentText } from "./yaml-text.ts";
 
-export type ConnectonionOptions = Pick<EngineOptions, "ports" | "lockWaitMs">;
-
 export interface CreateConnectonionOptions extends ConnectonionOptions {
   readonly name: string;
   readonly systemPrompt: string;
 }
-
-export const connectonionNames: OptionNames<ConnectonionOptions> = {
-  ports: true,
-  lockWaitMs: true,
-};
 
 const createNames: OptionNames<CreateConnectonionOptions> = {
   ...connectonionNames,
@@ -64,28 +58,6 @@ export async function openConnectonion(
   const file = new LogFile(settings.ports.fs, path).path;
   const document = await readFileAs(settings.ports, file, documentAt(file));
   return new ConnectonionSession(file, document, settings);
-}
-
-const headBytes = 64 * 1024;
-const keyForm = /^(?:name|created|turns|messages|system_prompt|total_cost)[ \t]*:(?:\s|$)/m;
-
-/** Whether a file is a ConnectOnion document, by its content; false if it is unreadable. */
-export function isConnectonion(path: string, options: ConnectonionOptions = {}): boolean {
-  const { fs } = engineSettings(requireOptions(options, connectonionNames)).ports;
-  try {
-    if (fs.statSync(path)?.isFile !== true) return false;
-    const fd = fs.openSync(path, "read");
-    try {
-      const bytes = Buffer.alloc(headBytes);
-      const text = bytes.toString("utf8", 0, fs.readSync(fd, bytes, 0, bytes.length, 0));
-      // The lines of a log are JSON objects, so that no key of one begins a line.
-      return !/^\s*\{/.test(text) && keyForm.test(text);
-    } finally {
-      fs.closeSync(fd);
-    }
-  } catch {
-    return false;
-  }
 }
 
 /**

@@ -1,17 +1,24 @@
 /** Makes a log of a ConnectOnion document. What entries cannot express is kept as found. */
+import { statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { basename, dirname } from "node:path";
 import type { JsonObject, JsonValue, OptionNames } from "@branchlog/streaming";
 import type { EntryDraft } from "@branchlog/core";
-import type { Ports } from "@branchlog/core/types";
 import { LogFile, createLog, engineSettings, requireOptions } from "@branchlog/core/files";
-import { encodeDraft, encodeHeader, sourceType, spliceDraft } from "@branchlog/core/rows";
+import {
+  currentVersion,
+  encodeDraft,
+  encodeHeader,
+  sourceType,
+  spliceDraft,
+} from "@branchlog/core/rows";
 import { newHeader } from "@branchlog/core/engine";
 import { draftsOfChat, chatOfDrafts } from "./chat-messages.ts";
 import type { TurnFacts } from "./chat-messages.ts";
 import { isObject, printableJson, textOf } from "./json-values.ts";
-import { connectonionNames, openConnectonion } from "./connectonion-session.ts";
-import type { ConnectonionOptions } from "./connectonion-session.ts";
+import { openConnectonion } from "./connectonion-session.ts";
+import { connectonionNames } from "./document-head.ts";
+import type { ConnectonionOptions } from "./document-head.ts";
 import { numberOfTurn } from "./document-types.ts";
 import type { ConnectonionDocument, DocumentDiagnostic } from "./document-types.ts";
 import { localTimeMs } from "./costs-and-times.ts";
@@ -54,16 +61,39 @@ export async function importConnectonion(
   const { ports } = engineSettings(settings);
   const path = new LogFile(ports.fs, logPath).path;
   const header = newHeader(ports, cwd ?? directoryOf(source), { id });
-  const createdMs = [document.created, document.turns[0]?.timestamp].map(localTimeMs);
-  const startMs = createdMs.find((timeMs) => !Number.isNaN(timeMs)) ?? ports.clock.now();
-  const lines = new LogLines(ports, startMs);
-  addDocument(lines, document);
+  const startMs = startOf(document) ?? ports.clock.now();
+  const lines = new LogLines(startMs, () => ports.ids.entryId());
+  addSource(lines, document);
+  addConversation(lines, document);
   const timestamp = new Date(startMs).toISOString();
   createLog(ports, path, [encodeHeader({ ...header, timestamp }), ...lines.all]);
   return { path, turns: document.turns.length, entries: lines.all.length, diagnostics };
 }
 
-export function directoryOf(path: string): string {
+/**
+ * The document as a log in place: entries have the same ids as long as the turns before them have
+ * not changed. The first entry of a turn has its number, as `turn:3`.
+ * @throws BranchlogError as `openConnectonion`.
+ */
+export async function documentLog(documentPath: string): Promise<Buffer> {
+  const { path, document } = await openConnectonion(documentPath);
+  const startMs = startOf(document) ?? statSync(path).mtimeMs;
+  const timestamp = new Date(startMs).toISOString();
+  const cwd = directoryOf(path) || dirname(path);
+  const header = { type: "session", version: currentVersion, id: document.name, timestamp, cwd };
+  const lines = new LogLines(startMs);
+  lines.add({ type: "session_info", name: document.name }, startMs, "name");
+  addConversation(lines, document);
+  return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), ...lines.all]);
+}
+
+/** In epoch ms; undefined: no time is stored. */
+function startOf(document: ConnectonionDocument): number | undefined {
+  const times = [document.created, document.turns[0]?.timestamp].map(localTimeMs);
+  return times.find((timeMs) => !Number.isNaN(timeMs));
+}
+
+function directoryOf(path: string): string {
   const sessions = dirname(path);
   const co = dirname(sessions);
   return basename(sessions) === "sessions" && basename(co) === ".co" ? dirname(co) : "";
@@ -72,19 +102,21 @@ export function directoryOf(path: string): string {
 /** Each entry is the parent of the next. */
 class LogLines {
   readonly all: Buffer[] = [];
-  readonly #ports: Ports;
+  /** Undefined: entries have ids by their places. */
+  readonly #newId: (() => string) | undefined;
   readonly #ids = new Set<string>();
   #last: string | null = null;
   timeMs: number;
 
-  constructor(ports: Ports, startMs: number) {
-    this.#ports = ports;
+  constructor(startMs: number, newId?: () => string) {
     this.timeMs = startMs;
+    this.#newId = newId;
   }
 
-  add(draft: EntryDraft, timeMs: number): string {
-    let id = this.#ports.ids.entryId();
-    while (this.#ids.has(id)) id = this.#ports.ids.entryId();
+  /** @param place In the document, as `turn:3`. */
+  add(draft: EntryDraft, timeMs: number, place: string): string {
+    let id = this.#newId?.() ?? place;
+    for (let count = 1; this.#ids.has(id); count += 1) id = this.#newId?.() ?? `${place}#${count}`;
     this.#ids.add(id);
     const encoded = encodeDraft(draft, new Date(timeMs).toISOString());
     this.all.push(spliceDraft(encoded, id, this.#last));
@@ -94,17 +126,10 @@ class LogLines {
   }
 }
 
-function addDocument(lines: LogLines, document: ConnectonionDocument): void {
-  const { data, turns, shape, systemPrompt } = document;
-  const isNested = shape === "nested";
-  const stored = data["messages"];
-  const left = new Map(Object.entries(!isNested && isObject(stored) ? stored : {}));
-  const taken = turns.map((turn, place) => {
-    const key = String(numberOfTurn(turn, place));
-    const found = isNested ? plain(turn)["messages"] : left.get(key);
-    left.delete(key);
-    return found;
-  });
+/** What no entry says: for the way back. */
+function addSource(lines: LogLines, document: ConnectonionDocument): void {
+  const { data, shape } = document;
+  const { left } = messagesOf(document);
   const isField = ([key, value]: [string, JsonValue]): boolean =>
     !(key === "turns" && Array.isArray(value)) && !(key === "messages" && isObject(value));
   const source: DocumentSource = {
@@ -114,22 +139,47 @@ function addDocument(lines: LogLines, document: ConnectonionDocument): void {
     fields: Object.fromEntries(Object.entries(data).filter(isField)),
     messages: Object.fromEntries(left),
   };
-  lines.add({ type: "custom", customType: sourceType, data: source }, lines.timeMs);
+  lines.add({ type: "custom", customType: sourceType, data: source }, lines.timeMs, "source");
+}
+
+/** As found, by turn; and those that belong to none. */
+function messagesOf({ data, turns, shape }: ConnectonionDocument): {
+  readonly taken: readonly (JsonValue | undefined)[];
+  readonly left: ReadonlyMap<string, JsonValue>;
+} {
+  const isNested = shape === "nested";
+  const stored = data["messages"];
+  const left = new Map(Object.entries(!isNested && isObject(stored) ? stored : {}));
+  const taken = turns.map((turn, place) => {
+    const key = String(numberOfTurn(turn, place));
+    const found = isNested ? plain(turn)["messages"] : left.get(key);
+    left.delete(key);
+    return found;
+  });
+  return { taken, left };
+}
+
+function addConversation(lines: LogLines, document: ConnectonionDocument): void {
+  const { turns, shape, systemPrompt } = document;
+  const { taken } = messagesOf(document);
   if (systemPrompt !== undefined && systemPrompt !== "") {
     const message = { role: "system", content: systemPrompt, timestamp: lines.timeMs } as const;
-    lines.add({ type: "message", message }, lines.timeMs);
+    lines.add({ type: "message", message }, lines.timeMs, "system");
   }
   for (const [place, turn] of turns.entries()) {
-    addTurn(lines, plain(turn), taken[place], isNested);
+    const id = `turn:${numberOfTurn(turn, place)}`;
+    addTurn(lines, plain(turn), { id, found: taken[place], isNested: shape === "nested" });
   }
 }
 
-function addTurn(
-  lines: LogLines,
-  fields: JsonObject,
-  found: JsonValue | undefined,
-  isNested: boolean,
-): void {
+interface TurnPlace {
+  readonly id: string;
+  /** Its messages as stored. */
+  readonly found: JsonValue | undefined;
+  readonly isNested: boolean;
+}
+
+function addTurn(lines: LogLines, fields: JsonObject, { id, found, isNested }: TurnPlace): void {
   const list = messageList(found)?.map((message) => plain(message));
   const facts = factsOf(fields, lines.timeMs);
   const drafts = draftsOfChat(spokenIn(fields, list), facts);
@@ -139,26 +189,23 @@ function addTurn(
   const isSame = isText ? printableJson(chat) === found : isDeepStrictEqual(chat, found);
   const ids = drafts.map((draft, place) => {
     const isLast = place > 0 && place === drafts.length - 1;
-    return lines.add(draft, isLast ? facts.endMs : facts.startMs);
+    return lines.add(draft, isLast ? facts.endMs : facts.startMs, id);
   });
   const own = isNested && "messages" in fields ? { ...fields, messages: null } : fields;
   const asFound = list !== undefined && isSame ? {} : { messages: found ?? null };
   const data = { targetId: ids[0] ?? "", fields: own, isWhole: true, ...asFound };
-  lines.add({ type: "custom", customType: turnNoteType, data }, lines.timeMs);
+  lines.add({ type: "custom", customType: turnNoteType, data }, lines.timeMs, id);
 }
 
 /** The messages, beginning with one of the user, as turns of a log do. */
-export function spokenIn(
-  fields: JsonObject,
-  list: readonly JsonObject[] | undefined,
-): JsonObject[] {
+function spokenIn(fields: JsonObject, list: readonly JsonObject[] | undefined): JsonObject[] {
   if (list?.[0]?.["role"] === "user") return [...list];
   const result = textOf(fields["result"]);
   const answer = result === "" ? [] : [{ role: "assistant", content: result }];
   return [{ role: "user", content: textOf(fields["input"]) }, ...(list ?? answer)];
 }
 
-export function factsOf(
+function factsOf(
   { model, timestamp, duration_ms: duration, tokens, cost }: JsonObject,
   beforeMs: number,
 ): TurnFacts {
@@ -177,7 +224,7 @@ export function factsOf(
 
 const dateMsMax = 8.64e15;
 
-export function plain(found: object): JsonObject {
+function plain(found: object): JsonObject {
   // Decoding boundary: it was read as JSON.
   return found as unknown as JsonObject;
 }

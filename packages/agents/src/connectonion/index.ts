@@ -1,8 +1,9 @@
 /** `@branchlog/agents/connectonion`: the YAML documents of ConnectOnion. */
-export { createConnectonion, isConnectonion, openConnectonion } from "./connectonion-session.ts";
+export { createConnectonion, openConnectonion } from "./connectonion-session.ts";
+export { isConnectonion } from "./document-head.ts";
+export type { ConnectonionOptions } from "./document-head.ts";
 export type {
   AppendedTurn,
-  ConnectonionOptions,
   ConnectonionSession,
   CreateConnectonionOptions,
 } from "./connectonion-session.ts";
@@ -23,7 +24,6 @@ export type {
   TurnSummary,
   TurnTotals,
 } from "./session-turns.ts";
-export { connectonionEntries } from "./document-entries.ts";
 export { importConnectonion } from "./import-log.ts";
 export type { ImportConnectonionOptions, ImportedLog } from "./import-log.ts";
 export { exportConnectonion } from "./export-log.ts";

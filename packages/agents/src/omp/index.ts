@@ -25,8 +25,6 @@ export { getLatestCompactionEntry } from "../pi/entry-arrays.ts";
 export { convertToLlm } from "./llm-messages.ts";
 export type {
   LlmMessage,
-  BlobOptions,
-  BlobProblem,
   BranchSummaryEntry,
   CompactionEntry,
   CustomEntry,
@@ -37,7 +35,8 @@ export type {
   SessionMessageEntry,
   ThinkingLevelChangeEntry,
 } from "@branchlog/core/entries";
-export { resolveBlobs } from "@branchlog/core/entries";
+export { resolveBlobs } from "./resolve-blobs.ts";
+export type { BlobOptions, BlobProblem } from "./resolve-blobs.ts";
 export {
   CURRENT_SESSION_VERSION,
   loadEntriesFromFile,

@@ -84,6 +84,8 @@ export type { PathSettings, DiagnosticKind } from "@branchlog/core/types";
 export { BranchlogError, isBranchlogError } from "@branchlog/core";
 export type { ErrorFacts } from "@branchlog/core/errors";
 export type { DivergedListener } from "./manager-position.ts";
+export { fileOperations } from "./file-operations.ts";
+export type { FileOperations } from "./file-operations.ts";
 export { computeSystemMessage } from "./system-message.ts";
 export { forkLines } from "./whole-session.ts";
 export { settledEntries } from "./lazy-entry.ts";

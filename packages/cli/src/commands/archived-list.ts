@@ -9,13 +9,20 @@ import { oneLine } from "../text/clean-text.ts";
 import { countText, isoTime, sizeText, whenText } from "../text/quantities.ts";
 import { recordLine } from "../text/records.ts";
 import { titleOf } from "../text/session-text.ts";
-import type { ListCommandOptions } from "./list.ts";
 
 const idUnits = 8;
 const titleUnitsMax = 60;
 
+interface ArchivedListOptions {
+  readonly json: boolean;
+  readonly agents: readonly string[] | undefined;
+  /** See `sinceMs`. */
+  readonly changedSince: string | undefined;
+  readonly limit: number | undefined;
+}
+
 export async function archivedList(
-  { json, agents, changedSince, limit }: ListCommandOptions,
+  { json, agents, changedSince, limit }: ArchivedListOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
   const { out, err } = io;

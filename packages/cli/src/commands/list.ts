@@ -1,12 +1,6 @@
 /** `branchlog list`: sessions of every agent by working directory, forks under parents. */
 import { findSessions, knownPlaces, sessionGroups } from "@branchlog/library";
-import type {
-  FoundSessions,
-  ListedSession,
-  GroupedSession,
-  ListedDocument,
-  SessionGroup,
-} from "@branchlog/library";
+import type { ListedSession, GroupedSession, SessionGroup } from "@branchlog/library";
 import type { ListingStore } from "@branchlog/core/types";
 import { latestStored } from "@branchlog/library/catalogs";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
@@ -73,9 +67,9 @@ export async function listCommand(
       signal,
     }),
   );
-  const groups = sessionGroups(shownOf(found, options))
+  const groups = sessionGroups(shownOf(found.sessions, options))
     .map((group) => (only === undefined ? group : onlySession(group, only)))
-    .filter(({ sessions, agents }) => sessions.length + agents.length > 0);
+    .filter(({ sessions }) => sessions.length > 0);
   await writeGroups(groups, found.knownIds, options, io);
   if (only === undefined) await writeUnlisted(found.unlisted, json, io);
   if (groups.length === 0) await writeNone(options, io);
@@ -104,7 +98,7 @@ async function listStored(
   let [page, count]: [ListedSession[], number] = [[], 0];
   const show = async (): Promise<void> => {
     await progress.hide();
-    const groups = sessionGroups({ sessions: page, agents: [] });
+    const groups = sessionGroups(page);
     const isNext = count > page.length && out.isTerminal && !options.json;
     if (isNext) await out.write("\n");
     await writeGroups(
@@ -156,43 +150,22 @@ async function writeNone(options: ListCommandOptions, { err }: CommandIo): Promi
 }
 
 async function writeJson(groups: readonly SessionGroup[], io: CommandIo): Promise<void> {
-  for (const { sessions, agents } of groups) {
+  for (const { sessions } of groups) {
     io.signal.throwIfAborted();
     for (const session of sessions) await writeJsonLine(io.out, sessionJson(session));
-    for (const agent of agents) await writeJsonLine(io.out, agentJson(agent));
   }
 }
 
 function shownOf(
-  { sessions, agents }: FoundSessions,
-  { sort, limit = Infinity }: ListCommandOptions,
-): Pick<FoundSessions, "sessions" | "agents"> {
-  const sorted = sortedSessions(sessions, sort);
-  if (sort === "modified") return latestOf(sorted, agents, limit);
-  // An agent of ConnectOnion has no place in the other orders.
-  const shown = sorted.slice(0, limit);
-  return { sessions: shown, agents: agents.slice(0, limit - shown.length) };
-}
-
-/** Of both, which are each the latest first. */
-function latestOf(
   sessions: readonly ListedSession[],
-  agents: readonly ListedDocument[],
-  limit: number,
-): Pick<FoundSessions, "sessions" | "agents"> {
-  const latest = [...sessions, ...agents]
-    .toSorted((one, other) => other.modifiedMs - one.modifiedMs)
-    .slice(0, limit);
-  const shown = new Set<ListedSession | ListedDocument>(latest);
-  return {
-    sessions: sessions.filter((one) => shown.has(one)),
-    agents: agents.filter((one) => shown.has(one)),
-  };
+  { sort, limit }: ListCommandOptions,
+): readonly ListedSession[] {
+  return sortedSessions(sessions, sort).slice(0, limit);
 }
 
 function onlySession({ cwd, sessions }: SessionGroup, path: string): SessionGroup {
   const found = sessions.filter(({ session }) => session.path === path);
-  return { cwd, sessions: found.map((one) => ({ ...one, depth: 0 })), agents: [] };
+  return { cwd, sessions: found.map((one) => ({ ...one, depth: 0 })) };
 }
 
 /** A session in `--json`. */
@@ -216,12 +189,4 @@ function sessionJson({ session, depth, parent }: GroupedSession): object {
     depth,
     parent: parent && { reference: parent.reference, path: parent.session?.path ?? null },
   };
-}
-
-/** A ConnectOnion file in `--json`. */
-function agentJson(agent: ListedDocument): object {
-  const { path, name, cwd, turnCount, updated, sizeBytes } = agent;
-  const modified = new Date(agent.modifiedMs).toISOString();
-  const format = "connectonion";
-  return { kind: "agent", path, name, cwd, agent: format, turnCount, updated, modified, sizeBytes };
 }

@@ -1,8 +1,7 @@
 /** `branchlog search`: searches the sessions of every agent and prints each hit as it is found. */
-import { isBranchlogError } from "@branchlog/core";
 import { knownPlaces, searchSessions } from "@branchlog/library";
 import type { BranchlogError } from "@branchlog/core";
-import type { SearchHit, SearchedDocument, SearchedKind } from "@branchlog/library";
+import type { SearchHit, SearchedKind } from "@branchlog/library";
 import { shownNowMs, writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../session-path.ts";
@@ -58,7 +57,7 @@ export async function searchCommand(
     ? (await import("../archived-session.ts")).archivedHits(query, filters, io)
     : searchSessions(await searchedPlace(place, signal), query, {
         ...filters,
-        documents: (file) => documentAt(file, unread),
+        onUnread: (reason) => unread.push(reason),
         onUnlisted: (path) => unlisted.push(path),
         onProgress: ({ searched, total }) => progress.show(searched, total),
       });
@@ -95,22 +94,6 @@ async function searchedPlace(
 ): Promise<Parameters<typeof searchSessions>[0]> {
   if (place === undefined) return knownPlaces();
   return isAddress(place) ? addressedPlace(place) : [await sessionPath(place, signal)];
-}
-
-/** The errors of damaged documents go to `unread`. */
-async function documentAt(
-  path: string,
-  unread: BranchlogError[],
-): Promise<SearchedDocument | undefined> {
-  // Loaded on demand: a YAML parser would delay the start.
-  const { connectonionEntries } = await import("@branchlog/agents/connectonion");
-  try {
-    return await connectonionEntries(path);
-  } catch (error) {
-    if (!isBranchlogError(error)) throw error;
-    unread.push(error);
-    return undefined;
-  }
 }
 
 function headingOf(path: string, isFirst: boolean, { out }: CommandIo): string {

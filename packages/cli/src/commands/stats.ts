@@ -3,7 +3,7 @@ import { realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { knownPlaces } from "@branchlog/library";
 import { usageStatistics } from "@branchlog/tools";
-import type { SpentGrouping, StatisticsOptions, UsageStatistics } from "@branchlog/tools";
+import type { SpentGrouping, UsageStatistics } from "@branchlog/tools";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { ProgressLine } from "../progress.ts";
@@ -38,7 +38,6 @@ export async function statsCommand(options: StatsOptions, io: CommandIo): Promis
       agents: options.agents,
       sinceMs: sinceMs(options.changedSince, io.now()),
       catalog: options.noSave ? "read" : "auto",
-      documents: documentAt,
       onProgress: ({ searched, total }) => progress.show(searched, total),
       signal: io.signal,
     }),
@@ -70,12 +69,6 @@ async function placesOf(
   }
   return { places: [path] };
 }
-
-const documentAt: StatisticsOptions["documents"] = async (path) => {
-  // Loaded on demand: a YAML parser would delay the start.
-  const { connectonionEntries } = await import("@branchlog/agents/connectonion");
-  return connectonionEntries(path);
-};
 
 async function writeJson(
   found: UsageStatistics,

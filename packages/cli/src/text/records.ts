@@ -2,7 +2,7 @@
  * What commands print for programs: a record a line, its fields separated by tabs, nothing cut,
  * times in ISO 8601, and an absent field empty. docs/cli.md names the fields of each command. Pure.
  */
-import type { ListedSession, SearchHit, ListedDocument } from "@branchlog/library";
+import type { ListedSession, SearchHit } from "@branchlog/library";
 import type { AnyEntry } from "@branchlog/core/entries";
 import { agentOf } from "../session-filter.ts";
 import type { Counts, SessionInfo } from "../session-info.ts";
@@ -62,13 +62,6 @@ export function hitRecord(hit: SearchHit): string {
 /** `id, agent, time, messages, bytes, title, working directory, path`. */
 export function sessionRecord(session: ListedSession, cwd: string): string {
   return recordLine(sessionFields(session, cwd));
-}
-
-/** Of a ConnectOnion file; turns for messages, and no id. */
-export function documentRecord(agent: ListedDocument): string {
-  const { modifiedMs, turnCount, sizeBytes, name, cwd, path } = agent;
-  const time = isoTime(modifiedMs);
-  return recordLine(["", "connectonion", time, turnCount, sizeBytes, name, cwd, path]);
 }
 
 /** What happened, and the fields of {@link sessionRecord}. */

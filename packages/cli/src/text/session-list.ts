@@ -3,18 +3,13 @@
  * as much of each id as names it; for programs a record each. Pure.
  */
 import { basename } from "node:path";
-import type {
-  ListedTranscript,
-  GroupedSession,
-  ListedDocument,
-  SessionGroup,
-} from "@branchlog/library";
+import type { ListedTranscript, GroupedSession, SessionGroup } from "@branchlog/library";
 import { agentOf } from "../session-filter.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { displayWidth, fitted, padded } from "./display-width.ts";
 import { ageText, countText, sizeText } from "./quantities.ts";
-import { documentRecord, sessionRecord } from "./records.ts";
+import { sessionRecord } from "./records.ts";
 import { titleOf } from "./session-text.ts";
 
 export interface ListTextOptions {
@@ -74,11 +69,8 @@ function headingOf({ cwd }: SessionGroup): string {
   return cwd === "" ? "(no working directory)" : oneLine(cwd, 400);
 }
 
-function rowsOf({ sessions, agents }: SessionGroup, options: ListTextOptions): readonly Row[] {
-  return [
-    ...sessions.map((session) => sessionRow(session, options)),
-    ...agents.map((agent) => documentRow(agent, options)),
-  ];
+function rowsOf({ sessions }: SessionGroup, options: ListTextOptions): readonly Row[] {
+  return sessions.map((session) => sessionRow(session, options));
 }
 
 function sessionRow(
@@ -124,15 +116,6 @@ function modelText(transcript: ListedTranscript | undefined): string {
   return `${oneLine(model, 30)}${others.length > 0 ? ` +${others.length}` : ""}`;
 }
 
-function documentRow(agent: ListedDocument, { nowMs, columns }: ListTextOptions): Row {
-  const size = columns >= wideColumns ? sizeText(agent.sizeBytes) : "";
-  const turns = columns >= usualColumns ? countText(agent.turnCount, "turn") : "";
-  const name = columns >= narrowColumns ? "connectonion" : "";
-  const facts = [ageText(nowMs - agent.modifiedMs), turns, size, "", "", name];
-  const title = oneLine(agent.name, 400);
-  return { indent: "  ", title, facts, id: "", idUnits: 0, note: undefined };
-}
-
 function rowText(
   { indent, title, facts, id, idUnits, note }: Row,
   layout: { readonly widths: readonly number[]; readonly id: number; readonly title: number },
@@ -157,9 +140,8 @@ function idText(shown: string, units: number, style: Style): string {
 }
 
 export function listRecords(groups: readonly SessionGroup[]): string {
-  const records = groups.flatMap(({ cwd, sessions, agents }) => [
-    ...sessions.map(({ session }) => sessionRecord(session, cwd)),
-    ...agents.map((agent) => documentRecord(agent)),
-  ]);
+  const records = groups.flatMap(({ cwd, sessions }) =>
+    sessions.map(({ session }) => sessionRecord(session, cwd)),
+  );
   return records.join("");
 }

@@ -7,7 +7,8 @@ import { BranchlogError } from "../errors.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import type { AppendFailure, AppendVerification } from "../log/commit.ts";
-import type { AppendPlan, PlannedCall, PlannedEntry } from "./plan.ts";
+import type { AppendPlan, PlannedCall } from "./plan.ts";
+import type { PlannedEntry } from "./planned-log.ts";
 import type { AppendRequest } from "./request.ts";
 
 export interface WrittenLog {

@@ -7,7 +7,7 @@ import type { Steps } from "@branchlog/streaming";
 import { ompEntryIdLength } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { copyAdvice } from "../dialects/agent.ts";
-import type { TranscriptFormat } from "../dialects/agent.ts";
+import type { SessionOwner } from "../dialects/agent.ts";
 import { divergenceText } from "../entries/divergence.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { danglingText } from "../entries/references.ts";
@@ -27,7 +27,8 @@ import { uncertainCalls, unreachableIds } from "./append-result.ts";
 import type { AppendOutcome, AppendResult, WrittenLog } from "./append-result.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
 import { movesLeaf, planGroup } from "./plan.ts";
-import type { AppendTarget, PlannedAppend, PlannedCall, PlannedEntry } from "./plan.ts";
+import type { PlannedAppend, PlannedCall } from "./plan.ts";
+import type { AppendTarget, PlannedEntry } from "./planned-log.ts";
 import { ReadMarks } from "./read-marks.ts";
 import { bytesOf, dependsOnOthers } from "./request.ts";
 import type { AppendCall, AppendRequest, RequestedLog } from "./request.ts";
@@ -112,8 +113,8 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
 
   requireWritable(): void {
     const { path, settings } = this;
-    const { format } = this.log.state.indexer;
-    if (format !== undefined) throw foreignLog(path, format);
+    const { owner } = this.log;
+    if (owner !== undefined) throw foreignLog(path, owner);
     if (settings.access === "read") {
       const message = `${path} is open for reading. Open it with access "append" to write to it.`;
       throw new BranchlogError("ERR_READ_ONLY", message, { path });
@@ -269,7 +270,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   }
 }
 
-function foreignLog(path: string, { noun }: TranscriptFormat): BranchlogError {
+function foreignLog(path: string, { noun }: SessionOwner): BranchlogError {
   const message =
     `${path} is ${noun}, which only that agent writes to. It was left as it is. ` + copyAdvice;
   return new BranchlogError("ERR_READ_ONLY", message, { path });

@@ -4,9 +4,7 @@
  * affect the others. Pure: reads the index and returns lines.
  */
 import { nearestName } from "@branchlog/streaming";
-import type { Divergence } from "../entries/divergence.ts";
 import { spliceDraft, splicedEntry } from "../entries/encode-entry.ts";
-import type { SessionEntry } from "../entries/entry-types.ts";
 import { danglingText } from "../entries/references.ts";
 import type { Reference } from "../entries/references.ts";
 import { BranchlogError } from "../errors.ts";
@@ -14,16 +12,9 @@ import type { IndexTable } from "../index-table/index-table.ts";
 import { divergenceAt, goneText } from "./diverged-leaf.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
 import { PlannedLog } from "./planned-log.ts";
+import type { AppendTarget, PlannedEntry, PlannedLeaf } from "./planned-log.ts";
 import type { AppendCall, AppendItem, AppendRequest, ParentChoice } from "./request.ts";
 import { parentAfter, planRetry } from "./retry.ts";
-
-export interface AppendTarget {
-  readonly path: string;
-  readonly index: IndexTable;
-  readonly tailId: string | null;
-  mintEntryId(): string;
-  entrySync(id: string): SessionEntry | undefined;
-}
 
 /** What the owner of an appender knows of the log. */
 export interface KnownRows {
@@ -88,20 +79,6 @@ function startingLeafId(
   return isLost ? tailId : id;
 }
 
-export interface PlannedEntry {
-  readonly id: string;
-  readonly parentId: string | null;
-  /** The line to write; null for a retry of what the log holds already. */
-  readonly line: Buffer | null;
-  readonly attachedTo: "leaf" | "tail" | "entry";
-  readonly leafId: string | null;
-  /** Set if other writers had continued from the same leaf, unknown to the session. */
-  readonly diverged: Divergence | undefined;
-  readonly dangling: Reference | undefined;
-  /** As decoding its line gives it; undefined: only that does. */
-  readonly entry: SessionEntry | undefined;
-}
-
 export function movesLeaf({ id, leafId, line }: PlannedEntry): boolean {
   return line !== null && leafId === id;
 }
@@ -138,11 +115,6 @@ function planAppend(
     entries.push(planEntry(log, { ...item, parent }, othersAppended, leaf));
   }
   return { entries, leafId: leaf.id };
-}
-
-export interface PlannedLeaf {
-  id: string | null;
-  diverged: Divergence | undefined;
 }
 
 function startingLeaf(

@@ -1,8 +1,37 @@
 /** A log as if the entries that were planned so far were in it. */
-import type { EncodedDraft } from "../entries/encode-entry.ts";
+import type { EncodedDraft } from "../entries/entry-draft.ts";
+import type { Divergence } from "../entries/divergence.ts";
+import type { SessionEntry } from "../entries/entry-types.ts";
+import type { Reference } from "../entries/references.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { isOnPath } from "../index-table/tree-walk.ts";
-import type { AppendTarget, PlannedEntry } from "./plan.ts";
+
+export interface AppendTarget {
+  readonly path: string;
+  readonly index: IndexTable;
+  readonly tailId: string | null;
+  mintEntryId(): string;
+  entrySync(id: string): SessionEntry | undefined;
+}
+
+export interface PlannedEntry {
+  readonly id: string;
+  readonly parentId: string | null;
+  /** The line to write; null for a retry of what the log holds already. */
+  readonly line: Buffer | null;
+  readonly attachedTo: "leaf" | "tail" | "entry";
+  readonly leafId: string | null;
+  /** Set if other writers had continued from the same leaf, unknown to the session. */
+  readonly diverged: Divergence | undefined;
+  readonly dangling: Reference | undefined;
+  /** As decoding its line gives it; undefined: only that does. */
+  readonly entry: SessionEntry | undefined;
+}
+
+export interface PlannedLeaf {
+  id: string | null;
+  diverged: Divergence | undefined;
+}
 
 export class PlannedLog {
   readonly target: AppendTarget;

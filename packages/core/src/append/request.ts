@@ -9,10 +9,9 @@ import {
 import { translationTo } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { encodeDraft } from "../entries/encode-entry.ts";
-import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
-import { requireFields, requireMessage } from "../entries/entry-draft.ts";
+import type { DraftTranslation, EncodedDraft } from "../entries/entry-draft.ts";
+import { requireFields, requireMessage, requireNamedType } from "../entries/draft-checks.ts";
 import type { AnyDraft } from "../entries/entry-draft.ts";
-import { requireNamedType } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Ports } from "../platform/ports.ts";
 import type { AppendAllOptions, AppendOptions, OnDiverged } from "./append-options.ts";

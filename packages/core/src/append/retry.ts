@@ -3,12 +3,11 @@ import { isDeepStrictEqual } from "node:util";
 import { decodeLine } from "@branchlog/streaming";
 import { divergedFrom, divergenceKey } from "../entries/divergence.ts";
 import { spliceDraft } from "../entries/encode-entry.ts";
-import type { EncodedDraft } from "../entries/encode-entry.ts";
+import type { EncodedDraft } from "../entries/entry-draft.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
 import { countOfOthers } from "./diverged-leaf.ts";
-import type { PlannedEntry, PlannedLeaf } from "./plan.ts";
-import type { PlannedLog } from "./planned-log.ts";
+import type { PlannedEntry, PlannedLeaf, PlannedLog } from "./planned-log.ts";
 import type { AppendItem, ParentChoice } from "./request.ts";
 
 /** Whether the entry with that id, in the log or planned, says the same as this draft. */

@@ -9,7 +9,7 @@ import { isEmptyLinks, relinkLine } from "../dialects/object-members.ts";
 import type { NewLinks } from "../dialects/object-members.ts";
 import { AnswerJoiner } from "../entries/answers.ts";
 import { spliceDraft } from "../entries/encode-entry.ts";
-import type { EncodedDraft } from "../entries/encode-entry.ts";
+import type { EncodedDraft } from "../entries/entry-draft.ts";
 import type { KnownDraft } from "../entries/entry-draft.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { rowFlags } from "../index-table/row-table.ts";

@@ -147,10 +147,10 @@ export async function writeBranch(
 
 /** Beside the source. Throws for a transcript: its directory is another agent's. */
 function directoryOfForks({ path, log }: Engine): string {
-  const { format } = log.state.indexer;
-  if (format === undefined) return dirname(path);
+  const { owner } = log;
+  if (owner === undefined) return dirname(path);
   const message =
-    `${path} is ${format.noun}: nothing is created beside it. Say where the ` +
+    `${path} is ${owner.noun}: nothing is created beside it. Say where the ` +
     "fork goes, with target, or -o.";
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message, { path });
 }

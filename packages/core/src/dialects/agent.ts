@@ -25,6 +25,7 @@ export interface Agent {
   renamedDirectory?(name: string, from: string, to: string): string | undefined;
   /** Undefined: its sessions are in a dialect of the engine's own, which also writes them. */
   readonly transcripts?: TranscriptFormat;
+  readonly documents?: DocumentFormat;
 }
 
 export interface ResumedSession {
@@ -33,12 +34,31 @@ export interface ResumedSession {
   readonly path: string;
 }
 
-/** Files of JSON lines that only their agent writes. */
-export interface TranscriptFormat {
-  /** The name of its agent. */
+/** Who alone writes a session. */
+export interface SessionOwner {
+  /** The name of the agent. */
   readonly agent: string;
   /** What a sentence calls such a file, with its article. */
   readonly noun: string;
+}
+
+/** Files that hold a whole session each, in another form than JSON lines. */
+export interface DocumentFormat extends SessionOwner {
+  /** Whether a file is one, by its name and its first bytes; false if it cannot be read. */
+  recognises(path: string): boolean;
+  /** Whether a file may be one, by its name alone. */
+  mayBe(name: string): boolean;
+  /** Whether a directory holds such files, which others with that name are not in. */
+  isPlace(directory: string): boolean;
+  /**
+   * The lines of a log of version 3 that says the same. What has not changed in the document has
+   * the same lines. Rejects with a `BranchlogError` for a damaged document.
+   */
+  toLog(path: string): Promise<Buffer>;
+}
+
+/** Files of JSON lines. */
+export interface TranscriptFormat extends SessionOwner {
   /** Whether a record is one of its own. */
   recognises(record: JsonObject): boolean;
   /** Fields presumed in the unread part of a record, so that its beginning is recognised, too. */
@@ -89,6 +109,23 @@ export function agentNamed(name: string): Agent | undefined {
 
 export function transcriptFormats(): readonly TranscriptFormat[] {
   return registeredAgents().flatMap(({ transcripts }) => transcripts ?? []);
+}
+
+function documentFormats(): readonly DocumentFormat[] {
+  return registeredAgents().flatMap(({ documents }) => documents ?? []);
+}
+
+/** Undefined: no agent has such documents. */
+export function documentFormatOf(path: string): DocumentFormat | undefined {
+  return documentFormats().find((format) => format.mayBe(path) && format.recognises(path));
+}
+
+export function mayBeDocument(name: string): boolean {
+  return documentFormats().some((format) => format.mayBe(name));
+}
+
+export function isDocumentPlace(directory: string): boolean {
+  return documentFormats().some((format) => format.isPlace(directory));
 }
 
 /** Undefined: the record is of no known transcript. */

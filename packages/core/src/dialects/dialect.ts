@@ -3,7 +3,7 @@
  * are written in the dialect of their log; each entry is read in its own. Pure.
  */
 import type { JsonObject } from "@branchlog/streaming";
-import type { DraftFields, DraftTranslation } from "../entries/encode-entry.ts";
+import type { DraftFields, DraftTranslation } from "../entries/entry-draft.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { ompEntryTypes } from "../entries/omp-entry-types.ts";
 import { mainRole, modelReference, roleModelType } from "./model-reference.ts";

@@ -6,13 +6,12 @@
 import type { JsonObject } from "@branchlog/streaming";
 import { invalidArgument } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
-import type { AnyDraft } from "./entry-draft.ts";
+import type { AnyDraft, ContentForm, DraftTranslation, EncodedDraft } from "./entry-draft.ts";
 import { divergenceKey } from "./divergence.ts";
 import { isKnownEntryType } from "./entry-types.ts";
 import { plainObjectCopy } from "./plain-copy.ts";
 import type { SessionEntry, SessionHeader } from "./entry-types.ts";
 import { referencesOf } from "./references.ts";
-import type { Reference } from "./references.ts";
 
 /**
  * `JSON.stringify(fields)` of an object.
@@ -85,36 +84,6 @@ function defineOwn(fields: object, key: string, value: unknown): void {
   const traits = { value, enumerable: true, configurable: true, writable: true };
   Object.defineProperty(fields, key, traits);
 }
-
-/** The bytes of a draft, without id and parent. */
-export interface EncodedDraft {
-  readonly type: string;
-  /** Of a message that has one. */
-  readonly role: string | undefined;
-  /** Of a message with content. */
-  readonly content: ContentForm | undefined;
-  /** The line up to the key `id`, its comma included. */
-  readonly before: Buffer;
-  /** The line from the comma behind `parentId`, without the newline. */
-  readonly after: Buffer;
-  /** Offset in `after` of the entry's own id, as a JSON string; -1: nowhere. */
-  readonly ownIdAt: number;
-  /** As given; also in `after`. */
-  readonly timestamp: string;
-  readonly references: readonly Reference[];
-  /** Its members but type, id, parentId and timestamp; undefined if they have to be parsed. */
-  readonly copy: JsonObject | undefined;
-}
-
-export type ContentForm = "a text" | "a list" | "another value";
-
-export interface DraftFields {
-  readonly type: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-/** Pure: it sees copies of the caller's fields. */
-export type DraftTranslation = (draft: DraftFields) => DraftFields;
 
 /** The keys behind the envelope, in pi's order, with those of omp in its order. */
 const payloadKeys: { readonly [T in SessionEntry["type"]]: readonly string[] } = {
@@ -235,22 +204,6 @@ export function splicedEntry(
 /** As pi writes the entries of extensions. */
 function isPayloadFirst(type: string): boolean {
   return type === "custom" || type === "custom_message";
-}
-
-/**
- * The entry as readers of the log get it, sharing nothing with the draft.
- *
- * @throws As {@link encodeDraft} and {@link spliceDraft}.
- */
-export function entryFromDraft(
-  draft: AnyDraft,
-  id: string,
-  parentId: string | null,
-  timestamp: string,
-): SessionEntry {
-  const line = spliceDraft(encodeDraft(draft, timestamp), id, parentId);
-  // Decoding boundary: the line was made from a draft, whose fields are those of its entry.
-  return guardEncoding("The entry", () => JSON.parse(line.toString()) as SessionEntry);
 }
 
 interface DraftParts {

@@ -3,9 +3,6 @@
  * or with missing fields, are returned as stored; see {@link isKnownEntry}. Undefined keys are
  * absent on disk.
  */
-import { nearestName } from "@branchlog/streaming";
-import { invalidArgument, shown } from "../argument-checks.ts";
-import type { DraftFields } from "./encode-entry.ts";
 import type {
   AgentMessage,
   ContentBlock,
@@ -13,7 +10,6 @@ import type {
   Usage,
   UserContent,
 } from "./message-types.ts";
-import { isOmpEntryType, ompEntryTypes } from "./omp-entry-types.ts";
 
 /** The first record of a log, not part of the tree. Unknown keys are kept. */
 export interface SessionHeader {
@@ -53,7 +49,7 @@ export interface SessionEntryBase {
 /** A message of the conversation. Since v1. */
 export interface SessionMessageEntry extends SessionEntryBase {
   readonly type: "message";
-  /** As stored: may have an unknown role, see `isKnownMessage`. */
+  /** As stored: may have an unknown role. */
   readonly message: AgentMessage;
 }
 
@@ -233,32 +229,4 @@ export function isKnownEntryType(type: string): type is SessionEntry["type"] {
 /** Whether the type is one of {@link SessionEntry}; the other fields are not checked. */
 export function isKnownEntry(entry: AnyEntry): entry is SessionEntry {
   return isKnownEntryType(entry.type);
-}
-
-// Named types: those of pi and omp, and any in a namespace. No model sees entries of other types,
-// as with a misspelt type, which is therefore refused before it is stored.
-
-/** A namespace, a colon, and a name. */
-const namespacedForm = /^[^:]+:./su;
-
-export function isNamedType(type: string): boolean {
-  return isKnownEntryType(type) || isOmpEntryType(type) || namespacedForm.test(type);
-}
-
-/** Undefined if no known type is similar. */
-export function nearestType(type: string): string | undefined {
-  return nearestName(type, [...knownEntryTypes, ...ompEntryTypes]);
-}
-
-/** @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the nearest type. */
-export function requireNamedType(draft: DraftFields): DraftFields {
-  const { type } = draft;
-  if (isNamedType(type)) return draft;
-  const nearest = nearestType(type);
-  const meant = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
-  throw invalidArgument(
-    `The type of entry ${shown(type)} is unknown; nothing was written.${meant} ` +
-      'A type of your own needs a namespace, as "x:note" has, or allowUnknownType: true ' +
-      "(branchlog append --allow-unknown-type)",
-  );
 }

@@ -1,7 +1,6 @@
 /**
  * The messages of a conversation under pi's names: stored ones, and those that only a context has.
- * Types only: messages of other roles, or with missing fields, are returned as stored; see {@link
- * isKnownMessage}.
+ * Types only: messages of other roles, or with missing fields, are returned as stored.
  */
 
 /** What the user said. Stored since v1. */
@@ -129,34 +128,6 @@ export type AgentMessage =
   | SystemMessage
   | BranchSummaryMessage
   | CompactionSummaryMessage;
-
-/**
- * A message of an unknown role. Not part of {@link AgentMessage}: a `role` of type string would
- * prevent narrowing.
- */
-interface UnknownMessage {
-  readonly role: string;
-  readonly [key: string]: unknown;
-}
-
-/** Any message as stored. */
-export type AnyMessage = AgentMessage | UnknownMessage;
-
-const knownRoles = {
-  user: true,
-  assistant: true,
-  toolResult: true,
-  bashExecution: true,
-  custom: true,
-  system: true,
-  branchSummary: true,
-  compactionSummary: true,
-} satisfies Record<AgentMessage["role"], true>;
-
-/** Checks only the role. */
-export function isKnownMessage(message: AnyMessage): message is AgentMessage {
-  return Object.hasOwn(knownRoles, message.role);
-}
 
 // Content blocks, token counts and levels, under pi's names; never checked against these types.
 // Fields are read-only, arrays are not, so that messages can be passed to code typed against pi.

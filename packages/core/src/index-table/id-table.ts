@@ -3,8 +3,7 @@
  * eight lower-case hex digits, pi's form, are one 32-bit word, all others bytes in an arena.
  */
 import { randomBytes } from "node:crypto";
-import { grownCapacity, grown } from "./row-table.ts";
-import { SavedPages, noPages, roomFor, savedColumn } from "./saved-pages.ts";
+import { SavedPages, grown, grownCapacity, noPages, roomFor, savedColumn } from "./saved-pages.ts";
 import type { PagedColumn, SavedColumn } from "./saved-pages.ts";
 
 /** A fuller table has more collisions, each of which reads another part of memory. */

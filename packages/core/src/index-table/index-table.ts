@@ -5,11 +5,11 @@
  */
 import { pause } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
-import { grownCapacity, grown, KindTable, RowTable, rowFlags } from "./row-table.ts";
+import { KindTable, RowTable, rowFlags } from "./row-table.ts";
 import { IdTable } from "./id-table.ts";
 import type { SavedIds } from "./id-table.ts";
 import type { Kind, RowFacts, SavedRows } from "./row-table.ts";
-import { SavedPages, noPages, roomFor, savedColumn } from "./saved-pages.ts";
+import { SavedPages, grown, grownCapacity, noPages, roomFor, savedColumn } from "./saved-pages.ts";
 import type { Bounds, PagedColumn, SavedColumn } from "./saved-pages.ts";
 
 export class IndexTable {

@@ -23,24 +23,15 @@ import { legacyEntryId } from "../dialects/migrate-line.ts";
 import { modelRole } from "../dialects/model-reference.ts";
 import { recordsBesideDebris } from "../dialects/transcript-records.ts";
 import type { Transcript } from "../dialects/transcript.ts";
-import type { SessionHeader } from "../entries/entry-types.ts";
 import { headBytesMax, headLinesMax } from "../limits.ts";
 import { DiagnosticLog, findingAt } from "./diagnostics.ts";
 import type { SavedDiagnostics } from "./diagnostics.ts";
 import { rootHandle, rowFlags, LineMap } from "./row-table.ts";
 import { TranscriptIndexer } from "./transcript-indexer.ts";
-import type { SavedTranscript } from "./transcript-indexer.ts";
+import type { IndexedHeader, LinePlace, SavedTranscript } from "./transcript-indexer.ts";
 import { IndexTable } from "./index-table.ts";
 import type { RestoredIndex, SavedIndex } from "./index-table.ts";
 import type { Kind, SavedLines, RowFacts } from "./row-table.ts";
-
-export interface IndexedHeader {
-  readonly header: SessionHeader;
-  readonly version: number;
-  readonly offset: number;
-  readonly length: number;
-  readonly lineNumber: number;
-}
 
 interface LogIndexerOptions {
   readonly readLong: (offset: number, length: number) => DecodedLine;
@@ -50,12 +41,6 @@ interface LogIndexerOptions {
 }
 
 type EntryRecord = Extract<LogRecord, { readonly kind: "entry" }>;
-
-export interface LinePlace {
-  readonly offset: number;
-  readonly length: number;
-  readonly lineNumber: number;
-}
 
 /** All but the header itself, which is read again. */
 export interface SavedLog<Index = SavedIndex> {

@@ -3,22 +3,8 @@
  * rows cost tens of megabytes and no garbage. Rows are never removed or reordered.
  */
 import type { IdTable } from "./id-table.ts";
-import { SavedPages, noPages, roomFor, savedColumn } from "./saved-pages.ts";
+import { SavedPages, grown, grownCapacity, noPages, roomFor, savedColumn } from "./saved-pages.ts";
 import type { Bounds, PagedColumn, SavedColumn } from "./saved-pages.ts";
-
-export function grownCapacity(current: number, needed: number): number {
-  return Math.max(needed, Math.ceil(current * 1.5), 16);
-}
-
-export function grown<C extends Float64Array | Int32Array | Uint32Array | Uint8Array>(
-  make: new (length: number) => C,
-  column: C,
-  capacity: number,
-): C {
-  const roomy = new make(capacity);
-  roomy.set(column);
-  return roomy;
-}
 
 /** The handle for "no parent", never that of an id. */
 export const rootHandle = -2;

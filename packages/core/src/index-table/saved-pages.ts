@@ -42,6 +42,20 @@ export function roomFor(count: number): number {
   return count + Math.ceil(count * spareShare) + spareMin;
 }
 
+export function grownCapacity(current: number, needed: number): number {
+  return Math.max(needed, Math.ceil(current * 1.5), 16);
+}
+
+export function grown<C extends Column>(
+  make: new (length: number) => C,
+  column: C,
+  capacity: number,
+): C {
+  const roomy = new make(capacity);
+  roomy.set(column);
+  return roomy;
+}
+
 /** Which elements a column of this log can have. NaN is within any bounds. */
 export interface Bounds {
   readonly min: number;

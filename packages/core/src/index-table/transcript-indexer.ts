@@ -3,12 +3,23 @@ import type { JsonObject } from "@branchlog/streaming";
 import { currentVersion } from "../dialects/header.ts";
 import type { TranscriptFormat } from "../dialects/agent.ts";
 import type { Transcript } from "../dialects/transcript.ts";
+import type { SessionHeader } from "../entries/entry-types.ts";
 import { SavedFields, malformed } from "../entries/saved-fields.ts";
 import type { DiagnosticLog } from "./diagnostics.ts";
 import type { IndexTable } from "./index-table.ts";
-import type { IndexedHeader, LinePlace } from "./log-indexer.ts";
 import { rootHandle } from "./row-table.ts";
 import type { LineMap } from "./row-table.ts";
+
+export interface LinePlace {
+  readonly offset: number;
+  readonly length: number;
+  readonly lineNumber: number;
+}
+
+export interface IndexedHeader extends LinePlace {
+  readonly header: SessionHeader;
+  readonly version: number;
+}
 
 export interface SavedTranscript {
   /** The name of its agent. */

@@ -1,7 +1,10 @@
 /**
  * An immutable list: made without copying, it shares its elements with later versions of the list.
  */
-import type { RowSet } from "./live-tree.ts";
+import type { IntMap } from "./int-map.ts";
+
+/** Ascending. */
+export type RowSet = IntMap<true>;
 
 export interface ListView<T> extends Iterable<T> {
   readonly length: number;

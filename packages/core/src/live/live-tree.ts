@@ -8,7 +8,7 @@ import { envelopeOf, startRows, treeNodes } from "../projections/tree.ts";
 import type { Envelope, TreeView } from "../projections/tree.ts";
 import { IntMap } from "./int-map.ts";
 import { RowListView } from "./list-view.ts";
-import type { ListView } from "./list-view.ts";
+import type { ListView, RowSet } from "./list-view.ts";
 
 /**
  * The tree as it was when it was emitted; as {@link TreeView}, but for the lists. Later entries are
@@ -21,9 +21,6 @@ export interface LiveTree extends Omit<TreeView, "roots"> {
   /** Ids of nodes that are new, or have other children, since the previous tree; null: any. */
   readonly changed: readonly string[] | null;
 }
-
-/** Ascending. */
-export type RowSet = IntMap<true>;
 
 /** Rows remembered for a tree that is not read; beyond, any may have changed. */
 const changedRowsMax = 10_000;

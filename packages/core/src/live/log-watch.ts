@@ -5,7 +5,6 @@
  */
 import { basename, dirname } from "node:path";
 import type { Engine } from "../session/engine.ts";
-import { isBlocking } from "../store/log-store.ts";
 import { poll, watchWithPoll } from "../platform/polled-hints.ts";
 import type { WatchedSession } from "../session/watched-session.ts";
 
@@ -101,7 +100,7 @@ export class LogWatch {
     const engine = this.#watched?.engine;
     if (engine === undefined) return;
     const { stored } = engine.log;
-    if (stored === undefined || isBlocking(stored)) {
+    if (stored === undefined || stored.isBlocking === true) {
       try {
         engine.refreshSync();
         this.#refreshed(live);

@@ -15,7 +15,7 @@ import { checkpointKind } from "../checkpoint/page-file.ts";
 import type { PageFile } from "../checkpoint/page-file.ts";
 import { SumBuilder, compareSums } from "../checkpoint/log-sums.ts";
 import type { LogSums, SumComparison } from "../checkpoint/log-sums.ts";
-import type { IndexedHeader } from "../index-table/log-indexer.ts";
+import type { IndexedHeader } from "../index-table/transcript-indexer.ts";
 import {
   checkpointIdleMs,
   checkpointReadShare,

@@ -15,7 +15,7 @@ import { divergedFrom } from "../entries/divergence.ts";
 import type { Reference } from "../entries/references.ts";
 import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { shown } from "../argument-checks.ts";
-import { isNamedType, nearestType } from "../entries/entry-types.ts";
+import { isNamedType, nearestType } from "../entries/draft-checks.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 
 export class Findings {

@@ -24,7 +24,7 @@ import { headerOf } from "../dialects/log-record.ts";
 import { savedHeader } from "../dialects/transcript.ts";
 import { SavedFields, malformed } from "../entries/saved-fields.ts";
 import type { RestoredIndex } from "../index-table/index-table.ts";
-import type { IndexedHeader } from "../index-table/log-indexer.ts";
+import type { IndexedHeader } from "../index-table/transcript-indexer.ts";
 import type { SavedTranscript } from "../index-table/transcript-indexer.ts";
 import { savedColumn } from "../index-table/saved-pages.ts";
 import { fingerprintBytes } from "../limits.ts";

@@ -10,9 +10,7 @@ import type { IndexTable } from "../index-table/index-table.ts";
 import { commitConflictsMax } from "../limits.ts";
 import { AtomicFile } from "../platform/atomic-file.ts";
 import type { LogFile } from "../platform/log-file.ts";
-import { isBlocking } from "../store/log-store.ts";
 import type {
-  BlockingLog,
   LogLease,
   LostLine,
   StoredAppend,
@@ -27,7 +25,7 @@ import type { ReadOptions } from "./log-state.ts";
 import { TrackedLog } from "./tracked-log.ts";
 
 export interface Replica {
-  readonly stored: StoredLog | BlockingLog;
+  readonly stored: StoredLog;
   /** Private: nothing else writes to the file. */
   readonly ports: Ports;
   /** How far the file has the bytes of the log. */
@@ -35,8 +33,8 @@ export interface Replica {
 }
 
 /** Fetches a log into its file, which it replaces. Throws `ERR_LOG_MISSING`, as the store does. */
-export function* replicate(stored: StoredLog | BlockingLog, ports: Ports): Steps<Replica> {
-  const opened = isBlocking(stored) ? undefined : stored.takeOpened?.();
+export function* replicate(stored: StoredLog, ports: Ports): Steps<Replica> {
+  const opened = stored.takeOpened?.();
   const end = opened?.end ?? (yield* endOf(stored));
   if (end === undefined) throw storedLogMissing(stored.name);
   const file = new AtomicFile(ports, stored.address);
@@ -56,7 +54,7 @@ export function* replicate(stored: StoredLog | BlockingLog, ports: Ports): Steps
 }
 
 export class ReplicatedLog extends TrackedLog {
-  override readonly stored: StoredLog | BlockingLog;
+  override readonly stored: StoredLog;
   readonly #ports: Ports;
   #position: StoredPosition;
   /** Whether others appended between the last two commits here. */
@@ -120,10 +118,7 @@ export class ReplicatedLog extends TrackedLog {
 
   *#flush(): Steps<boolean> {
     const until = this.#position;
-    const isThere = yield* asked<boolean>(this.stored, {
-      later: async (log, signal) => (await log.flush?.(until, signal)) ?? true,
-      now: (log) => log.flushSync(until),
-    });
+    const isThere = yield* io((signal) => this.stored.flush?.(until, signal) ?? true);
     if (!isThere) yield* this.#catchUp();
     return isThere;
   }
@@ -187,7 +182,7 @@ export class ReplicatedLog extends TrackedLog {
   /** Undefined: the store does not do that, or the log is gone. */
   *#lease(work: CommitWork<LinePlan>): Steps<LogLease | undefined> {
     const { stored } = this;
-    if (isBlocking(stored)) return undefined;
+    if (stored.lease === undefined) return undefined;
     let lease: LogLease | undefined;
     const ask = async (): Promise<void> => {
       lease = await stored.lease?.(this.#position);
@@ -229,11 +224,9 @@ export class ReplicatedLog extends TrackedLog {
         if (isRefused(error)) throw error;
       }
     }
-    const ask: Question<StoredAppend> = {
-      later: (log, signal) => log.append(position, bytes, signal),
-      now: (log) => log.appendSync(position, bytes),
-    };
-    return yield* patiently(work, () => attempt(() => asked(this.stored, ask)), failed);
+    const ask = (): Steps<StoredAppend> =>
+      io((signal) => this.stored.append(position, bytes, signal));
+    return yield* patiently(work, () => attempt(ask), failed);
   }
 
   /** Of a log that was set back, as by a failover that lost its last commits. */
@@ -247,10 +240,7 @@ export class ReplicatedLog extends TrackedLog {
   *#reportLost(lines: readonly LostLine[]): Steps<void> {
     if (lines.length === 0) return;
     try {
-      yield* asked<void>(this.stored, {
-        later: async (log) => log.reportLost?.(lines),
-        now: (log) => log.reportLostSync(lines),
-      });
+      yield* io(() => this.stored.reportLost?.(lines));
     } catch (error) {
       // A role that only reads cannot.
       if (!isBranchlogError(error)) throw error;
@@ -356,33 +346,26 @@ function isRefused(error: unknown): boolean {
   return error.code !== "ERR_STORE_UNAVAILABLE" && error.code !== "ERR_APPEND_UNCERTAIN";
 }
 
-interface Question<T> {
-  readonly later: (log: StoredLog, signal: AbortSignal | undefined) => Promise<T>;
-  readonly now: (log: BlockingLog) => T;
-}
-
-function* asked<T>(stored: StoredLog | BlockingLog, { later, now }: Question<T>): Steps<T> {
-  return isBlocking(stored) ? now(stored) : yield* io((signal) => later(stored, signal));
-}
-
-function endOf(stored: StoredLog | BlockingLog): Steps<StoredPosition | undefined> {
-  return asked(stored, {
-    later: (log, signal) => log.end(signal),
-    now: (log) => log.endSync(),
-  });
+function endOf(stored: StoredLog): Steps<StoredPosition | undefined> {
+  return io((signal) => stored.end(signal));
 }
 
 function fetched(
-  stored: StoredLog | BlockingLog,
+  stored: StoredLog,
   from: StoredPosition,
   keep: (bytes: Buffer) => void,
 ): Steps<void> {
-  return asked(stored, {
-    later: async (log, signal) => {
-      for await (const bytes of log.read(from, signal)) keep(bytes);
-    },
-    now: (log) => {
-      for (const bytes of log.readSync(from)) keep(bytes);
-    },
+  return io((signal) => {
+    const pieces = stored.read(from, signal);
+    if (Symbol.asyncIterator in pieces) return eachLater(pieces, keep);
+    for (const bytes of pieces) keep(bytes);
+    return undefined;
   });
+}
+
+async function eachLater(
+  pieces: AsyncIterable<Buffer>,
+  keep: (bytes: Buffer) => void,
+): Promise<void> {
+  for await (const bytes of pieces) keep(bytes);
 }

@@ -4,10 +4,11 @@
  */
 import { portStep, runSync } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
+import type { SessionOwner } from "../dialects/agent.ts";
 import { BranchlogError } from "../errors.ts";
 import { DamagedCheckpoint } from "../index-table/log-indexer.ts";
 import type { LogFile } from "../platform/log-file.ts";
-import type { BlockingLog, StoredLog } from "../store/log-store.ts";
+import type { StoredLog } from "../store/log-store.ts";
 import { isSameFile } from "../platform/ports.ts";
 import type { FileStat } from "../platform/ports.ts";
 import { commitToFile } from "./commit.ts";
@@ -31,7 +32,7 @@ export interface StateRestorer {
 }
 
 export class TrackedLog implements CommitLog, LogInFile {
-  readonly stored?: StoredLog | BlockingLog;
+  readonly stored?: StoredLog;
   readonly #options: ReadOptions;
   readonly #onChange: () => void;
   #state: LogState;
@@ -55,6 +56,11 @@ export class TrackedLog implements CommitLog, LogInFile {
 
   get path(): string {
     return this.file.path;
+  }
+
+  /** Who alone writes it; undefined: whoever opens it. */
+  get owner(): SessionOwner | undefined {
+    return this.#state.indexer.format ?? this.stored?.owner;
   }
 
   get end(): number {

@@ -9,13 +9,19 @@ import {
   lockWaitTotalFactor,
   nearPauseMsMax,
 } from "../limits.ts";
-import type { LockSharing } from "./lock.ts";
 import type { HeldLock, Ports, LockPlace, LockQueue } from "./ports.ts";
 
 /** A waiter that blocks the thread shares the place of those it blocks. */
-export interface SharedPlace {
+interface SharedPlace {
   readonly place: LockPlace;
   waiters: number;
+}
+
+/** What the waiters of this thread share. */
+export interface WaiterSharing {
+  readonly retention: { release(): void };
+  /** The places of this thread in queues, by path. */
+  readonly places: Map<string, SharedPlace>;
 }
 
 export interface LockWaiter {
@@ -29,7 +35,7 @@ export interface LockWaiter {
 export function* waitForLock(
   path: string,
   { clock, ids, lock }: Ports,
-  { retention, places }: LockSharing,
+  { retention, places }: WaiterSharing,
   waiter: LockWaiter,
 ): Steps<HeldLock> {
   const { lockWaitMs, startMs } = waiter;

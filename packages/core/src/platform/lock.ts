@@ -15,16 +15,14 @@ import {
   unawaitedRetentionMsMax,
 } from "../limits.ts";
 import { waitForLock } from "./lock-wait.ts";
-import type { SharedPlace } from "./lock-wait.ts";
+import type { WaiterSharing } from "./lock-wait.ts";
 import { lockfileLock } from "./lockfile-lock.ts";
 import { onePerPort } from "./ports.ts";
 import type { FileLock, HeldLock, Ports } from "./ports.ts";
 
-export interface LockSharing {
+export interface LockSharing extends WaiterSharing {
   readonly mutex: KeyedMutex;
   readonly retention: LockRetention;
-  /** The places of this thread in queues, by path. */
-  readonly places: Map<string, SharedPlace>;
 }
 
 /** Its key changes also when the methods of a held lock do. */

@@ -1,13 +1,10 @@
 /** Reads ahead the bodies for a context without blocking; the builder then runs synchronously. */
 import type { OptionNames } from "@branchlog/streaming";
-import type { BodyReader } from "../bodies/body-reader.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
-import type { IndexTable } from "../index-table/index-table.ts";
 import type { RowPath } from "../index-table/tree-walk.ts";
 import type { LogState } from "../log/log-state.ts";
 import { contributesToContext, selectContext } from "../projections/context.ts";
 import type { BuiltContext } from "../projections/context.ts";
-import type { PathView } from "../projections/projection.ts";
 import type { Engine } from "./engine.ts";
 import { requireRow } from "./entry-query.ts";
 
@@ -83,51 +80,12 @@ export function loadContextBodiesSync(
 }
 
 export function contextRows(engine: Engine, path: RowPath, everyType = false): number[] {
-  const { index, bodies } = engine;
   const wanted: number[] = [];
-  for (const [position, i] of selectContext(rowPathView(index, bodies, path)).entries()) {
+  for (const [position, i] of selectContext(engine.pathView(null, { path })).entries()) {
     const row = path.rows[i];
     if (row === undefined) continue;
-    if (everyType || contributesToContext(index.kindOf(row).type, position)) wanted.push(row);
+    if (everyType || contributesToContext(engine.index.kindOf(row).type, position))
+      wanted.push(row);
   }
   return wanted;
-}
-
-/** A damaged or too large body becomes an entry of an unknown type, which contributes nothing. */
-export function rowPathView(
-  index: IndexTable,
-  bodies: BodyReader,
-  path: RowPath,
-  loaded?: ReadonlyMap<number, SessionEntry>,
-): PathView {
-  const rowAt = (i: number): number => {
-    const row = path.rows[i];
-    if (row === undefined) throw new RangeError(`no entry at ${i} of ${path.rows.length}`);
-    return row;
-  };
-  return {
-    length: path.rows.length,
-    missingParentId: path.missingParentId ?? undefined,
-    type: (i) => index.kindOf(rowAt(i)).type,
-    role: (i) => index.kindOf(rowAt(i)).role,
-    customType: (i) => index.kindOf(rowAt(i)).customType,
-    id: (i) => index.idOf(rowAt(i)),
-    entry: (i) => {
-      const row = rowAt(i);
-      const entry = loaded?.get(row);
-      if (entry !== undefined) return entry;
-      return (bodies.isBuildable(row) ? bodies.entrySync(row) : undefined) ?? stub(index, row);
-    },
-  };
-}
-
-function stub(index: IndexTable, row: number): SessionEntry {
-  const entry = {
-    type: "branchlog.damaged",
-    id: index.idOf(row),
-    parentId: index.parentIdOf(row),
-    timestamp: "",
-  };
-  // Decoding boundary: an entry of an unknown type, as foreign files hold them.
-  return entry as unknown as SessionEntry;
 }

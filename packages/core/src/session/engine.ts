@@ -29,11 +29,12 @@ import type { PathView } from "../projections/projection.ts";
 import { requireNoAddress } from "../platform/address.ts";
 import { createLog } from "../platform/atomic-file.ts";
 import { LogFile } from "../platform/log-file.ts";
+import { openDocument } from "../store/document-log.ts";
 import { isInStore } from "../store/log-store.ts";
-import type { BlockingLog, StoredLog, StoredSession } from "../store/log-store.ts";
+import type { StoredLog, StoredSession } from "../store/log-store.ts";
 import { nodeFileSystem } from "../platform/node-file-system.ts";
 import { createPrivatePorts } from "../platform/private-ports.ts";
-import { rowPathView } from "./context-load.ts";
+import { rowPathView } from "./row-path-view.ts";
 
 const pathOfLog = "The path of a log";
 
@@ -66,7 +67,14 @@ export class Engine {
     return runSync(Engine.#opening(path, options));
   }
 
-  static open(path: string, options: EngineOptions = {}, signal?: AbortSignal): Promise<Engine> {
+  /** Also opens documents of agents. */
+  static async open(
+    path: string,
+    options: EngineOptions = {},
+    signal?: AbortSignal,
+  ): Promise<Engine> {
+    const document = await openDocument(path, engineSettings(options));
+    if (document !== undefined) return Engine.openStored(document, options, signal);
     return runAsync(Engine.#opening(path, options), signal);
   }
 
@@ -104,12 +112,12 @@ export class Engine {
     return runAsync(Engine.#openingStored(stored, options), signal);
   }
 
-  /** As `openStored`, blocking. */
-  static openStoredSync(stored: BlockingLog, options: EngineOptions = {}): Engine {
+  /** As `openStored`, of a log that blocks. */
+  static openStoredSync(stored: StoredLog, options: EngineOptions = {}): Engine {
     return runSync(Engine.#openingStored(stored, options));
   }
 
-  static *#openingStored(stored: StoredLog | BlockingLog, options: EngineOptions): Steps<Engine> {
+  static *#openingStored(stored: StoredLog, options: EngineOptions): Steps<Engine> {
     const { clock, ids } = engineSettings(options).ports;
     const ports = createPrivatePorts({ clock, ids });
     const { lockWaitMs = stored.lockWaitMs } = options;

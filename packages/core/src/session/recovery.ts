@@ -8,7 +8,6 @@ import { idsOf, notAppended } from "../append/append-result.ts";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import type { CommitWork, LinePlan, PlannedLine } from "../log/commit.ts";
 import { createLog } from "../platform/atomic-file.ts";
-import { isBlocking } from "../store/log-store.ts";
 import type { LostLine } from "../store/log-store.ts";
 import type { Engine } from "./engine.ts";
 
@@ -30,7 +29,7 @@ export async function recoverLog(engine: Engine): Promise<Recovery> {
   await engine.refresh();
   const { stored } = engine.log;
   if (stored !== undefined) {
-    const lost = isBlocking(stored) ? [] : ((await stored.lostLines?.()) ?? []);
+    const lost = (await stored.lostLines?.()) ?? [];
     const appendedAgain =
       lost.length === 0 ? [] : await appendAgain(engine, () => gone(engine, lost));
     return { isRestored, appendedAgain };

@@ -64,9 +64,9 @@ export class SessionView {
     return this.#access.engine.appender.dialect;
   }
 
-  /** The agent whose transcript this is, which is only read; undefined for a session. */
+  /** The agent that alone writes it; undefined for a session, which Branchlog writes, too. */
   get transcriptOf(): string | undefined {
-    return this.#access.engine.log.state.indexer.format?.agent;
+    return this.#access.engine.log.owner?.agent;
   }
 
   /** The header as stored; of a transcript the one that a session made of it would have. */

@@ -4,14 +4,15 @@
  */
 import { BranchlogError } from "../errors.ts";
 import { requireNoAddress, schemeOf } from "../platform/address.ts";
-import type { BlockingLog, StoredFacts } from "./log-store.ts";
+import type { StoredFacts, StoredLog } from "./log-store.ts";
 
 /** A store whose methods block until it has answered. They throw as those of `LogStore`. */
 export interface BlockingStore {
   /** Of the store, without secrets; it finds this store again. */
   readonly address: string;
-  openSync(name: string): BlockingLog;
-  createSync(name: string, bytes: Iterable<Buffer>): BlockingLog;
+  /** Gives a log that blocks. */
+  openSync(name: string): StoredLog;
+  createSync(name: string, bytes: Iterable<Buffer>): void;
   /** All sessions, as their headers tell. */
   listSync(): readonly StoredFacts[];
 }

@@ -5,6 +5,8 @@
  * compare-and-set: its lines are stored if the log ends where the writer thinks.
  * See docs/decisions/0041-logs-in-stores.md.
  */
+import type { SessionOwner } from "../dialects/agent.ts";
+import type { Answer } from "@branchlog/streaming";
 
 /** The end of a log, or a place in it. */
 export interface StoredPosition {
@@ -23,20 +25,6 @@ export type StoredAppend =
   | { readonly kind: "conflict"; readonly end: StoredPosition; readonly since?: Buffer }
   /** Nothing was stored: the log has another generation, or there is none. */
   | { readonly kind: "gone" };
-
-/** What does not depend on how a log is asked. */
-export interface NamedLog {
-  readonly name: string;
-  /** What messages call it, and the path of a session in it. Without secrets. */
-  readonly address: string;
-  /** How long appends wait for the store, where the session does not say. */
-  readonly lockWaitMs?: number | undefined;
-  /**
-   * Hints that bytes may have been added. They may be doubled, and late by some seconds, and must
-   * not be lost. Never throws. Keeps the process alive until the returned function is called.
-   */
-  watch(onHint: () => void): () => void;
-}
 
 /** What was read of a log while it was opened. */
 export interface OpenedLog {
@@ -62,51 +50,55 @@ export interface LostLine {
   readonly line: string;
 }
 
-/** One log in a store. */
-export interface StoredLog extends NamedLog {
+/**
+ * One log in a store. Its methods answer later, or block until they can: `rejects` means that a
+ * method that blocks throws.
+ */
+export interface StoredLog {
+  readonly name: string;
+  /** What messages call it, and the path of a session in it. Without secrets. */
+  readonly address: string;
+  /** Every method blocks, for callers that cannot wait: none answers by a promise. */
+  readonly isBlocking?: boolean;
+  /** Who alone writes it; undefined: whoever opens it. */
+  readonly owner?: SessionOwner | undefined;
+  /** How long appends wait for the store, where the session does not say. */
+  readonly lockWaitMs?: number | undefined;
   /** Once after opening, where the store gives it; then undefined. */
   takeOpened?(): OpenedLog | undefined;
   /**
    * The bytes from `from` on, in pieces, up to where the log ends when the last one is read.
    * Rejects with `ERR_LOG_GONE` if there is no log of that generation.
    */
-  read(from: StoredPosition, signal?: AbortSignal): AsyncIterable<Buffer>;
+  read(from: StoredPosition, signal?: AbortSignal): AsyncIterable<Buffer> | Iterable<Buffer>;
   /** Undefined: there is no such log. */
-  end(signal?: AbortSignal): Promise<StoredPosition | undefined>;
+  end(signal?: AbortSignal): Answer<StoredPosition | undefined>;
   /**
    * All of the bytes, in one piece, if the log ends at `expected`; else none. Rejects with
    * `ERR_STORE_UNAVAILABLE` if nothing was stored for now, with another `ERR_STORE_*` if the store
    * refuses them. With `ERR_APPEND_UNCERTAIN`, or anything else, they may be stored: the same call
    * again tells.
    */
-  append(expected: StoredPosition, bytes: Buffer, signal?: AbortSignal): Promise<StoredAppend>;
+  append(expected: StoredPosition, bytes: Buffer, signal?: AbortSignal): Answer<StoredAppend>;
   /**
    * Waits until all bytes before `until` are as durable as those of an append that has resolved.
    * False: the log is gone, or was set back. Stores in which what can be read is durable lack it.
    */
-  flush?(until: StoredPosition, signal?: AbortSignal): Promise<boolean>;
+  flush?(until: StoredPosition, signal?: AbortSignal): Answer<boolean>;
   /**
-   * For a writer that met conflicts. Undefined: the log is gone. Stores without it let a writer try
-   * again.
+   * For a writer that met conflicts. Undefined: the log is gone. Without it, as in a log that
+   * blocks, a writer tries again.
    */
   lease?(from: StoredPosition): Promise<LogLease | undefined>;
   /** Keeps lines that a session read and that the log has no more. Those it has are ignored. */
-  reportLost?(lines: readonly LostLine[]): Promise<void>;
+  reportLost?(lines: readonly LostLine[]): Answer<void>;
   /** What was reported, in that order; the log may have some of it again. */
-  lostLines?(): Promise<readonly LostLine[]>;
-}
-
-/** As {@link StoredLog}, for callers that cannot wait: each method blocks until it is answered. */
-export interface BlockingLog extends NamedLog {
-  readSync(from: StoredPosition): Iterable<Buffer>;
-  endSync(): StoredPosition | undefined;
-  appendSync(expected: StoredPosition, bytes: Buffer): StoredAppend;
-  flushSync(until: StoredPosition): boolean;
-  reportLostSync(lines: readonly LostLine[]): void;
-}
-
-export function isBlocking(log: StoredLog | BlockingLog): log is BlockingLog {
-  return "endSync" in log;
+  lostLines?(): Answer<readonly LostLine[]>;
+  /**
+   * Hints that bytes may have been added. They may be doubled, and late by some seconds, and must
+   * not be lost. Never throws. Keeps the process alive until the returned function is called.
+   */
+  watch(onHint: () => void): () => void;
 }
 
 /** What a store knows of a session without reading it. */

@@ -8,8 +8,6 @@ import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError, openSession } from "@branchlog/core";
 import { findSessions } from "../find/find-sessions.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
-import type { ListedDocument } from "../find/agent-file.ts";
-import { readAgent } from "../find/agent-file.ts";
 import { requireOptions } from "@branchlog/core/files";
 import { agentNamed } from "@branchlog/core/rows";
 import { trashMs } from "./limits.ts";
@@ -118,7 +116,6 @@ async function removableSessions(
       const { transcript, dialect } = session;
       return removable(session, transcript?.of ?? dialect, transcript === undefined, seen);
     }),
-    ...found.agents.map((agent) => removableDocument(agent)),
   ];
   const parts = await subagentsBeside(sessions, signal);
   const whole = sessions.map((session) => {
@@ -142,8 +139,6 @@ async function sessionAt(path: string, signal: AbortSignal | undefined): Promise
       "branchlog archive the path it leads to.";
     throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
   }
-  const agent = /\.ya?ml$/.test(path) ? await readAgent(path, signal) : undefined;
-  if (agent !== undefined) return removableDocument(agent);
   const reading = { access: "read", checkpoint: "read" } as const;
   const session = await openSession(path, signal === undefined ? reading : { ...reading, signal });
   try {
@@ -199,18 +194,6 @@ function attachmentsOf(path: string, directories: Directories): readonly string[
 /** Decoding boundary: of the header only the id was checked. */
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-function removableDocument({
-  path,
-  name,
-  cwd,
-  turnCount,
-  modifiedMs,
-}: ListedDocument): RemovableSession {
-  const agent = "connectonion";
-  const facts = { id: "", agent, name, cwd, messageCount: turnCount, modifiedMs };
-  return { path, facts, isOwn: false, attachments: [] };
 }
 
 /** Transcripts of sub-agents in the directories of their sessions, by their parent's id. */

@@ -36,7 +36,6 @@ export interface PackedFile {
 
 /** What a list shows of a session that is kept in a pack. */
 export interface ArchivedFacts {
-  /** Empty for a file of ConnectOnion. */
   readonly id: string;
   readonly agent: string;
   readonly name?: string | undefined;

@@ -9,6 +9,7 @@ import { openByteSource } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import {
   dialectNames,
+  mayBeDocument,
   readHeader,
   SavedFields,
   finiteNumber,
@@ -25,6 +26,7 @@ import {
 import type { LogFingerprint } from "@branchlog/core/files";
 import type { SessionSummary } from "@branchlog/core/types";
 import { catalogLineUnitsMax, openedFileBytes, stampTrustedAfterMs } from "./limits.ts";
+import { listedDocument } from "./listed-document.ts";
 import { listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { FactsReader } from "./session-facts.ts";
@@ -66,6 +68,7 @@ export class CatalogFile {
   async refresh(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
     this.#takeUpSaved(file);
     if (this.#isSettled && this.#read !== undefined && isUnchanged(this.#read, file)) return 0;
+    if (mayBeDocument(file.name)) return this.#refreshDocument(file, lookedAtMs);
     const source = openByteSource(file.path);
     try {
       // The file may have been replaced, or have grown.
@@ -85,6 +88,15 @@ export class CatalogFile {
     } finally {
       source.closeSync();
     }
+  }
+
+  /** Read whole. */
+  async #refreshDocument(file: SessionFile, lookedAtMs: number): Promise<number> {
+    const session = await listedDocument(file);
+    if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
+    this.#read = file;
+    this.#isSettled = lookedAtMs - file.ctimeMs > stampTrustedAfterMs;
+    return file.size;
   }
 
   /** Undefined if nothing was read, or all of it has to be read again. */

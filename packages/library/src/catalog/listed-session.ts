@@ -5,7 +5,7 @@ import type { SessionHeader } from "@branchlog/core";
 import { storedTimeMs } from "@branchlog/core/rows";
 import type { SessionFacts } from "./session-facts.ts";
 import type { SessionFile } from "./session-files.ts";
-import type { TranscriptFacts } from "./transcript-scan.ts";
+import type { ListedTranscript, TranscriptFacts } from "./transcript-scan.ts";
 
 /** Immutable; a changed session is a new object. */
 export interface ListedSession {
@@ -25,18 +25,6 @@ export interface ListedSession {
   readonly modifiedMs: number;
   /** Length of the file in bytes. */
   readonly sizeBytes: number;
-}
-
-/** What only the transcripts of other agents have in lists. */
-export interface ListedTranscript {
-  /** The name of the agent. */
-  readonly of: string;
-  /** In order of their first answers. */
-  readonly models: readonly string[];
-  /** Input, output, and what was read from and written to the cache. */
-  readonly tokens: number;
-  /** Whether all of it is a sub-agent's: its header names the session that started it. */
-  readonly isSubagent: boolean;
 }
 
 type ListedFile = Pick<SessionFile, "path" | "size" | "mtimeMs">;

@@ -20,8 +20,19 @@ import type { Transcript, TranscriptFormat, TranscriptRow } from "@branchlog/cor
 import type { SessionHeader } from "@branchlog/core";
 import type { Usage } from "@branchlog/core/entries";
 import { messageBytesMax } from "./limits.ts";
-import type { ListedTranscript } from "./listed-session.ts";
 import { titleOfText } from "./spoken-title.ts";
+
+/** What only sessions that their agent alone writes have in lists. */
+export interface ListedTranscript {
+  /** The name of the agent. */
+  readonly of: string;
+  /** In order of their first answers. */
+  readonly models: readonly string[];
+  /** Input, output, and what was read from and written to the cache. */
+  readonly tokens: number;
+  /** Whether all of it is a sub-agent's: its header names the session that started it. */
+  readonly isSubagent: boolean;
+}
 
 export interface TranscriptFacts {
   readonly header: SessionHeader;

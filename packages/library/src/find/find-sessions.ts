@@ -1,6 +1,6 @@
 /**
- * Finds the sessions of every agent below directories, with exact facts from their catalogs, and
- * ConnectOnion files by their first lines. Unreadable files are left out.
+ * Finds the sessions of every agent below directories, with exact facts from their catalogs.
+ * Unreadable files are left out.
  */
 import { existsSync } from "node:fs";
 import type { Dirent } from "node:fs";
@@ -17,11 +17,15 @@ import {
   nodeFileSystem,
   isOwnDirectory,
 } from "@branchlog/core/files";
-import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
-import { registeredAgents } from "@branchlog/core/rows";
-import type { ListingStore } from "@branchlog/core/types";
-import type { ListedSession, ListedTranscript } from "../catalog/listed-session.ts";
+import {
+  documentFormatOf,
+  isDocumentPlace,
+  mayBeDocument,
+  registeredAgents,
+} from "@branchlog/core/rows";
+import type { ListedSession } from "../catalog/listed-session.ts";
+import type { ListedTranscript } from "../catalog/transcript-scan.ts";
 import { removeOrphansAmong } from "../catalog/catalog-store.ts";
 import {
   isSessionFileName,
@@ -34,41 +38,9 @@ import {
 import type { SessionFile } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
 import { requireNoAddress } from "@branchlog/core/addresses";
+import type { FindOptions, FoundSessions, SearchedStore } from "./find-options.ts";
 import { LatestSessions } from "./latest-sessions.ts";
 import { findStored } from "./stored-sessions.ts";
-import { isAgentDirectory, isAgentFileName, readAgent } from "./agent-file.ts";
-import type { ListedDocument } from "./agent-file.ts";
-
-/** How far a search is, in sessions. */
-export interface SearchProgress {
-  readonly searched: number;
-  /** Of a store, which is read page by page, as many as are known. */
-  readonly total: number;
-}
-
-/** Options of {@link findSessions}. */
-export interface FindOptions {
-  /**
-   * Whether sub-agents' sessions are listed. Default false: omp's are left out, those of Claude
-   * Code and Codex count as part of their parent session.
-   */
-  readonly artifacts?: boolean;
-  /** Only of these agents, by their names. Default: all. */
-  readonly agents?: readonly string[] | undefined;
-  /** Only what changed since, in epoch ms. */
-  readonly sinceMs?: number | undefined;
-  /**
-   * Only so many sessions, and so many agents of ConnectOnion: those that changed last. Files are
-   * read from the latest to the oldest, until no older one can be among them.
-   */
-  readonly limit?: number | undefined;
-  /** Whether facts are saved and loaded; see `sessions$`. Default `auto`. */
-  readonly catalog?: CatalogMode;
-  /** Called before each file. */
-  readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
-  /** Ends the search with its reason. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 const findNames: OptionNames<FindOptions> = {
   artifacts: true,
@@ -79,27 +51,6 @@ const findNames: OptionNames<FindOptions> = {
   onProgress: true,
   signal: true,
 };
-
-/** Latest change first. */
-export interface FoundSessions {
-  /** Of pi, co-mono and omp, and transcripts of Claude Code and Codex. */
-  readonly sessions: readonly ListedSession[];
-  /** Of ConnectOnion: a file holds all runs of one agent. */
-  readonly agents: readonly ListedDocument[];
-  /**
-   * Paths left out: those that are not UTF-8, with U+FFFD for the invalid bytes, and rollouts that
-   * Codex compressed (`.jsonl.zst`).
-   */
-  readonly unlisted: readonly string[];
-  /** Of all sessions there, also those left out; of files that were not read, from their names. */
-  readonly knownIds: readonly string[];
-}
-
-/** Where sessions are looked for in a store. */
-export interface SearchedStore {
-  /** As `postgresStore()` of `@branchlog/postgres`. */
-  readonly store: ListingStore;
-}
 
 /**
  * Finds the sessions below directories, each file once, or all of a store, each read whole.
@@ -130,7 +81,7 @@ export async function findAmong(
   const found = await walkSessions(places, { artifacts, cleans, signal });
   let [searched, total] = [0, 0];
   const list = async (): Promise<SessionFile[]> => {
-    const files = await filesIn(found.directories, signal);
+    const files = await filesIn(found, signal);
     total = files.length;
     return files;
   };
@@ -149,23 +100,11 @@ export async function findAmong(
   });
   const parts = latest.olderParts();
   if (parts.size > 0) await directories.refresh({ paths: parts, signal });
-  const agents: ListedDocument[] = [];
-  for (const path of found.agentFiles) {
-    const agent = await agentIn(path, signal);
-    if (agent !== undefined && latest.includes("connectonion", agent.modifiedMs))
-      agents.push(agent);
-  }
-  agents.sort(
-    (one, other) => other.modifiedMs - one.modifiedMs || (one.path < other.path ? -1 : 1),
-  );
-  const agentFiles = found.agentFiles.filter((path) => isUnlistable(lookAtFile(path)));
-  const unlisted = [...found.unlisted, ...directories.unlisted, ...agentFiles];
+  const unlisted = [...found.unlisted, ...directories.unlisted];
   const all = directories.sessions();
   const sessions = (artifacts ? all : withSubagents(all)).filter((one) => latest.isWanted(one));
-  const { limit } = options;
   return {
-    sessions: sessions.slice(0, limit),
-    agents: agents.slice(0, limit),
+    sessions: sessions.slice(0, options.limit),
     unlisted,
     knownIds: [...all.map(({ header }) => header.id), ...latest.passedOverIds()],
   };
@@ -194,16 +133,16 @@ function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
 
 /** Latest change first; each once. */
 export async function filesIn(
-  directories: readonly string[],
+  { directories, documents }: Pick<SessionWalk, "directories" | "documents">,
   signal: AbortSignal | undefined,
 ): Promise<SessionFile[]> {
   const files = new Map<string, SessionFile>();
-  for (const directory of directories) {
-    for (const file of await filesOf(directory, signal)) {
-      const key = file.identity ?? file.path;
-      if (!files.has(key)) files.set(key, file);
-    }
-  }
+  const add = (file: SessionFile): void => {
+    const key = file.identity ?? file.path;
+    if (!files.has(key)) files.set(key, file);
+  };
+  for (const directory of directories) (await filesOf(directory, signal)).forEach(add);
+  for (const path of documents) add(lookAtFile(path));
   return [...files.values()].sort((one, other) => other.mtimeMs - one.mtimeMs);
 }
 
@@ -224,18 +163,6 @@ async function filesOf(directory: string, signal: AbortSignal | undefined): Prom
   }
 }
 
-async function agentIn(
-  path: string,
-  signal: AbortSignal | undefined,
-): Promise<ListedDocument | undefined> {
-  try {
-    return await readAgent(path, signal);
-  } catch {
-    signal?.throwIfAborted();
-    return undefined;
-  }
-}
-
 // Walks directories: each once, links followed, cycles ended. The directory of artifacts beside a
 // session of omp is left out unless requested; sub-agents of Claude Code are always read.
 
@@ -244,8 +171,8 @@ interface SessionWalk {
   readonly directories: readonly string[];
   /** All that may get sessions later. */
   readonly visited: readonly string[];
-  /** Files that may be ConnectOnion agents'. */
-  readonly agentFiles: readonly string[];
+  /** Files of agents that keep no lines of JSON. */
+  readonly documents: readonly string[];
   /** Names that are not UTF-8, and of compressed rollouts. */
   readonly unlisted: readonly string[];
 }
@@ -271,7 +198,7 @@ const passedOver: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 async function walkSessions(roots: readonly string[], options: WalkOptions): Promise<SessionWalk> {
   const directories: string[] = [];
   const visited: string[] = [];
-  const agentFiles: string[] = [];
+  const documents: string[] = [];
   const unlisted: string[] = [];
   const seen = new Set<string>();
   const open: string[] = [];
@@ -305,12 +232,16 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
       // One is written beside the other before the first is removed.
       if (before !== undefined && !names.includes(before)) unlisted.push(join(directory, name));
     }
-    if (given.has(directory) || isAgentDirectory(directory)) {
-      for (const name of names) if (isAgentFileName(name)) agentFiles.push(join(directory, name));
+    if (given.has(directory) || isDocumentPlace(directory)) {
+      for (const name of names.filter(mayBeDocument)) {
+        const path = join(directory, name);
+        if (isUnlistable(lookAtFile(path))) unlisted.push(path);
+        else if (documentFormatOf(path) !== undefined) documents.push(path);
+      }
     }
     for (const below of subdirectories(directory, places, options.artifacts)) open.push(below);
   }
-  return { directories, visited, agentFiles, unlisted };
+  return { directories, visited, documents, unlisted };
 }
 
 /** Empty if already visited; undefined: unreadable. */

@@ -7,7 +7,7 @@ import { agentNamed } from "@branchlog/core/rows";
 import { Ranking } from "../catalog/listed-session.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
-import type { FindOptions } from "./find-sessions.ts";
+import type { FindOptions } from "./find-options.ts";
 
 type Filter = Pick<FindOptions, "agents" | "artifacts" | "limit" | "sinceMs">;
 

@@ -6,7 +6,7 @@ import { requireOptions, requireText } from "@branchlog/core/files";
 import { BranchlogError } from "@branchlog/core";
 import type { SessionFile } from "../catalog/session-files.ts";
 import { findAmong, findSessions, knownPlaces } from "./find-sessions.ts";
-import type { FindOptions } from "./find-sessions.ts";
+import type { FindOptions } from "./find-options.ts";
 
 export interface ResolveOptions extends Pick<FindOptions, "artifacts" | "catalog" | "signal"> {
   /** Of several sessions that fit, those of this working directory decide, if there are any. */

@@ -4,8 +4,6 @@
  */
 import { resolve } from "node:path";
 import type { ListedSession } from "../catalog/listed-session.ts";
-import type { ListedDocument } from "./agent-file.ts";
-import type { FoundSessions } from "./find-sessions.ts";
 
 /** What a session was forked from. */
 export interface SessionParent {
@@ -30,28 +28,19 @@ export interface SessionGroup {
   readonly cwd: string;
   /** Parents before their forks, else in the given order. */
   readonly sessions: readonly GroupedSession[];
-  readonly agents: readonly ListedDocument[];
 }
 
 /** The groups of sessions, in the order of the first session of each. */
-export function sessionGroups({
-  sessions,
-  agents,
-}: Pick<FoundSessions, "sessions" | "agents">): SessionGroup[] {
+export function sessionGroups(sessions: readonly ListedSession[]): SessionGroup[] {
   const parents = parentsOf(sessions);
-  const groups = new Map<string, { sessions: ListedSession[]; agents: ListedDocument[] }>();
-  const groupOf = (cwd: string): { sessions: ListedSession[]; agents: ListedDocument[] } => {
-    const group = groups.get(cwd) ?? { sessions: [], agents: [] };
+  const groups = new Map<string, ListedSession[]>();
+  for (const session of sessions) {
+    const cwd = cwdOf(session);
+    const group = groups.get(cwd) ?? [];
     groups.set(cwd, group);
-    return group;
-  };
-  for (const session of sessions) groupOf(cwdOf(session)).sessions.push(session);
-  for (const agent of agents) groupOf(agent.cwd).agents.push(agent);
-  return Array.from(groups, ([cwd, group]) => ({
-    cwd,
-    sessions: inForkOrder(group.sessions, parents),
-    agents: group.agents,
-  }));
+    group.push(session);
+  }
+  return Array.from(groups, ([cwd, group]) => ({ cwd, sessions: inForkOrder(group, parents) }));
 }
 
 /** Sessions that are not forks are left out. */

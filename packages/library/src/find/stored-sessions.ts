@@ -4,7 +4,7 @@ import type { ListedSession } from "../catalog/listed-session.ts";
 import { StoredCatalog, readStored } from "../catalog/stored-catalog.ts";
 import type { StoreReading } from "../catalog/stored-catalog.ts";
 import type { ListingStore, StoredFacts } from "@branchlog/core/types";
-import type { FindOptions, FoundSessions } from "./find-sessions.ts";
+import type { FindOptions, FoundSessions } from "./find-options.ts";
 import { LatestSessions } from "./latest-sessions.ts";
 
 /** As `findSessions`. */
@@ -21,7 +21,7 @@ export async function findStored(
     }
   }
   const knownIds = sessions.map(({ header }) => header.id);
-  return { sessions, agents: [], unlisted: [], knownIds };
+  return { sessions, unlisted: [], knownIds };
 }
 
 /**

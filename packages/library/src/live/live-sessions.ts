@@ -38,9 +38,10 @@ import {
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
 import { filesIn, sessionDirectories } from "../find/find-sessions.ts";
 import { storedCatalog } from "../find/stored-sessions.ts";
-import type { SearchedStore } from "../find/find-sessions.ts";
+import type { SearchedStore } from "../find/find-options.ts";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { BranchlogError } from "@branchlog/core";
+import { mayBeDocument } from "@branchlog/core/rows";
 import type { EngineSettings } from "@branchlog/core/files";
 import type { ListingStore, Ports } from "@branchlog/core/types";
 import { oneAtATime, isSameStatus } from "@branchlog/core/live-values";
@@ -283,8 +284,7 @@ class LiveSessionList {
 function newestFirst(place: ListedPlace): DirectoryCatalogOptions["list"] {
   if (place.kind === "below") {
     return async (signal) => {
-      const { directories } = await sessionDirectories(there(place.directories), signal);
-      return filesIn(directories, signal);
+      return filesIn(await sessionDirectories(there(place.directories), signal), signal);
     };
   }
   const list = place.kind === "subdirectories" ? sessionFilesInAndBelow : sessionFilesIn;
@@ -407,7 +407,7 @@ class DirectoryWatches {
     const watch = ports.hints.watch(directory, (name) => {
       // Also if it cannot be watched: that is no reason to try again at once.
       if (name === null) onHint(null);
-      else if (isSessionFileName(name)) onHint(join(directory, name));
+      else if (isSessionFileName(name) || mayBeDocument(name)) onHint(join(directory, name));
       else if (hasBelow && !isSidecarName(name)) this.#renewAndTell();
     });
     return () => watch.closeSync();

@@ -30,24 +30,31 @@ export interface Matches {
   readonly sink: LineSink | LinesSink;
 }
 
-/** Sessions of pi and omp: matching entries are hits. */
+export interface SearchedFile {
+  readonly path: string;
+  /** The name of the agent that alone writes it. */
+  readonly owner: string | undefined;
+}
+
+/** Logs: matching entries are hits. */
 export class SessionMatches implements Matches, LinesSink {
   readonly hits: SearchHit[] = [];
   readonly sink: LinesSink = this;
   readonly #source: ByteSource;
-  readonly #path: string;
+  readonly #file: SearchedFile;
   readonly #search: Search;
   readonly #header = new HeaderSearch();
 
-  constructor(source: ByteSource, path: string, search: Search) {
+  constructor(source: ByteSource, file: SearchedFile, search: Search) {
     this.#source = source;
-    this.#path = path;
+    this.#file = file;
     this.#search = search;
   }
 
   get isOver(): boolean {
     const { isOver, header, slotTitle } = this.#header;
     if (!isOver || header === undefined) return isOver;
+    if (this.#file.owner !== undefined) return false;
     const hasTitleSlot = slotTitle !== null;
     return !this.#search.includes(dialectOfLog({ hasTitleSlot, header, ofEntries: undefined }));
   }
@@ -89,8 +96,8 @@ export class SessionMatches implements Matches, LinesSink {
     const entryId: unknown = isOld ? legacyEntryId(header.id, lineNumber) : entry.id;
     if (typeof entryId !== "string") return;
     const { timestamp } = entry;
-    const path = this.#path;
-    this.hits.push({ path, header, transcriptOf: undefined, entryId, timestamp, ...match });
+    const { path, owner: transcriptOf } = this.#file;
+    this.hits.push({ path, header, transcriptOf, entryId, timestamp, ...match });
   }
 }
 

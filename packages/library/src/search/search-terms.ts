@@ -1,17 +1,11 @@
 /** What a search is for, and the texts of an entry that match. Pure. */
-import type { SearchProgress } from "../find/find-sessions.ts";
-import type { SessionEntry, SessionHeader } from "@branchlog/core";
+import type { SearchProgress } from "../find/find-options.ts";
+import type { BranchlogError, SessionEntry, SessionHeader } from "@branchlog/core";
 import { storedTimeMs } from "@branchlog/core/rows";
 import { entryTexts } from "./entry-texts.ts";
 import type { EntryText, SearchedKind } from "./entry-texts.ts";
 import { LineFilter } from "./line-filter.ts";
 import type { Snippet, TextSearch } from "./search-query.ts";
-
-/** What a document says, as entries of a session. */
-export interface SearchedDocument {
-  readonly header: SessionHeader;
-  readonly entries: readonly SessionEntry[];
-}
 
 /** A match in an entry. */
 export interface SearchHit {
@@ -19,11 +13,11 @@ export interface SearchHit {
   readonly path: string;
   /** As stored: foreign files may lack any field but the id. */
   readonly header: SessionHeader;
-  /** Undefined for a session of pi or omp. */
+  /** The agent that alone writes it; undefined for a session, which Branchlog writes, too. */
   readonly transcriptOf: string | undefined;
   /** A name or label may have been replaced since. */
   readonly kind: SearchedKind;
-  /** For the name of a transcript, its last entry; of a document, the turn. */
+  /** For the name of a transcript, its last entry. */
   readonly entryId: string;
   readonly role?: string;
   /** Of a call or a result. */
@@ -48,11 +42,6 @@ export interface SearchOptions {
   readonly sinceMs?: number | undefined;
   /** By their names; dialects are told apart by the header. Default: all. */
   readonly agents?: readonly string[] | undefined;
-  /**
-   * Reads a document of ConnectOnion: `connectonionEntries` of `branchlog/connectonion`. Undefined
-   * skips it. Default: documents are not searched.
-   */
-  readonly documents?: ((path: string) => Promise<SearchedDocument | undefined>) | undefined;
   /** Whole lines around a match. Default: a part of one. */
   readonly contextLines?: number | undefined;
   /**
@@ -60,6 +49,8 @@ export interface SearchOptions {
    * bytes, and sessions that their agent compressed.
    */
   readonly onUnlisted?: ((path: string) => void) | undefined;
+  /** Called with the reason for each session that cannot be read, and is skipped. */
+  readonly onUnread?: ((reason: BranchlogError) => void) | undefined;
   /** Called before each session. */
   readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
   /** Ends the search with its reason. */

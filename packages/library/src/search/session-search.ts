@@ -5,16 +5,17 @@
  */
 import { resolve } from "node:path";
 import { LineFramer, chunkBytesDefault, openByteSource } from "@branchlog/streaming";
-import type { FileSource, OptionNames } from "@branchlog/streaming";
+import type { ByteSource, OptionNames } from "@branchlog/streaming";
 import { isInStore, requireList, requireOneOf } from "@branchlog/core/files";
 import { requireOptions, requireText } from "@branchlog/core/files";
+import { isBranchlogError } from "@branchlog/core";
 import type { StoredSession } from "@branchlog/core";
 import { isUnlistable, lookAtFile, nameBeforeCompression } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
-import { isAgentFileName, readAgent } from "../find/agent-file.ts";
 import { filesIn, sessionDirectories } from "../find/find-sessions.ts";
-import type { SearchedStore } from "../find/find-sessions.ts";
-import { readableFormat } from "@branchlog/core/rows";
+import type { SearchedStore } from "../find/find-options.ts";
+import { documentFormatOf, mayBeDocument, readableFormat } from "@branchlog/core/rows";
+import { bytesSource } from "../catalog/listed-document.ts";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { searchedKinds } from "./entry-texts.ts";
 import { Candidates, SessionMatches, TranscriptMatches } from "./file-matches.ts";
@@ -22,7 +23,7 @@ import type { Matches } from "./file-matches.ts";
 import { textSearch } from "./search-query.ts";
 import { searchStored } from "./stored-search.ts";
 import { Search } from "./search-terms.ts";
-import type { SearchHit, SearchOptions, SearchedDocument } from "./search-terms.ts";
+import type { SearchHit, SearchOptions } from "./search-terms.ts";
 
 const firstReadBytes = 64 * 1024;
 
@@ -34,8 +35,8 @@ const searchNames: OptionNames<SearchOptions> = {
   sinceMs: true,
   agents: true,
   contextLines: true,
-  documents: true,
   onUnlisted: true,
+  onUnread: true,
   onProgress: true,
   signal: true,
 };
@@ -47,8 +48,8 @@ const searchNames: OptionNames<SearchOptions> = {
  * cannot have a match are not parsed. A transcript with a match is read a second time, since the
  * ids of its entries depend on the records before.
  * @param places Directories, with all that is below them, and session files; or a store, or a
- * session in it, whose logs are read whole where they may have a hit. `documents` and what reports
- * files and progress concern directories only.
+ * session in it, whose logs are read whole where they may have a hit. What reports files and
+ * progress concerns directories only.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`; `ERR_INVALID_ARGUMENT` for a
  * malformed regular expression; the signal's reason.
  * @example
@@ -61,7 +62,7 @@ export async function* searchSessions(
   query: string,
   options: SearchOptions = {},
 ): AsyncGenerator<SearchHit, void, undefined> {
-  const { signal, onProgress, documents } = requireOptions(options, searchNames);
+  const { signal, onProgress, onUnread } = requireOptions(options, searchNames);
   for (const kind of options.kinds ?? []) requireOneOf("A kind", kind, searchedKinds);
   const search = new Search(textSearch(requireText("The query", query), options), options);
   signal?.throwIfAborted();
@@ -77,12 +78,13 @@ export async function* searchSessions(
   for (const [searched, file] of files.entries()) {
     onProgress?.({ searched, total: files.length });
     try {
-      if (documents !== undefined && isAgentFileName(file.name)) {
-        const isSearched = search.includes("connectonion") && (await readAgent(file.path, signal));
-        if (isSearched) yield* documentHits(file.path, search, await documents(file.path));
-      } else yield* hitsIn(file.path, search, chunk, signal);
+      yield* hitsIn(file.path, search, chunk, signal);
     } catch (error) {
       signal?.throwIfAborted();
+      if (isBranchlogError(error)) {
+        onUnread?.(error);
+        continue;
+      }
       // Only errors of the system concern the file.
       if (!(error instanceof Error && "syscall" in error)) throw error;
     }
@@ -92,15 +94,14 @@ export async function* searchSessions(
 /** Latest change first. */
 async function filesAt(
   places: readonly string[],
-  { onUnlisted, documents, sinceMs = Number.NEGATIVE_INFINITY, signal }: SearchOptions,
+  { onUnlisted, sinceMs = Number.NEGATIVE_INFINITY, signal }: SearchOptions,
 ): Promise<SessionFile[]> {
   for (const place of places) requireNoAddress(place);
   const named = places.map((place) => lookAtFile(resolve(place)));
   const directories = places.filter((_place, at) => named[at]?.isReadable !== true);
   const below = await sessionDirectories(directories, signal);
   for (const path of below.unlisted) onUnlisted?.(path);
-  const found = await filesIn(below.directories, signal);
-  if (documents !== undefined) found.push(...below.agentFiles.map(lookAtFile));
+  const found = await filesIn(below, signal);
   for (const file of found) if (isUnlistable(file)) onUnlisted?.(file.path);
   const isCompressed = (name: string): boolean => nameBeforeCompression(name) !== undefined;
   for (const { name, path } of named) if (isCompressed(name)) onUnlisted?.(path);
@@ -111,55 +112,50 @@ async function filesAt(
     .sort((one, other) => other.mtimeMs - one.mtimeMs || byPath(one, other));
 }
 
-function* documentHits(
-  path: string,
-  search: Search,
-  document: SearchedDocument | undefined,
-): Generator<SearchHit> {
-  for (const entry of document?.entries ?? []) {
-    const match = search.match(entry);
-    if (document === undefined || match === undefined) continue;
-    const { id: entryId, timestamp } = entry;
-    const { header } = document;
-    yield { path, header, transcriptOf: "connectonion", entryId, timestamp, ...match };
-  }
-}
-
 async function* hitsIn(
   path: string,
   search: Search,
   chunk: Buffer,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<SearchHit, void, undefined> {
+  const document = mayBeDocument(path) ? documentFormatOf(path) : undefined;
+  if (document !== undefined) {
+    if (!search.includes(document.agent)) return;
+    const log = await document.toLog(path);
+    const source = bytesSource(log);
+    const matches = new SessionMatches(source, { path, owner: document.agent }, search);
+    yield* hitsOf(matches, { source, size: log.length, chunk, signal });
+    return;
+  }
   const source = openByteSource(path);
   try {
-    const session = new SessionMatches(source, path, search);
-    yield* hitsOf(session, { source, chunk, signal });
     const size = source.sizeSync();
+    const session = new SessionMatches(source, { path, owner: undefined }, search);
+    yield* hitsOf(session, { source, size, chunk, signal });
     const format = session.mayBeTranscript ? readableFormat(source, size) : undefined;
     if (format === undefined || !search.includes(format.agent)) return;
     const candidates = new Candidates(search.transcriptLines);
-    yield* hitsOf(candidates, { source, chunk, signal });
+    yield* hitsOf(candidates, { source, size, chunk, signal });
     if (candidates.lines.size === 0) return;
     const transcript = new TranscriptMatches(source, { path, format, search, candidates });
-    yield* hitsOf(transcript, { source, chunk, signal });
+    yield* hitsOf(transcript, { source, size, chunk, signal });
   } finally {
     source.closeSync();
   }
 }
 
 interface Reading {
-  readonly source: FileSource;
+  readonly source: ByteSource;
+  readonly size: number;
   readonly chunk: Buffer;
   readonly signal: AbortSignal | undefined;
 }
 
 async function* hitsOf(
   matches: Matches,
-  { source, chunk, signal }: Reading,
+  { source, size, chunk, signal }: Reading,
 ): AsyncGenerator<SearchHit, void, undefined> {
   const framer = new LineFramer();
-  const size = source.sizeSync();
   const { sink } = matches;
   while (framer.offset < size && !matches.isOver) {
     // Of most transcripts the first search needs the first record only.

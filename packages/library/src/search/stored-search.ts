@@ -3,7 +3,7 @@ import { isBranchlogError } from "@branchlog/core";
 import type { StoredSession } from "@branchlog/core";
 import { Engine, rowsOf } from "@branchlog/core/engine";
 import type { StoredLog } from "@branchlog/core/types";
-import type { SearchedStore } from "../find/find-sessions.ts";
+import type { SearchedStore } from "../find/find-options.ts";
 import { searchedKinds } from "./entry-texts.ts";
 import type { Search, SearchHit, SearchOptions } from "./search-terms.ts";
 
@@ -66,14 +66,14 @@ async function* hitsIn(
   const engine = await Engine.openStored(log, { access: "read" }, signal);
   try {
     const { header, bodies, path } = engine;
-    const { format } = engine.log.state.indexer;
-    if (!search.includes(format?.agent ?? engine.dialect)) return;
+    const { owner } = engine.log;
+    if (!search.includes(owner?.agent ?? engine.dialect)) return;
     for await (const { entry } of bodies.entries(rowsOf(engine, {}, null))) {
       signal?.throwIfAborted();
       const match = search.match(entry);
       if (match === undefined) continue;
       const { id: entryId, timestamp } = entry;
-      yield { path, header, transcriptOf: format?.agent, entryId, timestamp, ...match };
+      yield { path, header, transcriptOf: owner?.agent, entryId, timestamp, ...match };
     }
   } finally {
     engine.release();

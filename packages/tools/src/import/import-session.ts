@@ -7,7 +7,6 @@ import type { Ports } from "@branchlog/core/types";
 import { Engine, readBranch, writeBranch } from "@branchlog/core/engine";
 import { engineSettings, requireFree, requireOptions, requireText } from "@branchlog/core/files";
 import { agentNamed, transcriptFormats } from "@branchlog/core/rows";
-import type { TranscriptFormat } from "@branchlog/core/rows";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { lineCounts } from "./line-counts.ts";
 import type { LineCounts } from "./line-counts.ts";
@@ -68,9 +67,8 @@ export async function importSession(
   const opening = { ...reading, access: "read", ports: sources } as const;
   const engine = await Engine.openAt(sourcePath, opening, signal);
   try {
-    const { format } = engine.log.state.indexer;
-    const kind = format?.agent;
-    if (kind === undefined || (from !== "auto" && kind !== from)) throw notA(from, engine, format);
+    const kind = engine.log.state.indexer.format?.agent;
+    if (kind === undefined || (from !== "auto" && kind !== from)) throw notA(from, engine);
     const { header, diagnostics } = engine;
     const { id, timestamp } = header;
     const branch = await readBranch(engine, { signal });
@@ -84,14 +82,10 @@ export async function importSession(
   }
 }
 
-function notA(
-  wanted: string,
-  { path }: Engine,
-  found: TranscriptFormat | undefined,
-): BranchlogError {
+function notA(wanted: string, { path, log: { owner } }: Engine): BranchlogError {
   const nouns = transcriptFormats().map(({ noun }) => noun);
   const wish = agentNamed(wanted)?.transcripts?.noun ?? nouns.join(" or ");
-  const what = found === undefined ? "it is a session of pi or omp" : `it is ${found.noun}`;
+  const what = owner === undefined ? "it is a session of pi or omp" : `it is ${owner.noun}`;
   const message = `${path} is not ${wish}: ${what}. Nothing was written.`;
   return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }

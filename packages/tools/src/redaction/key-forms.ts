@@ -3,6 +3,15 @@
  * or bounded.
  */
 
+export interface FoundSecret {
+  /** What readers see of it, such as `github-token`. */
+  readonly kind: string;
+  readonly start: number;
+  readonly end: number;
+  /** Decoded, if the text has it in an encoding. */
+  readonly secret?: string;
+}
+
 export interface SecretRule {
   readonly kind: string;
   /** Texts without any of them are not searched. Lower case if the pattern ignores case. */

@@ -1,5 +1,5 @@
 /** Finds private keys in PEM, PGP, PuTTY and OpenVPN files, whole or cut, of any lines. Pure. */
-import type { FoundSecret } from "./secret-rules.ts";
+import type { FoundSecret } from "./key-forms.ts";
 
 const marks =
   /-----(BEGIN|END) (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V\d)-----/g;

@@ -9,10 +9,10 @@ import { privateKeys } from "./private-keys.ts";
 import { jsonTokens } from "./json-tokens.ts";
 import type { JsonToken } from "./json-tokens.ts";
 import { imageKind } from "./key-forms.ts";
+import type { FoundSecret } from "./key-forms.ts";
 import { isSecretName, namedKind } from "./named-values.ts";
 import { KnownForms } from "./secret-forms.ts";
 import { findSecrets } from "./secret-rules.ts";
-import type { FoundSecret } from "./secret-rules.ts";
 import { isPlaceholder } from "./secret-values.ts";
 
 export interface RedactionReport {

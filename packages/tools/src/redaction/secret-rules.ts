@@ -7,20 +7,11 @@ import { base64Views, hasBase64 } from "./base64-views.ts";
 import { decodedViews, hasEncoding, notWithin } from "./decoded-views.ts";
 import type { DecodedView } from "./decoded-views.ts";
 import { keyRules, publicKeys } from "./key-forms.ts";
-import type { SecretRule } from "./key-forms.ts";
+import type { FoundSecret, SecretRule } from "./key-forms.ts";
 import { namedKind, namedRules } from "./named-values.ts";
 import { NeedleIndex } from "./needle-index.ts";
 import { privateKeys } from "./private-keys.ts";
 import { isPlaceholder } from "./secret-values.ts";
-
-export interface FoundSecret {
-  /** What readers see of it, such as `github-token`. */
-  readonly kind: string;
-  readonly start: number;
-  readonly end: number;
-  /** Decoded, if the text has it in an encoding. */
-  readonly secret?: string;
-}
 
 const rules: readonly SecretRule[] = [...keyRules, ...namedRules];
 

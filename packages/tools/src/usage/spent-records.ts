@@ -1,6 +1,5 @@
-/** What the entries of one session, or document, spent; no body is kept. */
+/** What the entries of one session spent; no body is kept. */
 import type { SessionEntry } from "@branchlog/core";
-import type { SearchedDocument } from "@branchlog/library";
 import { agentNamed, usage } from "@branchlog/core/rows";
 import { Engine } from "@branchlog/core/engine";
 import type { CountedOnce, Identity } from "./counted-once.ts";
@@ -33,15 +32,6 @@ export async function* sessionRecords(
   }
 }
 
-/** The turns of a document have no copies. */
-export async function* documentRecords(
-  read: () => Promise<SearchedDocument | undefined> | undefined,
-  of: Omit<RecordsOf, "once">,
-): AsyncGenerator<SpentRecord, void, undefined> {
-  const document = await read();
-  for (const entry of document?.entries ?? []) yield* recordsOf(entry, { ...of, once: undefined });
-}
-
 function* spendingRows(engine: Engine): Generator<number> {
   const { index, log } = engine;
   // No transcript has usage in the results of tools, which are most of its bytes.
@@ -53,11 +43,10 @@ function* spendingRows(engine: Engine): Generator<number> {
   }
 }
 
-function* recordsOf(
-  entry: SessionEntry,
-  of: Omit<RecordsOf, "once"> & { readonly once: CountedOnce | undefined },
-): Generator<SpentRecord> {
-  const { project, agent, sinceMs, once } = of;
+function* recordsOf(entry: SessionEntry, of: RecordsOf): Generator<SpentRecord> {
+  const { project, agent, sinceMs } = of;
+  // Turns of documents have no ids of their own, and no copies.
+  const once = agentNamed(agent)?.documents === undefined ? of.once : undefined;
   const { total: spent, byModel } = usage.apply(usage.initial(), { revision: 1, entry });
   const isAsked = !of.isSubagent && isAskedIn(entry, agent);
   const timeMs = Date.parse(entry.timestamp);

@@ -5,30 +5,22 @@
 import { findSessions } from "@branchlog/library";
 import { isBranchlogError } from "@branchlog/core";
 import type { BranchlogError } from "@branchlog/core";
-import type {
-  FindOptions,
-  FoundSessions,
-  ListedSession,
-  SearchedDocument,
-  SearchProgress,
-} from "@branchlog/library";
+import type { FindOptions, FoundSessions, ListedSession, SearchProgress } from "@branchlog/library";
 import { cwdOf } from "@branchlog/library/catalogs";
 import { Engine } from "@branchlog/core/engine";
 import { requireOptions } from "@branchlog/core/files";
 import type { OptionNames } from "@branchlog/streaming";
 import { CountedOnce } from "./counted-once.ts";
 import { ownersAmong } from "./session-owners.ts";
-import { documentRecords, sessionRecords } from "./spent-records.ts";
+import { sessionRecords } from "./spent-records.ts";
 import { noGroups, plusRecord } from "./spent-sums.ts";
 import type { SpentGroups, SpentRecord } from "./spent-sums.ts";
 
 type Filters = Pick<FindOptions, "agents" | "sinceMs" | "catalog" | "signal">;
 
 export interface StatisticsOptions extends Filters {
-  /** Only the session, or document, with this path, and its sub-agents, of whatever agent. */
+  /** Only the session with this path, and its sub-agents, of whatever agent. */
   readonly only?: string | undefined;
-  /** As of `searchSessions`: `connectonionEntries`. Default: documents are not counted. */
-  readonly documents?: ((path: string) => Promise<SearchedDocument | undefined>) | undefined;
   /** Called while sessions are listed, and from the start again while they are read. */
   readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
 }
@@ -39,12 +31,11 @@ const optionNames: OptionNames<StatisticsOptions> = {
   catalog: true,
   signal: true,
   only: true,
-  documents: true,
   onProgress: true,
 };
 
 export interface UsageStatistics extends SpentGroups {
-  /** Sessions and documents; a sub-agent is a part of its session. */
+  /** A sub-agent is a part of its session. */
   readonly sessions: number;
   /** Of sessions that could not be read, or not to their end. */
   readonly unread: readonly BranchlogError[];
@@ -65,7 +56,7 @@ export async function usageStatistics(
   places: readonly string[],
   options: StatisticsOptions = {},
 ): Promise<UsageStatistics> {
-  const { only, documents, onProgress, ...filters } = requireOptions(options, optionNames);
+  const { only, onProgress, ...filters } = requireOptions(options, optionNames);
   const { signal, sinceMs } = filters;
   const isNamed = only !== undefined;
   const wanted = isNamed ? { ...filters, agents: undefined, sinceMs: undefined } : filters;
@@ -77,7 +68,7 @@ export async function usageStatistics(
   const unread: BranchlogError[] = [];
   let [groups, searched] = [noGroups(), 0];
   const count = async (records: AsyncIterable<SpentRecord>): Promise<void> => {
-    onProgress?.({ searched, total: found.sessions.length + found.agents.length });
+    onProgress?.({ searched, total: found.sessions.length });
     searched += 1;
     try {
       for await (const record of records) groups = plusRecord(groups, record);
@@ -95,11 +86,6 @@ export async function usageStatistics(
     const of = { project: cwdOf(owner), agent, isSubagent, sinceMs, signal };
     await count(sessionRecords(session.path, { ...of, once }));
   }
-  for (const { path, cwd: project } of documents === undefined ? [] : found.agents) {
-    owners.add(path);
-    const of = { project, agent: "connectonion", isSubagent: false, sinceMs, signal };
-    await count(documentRecords(() => documents?.(path), of));
-  }
   return { ...groups, sessions: owners.size, unread, unlisted: found.unlisted };
 }
 
@@ -109,11 +95,10 @@ async function chosen(
   ownerOf: (session: ListedSession) => ListedSession,
 ): Promise<FoundSessions> {
   const sessions = found.sessions.filter((one) => one.path === only || ownerOf(one).path === only);
-  const agents = found.agents.filter(({ path }) => path === only);
-  if (sessions.length + agents.length > 0) return { ...found, sessions, agents, unlisted: [] };
+  if (sessions.length > 0) return { ...found, sessions, unlisted: [] };
   // Opening it says why it is not listed.
   (await Engine.open(only, { access: "read" })).release();
-  return { ...found, sessions, agents, unlisted: [] };
+  return { ...found, sessions, unlisted: [] };
 }
 
 /** Of two sessions that have an entry, the first is the one that it was copied from. */

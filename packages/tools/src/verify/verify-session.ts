@@ -7,7 +7,6 @@ import {
   checkpointKind,
   checkpointPath,
   diagnosticsMax,
-  isBlocking,
   isBoundTo,
   loadPages,
   yieldEveryMs,
@@ -117,7 +116,7 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
 
 async function lostIds({ log, index }: Engine): Promise<readonly string[]> {
   const { stored } = log;
-  const lines = stored === undefined || isBlocking(stored) ? [] : await stored.lostLines?.();
+  const lines = await stored?.lostLines?.();
   return (lines ?? []).flatMap(({ id }) => (index.rowOfId(id) < 0 ? [id] : []));
 }
 

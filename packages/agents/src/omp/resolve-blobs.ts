@@ -1,11 +1,10 @@
 /** Replaces the references of omp to large images, which are in files named by their checksums. */
-import type { OptionNames } from "@branchlog/streaming";
-import { requireOptions } from "../argument-checks.ts";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { isStoredObject } from "../projections/stored-value.ts";
-import { nodeFileSystem } from "../platform/node-file-system.ts";
-import type { FileSystem } from "../platform/ports.ts";
+import { nodeFileSystem, requireOptions } from "@branchlog/core/files";
+import { isStoredObject } from "@branchlog/core/rows";
+import type { FileSystem } from "@branchlog/core/types";
+import type { OptionNames } from "@branchlog/streaming";
 
 /** A reference that was not replaced, and why. */
 export interface BlobProblem {

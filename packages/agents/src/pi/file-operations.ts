@@ -2,9 +2,8 @@
  * The files that a part of a session read and changed, as summaries store them in their `details`:
  * from calls of the tools read, write and edit, and from earlier summaries. Pure.
  */
-import type { SessionEntry } from "../entries/entry-types.ts";
-import type { AgentMessage } from "../entries/message-types.ts";
-import { isStoredObject, storedList } from "./stored-value.ts";
+import type { AgentMessage, SessionEntry } from "@branchlog/core";
+import { isStoredObject, storedList } from "@branchlog/core/rows";
 
 /** Paths as given to the tools; each list sorted by code units and free of duplicates. */
 export interface FileOperations {

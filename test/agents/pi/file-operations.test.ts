@@ -2,9 +2,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "@branchlog/core";
-import { fileOperations } from "@branchlog/core/entries";
-import { arbitraryStoredEntries } from "./arbitrary-stored.ts";
-import { stored } from "./sample-entries.ts";
+import { fileOperations } from "@branchlog/agents/pi";
+import { arbitraryStoredEntries } from "../../core/projections/arbitrary-stored.ts";
+import { stored } from "../../core/projections/sample-entries.ts";
 
 const call = (name: unknown, path: unknown) => ({
   type: "toolCall",

@@ -5,9 +5,9 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { resolveBlobs } from "@branchlog/core/entries";
-import type { BlobProblem } from "@branchlog/core/entries";
-import { blobChecksum, withBlobs } from "../../../packages/core/src/session/resolve-blobs.ts";
+import { resolveBlobs } from "@branchlog/agents/omp";
+import type { BlobProblem } from "@branchlog/agents/omp";
+import { blobChecksum, withBlobs } from "../../../packages/agents/src/omp/resolve-blobs.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");

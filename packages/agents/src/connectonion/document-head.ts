@@ -1,0 +1,46 @@
+/** Tells documents by their first bytes, without a YAML parser. */
+import type { OptionNames } from "@branchlog/streaming";
+import type { EngineOptions, FileSystem } from "@branchlog/core/types";
+import { engineSettings, nodeFileSystem, requireOptions } from "@branchlog/core/files";
+
+export type ConnectonionOptions = Pick<EngineOptions, "ports" | "lockWaitMs">;
+
+export const connectonionNames: OptionNames<ConnectonionOptions> = {
+  ports: true,
+  lockWaitMs: true,
+};
+
+const headBytes = 64 * 1024;
+const keyForm = /^(?:name|created|turns|messages|system_prompt|total_cost)[ \t]*:(?:\s|$)/m;
+
+/** Whether a file is a ConnectOnion document, by its content; false if it is unreadable. */
+export function isConnectonion(path: string, options: ConnectonionOptions = {}): boolean {
+  const { fs } = engineSettings(requireOptions(options, connectonionNames)).ports;
+  return keyForm.test(headOf(fs, path, headBytes));
+}
+
+/** The turns may be behind a long system prompt. */
+const sessionHeadBytes = 1024 * 1024;
+
+/** Whether it has what other YAML files lack, so that it is listed. */
+export function isSessionDocument(path: string): boolean {
+  const head = headOf(nodeFileSystem, path, sessionHeadBytes);
+  return /^name[ \t]*:/m.test(head) && /^turns[ \t]*:/m.test(head);
+}
+
+/** Empty for what cannot be read, and for a log: the lines of one are JSON objects. */
+function headOf(fs: FileSystem, path: string, length: number): string {
+  try {
+    if (fs.statSync(path)?.isFile !== true) return "";
+    const fd = fs.openSync(path, "read");
+    try {
+      const bytes = Buffer.allocUnsafe(length);
+      const text = bytes.toString("utf8", 0, fs.readSync(fd, bytes, 0, length, 0));
+      return /^\s*\{/.test(text) ? "" : text;
+    } finally {
+      fs.closeSync(fd);
+    }
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,53 @@
+/** What sessions are looked for, and what is found. */
+import type { ListingStore } from "@branchlog/core/types";
+import type { CatalogMode } from "../catalog/catalog-store.ts";
+import type { ListedSession } from "../catalog/listed-session.ts";
+
+/** How far a search is, in sessions. */
+export interface SearchProgress {
+  readonly searched: number;
+  /** Of a store, which is read page by page, as many as are known. */
+  readonly total: number;
+}
+
+/** Options of `findSessions`. */
+export interface FindOptions {
+  /**
+   * Whether sub-agents' sessions are listed. Default false: those of omp are left out, others count
+   * as a part of their parent session.
+   */
+  readonly artifacts?: boolean;
+  /** Only of these agents, by their names. Default: all. */
+  readonly agents?: readonly string[] | undefined;
+  /** Only what changed since, in epoch ms. */
+  readonly sinceMs?: number | undefined;
+  /**
+   * Only so many sessions: those that changed last. Files are read from the latest to the oldest,
+   * until no older one can be among them.
+   */
+  readonly limit?: number | undefined;
+  /** Whether facts are saved and loaded; see `sessions$`. Default `auto`. */
+  readonly catalog?: CatalogMode;
+  /** Called before each file. */
+  readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
+  /** Ends the search with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Latest change first. */
+export interface FoundSessions {
+  readonly sessions: readonly ListedSession[];
+  /**
+   * Paths left out: those that are not UTF-8, with U+FFFD for the invalid bytes, and sessions
+   * that their agent compressed (`.jsonl.zst`).
+   */
+  readonly unlisted: readonly string[];
+  /** Of all sessions there, also those left out; of files that were not read, from their names. */
+  readonly knownIds: readonly string[];
+}
+
+/** Where sessions are looked for in a store. */
+export interface SearchedStore {
+  /** As `postgresStore()` of `@branchlog/postgres`. */
+  readonly store: ListingStore;
+}

@@ -1,0 +1,164 @@
+/** Documents of ConnectOnion as sessions: opened, followed and listed in place, never written. */
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { importConnectonion, openConnectonion } from "@branchlog/agents/connectonion";
+import { BranchlogError, forkSession, openSession } from "@branchlog/core";
+import type { Session, SessionEntry } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
+import { archiveSessions, findSessions, restoreSession } from "@branchlog/library";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { fixturePath } from "../../tools/import/imported.ts";
+import { arbitraryData, textOf } from "./documents.ts";
+
+const names = ["connectonion-ideal", "connectonion-dumped", "connectonion-nested"];
+
+function documentOf(text: string): string {
+  const directory = join(temporaryDirectory(), ".co", "sessions");
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, "agent.yaml");
+  writeFileSync(path, text);
+  return path;
+}
+
+function fixtureText(name: string): string {
+  return readFileSync(fixturePath(`${name}.yaml`), "utf8");
+}
+
+const open: Session[] = [];
+
+afterEach(async () => {
+  for (const session of open.splice(0)) await session.close();
+});
+
+async function opened(path: string): Promise<Session> {
+  const session = await openSession(path);
+  open.push(session);
+  return session;
+}
+
+async function entriesOf(session: Session): Promise<SessionEntry[]> {
+  const entries: SessionEntry[] = [];
+  for await (const entry of session.entries()) entries.push(entry);
+  return entries;
+}
+
+/** What is said, without ids and times. */
+function said(entries: readonly SessionEntry[]): unknown[] {
+  return entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+}
+
+describe("a document of ConnectOnion", () => {
+  it.each(names)("%s says in place what its import says", async (name) => {
+    const path = documentOf(fixtureText(name));
+    const session = await opened(path);
+    const log = join(temporaryDirectory(), "imported.jsonl");
+    await importConnectonion(path, log);
+    const [here, there] = [await entriesOf(session), await entriesOf(await opened(log))];
+    expect(said(here)).toEqual(said(there));
+    expect(said(here).length).toBeGreaterThan(2);
+    const [first] = here.filter(({ id }) => id.startsWith("turn:"));
+    expect(first?.id).toBe("turn:1");
+    expect(session.transcriptOf).toBe("connectonion");
+  });
+
+  it("is only read: an append is refused, and forks say where they go", async () => {
+    const path = documentOf(fixtureText("connectonion-ideal"));
+    const bytes = readFileSync(path);
+    const session = await opened(path);
+    const refused = session.append({ type: "custom", customType: "x:y" });
+    await expect(refused).rejects.toMatchObject({ code: "ERR_READ_ONLY", path });
+    await expect(forkSession(path)).rejects.toThrow("a document of ConnectOnion");
+    const target = join(temporaryDirectory(), "fork.jsonl");
+    await forkSession(path, { target });
+    expect(said(await entriesOf(await opened(target)))).toEqual(said(await entriesOf(session)));
+    expect([readFileSync(path), readdirSync(join(path, ".."))]).toEqual([bytes, ["agent.yaml"]]);
+  });
+
+  it("is followed: turns that its agent adds are new entries, and nothing else is", async () => {
+    const path = documentOf(fixtureText("connectonion-dumped"));
+    const session = await opened(path);
+    const ids: string[] = [];
+    const follow = live(session)
+      .entries$()
+      .subscribe(({ kind, entry }) => ids.push(entry?.id ?? kind));
+    await vi.waitFor(() => expect(ids.length).toBe(session.revision));
+    const [generation, before] = [session.revision, [...ids]];
+    const writer = await openConnectonion(path);
+    const added = { input: "and now?", result: "done", model: "m", tools_called: [] };
+    const { turn } = await writer.appendTurn({ ...added, duration_ms: 5, tokens: 7, cost: 0 }, [
+      { role: "user", content: "and now?" },
+      { role: "assistant", content: "done" },
+    ]);
+    await vi.waitFor(() => expect(ids).toContain(`turn:${turn}`), { timeout: 20_000 });
+    expect(session.revision).toBeGreaterThan(generation);
+    expect(ids.slice(0, before.length)).toEqual(before);
+    expect(new Set(ids).size).toBe(ids.length);
+    follow.unsubscribe();
+  });
+
+  it("that is replaced is another generation, as it is when opened anew", async () => {
+    const path = documentOf(fixtureText("connectonion-ideal"));
+    const session = await opened(path);
+    const other = join(temporaryDirectory(), "other.yaml");
+    copyFileSync(fixturePath("connectonion-nested.yaml"), other);
+    renameSync(other, path);
+    await session.refresh();
+    expect(await entriesOf(session)).toEqual(await entriesOf(await opened(path)));
+  });
+
+  it("that is damaged is an error with its place, and is listed all the same", async () => {
+    const path = documentOf("name: oo\nturns:\n- turn: 1\n  input: 'half\n");
+    await expect(openSession(path)).rejects.toMatchObject({ code: "ERR_DOCUMENT_DAMAGED", path });
+    const { sessions } = await findSessions([join(path, "..")]);
+    expect(sessions).toMatchObject([{ path, name: "agent", summary: { messageCount: 0 } }]);
+  });
+
+  it("has the same facts in a list as when it is opened", async () => {
+    const path = documentOf(fixtureText("connectonion-ideal"));
+    const session = await opened(path);
+    const { sessions } = await findSessions([join(path, "..")]);
+    expect(sessions).toMatchObject([
+      {
+        path,
+        header: session.header,
+        name: session.header.id,
+        summary: await session.summary,
+        transcript: { of: "connectonion", tokens: (await session.usage).total.totalTokens },
+      },
+    ]);
+  });
+
+  it("comes back from the archive as it was", async () => {
+    const path = documentOf(fixtureText("connectonion-ideal"));
+    const [bytes, dataDir] = [readFileSync(path), temporaryDirectory()];
+    const { removed, failures } = await archiveSessions([path], { dataDir, force: true });
+    expect([removed.length, failures, readdirSync(join(path, ".."))]).toEqual([1, [], []]);
+    await restoreSession(path, { dataDir });
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  it("gives the same entries whenever it is read, however long it is", async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryData, async (data) => {
+        const path = documentOf(textOf(data));
+        const first = await openSession(path).catch((error: unknown) => error);
+        // Data of the law may be no document at all.
+        if (first instanceof BranchlogError) return;
+        if (!(typeof first === "object" && first !== null && "entries" in first)) throw first;
+        const session = await opened(path);
+        const again = await opened(path);
+        expect(await entriesOf(again)).toEqual(await entriesOf(session));
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
