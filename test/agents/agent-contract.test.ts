@@ -1,0 +1,118 @@
+/** The contract of agents, for those that we know and for one that a test makes. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { registerAgents } from "@branchlog/core/rows";
+import { toy } from "./toy/agent.ts";
+import { describeAgent } from "./agent-contract.ts";
+import type { GoldenSession } from "./agent-contract.ts";
+
+const fixtures = join(import.meta.dirname, "../../fixtures");
+
+function golden(fixture: string, ...places: readonly string[]): GoldenSession {
+  const [place = fixture] = places;
+  return { title: fixture, files: { [place]: readFileSync(join(fixtures, fixture)) } };
+}
+
+const log = (name: string): GoldenSession =>
+  golden(`${name}.jsonl`, `2026-01-01T00-00-00-000Z_${name}.jsonl`);
+
+describeAgent({
+  name: "pi",
+  sessions: ["pi-linear", "pi-branches", "pi-v1", "pi-v2", "pi-compactions-overlapping"].map(log),
+});
+
+describeAgent({ name: "omp", sessions: ["omp-jan", "omp-18", "seed-omp"].map(log) });
+
+const project = "projects/-home-dev-shop";
+const claudeId = "c1a0de21-0000-4000-8000-000000000001";
+const versions = "transcripts/versions";
+
+describeAgent({
+  name: "claude",
+  sessions: [
+    golden(`${versions}/claude-1.0.jsonl`, `${project}/c1a0de01-0000-4000-8000-000000000001.jsonl`),
+    golden(`${versions}/claude-2.0.jsonl`, `${project}/c1a0de20-0000-4000-8000-000000000001.jsonl`),
+    {
+      title: "version 2.1 with a sub-agent",
+      files: {
+        [`${project}/${claudeId}.jsonl`]: readFileSync(
+          join(fixtures, versions, "claude-2.1.jsonl"),
+        ),
+        [`${project}/${claudeId}/subagents/agent-a1675717a14cbb80d.jsonl`]: readFileSync(
+          join(fixtures, versions, "claude-2.1-agent.jsonl"),
+        ),
+      },
+    },
+    ...["conversation", "branches", "compaction", "sidechains"].map((name) =>
+      golden(`claude/${name}.jsonl`, `${project}/c1a0de30-0000-4000-8000-000000000001.jsonl`),
+    ),
+  ],
+});
+
+const rollout = "sessions/2026/01/05/rollout-2026-01-05T12-00-00";
+
+describeAgent({
+  name: "codex",
+  sessions: [
+    ...["codex-0.23", "codex-0.65", "codex-0.154"].map((name) => `${versions}/${name}.jsonl`),
+    "codex/conversation.jsonl",
+    "codex/rollback.jsonl",
+    "codex/compaction.jsonl",
+  ].map((name) => golden(name, `${rollout}-3c4b3010-27c8-4c70-b6e4-46b99fdf0236.jsonl`)),
+});
+
+// All of a new agent: its folder, and this line.
+registerAgents([toy]);
+
+const talk = [
+  { talk: "0a1b2c3d", cwd: "/home/dev/shop", at: "2026-01-05T09:00:00.000Z", title: "A talk" },
+  { key: "k1", at: "2026-01-05T09:00:01.000Z", who: "me", says: "Which files are the largest?" },
+  {
+    key: "k2",
+    under: "k1",
+    at: "2026-01-05T09:00:04.000Z",
+    says: "Those of the build.",
+    took: 9,
+    gave: 4,
+  },
+  {
+    key: "k3",
+    under: "k2",
+    at: "2026-01-05T09:00:09.000Z",
+    who: "me",
+    says: "Please delete them.",
+  },
+  {
+    key: "k4",
+    under: "k3",
+    at: "2026-01-05T09:00:12.000Z",
+    says: "Nothing is left of it.",
+    took: 20,
+    gave: 5,
+  },
+];
+const branch = {
+  key: "k5",
+  under: "k1",
+  at: "2026-01-05T09:01:00.000Z",
+  says: "The logs, in fact.",
+  took: 3,
+  gave: 3,
+};
+
+const talkOf = (title: string, lines: readonly object[]): GoldenSession => {
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  return { title, files: { "talks/one.jsonl": Buffer.from(text) } };
+};
+
+describeAgent({
+  name: "toy",
+  sessions: [talkOf("a talk", talk), talkOf("a talk with a branch", [...talk, branch])],
+});
+
+describeAgent({
+  name: "connectonion",
+  sessions: ["ideal", "dumped", "nested"].map((name) =>
+    golden(`connectonion-${name}.yaml`, ".co/sessions/agent.yaml"),
+  ),
+});
