@@ -1,6 +1,7 @@
 /** The contract of agents, for those that we know and for one that a test makes. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { afterAll } from "vitest";
 import { registerAgents } from "@branchlog/core/rows";
 import { toy } from "./toy/agent.ts";
 import { describeAgent } from "./agent-contract.ts";
@@ -62,7 +63,8 @@ describeAgent({
 });
 
 // All of a new agent: its folder, and this line.
-registerAgents([toy]);
+const end = registerAgents([toy]);
+afterAll(end);
 
 const talk = [
   { talk: "0a1b2c3d", cwd: "/home/dev/shop", at: "2026-01-05T09:00:00.000Z", title: "A talk" },

@@ -40,7 +40,7 @@ describe("archived sessions", () => {
     for (const word of [pi, id, id.slice(0, 8)]) {
       const shown = await branchlog(["tree", word]);
       expect(shown.out).toBe(tree);
-      expect(shown.err).toBe(`archived: a copy is shown; branchlog restore brings ${pi} back\n`);
+      expect(shown.err).toBe(`archived: branchlog restore brings ${pi} back\n`);
     }
     const found = await branchlog(["search", "login", "--archived", "--json"]);
     expect(jsonLines(found.out)).toContainEqual(expect.objectContaining({ path: pi }));

@@ -187,7 +187,7 @@ describe.skipIf(!hasPostgres())("branchlog with a store", () => {
       [["store", "ls", `postgres://u:${secret}@127.0.0.1:1/none`], "ERR_STORE_UNAVAILABLE"],
       [["store", "ls", `postgres://u:${secret}@[`], "is not the address of a store"],
       [["store", "ls", server.url("elsewhere")], "ERR_STORE_SCHEMA"],
-      [["store", "push", fixture("connectonion-ideal.yaml"), url], "not a session"],
+      [["store", "push", fixture("connectonion-ideal.yaml"), url], "ERR_NOT_A_SESSION"],
       [["export", `${bad}#s`, "--to", "pi"], "ERR_STORE_DENIED"],
       [["delete", `${bad}#s`, "--yes"], "branchlog store pull"],
       [["list", `${bad}#s`], ""],

@@ -9,7 +9,7 @@ import { writeJsonLine } from "./command-io.ts";
 import type { CommandIo } from "./command-io.ts";
 import { sizeOf, withProgress } from "./progress.ts";
 import type { ProgressIo } from "./progress.ts";
-import { readablePath, sessionPath } from "./session-path.ts";
+import { readablePlace, sessionPath } from "./session-path.ts";
 import { addressedSession } from "./stored-session.ts";
 import { oneLine } from "./text/clean-text.ts";
 
@@ -36,15 +36,15 @@ export async function openForReading(
   { noSave = true }: { readonly noSave?: boolean } = {},
 ): Promise<OpenedSession> {
   const { monotonicMs, signal } = io;
-  const stored = await addressedSession(file);
-  if (stored !== undefined) {
+  const place = (await addressedSession(file)) ?? (await readablePlace(file, io));
+  if (typeof place !== "string") {
     const startMs = monotonicMs();
-    const session = await openSession({ ...stored, access: "read", signal });
+    const session = await openSession({ ...place, access: "read", signal });
     const ms = Math.round((monotonicMs() - startMs) * 1000) / 1000;
     return { session, opening: { ms, bytesRead: session.sizeBytes, linesParsed: 0 } };
   }
-  const { path, isCopy } = await readablePath(file, io);
-  const saves = !noSave && !isCopy && (await isOwn(path));
+  const path = place;
+  const saves = !noSave && (await isOwn(path));
   const [startMs, bytes, parses] = [monotonicMs(), readCounter.bytes, decodeCounter.parses];
   const task = { what: "reading", path, bytes: sizeOf(path) };
   const session = await withProgress(io, task, () =>

@@ -1,6 +1,7 @@
 /** Finds the session that an argument names: by path, name or id, or as the latest one. */
 import { lstatSync } from "node:fs";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
+import type { StoredSession } from "@branchlog/core";
 import { resolveSession } from "@branchlog/library";
 import type { CommandIo } from "./command-io.ts";
 import { UsageError } from "./failure.ts";
@@ -20,32 +21,31 @@ export async function sessionPath(word: string, signal: AbortSignal): Promise<st
     return (await resolveSession(word, undefined, { signal, cwd: process.cwd() })).path;
   } catch (error) {
     if (!isBranchlogError(error, "ERR_SESSION_NOT_FOUND")) throw error;
-    const { archivedPath } = await import("./archived-session.ts");
-    const archived = await archivedPath(word);
+    const { archivedAs } = await import("./archived-place.ts");
+    const archived = await archivedAs(word);
     const message =
       archived !== undefined
-        ? `${archived} is archived. branchlog restore ${word} brings it back.`
+        ? `${archived.path} is archived. branchlog restore ${word} brings it back.`
         : `There is no file ${word} here, and no session that agents keep has this name, or an ` +
           "id that begins so. branchlog list shows them, branchlog ops what was deleted.";
     throw new BranchlogError(error.code, message, { id: word, cause: error });
   }
 }
 
-/** As {@link sessionPath}; of a session that is archived, a copy that goes with this process. */
-export async function readablePath(
+/** As {@link sessionPath}, or where the archived session is that the word names. */
+export async function readablePlace(
   word: string,
   io: Pick<CommandIo, "signal"> & Partial<CommandIo>,
-): Promise<{ readonly path: string; readonly isCopy: boolean }> {
+): Promise<string | StoredSession> {
+  const { archivedPlace } = await import("./archived-place.ts");
   try {
     const path = await sessionPath(word, io.signal);
-    if (isThere(path)) return { path, isCopy: false };
-    const copy = await (await import("./archived-session.ts")).archivedCopy(word, io);
-    return { path: copy ?? path, isCopy: copy !== undefined };
+    return isThere(path) ? path : ((await archivedPlace(word, io)) ?? path);
   } catch (error) {
     if (!isBranchlogError(error, "ERR_SESSION_NOT_FOUND")) throw error;
-    const copy = await (await import("./archived-session.ts")).archivedCopy(word, io);
-    if (copy === undefined) throw error;
-    return { path: copy, isCopy: true };
+    const place = await archivedPlace(word, io);
+    if (place === undefined) throw error;
+    return place;
   }
 }
 

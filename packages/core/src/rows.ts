@@ -67,9 +67,11 @@ export {
 } from "./dialects/agent.ts";
 export type {
   Agent,
+  DocumentBytes,
   DocumentFormat,
   EntryIdentity,
   ResumedSession,
+  SessionOwner,
   SpentTokens,
   TranscriptFormat,
 } from "./dialects/agent.ts";

@@ -21,20 +21,13 @@ export type { SearchedKind } from "./search/entry-texts.ts";
 export type { Snippet } from "./search/search-query.ts";
 export { deleteSession } from "./archive/delete-session.ts";
 export type { DeleteOptions, DeleteResult } from "./archive/delete-session.ts";
-export {
-  archiveSessions,
-  archivedCopies,
-  archivedSessions,
-  findArchived,
-  restoreSession,
-} from "./archive/archive-sessions.ts";
-export type {
-  ArchiveOptions,
-  ArchivedCopy,
-  ArchivedSession,
-  RestoreOptions,
-  RestoreResult,
-} from "./archive/archive-sessions.ts";
+export { archiveSessions } from "./archive/archive-sessions.ts";
+export type { ArchiveOptions } from "./archive/archive-sessions.ts";
+export { archiveStore } from "./archive/archive-store.ts";
+export { archivedSessions, findArchived } from "./archive/archived-sessions.ts";
+export type { ArchivedSession } from "./archive/archived-sessions.ts";
+export { restoreSession } from "./archive/restore-session.ts";
+export type { RestoreOptions, RestoreResult } from "./archive/restore-session.ts";
 export type { Removal } from "./archive/remove-sessions.ts";
 export { planPrune } from "./archive/plan-prune.ts";
 export type { PruneRules } from "./archive/plan-prune.ts";

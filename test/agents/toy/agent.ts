@@ -26,7 +26,8 @@ export const toy: Agent = {
   transcripts: {
     agent: "toy",
     noun: "a talk of Toy",
-    recognises: (record) => typeof record["talk"] === "string" || "says" in record,
+    recognises: (record) =>
+      typeof record["talk"] === "string" || (typeof record["key"] === "string" && "says" in record),
     presumed: { says: "" },
     firstKeys: ["talk", "key"],
     read: (_fileName, isEntry) => new ToyTranscript(isEntry),

@@ -16,6 +16,6 @@ export const connectonion: Agent = {
     isPlace: (directory) =>
       basename(directory) === "sessions" && basename(dirname(directory)) === ".co",
     // Loaded on demand: a YAML parser would delay the start of every program.
-    toLog: async (path) => (await import("./import-log.ts")).documentLog(path),
+    toLog: async (path, given) => (await import("./import-log.ts")).documentLog(path, given),
   },
 };

@@ -12,6 +12,7 @@ import {
   sourceType,
   spliceDraft,
 } from "@branchlog/core/rows";
+import type { DocumentBytes } from "@branchlog/core/rows";
 import { newHeader } from "@branchlog/core/engine";
 import { draftsOfChat, chatOfDrafts } from "./chat-messages.ts";
 import type { TurnFacts } from "./chat-messages.ts";
@@ -22,7 +23,7 @@ import type { ConnectonionOptions } from "./document-head.ts";
 import { numberOfTurn } from "./document-types.ts";
 import type { ConnectonionDocument, DocumentDiagnostic } from "./document-types.ts";
 import { localTimeMs } from "./costs-and-times.ts";
-import { messageList } from "./read-document.ts";
+import { messageList, readDocument } from "./read-document.ts";
 import type { DocumentSource } from "./collected-turns.ts";
 import { turnNoteType } from "./session-turns.ts";
 
@@ -75,9 +76,12 @@ export async function importConnectonion(
  * not changed. The first entry of a turn has its number, as `turn:3`.
  * @throws BranchlogError as `openConnectonion`.
  */
-export async function documentLog(documentPath: string): Promise<Buffer> {
-  const { path, document } = await openConnectonion(documentPath);
-  const startMs = startOf(document) ?? statSync(path).mtimeMs;
+export async function documentLog(path: string, given?: DocumentBytes): Promise<Buffer> {
+  const document =
+    given === undefined
+      ? (await openConnectonion(path)).document
+      : readDocument(given.bytes.toString("utf8"), path).document;
+  const startMs = startOf(document) ?? given?.changedMs ?? statSync(path).mtimeMs;
   const timestamp = new Date(startMs).toISOString();
   const cwd = directoryOf(path) || dirname(path);
   const header = { type: "session", version: currentVersion, id: document.name, timestamp, cwd };

@@ -2,7 +2,6 @@
 import { StoredCatalog } from "@branchlog/library/catalogs";
 import type { BlockingStore } from "@branchlog/core/files";
 import type { StoredFacts } from "@branchlog/core/types";
-import { openEngine } from "./session-places.ts";
 
 /** The address of the session with this id, of several the one that changed last. */
 export function findStored(store: BlockingStore, sessionId: string): string | undefined {
@@ -18,10 +17,7 @@ export function latestStored(store: BlockingStore, cwd: string | undefined): str
 export function blockingCatalog(store: BlockingStore): StoredCatalog {
   return new StoredCatalog({
     list: () => store.listSync(),
-    open: ({ address }) => {
-      const { log } = openEngine(address, { access: "read" });
-      return { file: log.file, size: log.size };
-    },
+    open: ({ name }) => store.openSync(name),
   });
 }
 

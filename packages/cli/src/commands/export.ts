@@ -5,7 +5,7 @@ import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
 import { sizeOf, withProgress } from "../progress.ts";
-import { readablePath } from "../session-path.ts";
+import { readablePlace } from "../session-path.ts";
 import { addressedSession } from "../stored-session.ts";
 import { redactionText } from "../text/transfer-text.ts";
 import { exporters } from "../transfer-kinds.ts";
@@ -31,8 +31,7 @@ export async function exportCommand(
 ): Promise<CommandResult> {
   const { to, output, redact, json } = options;
   const exporter = exporters[to];
-  const source =
-    (await addressedSession(options.file)) ?? (await readablePath(options.file, io)).path;
+  const source = (await addressedSession(options.file)) ?? (await readablePlace(options.file, io));
   const file = typeof source === "string" ? source : options.file;
   const at = await entryIdIn(file, options.at, io);
   if (output === undefined) {

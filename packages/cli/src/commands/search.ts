@@ -1,9 +1,10 @@
 /** `branchlog search`: searches the sessions of every agent and prints each hit as it is found. */
-import { knownPlaces, searchSessions } from "@branchlog/library";
+import { archiveStore, knownPlaces, searchSessions } from "@branchlog/library";
 import type { BranchlogError } from "@branchlog/core";
 import type { SearchHit, SearchedKind } from "@branchlog/library";
 import { shownNowMs, writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
+import { problemsTo } from "../archive-problems.ts";
 import { sessionPath } from "../session-path.ts";
 import { isAddress, shownWord } from "../path-form.ts";
 import { addressedPlace } from "../stored-session.ts";
@@ -53,14 +54,15 @@ export async function searchCommand(
     contextLines: context,
     signal,
   };
-  const hits = options.archived
-    ? (await import("../archived-session.ts")).archivedHits(query, filters, io)
-    : searchSessions(await searchedPlace(place, signal), query, {
-        ...filters,
-        onUnread: (reason) => unread.push(reason),
-        onUnlisted: (path) => unlisted.push(path),
-        onProgress: ({ searched, total }) => progress.show(searched, total),
-      });
+  const places = options.archived
+    ? { store: archiveStore({ onProblem: problemsTo(io) }) }
+    : await searchedPlace(place, signal);
+  const hits = searchSessions(places, query, {
+    ...filters,
+    onUnread: (reason) => unread.push(reason),
+    onUnlisted: (path) => unlisted.push(path),
+    onProgress: ({ searched, total }) => progress.show(searched, total),
+  });
   const { columns, style } = out;
   const shown = { columns, style, nowMs: shownNowMs(io) };
   let [count, path] = [0, ""];

@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { basename, resolve } from "node:path";
-import { openSession } from "@branchlog/core";
+import { BranchlogError, openSession } from "@branchlog/core";
+import { agentNamed } from "@branchlog/core/rows";
 import { logAddress, postgresStore, storeAddress } from "@branchlog/postgres";
 import type { PostgresStore, StoredSessionFacts } from "@branchlog/postgres";
 import { writeJsonLine } from "../command-io.ts";
@@ -124,12 +125,23 @@ async function push(
 ): Promise<void> {
   // Opening says what is wrong with a file that is no session.
   const session = await openSession(path, { access: "read", signal: io.signal });
-  const { sizeBytes } = session;
+  const { sizeBytes, transcriptOf } = session;
   await session.close();
+  requireLines(path, transcriptOf);
   const copied = new Copied(io, `pushing ${basename(path)}`);
   const bytes = fileBytes(path, sizeBytes, copied);
   const { address } = await copied.line.during(() => store.create(name, bytes));
   await writeCopied({ path, address, copied }, "pushed", json, io);
+}
+
+/** A store holds lines: a document would be none that anything reads. */
+function requireLines(path: string, agent: string | undefined): void {
+  const { documents } = agentNamed(agent ?? "") ?? {};
+  if (documents === undefined) return;
+  const message =
+    `${path} is ${documents.noun}, not a session of lines. Make one with branchlog import ` +
+    "FILE -o NEW, and push that.";
+  throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }
 
 /**

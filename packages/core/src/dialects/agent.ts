@@ -53,15 +53,25 @@ export interface DocumentFormat extends SessionOwner {
   /**
    * The lines of a log of version 3 that says the same. What has not changed in the document has
    * the same lines. Rejects with a `BranchlogError` for a damaged document.
+   * @param given What it holds. Default: it is read.
    */
-  toLog(path: string): Promise<Buffer>;
+  toLog(path: string, given?: DocumentBytes): Promise<Buffer>;
+}
+
+export interface DocumentBytes {
+  readonly bytes: Buffer;
+  /** In epoch ms. */
+  readonly changedMs: number;
 }
 
 /** Files of JSON lines. */
 export interface TranscriptFormat extends SessionOwner {
   /** Whether a record is one of its own. */
   recognises(record: JsonObject): boolean;
-  /** Fields presumed in the unread part of a record, so that its beginning is recognised, too. */
+  /**
+   * Fields presumed in the unread part of a record, so that its beginning is recognised, too. They
+   * alone must not tell a record of this agent: any may be torn.
+   */
   readonly presumed: JsonObject;
   /** With which its records may begin: so they are found beside debris. */
   readonly firstKeys: readonly string[];
@@ -92,9 +102,15 @@ export interface EntryIdentity {
 
 const registered = new Map<string, Agent>();
 
-/** Agents that are registered later are asked later. One of the same name is replaced. */
-export function registerAgents(agents: readonly Agent[]): void {
+/**
+ * Agents that are registered later are asked later. One of the same name is replaced. The returned
+ * function takes these back.
+ */
+export function registerAgents(agents: readonly Agent[]): () => void {
   for (const agent of agents) registered.set(agent.name, agent);
+  return () => {
+    for (const { name } of agents) registered.delete(name);
+  };
 }
 
 /** In the order in which they were registered. */

@@ -1,13 +1,13 @@
 /** What a list shows of a document, which is read whole: facts of the log that is made of it. */
 import { basename, dirname, extname } from "node:path";
 import { decodeLine } from "@branchlog/streaming";
-import type { ByteSource } from "@branchlog/streaming";
 import { isBranchlogError } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core";
 import { documentFormatOf, summary, usage } from "@branchlog/core/rows";
 import type { DocumentFormat } from "@branchlog/core/rows";
 import { listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
+import { bytesSource } from "./stored-bytes.ts";
 import { FactsReader } from "./session-facts.ts";
 import type { SessionFile } from "./session-files.ts";
 
@@ -47,11 +47,4 @@ function spentIn(log: Buffer, { agent: of }: DocumentFormat): ListedSession["tra
   }
   const models = [...spent.byModel.values()].flatMap((ofProvider) => [...ofProvider.keys()]);
   return { of, models, tokens: spent.total.totalTokens, isSubagent: false };
-}
-
-/** Bytes in memory, as a file is read. */
-export function bytesSource(bytes: Buffer): ByteSource {
-  const readSync: ByteSource["readSync"] = (target, offset, length, position) =>
-    bytes.copy(target, offset, position, position + length);
-  return { readSync, read: async (...args) => readSync(...args) };
 }

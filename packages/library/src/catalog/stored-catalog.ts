@@ -2,31 +2,30 @@
  * The sessions of a store as last read. A refresh asks for their ends, and reads only those that
  * changed, each whole.
  */
-import type { ByteSource } from "@branchlog/streaming";
 import { isBranchlogError } from "@branchlog/core";
-import type { StoredFacts } from "@branchlog/core/types";
+import type { StoredFacts, StoredLog } from "@branchlog/core/types";
 import { comesBefore } from "./directory-catalog.ts";
 import type { CatalogRefresh } from "./directory-catalog.ts";
 import { Ranking, listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
 import { FactsReader } from "./session-facts.ts";
+import { bytesSource, storedBytes } from "./stored-bytes.ts";
 
 /** How the sessions of a store are read. */
 export interface StoreReading {
-  list(signal: AbortSignal | undefined): AsyncIterable<StoredFacts> | Iterable<StoredFacts>;
-  open(stored: StoredFacts, signal: AbortSignal | undefined): Promise<OpenedBytes> | OpenedBytes;
+  list(signal: AbortSignal | undefined): AsyncIterable<ListedFacts> | Iterable<ListedFacts>;
+  open(stored: StoredFacts, signal: AbortSignal | undefined): Promise<StoredLog> | StoredLog;
 }
 
-/** The bytes of a log. */
-export interface OpenedBytes {
-  readonly file: ByteSource;
-  readonly size: number;
+export interface ListedFacts extends StoredFacts {
+  /** What a list shows, if it is known without reading the log. */
+  readonly session?: ListedSession;
 }
 
 interface KnownSession {
   /** What was read. */
-  readonly stored: StoredFacts;
+  readonly stored: ListedFacts;
   /** Undefined: it is none. */
   readonly session: ListedSession | undefined;
 }
@@ -61,7 +60,7 @@ export class StoredCatalog {
     onRefreshed,
     signal,
   }: Pick<CatalogRefresh, "onChange" | "onRefreshed" | "signal">): Promise<void> {
-    const all: StoredFacts[] = [];
+    const all: ListedFacts[] = [];
     for await (const stored of this.#reading.list(signal)) all.push(stored);
     all.sort((one, other) => other.changedAt.getTime() - one.changedAt.getTime());
     const there = new Set(all.map(({ address }) => address));
@@ -95,14 +94,20 @@ export class StoredCatalog {
 /** Undefined: it is not a session, or was removed meanwhile. Throws what the store throws. */
 export async function readStored(
   reading: Pick<StoreReading, "open">,
-  stored: StoredFacts,
+  stored: ListedFacts,
   signal: AbortSignal | undefined,
 ): Promise<ListedSession | undefined> {
+  if (stored.session !== undefined) return stored.session;
   try {
-    const { file, size } = await reading.open(stored, signal);
-    const facts = await new FactsReader().readOn(file, size, { signal });
+    const log = await reading.open(stored, signal);
+    const bytes = await storedBytes(log, signal);
     const { address: path, changedAt } = stored;
-    return facts && listedSession({ path, size, mtimeMs: changedAt.getTime() }, facts);
+    const facts = await new FactsReader().readOn(bytesSource(bytes), bytes.length, {
+      signal,
+      path,
+    });
+    const mtimeMs = changedAt.getTime();
+    return facts && listedSession({ path, size: bytes.length, mtimeMs }, facts);
   } catch (error) {
     if (isBranchlogError(error) && !error.code.startsWith("ERR_STORE_")) return undefined;
     throw error;

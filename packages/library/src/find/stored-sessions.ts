@@ -58,11 +58,6 @@ export function storedCatalog(store: ListingStore): StoredCatalog {
 function storeReading(store: ListingStore): StoreReading {
   return {
     list: (signal) => store.list(signal),
-    open: async ({ name }, signal) => {
-      // Lists of files need no engine.
-      const { Engine } = await import("@branchlog/core/engine");
-      const { log } = await Engine.openAt({ store, id: name }, { access: "read" }, signal);
-      return { file: log.file, size: log.size };
-    },
+    open: ({ name }, signal) => store.open(name, signal),
   };
 }

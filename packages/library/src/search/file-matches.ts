@@ -32,8 +32,14 @@ export interface Matches {
 
 export interface SearchedFile {
   readonly path: string;
-  /** The name of the agent that alone writes it. */
+  /** The name of the agent of a document; what others write is told by its records. */
   readonly owner: string | undefined;
+}
+
+/** What is searched: a file, a log of a store, an archived session, a document. */
+export interface SearchedSource extends SearchedFile {
+  readonly source: ByteSource;
+  readonly size: number;
 }
 
 /** Logs: matching entries are hits. */

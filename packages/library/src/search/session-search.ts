@@ -5,7 +5,7 @@
  */
 import { resolve } from "node:path";
 import { LineFramer, chunkBytesDefault, openByteSource } from "@branchlog/streaming";
-import type { ByteSource, OptionNames } from "@branchlog/streaming";
+import type { OptionNames } from "@branchlog/streaming";
 import { isInStore, requireList, requireOneOf } from "@branchlog/core/files";
 import { requireOptions, requireText } from "@branchlog/core/files";
 import { isBranchlogError } from "@branchlog/core";
@@ -15,13 +15,13 @@ import type { SessionFile } from "../catalog/session-files.ts";
 import { filesIn, sessionDirectories } from "../find/find-sessions.ts";
 import type { SearchedStore } from "../find/find-options.ts";
 import { documentFormatOf, mayBeDocument, readableFormat } from "@branchlog/core/rows";
-import { bytesSource } from "../catalog/listed-document.ts";
+import { bytesSource } from "../catalog/stored-bytes.ts";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { searchedKinds } from "./entry-texts.ts";
 import { Candidates, SessionMatches, TranscriptMatches } from "./file-matches.ts";
-import type { Matches } from "./file-matches.ts";
+import type { Matches, SearchedSource } from "./file-matches.ts";
 import { textSearch } from "./search-query.ts";
-import { searchStored } from "./stored-search.ts";
+import { storedSources } from "./stored-search.ts";
 import { Search } from "./search-terms.ts";
 import type { SearchHit, SearchOptions } from "./search-terms.ts";
 
@@ -66,19 +66,21 @@ export async function* searchSessions(
   for (const kind of options.kinds ?? []) requireOneOf("A kind", kind, searchedKinds);
   const search = new Search(textSearch(requireText("The query", query), options), options);
   signal?.throwIfAborted();
+  const chunk = Buffer.allocUnsafe(chunkBytesDefault);
   if (isInStore(places)) {
-    yield* searchStored(places, query, search, options);
+    for await (const stored of storedSources(places, query, options)) {
+      yield* hitsIn(stored, search, { chunk, signal });
+    }
     return;
   }
   const given =
     typeof places === "string" ? [places] : requireList("What holds the places", places);
   for (const place of given) requireText("A place", place);
   const files = await filesAt(given, options);
-  const chunk = Buffer.allocUnsafe(chunkBytesDefault);
   for (const [searched, file] of files.entries()) {
     onProgress?.({ searched, total: files.length });
     try {
-      yield* hitsIn(file.path, search, chunk, signal);
+      yield* hitsInFile(file.path, search, { chunk, signal });
     } catch (error) {
       signal?.throwIfAborted();
       if (isBranchlogError(error)) {
@@ -112,48 +114,54 @@ async function filesAt(
     .sort((one, other) => other.mtimeMs - one.mtimeMs || byPath(one, other));
 }
 
-async function* hitsIn(
+async function* hitsInFile(
   path: string,
   search: Search,
-  chunk: Buffer,
-  signal: AbortSignal | undefined,
+  reading: Reading,
 ): AsyncGenerator<SearchHit, void, undefined> {
   const document = mayBeDocument(path) ? documentFormatOf(path) : undefined;
   if (document !== undefined) {
     if (!search.includes(document.agent)) return;
     const log = await document.toLog(path);
-    const source = bytesSource(log);
-    const matches = new SessionMatches(source, { path, owner: document.agent }, search);
-    yield* hitsOf(matches, { source, size: log.length, chunk, signal });
+    const made = { path, owner: document.agent, source: bytesSource(log), size: log.length };
+    yield* hitsIn(made, search, reading);
     return;
   }
   const source = openByteSource(path);
   try {
-    const size = source.sizeSync();
-    const session = new SessionMatches(source, { path, owner: undefined }, search);
-    yield* hitsOf(session, { source, size, chunk, signal });
-    const format = session.mayBeTranscript ? readableFormat(source, size) : undefined;
-    if (format === undefined || !search.includes(format.agent)) return;
-    const candidates = new Candidates(search.transcriptLines);
-    yield* hitsOf(candidates, { source, size, chunk, signal });
-    if (candidates.lines.size === 0) return;
-    const transcript = new TranscriptMatches(source, { path, format, search, candidates });
-    yield* hitsOf(transcript, { source, size, chunk, signal });
+    yield* hitsIn({ path, owner: undefined, source, size: source.sizeSync() }, search, reading);
   } finally {
     source.closeSync();
   }
 }
 
+async function* hitsIn(
+  searched: SearchedSource,
+  search: Search,
+  reading: Reading,
+): AsyncGenerator<SearchHit, void, undefined> {
+  const { path, source, size, owner } = searched;
+  if (owner !== undefined && !search.includes(owner)) return;
+  const session = new SessionMatches(source, searched, search);
+  yield* hitsOf(session, searched, reading);
+  const format = session.mayBeTranscript ? readableFormat(source, size) : undefined;
+  if (format === undefined || !search.includes(format.agent)) return;
+  const candidates = new Candidates(search.transcriptLines);
+  yield* hitsOf(candidates, searched, reading);
+  if (candidates.lines.size === 0) return;
+  const transcript = new TranscriptMatches(source, { path, format, search, candidates });
+  yield* hitsOf(transcript, searched, reading);
+}
+
 interface Reading {
-  readonly source: ByteSource;
-  readonly size: number;
   readonly chunk: Buffer;
   readonly signal: AbortSignal | undefined;
 }
 
 async function* hitsOf(
   matches: Matches,
-  { source, size, chunk, signal }: Reading,
+  { source, size }: SearchedSource,
+  { chunk, signal }: Reading,
 ): AsyncGenerator<SearchHit, void, undefined> {
   const framer = new LineFramer();
   const { sink } = matches;

@@ -1,24 +1,26 @@
-/** Searches sessions in a store, which says in which of them there may be a hit. */
+/** The logs of a store that a search reads: it says in which of them there may be a hit. */
 import { isBranchlogError } from "@branchlog/core";
 import type { StoredSession } from "@branchlog/core";
-import { Engine, rowsOf } from "@branchlog/core/engine";
 import type { StoredLog } from "@branchlog/core/types";
 import type { SearchedStore } from "../find/find-options.ts";
 import { searchedKinds } from "./entry-texts.ts";
-import type { Search, SearchHit, SearchOptions } from "./search-terms.ts";
+import { bytesSource, storedBytes } from "../catalog/stored-bytes.ts";
+import type { SearchedSource } from "./file-matches.ts";
+import type { SearchOptions } from "./search-terms.ts";
 
-/** As `searchSessions`, in all sessions of a store or in one of them, in the order of the logs. */
-export async function* searchStored(
+/** As files are: the bytes of each log of a store that may have a hit, in the order of the logs. */
+export async function* storedSources(
   place: SearchedStore | StoredSession,
   query: string,
-  search: Search,
   options: SearchOptions,
-): AsyncGenerator<SearchHit, void, undefined> {
+): AsyncGenerator<SearchedSource, void, undefined> {
   const { signal } = options;
   if (query === "") return;
   for await (const log of logsOf(place, textsOf(query, options), signal)) {
     try {
-      yield* hitsIn(log, search, signal);
+      const bytes = await storedBytes(log, signal);
+      const { address: path, owner } = log;
+      yield { path, owner: owner?.agent, source: bytesSource(bytes), size: bytes.length };
     } catch (error) {
       signal?.throwIfAborted();
       unlessSkipped(error);
@@ -44,40 +46,12 @@ async function* logsOf(
   } else yield* store.logsWith(texts, signal);
 }
 
-/** Removed meanwhile, or not a session. */
-const skipped: ReadonlySet<string> = new Set([
-  "ERR_LOG_MISSING",
-  "ERR_LOG_GONE",
-  "ERR_LOG_EMPTY",
-  "ERR_NOT_A_SESSION",
-  "ERR_HEADER_DAMAGED",
-]);
+/** Removed meanwhile. */
+const skipped: ReadonlySet<string> = new Set(["ERR_LOG_MISSING", "ERR_LOG_GONE"]);
 
 /** Undefined for what a search leaves out; throws anything else. */
 function unlessSkipped(error: unknown): undefined {
   if (!isBranchlogError(error) || !skipped.has(error.code)) throw error;
-}
-
-async function* hitsIn(
-  log: StoredLog,
-  search: Search,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<SearchHit, void, undefined> {
-  const engine = await Engine.openStored(log, { access: "read" }, signal);
-  try {
-    const { header, bodies, path } = engine;
-    const { owner } = engine.log;
-    if (!search.includes(owner?.agent ?? engine.dialect)) return;
-    for await (const { entry } of bodies.entries(rowsOf(engine, {}, null))) {
-      signal?.throwIfAborted();
-      const match = search.match(entry);
-      if (match === undefined) continue;
-      const { id: entryId, timestamp } = entry;
-      yield { path, header, transcriptOf: owner?.agent, entryId, timestamp, ...match };
-    }
-  } finally {
-    engine.release();
-  }
 }
 
 /** Names match with gaps, and JSON may write any letter as its number. */

@@ -1,0 +1,180 @@
+/**
+ * The archive as a store that is only read, so that lists, searches and `openSession` have its
+ * sessions as those of any store. A session is decompressed when it is read, and checked.
+ */
+import { BranchlogError, isBranchlogError } from "@branchlog/core";
+import type { SessionHeader } from "@branchlog/core";
+import type { ListingStore, StoredLog } from "@branchlog/core/types";
+import { requireOptions } from "@branchlog/core/files";
+import { agentNamed } from "@branchlog/core/rows";
+import type { SessionOwner } from "@branchlog/core/rows";
+import type { ListedSession } from "../catalog/listed-session.ts";
+import type { ListedFacts } from "../catalog/stored-catalog.ts";
+import { Archive, dataDirectoryNames } from "./archive-directory.ts";
+import type { DataDirectoryOptions } from "./archive-directory.ts";
+import { allArchived, requireArchived } from "./archived-sessions.ts";
+import type { Archived, ArchivedSession } from "./archived-sessions.ts";
+import type { PackedFile } from "./operation.ts";
+import { readPacked } from "./pack.ts";
+
+/**
+ * A store of all archived sessions; a session's name there is that by which `findArchived` finds
+ * it, or the one that a list of the store gives. Reading one has all its bytes in memory.
+ * @example
+ * const { sessions } = await findSessions({ store: archiveStore() });
+ */
+export function archiveStore(options: DataDirectoryOptions = {}): ListingStore {
+  const kept = new Archive(requireOptions(options, dataDirectoryNames));
+  return {
+    open: async (name, signal) => {
+      const all = await allArchived(kept);
+      const found = all.find((one) => nameOf(one) === name) ?? (await requireArchived(name, kept));
+      return openedLog(kept, found, signal);
+    },
+    list: async function* () {
+      for (const one of await allArchived(kept)) yield factsOf(one);
+    },
+    latest: async function* () {
+      for (const one of await allArchived(kept)) yield factsOf(one);
+    },
+    // What is compressed together is read once.
+    logsWith: async function* (_texts, signal) {
+      const packs = new Map<string, Archived[]>();
+      for (const one of await allArchived(kept)) {
+        const { pack } = fileOf(one);
+        packs.set(pack, [...(packs.get(pack) ?? []), one]);
+      }
+      for (const members of packs.values()) yield* logsIn(kept, members, signal);
+    },
+    names: async function* () {
+      for (const one of await allArchived(kept)) yield nameOf(one);
+    },
+    create: (name) => Promise.reject(onlyRead(name)),
+    remove: (name) => Promise.reject(onlyRead(name)),
+  };
+}
+
+/** The session's file. Throws for an operation that is none of an archive. */
+function fileOf({ files: [first] }: Archived): PackedFile {
+  if (first !== undefined && "file" in first) return first.file;
+  throw new Error("an archived session without a file");
+}
+
+/** Several sessions may have one id, and several versions one path. */
+function nameOf(archived: Archived): string {
+  const { pack, offset } = fileOf(archived);
+  return `${pack.replaceAll(/[^\w.-]/g, "-")}.${offset}`;
+}
+
+/** As the record has them: nothing is decompressed. */
+function factsOf(archived: Archived): ListedFacts {
+  const { path, id, agent, cwd, name, sizeBytes, modifiedMs, ...said } = archived.session;
+  const { messageCount, firstMessage } = said;
+  const owner = ownerOf(archived.session);
+  const transcript = { of: agent, models: [], tokens: 0, isSubagent: false };
+  const session: ListedSession = {
+    path,
+    // Decoding boundary: when it began is not recorded, as in files that lack it.
+    header: { type: "session", id, cwd } as SessionHeader,
+    name,
+    summary: { messageCount, firstMessage, lastActivityMs: modifiedMs },
+    dialect: agent === "omp" ? "omp" : "pi",
+    ...(owner === undefined ? {} : { transcript }),
+    modifiedMs,
+    sizeBytes,
+  };
+  const changedAt = new Date(modifiedMs);
+  return {
+    name: nameOf(archived),
+    address: path,
+    sessionId: id,
+    cwd,
+    sizeBytes,
+    changedAt,
+    session,
+  };
+}
+
+function ownerOf({ agent }: ArchivedSession): SessionOwner | undefined {
+  const { transcripts, documents } = agentNamed(agent) ?? {};
+  return transcripts ?? documents;
+}
+
+async function* logsIn(
+  kept: Archive,
+  members: readonly Archived[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StoredLog, void, undefined> {
+  const found = new Map<PackedFile, Buffer>();
+  try {
+    await readInto(kept, members.map(fileOf), found, signal);
+  } catch (error) {
+    if (!isBranchlogError(error, "ERR_ARCHIVE_DAMAGED")) throw error;
+    kept.onProblem(error);
+  }
+  for (const one of members) {
+    const bytes = found.get(fileOf(one));
+    if (bytes === undefined) continue;
+    found.delete(fileOf(one));
+    yield await logOf(one, bytes);
+  }
+}
+
+/** Checked against their hashes. Throws `ERR_ARCHIVE_DAMAGED`, the signal's reason. */
+async function readInto(
+  kept: Archive,
+  files: readonly PackedFile[],
+  found: Map<PackedFile, Buffer>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await readPacked(
+    kept,
+    files,
+    (file) => {
+      const pieces: Buffer[] = [];
+      return {
+        add: (bytes) => pieces.push(Buffer.from(bytes)),
+        finish: () => {
+          found.set(file, Buffer.concat(pieces));
+        },
+      };
+    },
+    signal,
+  );
+}
+
+async function openedLog(
+  kept: Archive,
+  archived: Archived,
+  signal: AbortSignal | undefined,
+): Promise<StoredLog> {
+  const found = new Map<PackedFile, Buffer>();
+  const file = fileOf(archived);
+  await readInto(kept, [file], found, signal);
+  return logOf(archived, found.get(file) ?? Buffer.alloc(0));
+}
+
+/** A log that does not change; of a document the one that is made of it. */
+async function logOf(archived: Archived, stored: Buffer): Promise<StoredLog> {
+  const { path, agent, modifiedMs } = archived.session;
+  const documents = agentNamed(agent)?.documents;
+  const bytes = (await documents?.toLog(path, { bytes: stored, changedMs: modifiedMs })) ?? stored;
+  const name = nameOf(archived);
+  const end = { generation: "archived", at: bytes.length };
+  return {
+    name,
+    address: path,
+    owner: documents,
+    end: async () => end,
+    read: ({ at }) => (at < bytes.length ? [bytes.subarray(at)] : []),
+    append: () => Promise.reject(onlyRead(path)),
+    watch: () => () => undefined,
+  };
+}
+
+function onlyRead(name: string): BranchlogError {
+  const message =
+    `${name} is in the archive, which is only read. Bring a session back with branchlog restore, ` +
+    "or restoreSession(), and work with that.";
+  return new BranchlogError("ERR_READ_ONLY", message, { id: name });
+}
