@@ -91,9 +91,12 @@ export async function documentLog(path: string, given?: DocumentBytes): Promise<
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), ...lines.all]);
 }
 
-/** In epoch ms; undefined: no time is stored. */
-function startOf(document: ConnectonionDocument): number | undefined {
-  const times = [document.created, document.turns[0]?.timestamp].map(localTimeMs);
+/** In epoch ms, of the first time that is stored; undefined: there is none. */
+function startOf({ data, turns }: ConnectonionDocument): number | undefined {
+  const ofTurns = turns.map(({ timestamp }) => timestamp);
+  // Older documents have one time of their own, and none for their turns.
+  const stored = [data["created"], ...ofTurns.slice(0, 1), data["timestamp"], ...ofTurns];
+  const times = [...stored, data["updated"]].map(localTimeMs);
   return times.find((timeMs) => !Number.isNaN(timeMs));
 }
 
@@ -203,7 +206,12 @@ function addTurn(lines: LogLines, fields: JsonObject, { id, found, isNested }: T
 
 /** The messages, beginning with one of the user, as turns of a log do. */
 function spokenIn(fields: JsonObject, list: readonly JsonObject[] | undefined): JsonObject[] {
-  if (list?.[0]?.["role"] === "user") return [...list];
+  const at = list?.findIndex(({ role }) => role !== "system") ?? -1;
+  const first = list?.[at];
+  // Prompts of the system may stand before it.
+  if (list !== undefined && first?.["role"] === "user") {
+    return [first, ...list.slice(0, at), ...list.slice(at + 1)];
+  }
   const result = textOf(fields["result"]);
   const answer = result === "" ? [] : [{ role: "assistant", content: result }];
   return [{ role: "user", content: textOf(fields["input"]) }, ...(list ?? answer)];

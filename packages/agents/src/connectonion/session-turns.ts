@@ -80,10 +80,10 @@ function pass(
   if (entry !== undefined) addEntry(open, entry);
 }
 
-/** Whether the body of an entry adds to a turn. Tool results are left out: they are long. */
+/** Whether the body of an entry adds to a turn: what a tool spent on a model is in its result. */
 function addsToTurn(type: string, role: string | undefined): boolean {
-  if (type === "message") return role === "user" || role === "assistant";
-  return usage.types?.includes(type) === true;
+  if (type !== "message") return usage.types?.includes(type) === true;
+  return role === "user" || role === "assistant" || role === "toolResult";
 }
 
 /** Entries for which {@link addsToTurn} is false are ignored. */
@@ -219,8 +219,10 @@ export async function sessionTurns(session: SessionView): Promise<SessionTurn[]>
     const query = { type: "custom", customType: turnNoteType };
     for await (const entry of session.entries(query)) noted.push(entry);
     const notes = turnNotesIn(noted);
-    const { index, bodies } = engineOf(session);
+    const { index, bodies, log } = engineOf(session);
     const rows = pathRows(session);
+    // No transcript has usage in results, which are most of its bytes.
+    const readsResults = log.state.indexer.format === undefined;
     const turns: OpenTurn[] = [];
     const passRow = (row: number, entry?: SessionEntry): void => {
       const { type, role } = index.kindOf(row);
@@ -229,7 +231,7 @@ export async function sessionTurns(session: SessionView): Promise<SessionTurn[]>
     };
     const read = rows.filter((row) => {
       const { type, role } = index.kindOf(row);
-      return addsToTurn(type, role);
+      return addsToTurn(type, role) && (readsResults || role !== "toolResult");
     });
     let at = 0;
     for await (const { row, entry } of bodies.entries(read)) {
