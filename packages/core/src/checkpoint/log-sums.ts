@@ -49,7 +49,6 @@ const headerBytesMax = 64 * 1024;
 /**
  * Reads synchronously, with a pause after each megabyte. Throws what the source throws. A piece
  * that a shortened log no longer holds counts as changed.
- *
  * @param changedMax How many places are searched for and returned; all are counted.
  */
 export function* compareSums(
