@@ -1,14 +1,11 @@
 /**
  * Checks of what callers pass in. Types do not hold back callers in JavaScript, nor values that
- * come from an environment or a file; and a misspelt promise must not be a weaker one. Pure.
+ * come from an environment or a file; and a misspelt promise must not be a weaker one. Each returns
+ * the value, or throws `ERR_INVALID_ARGUMENT` with the name of what it is. Pure.
  */
 import { type OptionNames, unknownOption } from "@branchlog/streaming";
 import { BranchlogError } from "./errors.ts";
 
-/**
- * The value, if it is one of those that there are.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of the option.
- */
 export function requireOneOf<T extends string>(name: string, value: T, all: readonly T[]): T {
   if (all.includes(value)) return value;
   const words = all.map((word) => `"${word}"`);
@@ -17,56 +14,34 @@ export function requireOneOf<T extends string>(name: string, value: T, all: read
   throw invalidArgument(`${name} must be ${choice}, not ${shown(value)}`);
 }
 
-/**
- * The value, if it is a number from `least` on; `Infinity` is one.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of the option.
- */
+/** `Infinity` is a number. */
 export function requireAtLeast(name: string, value: number, least: number): number {
   if (typeof value === "number" && value >= least) return value;
   throw invalidArgument(`${name} must be a number from ${least} on, not ${shown(value)}`);
 }
 
-/**
- * The value, if it is true or false.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of the option.
- */
 export function requireBoolean(name: string, value: boolean): boolean {
   if (typeof value === "boolean") return value;
   throw invalidArgument(`${name} must be true or false, not ${shown(value)}`);
 }
 
-/**
- * The value, if it is a text.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of what it is.
- */
 export function requireText(name: string, value: string): string {
   if (typeof value === "string") return value;
   throw invalidArgument(`${name} must be a text, not ${shown(value)}`);
 }
 
-/**
- * The value, if it is a text that is not empty.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of what it is.
- */
 export function requireNonEmpty(name: string, value: string): string {
   if (requireText(name, value) !== "") return value;
   throw invalidArgument(`${name} must not be empty`);
 }
 
-/**
- * The value, if it is a list.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of what it is.
- */
 export function requireList<T>(name: string, value: readonly T[]): readonly T[] {
   const given: unknown = value;
   if (Array.isArray(given)) return value;
   throw invalidArgument(`${name} must be a list, not ${shown(value)}`);
 }
 
-/**
- * The options of a call, if they are an object without other names than these.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the nearest name.
- */
+/** An object without other names than these; the error has the nearest one. */
 export function requireOptions<T extends object>(options: T, names: OptionNames<T>): T {
   const given: unknown = options;
   if (typeof given !== "object" || given === null || Array.isArray(given)) {

@@ -11,13 +11,7 @@ export {
   requireList,
   invalidArgument,
 } from "./argument-checks.ts";
-export {
-  bodyBytesMax,
-  diagnosticsMax,
-  lockStaleMs,
-  yieldEveryMs,
-  redactedUnitsMax,
-} from "./limits.ts";
+export { bodyBytesMax, diagnosticsMax, lockStaleMs, yieldEveryMs } from "./limits.ts";
 export {
   AtomicFile,
   closeQuietly,

@@ -122,6 +122,3 @@ export const exitSumsShare: number = 0.5;
 
 /** How long a session that closes takes checksums; it does so in batches. */
 export const closingSumsMsMax: number = 1_000;
-
-/** Longest text that is searched for secrets, in UTF-16 units: a line with large images. */
-export const redactedUnitsMax: number = 32 * 1024 * 1024;

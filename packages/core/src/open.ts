@@ -57,10 +57,8 @@ export interface CreateStoredOptions extends Omit<CreateOptions, FileOptions> {
 export interface OpenOrCreateStoredOptions
   extends OpenStoredOptions, Omit<CreateStoredOptions, "id"> {}
 
-const openNames: OptionNames<OpenOptions> = { ...engineOptionNames, follow: true, signal: true };
-
-const createNames: OptionNames<CreateOptions> = {
-  ...engineOptionNames,
+const opening: OptionNames<Pick<OpenOptions, "follow" | "signal">> = { follow: true, signal: true };
+const facts: OptionNames<Omit<CreateOptions, keyof EngineOptions>> = {
   id: true,
   cwd: true,
   parentSession: true,
@@ -75,24 +73,20 @@ const {
   ...storedEngineNames
 } = engineOptionNames;
 
+const openNames: OptionNames<OpenOptions> = { ...engineOptionNames, ...opening };
+const createNames: OptionNames<CreateOptions> = { ...engineOptionNames, ...facts };
+const openOrCreateNames: OptionNames<OpenOrCreateOptions> = { ...openNames, ...createNames };
 const openStoredNames: OptionNames<OpenStoredOptions> = {
   ...storedEngineNames,
+  ...opening,
   store: true,
   id: true,
-  follow: true,
-  signal: true,
 };
-
 const createStoredNames: OptionNames<CreateStoredOptions> = {
   ...storedEngineNames,
+  ...facts,
   store: true,
-  id: true,
-  cwd: true,
-  parentSession: true,
-  title: true,
 };
-
-const openOrCreateNames: OptionNames<OpenOrCreateOptions> = { ...openNames, ...createNames };
 
 /**
  * Opens a log of any version without changing it, in a file or in a store. Its leaf follows the

@@ -147,17 +147,6 @@ export {
   storedTimeMs,
   storedText,
 } from "./projections/stored-value.ts";
-export type {
-  OmpSessionEntry,
-  SessionInit,
-  ArchiveEntry,
-  ModeChangeEntry,
-  ResetBoundaryEntry,
-  ServiceTierChangeEntry,
-  SessionInitEntry,
-  TitleChangeEntry,
-  TtsrInjectionEntry,
-} from "./entries/omp-entry-types.ts";
 export { mainRole, roleModelType } from "./dialects/model-reference.ts";
 export type { TitleSource } from "./dialects/title-slot.ts";
 export type {

@@ -56,17 +56,17 @@ class BlockingPostgresStore implements BlockingStore {
 
   openSync(name: string): StoredLog {
     const own = workerCalls();
-    const opened = own.call("open", { store: this.given, name: requireStoredName(name) });
+    const opened = own.call("open", this.given, requireStoredName(name));
     return new WorkerLog(own, name, opened, this.#lockWaitMs);
   }
 
   createSync(name: string, pieces: Iterable<Buffer>): void {
     const bytes = bytesToGive(Buffer.concat([...pieces]));
-    workerCalls().call("create", { store: this.given, name: requireStoredName(name), bytes });
+    workerCalls().call("create", this.given, requireStoredName(name), bytes);
   }
 
   listSync(): readonly StoredFacts[] {
-    return workerCalls().call("list", { store: this.given });
+    return workerCalls().call("list", this.given);
   }
 }
 
@@ -108,13 +108,13 @@ class WorkerLog implements StoredLog {
   }
 
   end(): StoredPosition | undefined {
-    return this.#calls.call("end", { log: this.#log });
+    return this.#calls.call("end", this.#log);
   }
 
   *read({ generation, at }: StoredPosition): Generator<Buffer, void, undefined> {
     for (let position = at; ;) {
       const from = { generation, at: position };
-      const { bytes, isLast } = this.#calls.call("read", { log: this.#log, from });
+      const { bytes, isLast } = this.#calls.call("read", this.#log, from);
       position += bytes.length;
       if (bytes.length > 0) yield asBuffer(bytes);
       if (isLast) return;
@@ -122,18 +122,17 @@ class WorkerLog implements StoredLog {
   }
 
   append(expected: StoredPosition, bytes: Buffer): StoredAppend {
-    const asked = { log: this.#log, expected, bytes: bytesToGive(bytes) };
-    const answer = this.#calls.call("append", asked);
+    const answer = this.#calls.call("append", this.#log, expected, bytesToGive(bytes));
     if (answer.kind !== "conflict" || answer.since === undefined) return answer;
     return { ...answer, since: asBuffer(answer.since) };
   }
 
   flush(until: StoredPosition): boolean {
-    return this.#calls.call("flush", { log: this.#log, until });
+    return this.#calls.call("flush", this.#log, until);
   }
 
   reportLost(lines: readonly LostLine[]): void {
-    this.#calls.call("reportLost", { log: this.#log, lines });
+    this.#calls.call("reportLost", this.#log, lines);
   }
 
   watch(onHint: () => void): () => void {

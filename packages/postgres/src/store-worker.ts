@@ -2,15 +2,16 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { isBranchlogError } from "@branchlog/core";
 import type { StoredFacts, StoredLog, StoredPosition } from "@branchlog/core/types";
+import type { Answer } from "@branchlog/streaming";
 import type { PostgresStore } from "./postgres-store.ts";
 import { answersAt, asBuffer, beatAt, beatMs } from "./worker-calls.ts";
 import type {
   NumberedAnswer,
   LogInWorker,
   ReadPiece,
-  StoreAnswer,
-  StoreCall,
-  StoreCalls,
+  WorkerAnswer,
+  WorkerCall,
+  WorkerMethods,
   WorkerSetting,
 } from "./worker-calls.ts";
 
@@ -24,7 +25,7 @@ const logs = new Map<number, StoredLog>();
 const watched = new Map<number, () => void>();
 let opened = 0;
 
-port.on("message", (call: StoreCall) => {
+port.on("message", (call: WorkerCall) => {
   const beat = setInterval(() => Atomics.add(state, beatAt, 1), beatMs);
   void answer(call).then((answered) => {
     clearInterval(beat);
@@ -35,50 +36,44 @@ port.on("message", (call: StoreCall) => {
   });
 });
 
-async function answer(call: StoreCall): Promise<StoreAnswer> {
+async function answer({ method, asked }: WorkerCall): Promise<WorkerAnswer> {
   try {
-    return { value: await carriedOut(call) };
+    // Decoding boundary: WorkerCalls asks for what the method takes.
+    const carryOut = methods[method] as (...given: readonly unknown[]) => unknown;
+    return { value: await carryOut(...asked) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { error: isBranchlogError(error) ? { code: error.code, message } : { message } };
   }
 }
 
-async function carriedOut(call: StoreCall): Promise<StoreCalls[keyof StoreCalls]["answers"]> {
-  switch (call.kind) {
-    case "open":
-      return keep(await (await storeAt(call.store)).open(call.name));
-    case "create":
-      await (await storeAt(call.store)).create(call.name, [asBuffer(call.bytes)]);
-      return undefined;
-    case "list":
-      return listed(await storeAt(call.store));
-    case "end":
-      return logAt(call.log).end();
-    case "read":
-      return readPiece(logAt(call.log), call.from);
-    case "append":
-      return logAt(call.log).append(call.expected, asBuffer(call.bytes));
-    case "flush":
-      return (await logAt(call.log).flush?.(call.until)) ?? true;
-    case "reportLost":
-      await logAt(call.log).reportLost?.(call.lines);
-      return undefined;
-    case "watch":
-      watched.set(
-        call.log,
-        logAt(call.log).watch(() => parentPort?.postMessage(call.log, [])),
-      );
-      return undefined;
-    case "unwatch":
-      watched.get(call.log)?.();
-      watched.delete(call.log);
-      return undefined;
-    case "forget":
-      logs.delete(call.log);
-      return undefined;
-  }
-}
+const methods: {
+  readonly [Method in keyof WorkerMethods]: (
+    ...asked: Parameters<WorkerMethods[Method]>
+  ) => Answer<ReturnType<WorkerMethods[Method]>>;
+} = {
+  open: async (store, name) => keep(await (await storeAt(store)).open(name)),
+  create: async (store, name, bytes) => {
+    await (await storeAt(store)).create(name, [asBuffer(bytes)]);
+  },
+  list: async (store) => listed(await storeAt(store)),
+  end: (log) => logAt(log).end(),
+  read: (log, from) => readPiece(logAt(log), from),
+  append: (log, expected, bytes) => logAt(log).append(expected, asBuffer(bytes)),
+  flush: (log, until) => logAt(log).flush?.(until) ?? true,
+  reportLost: (log, lines) => logAt(log).reportLost?.(lines),
+  watch: (log) => {
+    const onHint = (): void => parentPort?.postMessage(log, []);
+    watched.set(log, logAt(log).watch(onHint));
+  },
+  unwatch: (log) => {
+    watched.get(log)?.();
+    watched.delete(log);
+  },
+  forget: (log) => {
+    logs.delete(log);
+  },
+};
 
 /** Loaded at the first call, so that a library that is missing is an answer. */
 async function storeAt(address: string): Promise<PostgresStore> {

@@ -20,39 +20,19 @@ export interface LogInWorker {
   readonly opened: OpenedLog | undefined;
 }
 
-/** What is asked, and answered. Stores are named by their addresses, secrets included. */
-export interface StoreCalls {
-  open: { asks: { readonly store: string; readonly name: string }; answers: LogInWorker };
-  create: {
-    asks: {
-      readonly store: string;
-      readonly name: string;
-      readonly bytes: Uint8Array<ArrayBuffer>;
-    };
-    answers: undefined;
-  };
-  list: { asks: { readonly store: string }; answers: readonly StoredFacts[] };
-  end: { asks: { readonly log: number }; answers: StoredPosition | undefined };
-  read: { asks: { readonly log: number; readonly from: StoredPosition }; answers: ReadPiece };
-  append: {
-    asks: {
-      readonly log: number;
-      readonly expected: StoredPosition;
-      readonly bytes: Uint8Array<ArrayBuffer>;
-    };
-    answers: StoredAppend;
-  };
-  flush: {
-    asks: { readonly log: number; readonly until: StoredPosition };
-    answers: boolean;
-  };
-  reportLost: {
-    asks: { readonly log: number; readonly lines: readonly LostLine[] };
-    answers: undefined;
-  };
-  watch: { asks: { readonly log: number }; answers: undefined };
-  unwatch: { asks: { readonly log: number }; answers: undefined };
-  forget: { asks: { readonly log: number }; answers: undefined };
+/** What the worker does. Stores are named by their addresses, secrets included, logs by numbers. */
+export interface WorkerMethods {
+  open(store: string, name: string): LogInWorker;
+  create(store: string, name: string, bytes: Uint8Array<ArrayBuffer>): void;
+  list(store: string): readonly StoredFacts[];
+  end(log: number): StoredPosition | undefined;
+  read(log: number, from: StoredPosition): ReadPiece;
+  append(log: number, expected: StoredPosition, bytes: Uint8Array<ArrayBuffer>): StoredAppend;
+  flush(log: number, until: StoredPosition): boolean;
+  reportLost(log: number, lines: readonly LostLine[]): void;
+  watch(log: number): void;
+  unwatch(log: number): void;
+  forget(log: number): void;
 }
 
 export interface ReadPiece {
@@ -61,18 +41,20 @@ export interface ReadPiece {
   readonly isLast: boolean;
 }
 
-export type StoreCall = { readonly number: number } & {
-  [Kind in keyof StoreCalls]: { readonly kind: Kind } & StoreCalls[Kind]["asks"];
-}[keyof StoreCalls];
+export interface WorkerCall {
+  readonly number: number;
+  readonly method: keyof WorkerMethods;
+  readonly asked: readonly unknown[];
+}
 
-export type StoreAnswer =
-  | { readonly value: StoreCalls[keyof StoreCalls]["answers"] }
+export type WorkerAnswer =
+  | { readonly value: unknown }
   | { readonly error: { readonly code?: ErrorCode; readonly message: string } };
 
 /** To the call with that number: that of an interrupted call may come during the next one. */
 export interface NumberedAnswer {
   readonly number: number;
-  readonly answer: StoreAnswer;
+  readonly answer: WorkerAnswer;
 }
 
 /** What the worker starts with. */
@@ -123,38 +105,43 @@ export class WorkerCalls {
    * answer is discarded. Without a worker, `ERR_APPEND_UNCERTAIN` of a call that may have stored
    * something, else `ERR_STORE_UNAVAILABLE`.
    */
-  call<Kind extends keyof StoreCalls>(
-    kind: Kind,
-    asks: StoreCalls[Kind]["asks"],
-  ): StoreCalls[Kind]["answers"] {
-    this.#number += 1;
-    const call = { kind, number: this.#number, ...asks };
-    this.#port.postMessage(call, "bytes" in asks ? [asks.bytes.buffer] : []);
-    const answer = this.#answer(this.#number, storingKinds.has(kind));
+  call<Method extends keyof WorkerMethods>(
+    method: Method,
+    ...asked: Parameters<WorkerMethods[Method]>
+  ): ReturnType<WorkerMethods[Method]> {
+    const answer = this.#answer(this.#post(method, asked), storing.has(method));
     if ("error" in answer) throw thrown(answer.error);
-    // Of the type that the worker gives to an answer to this kind of call.
-    return answer.value;
+    // Decoding boundary: what that method of the worker returned.
+    return answer.value as ReturnType<WorkerMethods[Method]>;
   }
 
   /** Without waiting for it. */
   forget(log: number): void {
-    this.#number += 1;
-    this.#port.postMessage({ kind: "forget", number: this.#number, log }, []);
+    this.#post("forget", [log]);
   }
 
   /** Keeps the process alive until the returned function is called. */
   watch(log: number, onHint: () => void): () => void {
-    this.call("watch", { log });
+    this.call("watch", log);
     this.#watchers.set(log, onHint);
     this.#worker.ref();
     return () => {
       if (!this.#watchers.delete(log)) return;
       if (this.#watchers.size === 0) this.#worker.unref();
-      if (!this.#isSilent) this.call("unwatch", { log });
+      if (!this.#isSilent) this.call("unwatch", log);
     };
   }
 
-  #answer(number: number, mayStore: boolean): StoreAnswer {
+  #post(method: keyof WorkerMethods, asked: readonly unknown[]): number {
+    this.#number += 1;
+    const call: WorkerCall = { number: this.#number, method, asked };
+    const bytes = asked.filter((one) => one instanceof Uint8Array);
+    const given = bytes.map(({ buffer }) => buffer).filter((one) => one instanceof ArrayBuffer);
+    this.#port.postMessage(call, given);
+    return this.#number;
+  }
+
+  #answer(number: number, mayStore: boolean): WorkerAnswer {
     for (;;) {
       const answers = Atomics.load(this.#state, answersAt);
       const received = receiveMessageOnPort(this.#port)?.message as NumberedAnswer | undefined;
@@ -182,7 +169,7 @@ export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-const storingKinds: ReadonlySet<keyof StoreCalls> = new Set(["append", "create", "flush"]);
+const storing: ReadonlySet<keyof WorkerMethods> = new Set(["append", "create", "flush"]);
 
 function silent(mayStore: boolean): BranchlogError {
   const message =

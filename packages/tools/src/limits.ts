@@ -8,3 +8,6 @@ export const copyBytes: number = 1024 * 1024;
 
 /** How long ago a file changed if its last line may be unfinished: no write takes longer. */
 export const writingMsMax: number = 2_000;
+
+/** Longest text that is searched for secrets, in UTF-16 units: a line with large images. */
+export const redactedUnitsMax: number = 32 * 1024 * 1024;

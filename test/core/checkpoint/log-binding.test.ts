@@ -4,11 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { ByteSource } from "@branchlog/streaming";
 import type { FileStat } from "@branchlog/core/testing";
 import { encodeTitleSlot } from "@branchlog/core/testing";
-import {
-  bindingOf,
-  isBoundAs,
-  isBoundTo,
-} from "../../../packages/core/src/checkpoint/log-binding.ts";
+import { bindingOf, isBoundTo } from "../../../packages/core/src/checkpoint/log-binding.ts";
+import { isSameState } from "../../../packages/core/src/platform/ports.ts";
 
 const sampleBytes = 4096;
 const samples = 66;
@@ -48,13 +45,13 @@ describe("a log", () => {
     const source = sourceOf(Buffer.alloc(long.length));
     expect(isBoundTo(binding, source, stat)).toBe(true);
     expect(source.reads()).toBe(0);
-    expect(isBoundAs(binding, stat)).toBe(true);
+    expect(isSameState(binding, stat)).toBe(true);
   });
 
   it.each([{ dev: 9 }, { ino: 9 }, { size: 9 }, { ctimeMs: 9 }])(
     "is not known without a read when it has %o",
     (facts) => {
-      expect(isBoundAs(binding, statOf(long.length, facts))).toBe(false);
+      expect(isSameState(binding, statOf(long.length, facts))).toBe(false);
     },
   );
 

@@ -2,8 +2,8 @@
 export { SessionManager } from "./session-manager.ts";
 export type { ManagerFactory, ReadonlySessionManager } from "./session-manager.ts";
 export type { NewSessionOptions } from "@branchlog/core/engine";
+export type { TitleSource } from "@branchlog/core/rows";
 export type {
-  TitleSource,
   ArchiveEntry,
   ModeChangeEntry,
   OmpSessionEntry,
@@ -13,7 +13,7 @@ export type {
   SessionInitEntry,
   TitleChangeEntry,
   TtsrInjectionEntry,
-} from "@branchlog/core/rows";
+} from "./entry-types.ts";
 export type { SessionTreeNode } from "../pi/tree-nodes.ts";
 export { findMostRecentSession } from "./session-list.ts";
 export type { SessionInfo } from "./session-list.ts";

@@ -1,6 +1,6 @@
 /** The context at the leaf of a session manager as omp has it. */
 import type { SessionEntry, AgentMessage } from "@branchlog/core";
-import type { OmpSessionEntry } from "@branchlog/core/rows";
+import type { OmpSessionEntry } from "./entry-types.ts";
 import { buildContext } from "@branchlog/core/rows";
 import { ompStateOfPath } from "./omp-state.ts";
 import type { OmpState } from "./omp-state.ts";

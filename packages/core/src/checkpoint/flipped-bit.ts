@@ -23,7 +23,6 @@ const flips = new Set(Array.from({ length: 8 }, (_, bit) => ofLastByte[1 << bit]
 /**
  * The offset of the byte in which one bit flipped, or -1 if more than one did. O(length). Other
  * changes of 64 KiB look like one bit once in ten thousand times.
- *
  * @param difference The exclusive or of the two checksums.
  */
 export function flippedBit(difference: number, length: number): number {

@@ -8,14 +8,10 @@ import type { ByteSource } from "@branchlog/streaming";
 import { slotLength } from "../dialects/title-slot.ts";
 import { malformed, wholeNumber } from "../entries/saved-fields.ts";
 import type { SavedFields } from "../entries/saved-fields.ts";
-import type { FileStat } from "../platform/ports.ts";
+import { isSameState } from "../platform/ports.ts";
+import type { FileStat, FileState } from "../platform/ports.ts";
 
-export interface LogBinding {
-  readonly dev: number;
-  readonly ino: number;
-  /** While size and ctime stay, the bytes do. */
-  readonly size: number;
-  readonly ctimeMs: number;
+export interface LogBinding extends FileState {
   readonly end: number;
   readonly samples: readonly number[];
 }
@@ -48,14 +44,9 @@ export function readBinding(fields: SavedFields): LogBinding {
 export function isBoundTo(binding: LogBinding, source: ByteSource, stat: FileStat): boolean {
   const { dev, ino, end, samples } = binding;
   if (stat.dev !== dev || stat.ino !== ino || stat.size < end) return false;
-  if (isBoundAs(binding, stat)) return true;
+  if (isSameState(binding, stat)) return true;
   const now = samplesOf(source, end);
   return now.length === samples.length && now.every((sum, at) => sum === samples[at]);
-}
-
-export function isBoundAs({ dev, ino, size, ctimeMs }: LogBinding, stat: FileStat): boolean {
-  const isSameFile = stat.dev === dev && stat.ino === ino;
-  return isSameFile && stat.size === size && stat.ctimeMs === ctimeMs;
 }
 
 /** Omits a title slot, which is rewritten in place. */

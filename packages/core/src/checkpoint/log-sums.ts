@@ -3,7 +3,7 @@
  * even if its line still parses.
  */
 import { crc32 } from "node:zlib";
-import { decodeLine, pause } from "@branchlog/streaming";
+import { decodeLine, fill, pause, readOf, runSync } from "@branchlog/streaming";
 import type { ByteSource, Steps } from "@branchlog/streaming";
 import { headerOf } from "../dialects/log-record.ts";
 import { flippedBit } from "./flipped-bit.ts";
@@ -49,7 +49,6 @@ const headerBytesMax = 64 * 1024;
 /**
  * Reads synchronously, with a pause after each megabyte. Throws what the source throws. A piece
  * that a shortened log no longer holds counts as changed.
- *
  * @param changedMax How many places are searched for and returned; all are counted.
  */
 export function* compareSums(
@@ -63,7 +62,7 @@ export function* compareSums(
   for (let at = start; at < end; at += chunk.length) {
     if (at > start) yield pause;
     const wanted = chunk.subarray(0, Math.min(chunk.length, end - at));
-    const bytes = wanted.subarray(0, readAll(source, wanted, at));
+    const bytes = runSync(fill(readOf(source, wanted, at)));
     for (let from = 0; from < wanted.length; from += sumPieceBytes) {
       const to = Math.min(wanted.length, from + sumPieceBytes);
       comparison.add(bytes.subarray(from, to), to - from);
@@ -125,16 +124,6 @@ class Comparison {
   }
 }
 
-function readAll(source: ByteSource, target: Buffer, position: number): number {
-  let done = 0;
-  while (done < target.length) {
-    const count = source.readSync(target, done, target.length - done, position + done);
-    if (count === 0) break;
-    done += count;
-  }
-  return done;
-}
-
 /** A newer version in the header means that the log was rewritten. */
 function isMigrated(source: ByteSource, { start, logVersion }: LogSums): boolean {
   if (logVersion >= settledVersion) return false;
@@ -170,9 +159,9 @@ export class SumBuilder {
     );
     while (this.#end < to) {
       const wanted = Math.min(chunk.length, to - this.#end);
-      const count = readAll(source, chunk.subarray(0, wanted), this.#end);
-      if (count === 0) return;
-      this.#add(chunk.subarray(0, count));
+      const bytes = runSync(fill(readOf(source, chunk.subarray(0, wanted), this.#end)));
+      if (bytes.length === 0) return;
+      this.#add(bytes);
       yield pause;
     }
   }

@@ -9,10 +9,10 @@ import type { SavedFields } from "../entries/saved-fields.ts";
 import { arenaLengthBytes, bucketsMin, tableLoadMax } from "../index-table/id-table.ts";
 import { linkColumns } from "../index-table/index-table.ts";
 import type { RestoredIndex } from "../index-table/index-table.ts";
-import { rootHandle, rowColumns, rowNames } from "../index-table/row-table.ts";
+import { rootHandle, rowColumns } from "../index-table/row-table.ts";
 import type { SavedLog } from "../index-table/log-indexer.ts";
 import type { Kind, SavedLines } from "../index-table/row-table.ts";
-import { pageCount, savedColumn } from "../index-table/saved-pages.ts";
+import { eachOf, pageCount, savedColumn } from "../index-table/saved-pages.ts";
 import type { SavedColumn } from "../index-table/saved-pages.ts";
 import type { PageFile } from "./page-file.ts";
 
@@ -74,12 +74,12 @@ export function columnsOf({ index, lines }: SavedLog, transcript: Buffer): reado
   const { rows, ids, links, hidden, last, unverified } = index;
   const whole = [hidden, last, unverified, lines.rows, lines.distances, lines.otherRecords];
   return [
-    ...rowNames.map((name) => rows.columns[name]),
+    ...Object.values(rows.columns),
     ids.word,
     ids.inArena,
     ids.arena,
     ids.buckets,
-    ...linkColumns.map((name) => links.columns[name]),
+    ...Object.values(links.columns),
     ...[...whole, transcript].map((column) => savedColumn(column.length, () => column)),
   ];
 }
@@ -134,7 +134,7 @@ export function takeTables(
   file: PageFile,
 ): TakenTables {
   const { rows, ids, shadowed, damaged, stray, ownParents } = counts;
-  const ofRows = taken(rowNames, (name) => file.take(rows, rowColumns[name]));
+  const ofRows = eachOf(rowColumns, (kind) => file.take(rows, kind.BYTES_PER_ELEMENT));
   const ofIds = {
     seed: counts.seed,
     word: file.take(ids, Int32Array.BYTES_PER_ELEMENT),
@@ -142,7 +142,7 @@ export function takeTables(
     arena: file.take(counts.arena, Uint8Array.BYTES_PER_ELEMENT),
     buckets: file.take(counts.buckets, Int32Array.BYTES_PER_ELEMENT),
   };
-  const ofLinks = taken(linkColumns, () => file.take(ids + 1, Int32Array.BYTES_PER_ELEMENT));
+  const ofLinks = eachOf(linkColumns, (kind) => file.take(ids + 1, kind.BYTES_PER_ELEMENT));
   const hidden = takeNumbers(file, counts.hidden);
   const last = takeNumbers(file, counts.last);
   const unverified = takeNumbers(file, counts.unverified);
@@ -161,7 +161,11 @@ export function takeTables(
   const index: RestoredIndex = {
     rows: { count: rows, columns: ofRows, bounds: rowBounds(counts, kinds.length, log) },
     ids: ofIds,
-    links: { count: ids + 1, columns: ofLinks, bounds: { min: 0, max: rows } },
+    links: {
+      count: ids + 1,
+      columns: ofLinks,
+      bounds: eachOf(linkColumns, () => ({ min: 0, max: rows })),
+    },
     kinds,
     counts: { shadowed, damaged, stray, ownParents },
     hidden,
@@ -169,14 +173,6 @@ export function takeTables(
     unverified,
   };
   return { index, lines, transcript };
-}
-
-function taken<Name extends string>(
-  names: readonly Name[],
-  take: (name: Name) => SavedColumn,
-): Readonly<Record<Name, SavedColumn>> {
-  // Decoding boundary: one member for each name.
-  return Object.fromEntries(names.map((name) => [name, take(name)])) as Record<Name, SavedColumn>;
 }
 
 /** Read and checked at once. Throws `TypeError`. */

@@ -131,7 +131,6 @@ const contentForms: ReadonlyMap<string, readonly ContentForm[]> = new Map(
 
 /**
  * Checks the role and content of a message.
- *
  * @param allowUnknownRole Accepts roles of neither pi nor omp.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the nearest role or the form of the content.
  */

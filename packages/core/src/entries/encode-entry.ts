@@ -15,7 +15,6 @@ import { referencesOf } from "./references.ts";
 
 /**
  * `JSON.stringify(fields)` of an object.
- *
  * @param what Names the object in the error.
  * @throws `ERR_UNSERIALIZABLE` with the cause: a cycle, a BigInt, a throwing toJSON or getter,
  * nesting too deep, a text too long for V8.
@@ -36,7 +35,6 @@ function stringText(text: string): string {
 
 /**
  * Runs code of the caller.
- *
  * @throws `ERR_UNSERIALIZABLE` with whatever was thrown as its cause; nothing else.
  */
 export function guardEncoding<T>(what: string, encode: () => T): T {
@@ -116,7 +114,6 @@ const payloadKeys: { readonly [T in SessionEntry["type"]]: readonly string[] } =
 
 /**
  * Encodes everything but id and parent. Unknown fields follow in their order.
- *
  * @param timestamp ISO 8601 with milliseconds, as stored.
  * @param translate Translates to the dialect of the log.
  * @throws `ERR_UNSERIALIZABLE` as {@link objectText}, or for a message that is not an object;
@@ -152,7 +149,6 @@ export function encodeDraft(
 
 /**
  * One line, newline included. Only copies bytes.
- *
  * @param divergedFrom Value of the mark of a diverged entry.
  * @throws `ERR_INVALID_ARGUMENT` if an id is not a string: the line would not be JSON.
  */
@@ -296,7 +292,6 @@ const headerKeys = ["type", "version", "id", "timestamp", "cwd", "title", "paren
 /**
  * One line with its newline, byte for byte as pi writes it: pi's keys first. Undefined keys are
  * omitted.
- *
  * @throws `ERR_INVALID_ARGUMENT` if readers would not accept it as a header (type, id);
  * `ERR_UNSERIALIZABLE` if a value has no JSON form.
  */

@@ -4,7 +4,6 @@ import { BranchlogError } from "../errors.ts";
 
 /**
  * An entry id is any string; anything else is a mistake of the caller, not a missing entry.
- *
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` for anything but a string.
  */
 export function requireEntryId(id: string): string {
@@ -25,7 +24,6 @@ export function isValidSessionId(id: string): boolean {
 
 /**
  * For new sessions; stored ids are never refused.
- *
  * @throws BranchlogError `ERR_INVALID_SESSION_ID`, with pi's message.
  */
 export function assertValidSessionId(id: string): void {

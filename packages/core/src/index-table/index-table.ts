@@ -9,8 +9,16 @@ import { KindTable, RowTable, rowFlags } from "./row-table.ts";
 import { IdTable } from "./id-table.ts";
 import type { SavedIds } from "./id-table.ts";
 import type { Kind, RowFacts, SavedRows } from "./row-table.ts";
-import { SavedPages, grown, grownCapacity, noPages, roomFor, savedColumn } from "./saved-pages.ts";
-import type { Bounds, PagedColumn, SavedColumn } from "./saved-pages.ts";
+import {
+  SavedPages,
+  eachOf,
+  grownCapacity,
+  noPages,
+  roomFor,
+  savedColumn,
+  withRoom,
+} from "./saved-pages.ts";
+import type { Column, ColumnKinds, PagedColumn, SavedColumn, SavedColumns } from "./saved-pages.ts";
 
 export class IndexTable {
   readonly ids: IdTable = new IdTable();
@@ -324,7 +332,7 @@ export interface ChildFacts {
 class RebuiltIndex extends Error {}
 
 /** By handle + 1. */
-export interface LinkColumns {
+interface LinkColumns {
   readonly rowOf: Int32Array;
   readonly firstChild: Int32Array;
   /** 0 also for an only child: most are, so that most of its memory is never touched. */
@@ -335,32 +343,16 @@ export interface LinkColumns {
 
 type LinkColumn = keyof LinkColumns;
 
+/** One more than handles. */
+export type SavedLinks = SavedColumns<LinkColumns>;
+
 /** In the order of a checkpoint. */
-export const linkColumns: readonly LinkColumn[] = [
-  "rowOf",
-  "firstChild",
-  "lastChild",
-  "shownChildren",
-];
-
-/** The columns of links in a checkpoint: one more than handles. */
-export interface SavedLinks {
-  readonly count: number;
-  readonly columns: Readonly<Record<LinkColumn, SavedColumn>>;
-  /** Of each of them. */
-  readonly bounds: Bounds;
-}
-
-type LinkPages = Readonly<Record<LinkColumn, SavedPages>>;
-
-function ofLinks<T>(make: (name: LinkColumn) => T): Readonly<Record<LinkColumn, T>> {
-  return {
-    rowOf: make("rowOf"),
-    firstChild: make("firstChild"),
-    lastChild: make("lastChild"),
-    shownChildren: make("shownChildren"),
-  };
-}
+export const linkColumns: ColumnKinds<LinkColumns> = {
+  rowOf: Int32Array,
+  firstChild: Int32Array,
+  lastChild: Int32Array,
+  shownChildren: Int32Array,
+};
 
 /**
  * By id handle, with -1 for the root. Rows are stored as row + 1, so that a new column, all zeros,
@@ -373,7 +365,7 @@ class HandleTable {
   #shownChildren: Int32Array = new Int32Array(16);
   /** Handles for which every column has memory; those of a checkpoint get it when they are read. */
   #capacity = 16;
-  #pages: LinkPages = ofLinks(() => noPages);
+  #pages: Readonly<Record<LinkColumn, SavedPages>> = eachOf(linkColumns, () => noPages);
   /** Links that may not have been read. */
   #savedCount = 0;
 
@@ -425,31 +417,22 @@ class HandleTable {
 
   save(handles: number): Pick<SavedLinks, "count" | "columns"> {
     const count = handles + 1;
-    const of = (name: LinkColumn): SavedColumn =>
-      savedColumn(count, () => this.columns[name], this.#pages[name]);
-    return { count, columns: ofLinks(of) };
+    const save = (pages: SavedPages, name: LinkColumn): SavedColumn =>
+      savedColumn(count, () => this.columns[name], pages);
+    return { count, columns: eachOf(this.#pages, save) };
   }
 
   restore({ count, columns, bounds }: SavedLinks, recover: PagedColumn["recover"]): void {
     this.#capacity = 0;
     this.#savedCount = count;
-    const pagesOf = (name: LinkColumn): SavedPages =>
-      new SavedPages(columns[name], {
-        column: () => {
-          this.#allocate(name, roomFor(count));
-          return this.columns[name];
-        },
-        bounds,
-        recover,
-      });
-    this.#pages = ofLinks(pagesOf);
+    this.#pages = eachOf(columns, (saved, name) => {
+      const column = (): Column => this.#allocate(name, roomFor(count));
+      return new SavedPages(saved, { column, bounds: bounds[name], recover });
+    });
   }
 
   become(other: HandleTable): void {
-    this.#rowOf = other.#rowOf;
-    this.#firstChild = other.#firstChild;
-    this.#lastChild = other.#lastChild;
-    this.#shownChildren = other.#shownChildren;
+    this.columns = other.columns;
     this.#capacity = other.#capacity;
     this.#pages = other.#pages;
     this.#savedCount = other.#savedCount;
@@ -465,6 +448,13 @@ class HandleTable {
     };
   }
 
+  set columns(columns: LinkColumns) {
+    this.#rowOf = columns.rowOf;
+    this.#firstChild = columns.firstChild;
+    this.#lastChild = columns.lastChild;
+    this.#shownChildren = columns.shownChildren;
+  }
+
   growFor(handles: number): void {
     if (handles < this.#capacity) return;
     // The first time after opening, there is room for some appends.
@@ -475,27 +465,13 @@ class HandleTable {
 
   reserve(capacity: number): void {
     if (capacity <= this.#capacity) return;
-    for (const name of linkColumns) this.#allocate(name, capacity);
+    eachOf(linkColumns, (_, name) => this.#allocate(name, capacity));
     this.#capacity = capacity;
   }
 
-  #allocate(name: LinkColumn, capacity: number): void {
-    const column = this.columns[name];
-    if (capacity <= column.length) return;
-    const roomy = grown(Int32Array, column, capacity);
-    switch (name) {
-      case "rowOf":
-        this.#rowOf = roomy;
-        return;
-      case "firstChild":
-        this.#firstChild = roomy;
-        return;
-      case "lastChild":
-        this.#lastChild = roomy;
-        return;
-      case "shownChildren":
-        this.#shownChildren = roomy;
-    }
+  #allocate(name: LinkColumn, capacity: number): Column {
+    this.columns = withRoom(linkColumns, this.columns, name, capacity);
+    return this.columns[name];
   }
 }
 

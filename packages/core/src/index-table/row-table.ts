@@ -3,8 +3,16 @@
  * rows cost tens of megabytes and no garbage. Rows are never removed or reordered.
  */
 import type { IdTable } from "./id-table.ts";
-import { SavedPages, grown, grownCapacity, noPages, roomFor, savedColumn } from "./saved-pages.ts";
-import type { Bounds, PagedColumn, SavedColumn } from "./saved-pages.ts";
+import {
+  SavedPages,
+  eachOf,
+  grownCapacity,
+  noPages,
+  roomFor,
+  savedColumn,
+  withRoom,
+} from "./saved-pages.ts";
+import type { Column, ColumnKinds, PagedColumn, SavedColumn, SavedColumns } from "./saved-pages.ts";
 
 /** The handle for "no parent", never that of an id. */
 export const rootHandle = -2;
@@ -38,8 +46,8 @@ export interface RowFacts {
   readonly flags: number;
 }
 
-/** The columns of rows, as far as they were read. */
-export interface RowColumns {
+/** As far as they were read. */
+interface RowColumns {
   readonly offset: Float64Array;
   readonly time: Float64Array;
   readonly length: Uint32Array;
@@ -53,28 +61,19 @@ export interface RowColumns {
 
 type RowColumn = keyof RowColumns;
 
-/** The columns of rows in a checkpoint. */
-export interface SavedRows {
-  readonly count: number;
-  readonly columns: Readonly<Record<RowColumn, SavedColumn>>;
-  readonly bounds: Readonly<Record<RowColumn, Bounds>>;
-}
+export type SavedRows = SavedColumns<RowColumns>;
 
-/** In the order of a checkpoint, with the bytes of an element. */
-export const rowColumns: Readonly<Record<RowColumn, number>> = {
-  offset: 8,
-  time: 8,
-  length: 4,
-  handle: 4,
-  parentHandle: 4,
-  nextSibling: 4,
-  kind: 4,
-  flags: 1,
+/** In the order of a checkpoint. */
+export const rowColumns: ColumnKinds<RowColumns> = {
+  offset: Float64Array,
+  time: Float64Array,
+  length: Uint32Array,
+  handle: Int32Array,
+  parentHandle: Int32Array,
+  nextSibling: Int32Array,
+  kind: Int32Array,
+  flags: Uint8Array,
 };
-
-export const rowNames = Object.keys(rowColumns) as readonly RowColumn[];
-
-type RowPages = Readonly<Record<RowColumn, SavedPages>>;
 
 export class RowTable {
   #count = 0;
@@ -88,7 +87,7 @@ export class RowTable {
   #flags: Uint8Array = new Uint8Array(0);
   /** Rows for which every column has memory; those of a checkpoint get it when they are read. */
   #capacity = 0;
-  #pages: RowPages = mapped(() => noPages);
+  #pages: Readonly<Record<RowColumn, SavedPages>> = eachOf(rowColumns, () => noPages);
   /** Rows that may not have been read; negative ones, which stand for none, are large unsigned. */
   #savedCount = 0;
 
@@ -115,38 +114,13 @@ export class RowTable {
 
   reserve(capacity: number): void {
     if (capacity <= this.#capacity) return;
-    for (const name of rowNames) this.#allocate(name, capacity);
+    eachOf(rowColumns, (_, name) => this.#allocate(name, capacity));
     this.#capacity = capacity;
   }
 
-  /** One by one: the collector runs when much memory is reserved at once. */
-  #allocate(name: RowColumn, capacity: number): void {
-    if (capacity <= this.columns[name].length) return;
-    switch (name) {
-      case "offset":
-        this.#offset = grown(Float64Array, this.#offset, capacity);
-        return;
-      case "time":
-        this.#time = grown(Float64Array, this.#time, capacity);
-        return;
-      case "length":
-        this.#length = grown(Uint32Array, this.#length, capacity);
-        return;
-      case "handle":
-        this.#handle = grown(Int32Array, this.#handle, capacity);
-        return;
-      case "parentHandle":
-        this.#parentHandle = grown(Int32Array, this.#parentHandle, capacity);
-        return;
-      case "nextSibling":
-        this.#nextSibling = grown(Int32Array, this.#nextSibling, capacity);
-        return;
-      case "kind":
-        this.#kind = grown(Int32Array, this.#kind, capacity);
-        return;
-      case "flags":
-        this.#flags = grown(Uint8Array, this.#flags, capacity);
-    }
+  #allocate(name: RowColumn, capacity: number): Column {
+    this.columns = withRoom(rowColumns, this.columns, name, capacity);
+    return this.columns[name];
   }
 
   resolveWords(ids: IdTable, from: number): void {
@@ -168,38 +142,26 @@ export class RowTable {
 
   /** Of the rows as they are: they must not change while its pages are taken. */
   save(): Pick<SavedRows, "count" | "columns"> {
-    const of = (name: RowColumn): SavedColumn =>
-      savedColumn(this.#count, () => this.columns[name], this.#pages[name]);
-    return { count: this.#count, columns: mapped(of) };
+    const count = this.#count;
+    const save = (pages: SavedPages, name: RowColumn): SavedColumn =>
+      savedColumn(count, () => this.columns[name], pages);
+    return { count, columns: eachOf(this.#pages, save) };
   }
 
   /** Only of an empty table. @param recover Makes all rows anew, with {@link RowTable.become}. */
   restore({ count, columns, bounds }: SavedRows, recover: PagedColumn["recover"]): void {
     this.#count = count;
     this.#savedCount = count;
-    const pagesOf = (name: RowColumn): SavedPages =>
-      new SavedPages(columns[name], {
-        column: () => {
-          this.#allocate(name, roomFor(count));
-          return this.columns[name];
-        },
-        bounds: bounds[name],
-        recover,
-      });
-    this.#pages = mapped(pagesOf);
+    this.#pages = eachOf(columns, (saved, name) => {
+      const column = (): Column => this.#allocate(name, roomFor(count));
+      return new SavedPages(saved, { column, bounds: bounds[name], recover });
+    });
   }
 
   /** Takes the rows of another table, which is not used any more. */
   become(other: RowTable): void {
     this.#count = other.#count;
-    this.#offset = other.#offset;
-    this.#length = other.#length;
-    this.#handle = other.#handle;
-    this.#parentHandle = other.#parentHandle;
-    this.#nextSibling = other.#nextSibling;
-    this.#kind = other.#kind;
-    this.#time = other.#time;
-    this.#flags = other.#flags;
+    this.columns = other.columns;
     this.#capacity = other.#capacity;
     this.#pages = other.#pages;
     this.#savedCount = other.#savedCount;
@@ -217,6 +179,17 @@ export class RowTable {
       kind: this.#kind,
       flags: this.#flags,
     };
+  }
+
+  set columns(columns: RowColumns) {
+    this.#offset = columns.offset;
+    this.#time = columns.time;
+    this.#length = columns.length;
+    this.#handle = columns.handle;
+    this.#parentHandle = columns.parentHandle;
+    this.#nextSibling = columns.nextSibling;
+    this.#kind = columns.kind;
+    this.#flags = columns.flags;
   }
 
   offset(row: number): number {
@@ -285,19 +258,6 @@ export class RowTable {
     if (row >>> 0 < this.#savedCount) this.#pages.flags.touch(row);
     this.#flags[row] = ((this.#flags[row] ?? 0) | set) & ~clear;
   }
-}
-
-function mapped<T>(make: (name: RowColumn) => T): Readonly<Record<RowColumn, T>> {
-  return {
-    offset: make("offset"),
-    time: make("time"),
-    length: make("length"),
-    handle: make("handle"),
-    parentHandle: make("parentHandle"),
-    nextSibling: make("nextSibling"),
-    kind: make("kind"),
-    flags: make("flags"),
-  };
 }
 
 export interface Kind {

@@ -46,14 +46,50 @@ export function grownCapacity(current: number, needed: number): number {
   return Math.max(needed, Math.ceil(current * 1.5), 16);
 }
 
-export function grown<C extends Column>(
-  make: new (length: number) => C,
-  column: C,
-  capacity: number,
-): C {
-  const roomy = new make(capacity);
+export function grown<C extends Column>(kind: ColumnKind<C>, column: C, capacity: number): C {
+  const roomy = new kind(capacity);
   roomy.set(column);
   return roomy;
+}
+
+/** The constructor of the array. */
+export interface ColumnKind<C extends Column = Column> {
+  new (length: number): C;
+  readonly BYTES_PER_ELEMENT: number;
+}
+
+export type ColumnKinds<Columns> = { readonly [Name in keyof Columns & string]: ColumnKind };
+
+/** For each name, in the same order. */
+export function eachOf<Name extends string, From, To>(
+  from: Readonly<Record<Name, From>>,
+  make: (value: From, name: Name) => To,
+): Readonly<Record<Name, To>> {
+  // Casts: of names, Object.keys and Object.fromEntries only say that they are texts.
+  const names = Object.keys(from) as Name[];
+  return Object.fromEntries(names.map((name) => [name, make(from[name], name)])) as Record<
+    Name,
+    To
+  >;
+}
+
+/** With room in one of them: the collector runs when much memory is reserved at once. */
+export function withRoom<Columns extends Readonly<Record<keyof Columns & string, Column>>>(
+  kinds: ColumnKinds<Columns>,
+  columns: Columns,
+  name: keyof Columns & string,
+  capacity: number,
+): Columns {
+  if (capacity <= columns[name].length) return columns;
+  return { ...columns, [name]: grown(kinds[name], columns[name], capacity) };
+}
+
+/** The columns of a table in a checkpoint. */
+export interface SavedColumns<Columns> {
+  /** Elements of each. */
+  readonly count: number;
+  readonly columns: Readonly<Record<keyof Columns & string, SavedColumn>>;
+  readonly bounds: Readonly<Record<keyof Columns & string, Bounds>>;
 }
 
 /** Which elements a column of this log can have. NaN is within any bounds. */

@@ -4,7 +4,7 @@
  * needed later the log is read again.
  */
 import { decodeLine, readFullySync } from "@branchlog/streaming";
-import { bindingOf, isBoundAs, isBoundTo, readBinding } from "../checkpoint/log-binding.ts";
+import { bindingOf, isBoundTo, readBinding } from "../checkpoint/log-binding.ts";
 import type { LogBinding } from "../checkpoint/log-binding.ts";
 import { sumCount } from "../checkpoint/log-sums.ts";
 import type { LogSums } from "../checkpoint/log-sums.ts";
@@ -30,7 +30,7 @@ import { savedColumn } from "../index-table/saved-pages.ts";
 import { fingerprintBytes } from "../limits.ts";
 import type { LogFile } from "../platform/log-file.ts";
 import { inLargeChunks } from "../platform/atomic-file.ts";
-import { isSameFile } from "../platform/ports.ts";
+import { isSameFile, isSameState } from "../platform/ports.ts";
 import type { FileStat } from "../platform/ports.ts";
 import { matchesFingerprint, startBytes } from "./fingerprint.ts";
 import type { LogFingerprint } from "./fingerprint.ts";
@@ -178,7 +178,7 @@ function stateBinding(state: LogState, end: number): LogBinding | null {
   const binding = bindingOf(file, before, end);
   if (!matchesFingerprint(file, state.fingerprintOf)) return null;
   const after = file.statSync();
-  const isSame = after !== null && isBoundAs(binding, after);
+  const isSame = after !== null && isSameState(binding, after);
   return isSame && file.isAt(before) ? binding : null;
 }
 

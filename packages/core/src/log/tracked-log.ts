@@ -10,6 +10,7 @@ import { DamagedCheckpoint } from "../index-table/log-indexer.ts";
 import type { LogFile } from "../platform/log-file.ts";
 import type { StoredLog } from "../store/log-store.ts";
 import { isSameFile } from "../platform/ports.ts";
+import { isSameState } from "../platform/ports.ts";
 import type { FileStat } from "../platform/ports.ts";
 import { commitToFile } from "./commit.ts";
 import type {
@@ -191,14 +192,7 @@ export class TrackedLog implements CommitLog, LogInFile {
   }
 
   #isUnchanged(stat: FileStat): boolean {
-    const last = this.#stat;
-    return (
-      last !== undefined &&
-      stat.ino === last.ino &&
-      stat.dev === last.dev &&
-      stat.size === last.size &&
-      stat.ctimeMs === last.ctimeMs
-    );
+    return this.#stat !== undefined && isSameState(stat, this.#stat);
   }
 
   /** False also if the file was replaced after its `stat`. */

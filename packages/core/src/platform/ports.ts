@@ -164,6 +164,14 @@ export function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
   return one.ino === other.ino && (one.dev === other.dev || one.dev === 0 || other.dev === 0);
 }
 
+export type FileState = Pick<FileStat, "dev" | "ino" | "size" | "ctimeMs">;
+
+/** While file, size and time of change stay, the bytes do. */
+export function isSameState(one: FileState, other: FileState): boolean {
+  const isFile = one.dev === other.dev && one.ino === other.ino;
+  return isFile && one.size === other.size && one.ctimeMs === other.ctimeMs;
+}
+
 /** "" for anything but a system error. */
 export function errorCodeOf(error: unknown): string {
   if (!(error instanceof Error) || !("code" in error)) return "";

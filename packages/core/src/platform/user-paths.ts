@@ -11,7 +11,6 @@ const shellDrive = /^\/(?:mnt\/|cygdrive\/)?([a-z])(?:\/(.*))?$/i;
 
 /**
  * Expands a tilde, a `file:` URL and a drive. A relative path stays relative.
- *
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a `file:` URL without a local path.
  */
 export function expandPath(input: string): string {
@@ -35,7 +34,6 @@ function pathOfUrl(url: string): string {
 
 /**
  * Absolute, without `.`, `..` and trailing separators.
- *
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a `file:` URL without a local path.
  */
 export function resolvePath(input: string): string {

@@ -4,8 +4,8 @@
  * it is one, and in other encodings. What cannot be searched is an error, never passed on. Pure.
  */
 import { BranchlogError } from "@branchlog/core";
-import { redactedUnitsMax } from "@branchlog/core/files";
 import { privateKeys } from "./private-keys.ts";
+import { redactedUnitsMax } from "../limits.ts";
 import { jsonTokens } from "./json-tokens.ts";
 import type { JsonToken } from "./json-tokens.ts";
 import { imageKind } from "./key-forms.ts";
