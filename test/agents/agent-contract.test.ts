@@ -59,6 +59,8 @@ describeAgent({
     "codex/conversation.jsonl",
     "codex/rollback.jsonl",
     "codex/compaction.jsonl",
+    "transcripts/field/codex-script.jsonl",
+    "transcripts/field/codex-review.jsonl",
   ].map((name) => golden(name, `${rollout}-3c4b3010-27c8-4c70-b6e4-46b99fdf0236.jsonl`)),
 });
 

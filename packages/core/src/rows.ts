@@ -45,7 +45,7 @@ export {
   savedText,
   wholeNumber,
 } from "./entries/saved-fields.ts";
-export { AnswerJoiner, answerKey, continuedKey } from "./entries/answers.ts";
+export { AnswerJoiner, answerKey, continuedKey, countedKey } from "./entries/answers.ts";
 export { isValidSessionId, assertValidSessionId } from "./entries/identifiers.ts";
 export {
   dialectKey,

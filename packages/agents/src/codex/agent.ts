@@ -3,11 +3,12 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
-import { isObject, stringAt } from "@branchlog/core/rows";
+import { countedKey, isObject, stringAt } from "@branchlog/core/rows";
 import type { Agent, EntryIdentity, SpentTokens } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
 import { isBareOfCodex } from "./codex-record.ts";
 import { CodexTranscript } from "./codex-transcript.ts";
+import { indexedName } from "./session-index.ts";
 
 export const codex: Agent = {
   name: "codex",
@@ -28,6 +29,7 @@ export const codex: Agent = {
     repeatsCwd: false,
     subagentNames: { pattern: /^rollout-/, place: "anywhere" },
     identity,
+    indexedName,
     compression: {
       nameEnd: ".jsonl.zst",
       // The first bytes of everything that zstd compressed.
@@ -54,6 +56,10 @@ function recognises(record: JsonObject): boolean {
 /** Entries have no ids: they are known by their lines. */
 function identity(entry: SessionEntry, spent: SpentTokens): EntryIdentity {
   const { input, output, cacheRead, cacheWrite } = spent;
+  const counted: unknown = Reflect.get(entry, countedKey);
+  if (typeof counted === "string" && counted.endsWith("}")) {
+    return { key: [counted, input, output, cacheRead, cacheWrite], isPart: false };
+  }
   const time = Date.parse(entry.timestamp);
   const key = [askedIn(entry), time, entry.type, input, output, cacheRead, cacheWrite];
   return { key, isPart: false };

@@ -1,7 +1,7 @@
 /** Maps records of a rollout of Codex to the bodies of entries. Pure. */
 import type { JsonObject } from "@branchlog/streaming";
-import { answerKey } from "@branchlog/core/rows";
-import { isObject, listAt, objectAt, stringAt } from "@branchlog/core/rows";
+import { answerKey, countedKey } from "@branchlog/core/rows";
+import { countAt, isObject, listAt, objectAt, stringAt } from "@branchlog/core/rows";
 import type { AssistantContent } from "@branchlog/core/rows";
 import type { CodexHistory } from "./codex-history.ts";
 import {
@@ -103,15 +103,51 @@ function bodyOfEvent(event: JsonObject, place: CodexPlace, history: CodexHistory
     }
     case "agent_message":
       return answerBody([{ type: "text", text }], place, history);
+    case "item_completed":
+      return bodyOfCompleted(event, place, history);
     case "token_count": {
-      const usage = codexUsage(objectAt(event, "info")) ?? noUsage;
+      const info = objectAt(event, "info");
+      const usage = codexUsage(info) ?? noUsage;
       const model = history.modelAt(place.line);
       const spent = { kind: "codex.response", provider: history.provider, model, usage };
-      return { type: "usage", ...spent, ...partOf(place.line, history) };
+      const total = JSON.stringify(info?.["total_token_usage"] ?? null);
+      const counted = `${history.threadAt(place.line)} ${total}`;
+      return { type: "usage", ...spent, [countedKey]: counted, ...partOf(place.line, history) };
     }
     default:
       return customBody("codex.event", event);
   }
+}
+
+function bodyOfCompleted(event: JsonObject, place: CodexPlace, history: CodexHistory): Body {
+  const item = objectAt(event, "item") ?? {};
+  const timestamp = Date.parse(place.timestamp);
+  const { content } = contentOf(item["content"]);
+  switch (stringAt(item, "type")) {
+    case "UserMessage":
+      return { type: "message", message: { role: "user", content, timestamp } };
+    case "AgentMessage": {
+      const text = textsOf(item["content"]).join("");
+      return answerBody([{ type: "text", text }], place, history);
+    }
+    case "CommandExecution": {
+      const words = listAt(item, "command").filter((word) => typeof word === "string");
+      const output = stringAt(item, "aggregated_output") ?? stringAt(item, "stdout") ?? "";
+      const ended = { exitCode: countAt(item, "exit_code"), cancelled: false, truncated: false };
+      const shown = { command: commandOf(words), output, ...ended };
+      // The model sees what its script prints.
+      const message = { role: "bashExecution", ...shown, excludeFromContext: true, timestamp };
+      return { type: "message", message };
+    }
+    default:
+      return customBody("codex.event", event);
+  }
+}
+
+/** What a shell was given, without the shell. */
+function commandOf(words: readonly string[]): string {
+  const isShell = words.length === 3 && /^-\w*c$/.test(words[1] ?? "");
+  return isShell ? (words[2] ?? "") : words.join(" ");
 }
 
 function answerBody(

@@ -16,6 +16,8 @@ export class CodexHistory {
   #contextTokens: Since<number>[] = [];
   /** The lines where answers begin and end, by turns. */
   #answerBounds: number[] = [];
+  /** Whose records follow: a fork repeats those of another session behind its header. */
+  #threads: Since<string>[] = [];
 
   save(): object {
     return {
@@ -24,6 +26,7 @@ export class CodexHistory {
       levels: this.#levels,
       contextTokens: this.#contextTokens,
       answerBounds: this.#answerBounds,
+      threads: this.#threads,
     };
   }
 
@@ -35,6 +38,7 @@ export class CodexHistory {
       savedSince(one, finiteNumber),
     );
     this.#answerBounds = saved.list("answerBounds", Infinity, finiteNumber);
+    this.#threads = saved.list("threads", Infinity, (one) => savedSince(one, savedText));
   }
 
   /** Returns whether it is another than before. */
@@ -53,6 +57,14 @@ export class CodexHistory {
   /** Begins an answer, or ends the one that has begun. */
   boundAnswer(line: number): void {
     this.#answerBounds.push(line);
+  }
+
+  learnThread(line: number, id: string): void {
+    learn(this.#threads, line, id);
+  }
+
+  threadAt(line: number): string {
+    return valueAt(this.#threads, line)?.value ?? "";
   }
 
   modelAt(line: number): string {

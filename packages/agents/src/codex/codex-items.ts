@@ -182,9 +182,8 @@ const copiedItems: ReadonlySet<string> = new Set([
   "WebSearch",
 ]);
 
-export function isItemCopy(event: JsonObject): boolean {
-  const item = stringAt(event, "type") === "item_completed" ? objectAt(event, "item") : undefined;
-  return copiedItems.has(stringAt(item, "type") ?? "");
+export function isCopiedItem(type: string): boolean {
+  return copiedItems.has(type);
 }
 
 /** The working directory in a description of the environment; of two forms, the XML is newer. */

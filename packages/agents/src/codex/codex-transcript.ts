@@ -16,7 +16,7 @@ import {
   contentOf,
   environmentCwd,
   isContext,
-  isItemCopy,
+  isCopiedItem,
   toolOutput,
 } from "./codex-items.ts";
 import { codexBody, contextType, levelOf, lineId } from "./codex-bodies.ts";
@@ -41,6 +41,9 @@ const passedEvents: ReadonlySet<string> = new Set([
   "turn_started",
 ]);
 
+/** Of a script of its own, in which Codex calls other tools. */
+const scriptTool = "exec";
+
 /** Bounds the calls that wait for their end. */
 const recentMax = 512;
 
@@ -63,6 +66,10 @@ export class CodexTranscript implements Transcript {
   readonly #calls = new Set<string>();
   /** Texts of the turn, by the event that repeats them. */
   #said = new Set<string>();
+  /** All texts of the turn. */
+  #spoken = new Set<string>();
+  /** Calls of scripts, whose own calls are completed items only. */
+  readonly #scripts = new Set<string>();
   #counted = "";
   #tokens = 0;
   /** Records before it, by their numbers and times, are a copy of another session's. */
@@ -115,6 +122,8 @@ export class CodexTranscript implements Transcript {
       starts: this.#starts,
       calls: [...this.#calls],
       said: [...this.#said],
+      spoken: [...this.#spoken],
+      scripts: [...this.#scripts],
       counted: this.#counted,
       tokens: this.#tokens,
       ownSince: this.#ownSince,
@@ -136,6 +145,8 @@ export class CodexTranscript implements Transcript {
     for (const start of saved.list("starts", Infinity, idOrNull)) this.#starts.push(start);
     for (const call of saved.list("calls", recentMax, savedText)) this.#calls.add(call);
     this.#said = new Set(saved.list("said", Infinity, savedText));
+    this.#spoken = new Set(saved.list("spoken", Infinity, savedText));
+    for (const call of saved.list("scripts", Infinity, savedText)) this.#scripts.add(call);
     this.#counted = saved.text("counted");
     this.#tokens = saved.finite("tokens");
     const ownSince = saved.fields("ownSince");
@@ -176,11 +187,12 @@ export class CodexTranscript implements Transcript {
   }
 
   #meta(payload: JsonObject): readonly RowFacts[] {
+    this.#history.learnThread(this.#line, stringAt(payload, "id") ?? "");
     if (this.#hasMeta) return [customRow("codex.session_meta")];
     this.#hasMeta = true;
     const provider = stringAt(payload, "model_provider") ?? "openai";
     if (provider !== "openai") this.#history.provider = provider;
-    this.isSubagent = callerOf(payload) !== undefined;
+    this.isSubagent = isStarted(payload);
     const isFork = this.isSubagent || stringAt(payload, "forked_from_id") !== undefined;
     const startedMs = isFork ? Date.parse(stringAt(payload, "timestamp") ?? "") : Number.NaN;
     this.#ownSince = {
@@ -226,7 +238,9 @@ export class CodexTranscript implements Transcript {
     const type = stringAt(item, "type") ?? "";
     if (type === "ghost_snapshot") return [];
     if (type === "message" && stringAt(item, "role") !== "assistant") return this.#heard(item);
-    if (toolOutput(item) !== undefined) {
+    const output = toolOutput(item);
+    if (output !== undefined) {
+      this.#scripts.delete(output.callId);
       this.#endAnswer();
       return [{ type: "message", role: "toolResult" }];
     }
@@ -234,6 +248,7 @@ export class CodexTranscript implements Transcript {
     if (called !== undefined) {
       if (this.#calls.size >= recentMax) this.#calls.clear();
       this.#calls.add(called.id);
+      if (called.name === scriptTool) this.#scripts.add(called.id);
     } else if (type === "message") {
       const blocks = assistantBlocks(item);
       if (blocks === undefined) return [customRow("codex.item")];
@@ -258,6 +273,7 @@ export class CodexTranscript implements Transcript {
     this.#beginTurn();
     for (const text of texts) this.#said.add(keyOf("item", "user", text));
     this.#said.add(keyOf("item", "user", texts.join("")));
+    this.#spoken.add(spokenKey("user", texts.join("")));
     return [{ type: "message", role: "user" }];
   }
 
@@ -273,16 +289,45 @@ export class CodexTranscript implements Transcript {
       case "thread_name_updated":
         this.name = normalizeName(stringAt(event, "thread_name") ?? "") || this.name;
         return [];
+      case "item_completed":
+        return this.#completed(objectAt(event, "item"));
       case "thread_rolled_back":
         this.#rollBack(countAt(event, "num_turns"));
         return [];
       default:
         break;
     }
-    if (passedEvents.has(type) || isItemCopy(event)) return [];
+    if (passedEvents.has(type)) return [];
     if (this.#calls.has(stringAt(event, "call_id") ?? "")) return [];
     this.#endAnswer();
     return [customRow("codex.event")];
+  }
+
+  /** Of what is completed, most is in other records as well. */
+  #completed(item: JsonObject | undefined): readonly RowFacts[] {
+    const type = stringAt(item, "type") ?? "";
+    if (type === "UserMessage" || type === "AgentMessage") {
+      return this.#completedText(
+        type === "UserMessage" ? "user" : "agent",
+        textsOf(item?.["content"]),
+      );
+    }
+    if (isCopiedItem(type) && this.#scripts.size === 0) return [];
+    this.#endAnswer();
+    if (type === "CommandExecution") return [{ type: "message", role: "bashExecution" }];
+    return isCopiedItem(type) && type !== "McpToolCall" && type !== "FileChange"
+      ? []
+      : [customRow("codex.event")];
+  }
+
+  /** A message that no other record holds; those that follow repeat it. */
+  #completedText(voice: "user" | "agent", texts: readonly string[]): readonly RowFacts[] {
+    const text = texts.join("");
+    if (text.trim() === "" || this.#spoken.has(spokenKey(voice, text))) return [];
+    if (voice === "user") this.#beginTurn();
+    for (const form of ["item", "event"] as const) this.#said.add(keyOf(form, voice, text));
+    this.#spoken.add(spokenKey(voice, text));
+    return [voice === "user" ? { type: "message", role: "user" } : this.#answerRow()];
   }
 
   /** An event whose text an item repeats. */
@@ -291,6 +336,7 @@ export class CodexTranscript implements Transcript {
       return [];
     if (voice === "user") this.#beginTurn();
     this.#said.add(keyOf("event", voice, text));
+    this.#spoken.add(spokenKey(voice, text));
     return [voice === "user" ? { type: "message", role: "user" } : this.#answerRow()];
   }
 
@@ -298,7 +344,10 @@ export class CodexTranscript implements Transcript {
   #isRepeated(form: "item" | "event", voice: "user" | "agent", text: string): boolean {
     const other = form === "item" ? "event" : "item";
     if (this.#said.delete(keyOf(other, voice, text))) return true;
-    if (voice === "agent") this.#said.add(keyOf(form, voice, text));
+    if (voice === "agent") {
+      this.#said.add(keyOf(form, voice, text));
+      this.#spoken.add(spokenKey(voice, text));
+    }
     return false;
   }
 
@@ -327,6 +376,7 @@ export class CodexTranscript implements Transcript {
   #beginTurn(): void {
     this.#endAnswer();
     this.#said = new Set();
+    this.#spoken = new Set();
     this.#starts.push(this.tailId);
   }
 
@@ -346,14 +396,25 @@ export class CodexTranscript implements Transcript {
   }
 }
 
-/** The session that started this one as a sub-agent. */
+/** Whether another session started this one: as a worker, a review, a guardian. */
+function isStarted(meta: JsonObject): boolean {
+  return (
+    objectAt(meta, "source")?.["subagent"] !== undefined || meta["thread_source"] === "subagent"
+  );
+}
+
+/** The session that started this one. */
 function callerOf(meta: JsonObject): string | undefined {
   const spawned = objectAt(objectAt(objectAt(meta, "source"), "subagent"), "thread_spawn");
-  return stringAt(spawned, "parent_thread_id");
+  return stringAt(spawned, "parent_thread_id") ?? stringAt(meta, "parent_thread_id");
 }
 
 function keyOf(form: "item" | "event", voice: string, text: string): string {
   return `${form}\n${voice}\n${text.trim()}`;
+}
+
+function spokenKey(voice: string, text: string): string {
+  return `${voice}\n${text.trim()}`;
 }
 
 function customRow(customType: string): RowFacts {

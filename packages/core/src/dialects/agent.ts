@@ -88,6 +88,8 @@ export interface TranscriptFormat extends SessionOwner {
   isAsked?(entry: SessionEntry): boolean;
   /** What an entry and its copies have in common, where that is not id, time and type. */
   identity(entry: SessionEntry, spent: SpentTokens): EntryIdentity | undefined;
+  /** The name that the agent keeps elsewhere than in the file. */
+  indexedName?(path: string): string | undefined;
   /** How the agent compresses sessions that it no longer uses, with any name that ends so. */
   readonly compression?: { readonly nameEnd: string; readonly mark: Buffer; readonly text: string };
 }

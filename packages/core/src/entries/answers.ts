@@ -8,8 +8,13 @@ import type { AssistantMessage, Usage } from "./message-types.ts";
 /** Marks an entry as a part of the answer with that id. */
 export const answerKey: string = "branchlog.answer";
 
+/** What tells the usage of an entry from that of any other, whatever time a fork gave its copy. */
+export const countedKey: string = "branchlog.counted";
+
 /** Marks the continuation of an answer; its usage is the increment. */
 export const continuedKey: string = "branchlog.continues";
+
+const ownKeys: ReadonlySet<string> = new Set([answerKey, continuedKey, countedKey]);
 
 /**
  * Joins all blocks and the usage of an answer at its first part. Results and notes may lie between
@@ -76,7 +81,7 @@ function mayBeWithin(entry: SessionEntry): boolean {
 }
 
 function withoutKeys(entry: SessionEntry): SessionEntry {
-  const rest = Object.entries(entry).filter(([key]) => key !== answerKey && key !== continuedKey);
+  const rest = Object.entries(entry).filter(([key]) => !ownKeys.has(key));
   // Decoding boundary: the same entry without fields that are none of pi's.
   return Object.fromEntries(rest) as unknown as SessionEntry;
 }

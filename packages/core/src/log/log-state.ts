@@ -128,8 +128,8 @@ export class LogState {
   }
 
   get name(): string | undefined {
-    const { transcript } = this.indexer;
-    if (transcript !== undefined) return transcript.name;
+    const { transcript, format } = this.indexer;
+    if (transcript !== undefined) return format?.indexedName?.(this.file.path) ?? transcript.name;
     const { header } = this.indexer.header ?? {};
     return nameInForce({ slot: this.#titleSlot, given: this.folded.name, header });
   }

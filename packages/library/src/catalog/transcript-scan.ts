@@ -43,6 +43,7 @@ export interface TranscriptFacts {
 
 export class TranscriptScan {
   readonly #format: TranscriptFormat;
+  readonly #path: string;
   readonly #transcript: Transcript;
   readonly #ids = new Set<string>();
   readonly #models = new Set<string>();
@@ -56,6 +57,7 @@ export class TranscriptScan {
 
   constructor(format: TranscriptFormat, path: string) {
     this.#format = format;
+    this.#path = path;
     this.#transcript = format.read(basename(path), (id) => this.#ids.has(id));
   }
 
@@ -72,7 +74,7 @@ export class TranscriptScan {
       tokens: this.#tokens,
       isSubagent,
     };
-    return { header, name, summary, transcript };
+    return { header, name: this.#format.indexedName?.(this.#path) ?? name, summary, transcript };
   }
 
   /** @param source Where lines too long to be joined are read again. */

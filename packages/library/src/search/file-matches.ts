@@ -138,6 +138,8 @@ interface FoundTranscript {
   readonly format: TranscriptFormat;
   readonly search: Search;
   readonly candidates: Candidates;
+  /** What the agent calls it elsewhere. */
+  readonly name: string | undefined;
 }
 
 /** Reads every record of a transcript, since ids depend on the records before. */
@@ -150,19 +152,32 @@ export class TranscriptMatches implements Matches, LineSink {
   readonly #ids = new Set<string>();
   /** The records before, the nearest last: they name the tool of a result. */
   readonly #recent: JsonObject[] = [];
+  readonly #isNamed: boolean;
   /** The last name compared. */
   #name: string | undefined;
   #linesLeft: number;
 
-  constructor(source: ByteSource, found: FoundTranscript) {
+  /** @param isNamed Whether that name matches: its hit is at the end of the conversation. */
+  constructor(source: ByteSource, found: FoundTranscript, isNamed: boolean) {
     this.#source = source;
     this.#found = found;
+    this.#isNamed = isNamed;
     this.#linesLeft = found.candidates.lines.size;
     this.#transcript = found.format.read(basename(found.path), (id) => this.#ids.has(id));
   }
 
   get isOver(): boolean {
-    return this.#linesLeft === 0;
+    return this.#linesLeft === 0 && !this.#isNamed;
+  }
+
+  /** After the last line. */
+  end(): void {
+    const { name, search } = this.#found;
+    const { tailId, header } = this.#transcript;
+    if (!this.#isNamed || name === undefined || tailId === null) return;
+    const timestamp = header?.timestamp ?? "";
+    const match = search.matchName(name, timestamp);
+    if (match !== undefined) this.#add(match, tailId, timestamp);
   }
 
   line(bytes: Buffer, start: number, end: number, _offset: number, lineNumber: number): void {

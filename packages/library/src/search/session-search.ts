@@ -148,9 +148,13 @@ async function* hitsIn(
   if (format === undefined || !search.includes(format.agent)) return;
   const candidates = new Candidates(search.transcriptLines);
   yield* hitsOf(candidates, searched, reading);
-  if (candidates.lines.size === 0) return;
-  const transcript = new TranscriptMatches(source, { path, format, search, candidates });
+  const found = { path, format, search, candidates, name: format.indexedName?.(path) };
+  const isNamed = found.name !== undefined && search.matchName(found.name, "") !== undefined;
+  if (candidates.lines.size === 0 && !isNamed) return;
+  const transcript = new TranscriptMatches(source, found, isNamed);
   yield* hitsOf(transcript, searched, reading);
+  transcript.end();
+  yield* transcript.hits.splice(0);
 }
 
 interface Reading {
@@ -183,5 +187,5 @@ async function* hitsOf(
     if ("line" in sink) sink.line(bytes, 0, length, offset, lineNumber);
     else sink.addLines(bytes, 0, length, offset, lineNumber);
   }
-  yield* matches.hits;
+  yield* matches.hits.splice(0);
 }

@@ -1,0 +1,112 @@
+/** Rollouts of Codex as people have them: what was said, by whom, and what it cost, once. */
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
+import { findSessions, resolveSession, searchSessions } from "@branchlog/library";
+import { usageStatistics } from "@branchlog/tools";
+import { collected } from "../../support/collected.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { fixturePath, spoken } from "../../tools/import/imported.ts";
+
+const ids = {
+  "codex-forked-parent": "019f1000-0000-7000-8000-0000000000a1",
+  "codex-forked-child": "019f1000-0000-7000-8000-0000000000a2",
+  "codex-review": "019f1000-0000-7000-8000-0000000000a3",
+  "codex-script": "019f1000-0000-7000-8000-0000000000a4",
+};
+
+type Fixture = keyof typeof ids;
+
+/** The home of an agent that has these sessions. */
+function homeWith(...names: readonly Fixture[]): string {
+  const home = temporaryDirectory();
+  for (const name of names) {
+    const path = rollout(home, name);
+    mkdirSync(dirname(path), { recursive: true });
+    copyFileSync(fixturePath(`transcripts/field/${name}.jsonl`), path);
+  }
+  return home;
+}
+
+function rollout(home: string, name: Fixture): string {
+  return join(home, "sessions/2026/11/18", `rollout-2026-11-18T08-00-00-${ids[name]}.jsonl`);
+}
+
+async function idsIn(home: string, artifacts: boolean): Promise<readonly string[]> {
+  const { sessions } = await findSessions([home], { artifacts });
+  return sessions.map(({ header }) => header.id);
+}
+
+describe("a session that another one started", () => {
+  it("is a sub-agent whatever it is for, and below the one that started it", async () => {
+    const home = homeWith("codex-forked-parent", "codex-review");
+    expect(await idsIn(home, false)).toEqual([ids["codex-forked-parent"]]);
+    expect(await idsIn(home, true)).toHaveLength(2);
+    const session = await openSession(rollout(home, "codex-review"));
+    expect(session.header.parentSession).toBe(ids["codex-forked-parent"]);
+    await session.close();
+  });
+
+  it("counts what it repeats of another only there, whatever time it gave it", async () => {
+    const home = homeWith("codex-forked-parent", "codex-forked-child");
+    const { total } = await usageStatistics([home]);
+    const sums = { requests: 3, input: 800, output: 85, cacheRead: 1000, turns: 2 };
+    expect(total).toMatchObject(sums);
+    // Alone, it is all that is left of both.
+    const alone = await usageStatistics([homeWith("codex-forked-child")]);
+    expect(alone.total.requests).toBe(3);
+  });
+});
+
+describe("what only a completed item says", () => {
+  it("is a message of the user, with its image, and an answer, each once", async () => {
+    const session = await openSession(rollout(homeWith("codex-script"), "codex-script"));
+    const { messages } = await session.context();
+    const texts = spoken(messages).filter((line) => /^(?:user|assistant)/.test(line));
+    expect(texts).toEqual([
+      "user: What is in the cart folder?",
+      expect.stringContaining("assistant: "),
+      "assistant: One file, with the total of the basket.",
+      expect.stringContaining("user: Is the total tested?"),
+      "assistant: Not yet.",
+    ]);
+    const asked = messages.flatMap((one) => (one.role === "user" ? [one.content] : []));
+    expect(asked.at(-1)).toContainEqual({
+      type: "image",
+      data: "iVBORw0KGgo=",
+      mimeType: "image/png",
+    });
+    await session.close();
+  });
+
+  it("is found, if it is the output of a command inside of a script", async () => {
+    const home = homeWith("codex-script");
+    const hits = await collected(searchSessions([home], "basket-total.ts"));
+    expect(hits.map(({ kind }) => kind)).toEqual(["shell"]);
+    const asked = await collected(searchSessions([home], "cart folder", { role: "user" }));
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe("the name that Codex keeps beside its sessions", () => {
+  it("is the last one of the session, in lists, when it is opened, and in searches", async () => {
+    const home = homeWith("codex-forked-parent", "codex-script");
+    const named = (name: string): string =>
+      `${JSON.stringify({ id: ids["codex-script"], thread_name: name })}\n`;
+    const index = `${named("first")}not json\n${named("Basket totals")}${named("")}`;
+    writeFileSync(join(home, "session_index.jsonl"), index);
+    const { sessions } = await findSessions([home]);
+    expect(sessions.map(({ name }) => name)).toEqual(["Basket totals", undefined]);
+    const found = await resolveSession("basket totals", [home]);
+    expect(found.header.id).toBe(ids["codex-script"]);
+    const session = await openSession(found.path);
+    expect(session.name).toBe("Basket totals");
+    await session.close();
+    const hits = await collected(searchSessions([home], "basket totals", { kinds: ["name"] }));
+    expect(hits.map(({ header }) => header.id)).toEqual([ids["codex-script"]]);
+    writeFileSync(join(home, "session_index.jsonl"), `${index}${named("Totals of baskets")}`);
+    const again = await findSessions([home]);
+    expect(again.sessions[0]?.name).toBe("Totals of baskets");
+  });
+});
