@@ -206,6 +206,7 @@ describe("a command line", () => {
     ["info f --__proto__", /^Unknown option: --__proto__\./],
     ["convert f", /^Missing required arguments: to, output$/],
     ["convert f -o x", /^Missing required argument: to$/],
+    ["convert f --to claude -o x", /Invalid values/],
     ["convert f g", /^Too many arguments: g$/],
     ["store foo a", /Argument: action, Given: "foo", Choices: "init", "ls"/],
     ["store push", /^store needs PLACES /],
