@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts, sampleTime } from "@branchlog/core/testing";
 import { runs } from "../support/fault-seed.ts";
 import { fixtureBytes } from "../support/fixture.ts";
-import { appendForeign } from "../support/foreign-append.ts";
+import { appendTo } from "../support/append-to.ts";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
@@ -27,7 +27,7 @@ interface Peer {
   readonly writesToOld?: boolean;
 }
 
-const appendByName: Peer["append"] = (memory, text) => appendForeign(memory, path, text);
+const appendByName: Peer["append"] = (memory, text) => appendTo(memory, path, text);
 
 function withOpenFile(): Peer["append"] {
   let fd: number | undefined;

@@ -9,6 +9,7 @@ import { openSession } from "@branchlog/core";
 import type { EntryQuery, OpenOptions, Session } from "@branchlog/core";
 import type { EntryLine } from "@branchlog/core/types";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { collected, idsOf } from "../../support/collected.ts";
 import { temporaryDirectory, temporaryFile } from "../../support/temporary-directory.ts";
 
 const stamp = '"timestamp":"2026-01-01T00:00:00.000Z"';
@@ -183,8 +184,7 @@ describe("damage among the lines", () => {
     );
     const byLines = await openFile(path);
     const byEntries = await openFile(path);
-    const ids: string[] = [];
-    for await (const { id } of byEntries.entries()) ids.push(id);
+    const ids = await idsOf(byEntries.entries());
     expect((await linesOf(byLines)).map(({ id }) => id)).toEqual(ids);
     expect(ids).not.toContain("b");
     expect(byLines.diagnostics).toEqual(byEntries.diagnostics);
@@ -260,8 +260,7 @@ describe("lines and entries", () => {
         const open = (): Promise<Session> => openFile("/s.jsonl", { ports, lineBytesMax });
         const [byLines, byEntries] = [await open(), await open()];
         const given = await linesOf(byLines, query);
-        const entries: unknown[] = [];
-        for await (const entry of byEntries.entries(query)) entries.push(entry);
+        const entries = await collected(byEntries.entries(query));
         const parsed = given.map((line): unknown =>
           JSON.parse(Buffer.from(line.text, "latin1").toString()),
         );

@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BranchlogError, createSession, openSession } from "@branchlog/core";
+import { createSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { convertSession, exportLinear } from "@branchlog/tools";
+import { idsOf } from "../../support/collected.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixtureNames } from "../../core/projections/fixture-session.ts";
+import { rejection, typedError } from "../../support/typed-errors.ts";
 
 function fixture(name: string): string {
   return fileURLToPath(new URL(`../../../fixtures/${name}.jsonl`, import.meta.url));
@@ -34,11 +36,8 @@ function linesOf(path: string): string[] {
   return readFileSync(path, "utf8").split("\n").slice(0, -1);
 }
 
-async function idsOnBranch(session: Session): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const { id } of session.entries({ on: "branch" })) ids.push(id);
-  return ids;
-}
+const idsOnBranch = (session: Session): Promise<string[]> =>
+  idsOf(session.entries({ on: "branch" }));
 
 describe.each([...fixtureNames(), "realistic-session"])("a path of %s", (name) => {
   const source = fixture(name);
@@ -107,10 +106,8 @@ describe("a linear export", () => {
   it("refuses a name that is taken and an entry that is not there", async () => {
     const target = join(temporaryDirectory(), "there.jsonl");
     writeFileSync(target, "mine");
-    const code = async (action: Promise<unknown>): Promise<string> => {
-      const error: unknown = await action.catch((cause: unknown) => cause);
-      return error instanceof BranchlogError ? error.code : String(error);
-    };
+    const code = async (action: Promise<unknown>): Promise<string> =>
+      typedError(await rejection(action)).code;
     const source = fixture("pi-linear");
     expect(await code(exportLinear(source, target))).toBe("ERR_LOG_EXISTS");
     const other = `${target}.other`;

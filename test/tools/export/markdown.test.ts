@@ -6,17 +6,15 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { exportMarkdown, markdownPieces } from "@branchlog/tools";
 import { closedText, codeSpan, fenced } from "../../../packages/tools/src/export/markdown-text.ts";
+import { collected } from "../../support/collected.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixturePath, importedFile } from "../import/imported.ts";
 
 const time = "2026-01-01T00:00:00.000Z";
 const header = { type: "session", version: 3, id: "s", timestamp: time, cwd: "/w" };
 
-async function markdownOf(source: string, at?: string): Promise<string> {
-  let text = "";
-  for await (const piece of markdownPieces(source, { at })) text += piece;
-  return text;
-}
+const markdownOf = async (source: string, at?: string): Promise<string> =>
+  (await collected(markdownPieces(source, { at }))).join("");
 
 /** The Markdown of a log whose entries form a chain. */
 async function markdownOfEntries(entries: readonly object[]): Promise<string> {
