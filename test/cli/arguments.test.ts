@@ -1,13 +1,13 @@
 /** From words to commands: every command, every misuse that must not pass for something else. */
-import { cpSync, mkdirSync, readFileSync } from "node:fs";
+import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { parseArguments } from "../../packages/cli/src/arguments.ts";
 import { commandNames, commands } from "../../packages/cli/src/commands.ts";
 import { UsageError } from "../../packages/cli/src/failure.ts";
 import { quickText } from "../../packages/cli/src/quick-text.ts";
+import { expectAnswers } from "../support/answers.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { thrownBy } from "../support/typed-errors.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
@@ -22,16 +22,9 @@ function textOf(...words: string[]): string {
   return parsed.kind === "text" ? parsed.text : `the command ${parsed.command.name}`;
 }
 
-/** That the command lines in a stored file are answered as it says. */
-async function expectAnswers(
-  name: string,
-  answer: (words: readonly string[]) => string,
-): Promise<void> {
-  const golden = fileURLToPath(new URL(`golden/${name}.txt`, import.meta.url));
-  const lines = readFileSync(golden, "utf8").match(/^\$ branchlog.*$/gmu) ?? [];
-  const answers = lines.map((line) => `${line}\n${answer(line.split(" ").slice(2))}\n`);
-  await expect(answers.join("\n")).toMatchFileSnapshot(golden);
-}
+/** What is said of each command line in a stored file. */
+const golden = (name: string): URL => new URL(`golden/${name}.txt`, import.meta.url);
+const wordsOf = (line: string): string[] => line.split(" ").slice(1);
 
 /** Without what opening cost: the counters are those of the process, in which others read too. */
 async function factsOf(words: readonly string[]): Promise<readonly object[]> {
@@ -42,7 +35,7 @@ async function factsOf(words: readonly string[]): Promise<readonly object[]> {
 
 describe("a command line", () => {
   it("a command line is parsed to the expected options", async () => {
-    await expectAnswers("parsed", (words) => JSON.stringify(optionsOf(...words)));
+    await expectAnswers(golden("parsed"), (line) => JSON.stringify(optionsOf(...wordsOf(line))));
   });
 
   it("a command line gives every text back as it was, as an argument and as a value", () => {
@@ -92,8 +85,8 @@ describe("a command line", () => {
   });
 
   it("a wrong command line is refused with the expected message", async () => {
-    await expectAnswers("refused", (words) => {
-      const error = thrownBy(() => parseArguments(words, "1.2.3"));
+    await expectAnswers(golden("refused"), (line) => {
+      const error = thrownBy(() => parseArguments(wordsOf(line), "1.2.3"));
       expect(error).toBeInstanceOf(UsageError);
       return error instanceof UsageError ? error.message : "";
     });
