@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { writeSessionFile } from "@branchlog/bench/generator";
 import { openSession } from "@branchlog/core";
 import { displayWidth } from "../../packages/cli/src/text/display-width.ts";
@@ -18,21 +18,16 @@ import { runProcess } from "./command-process.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 
 const variables = ["HOME", "PI_CODING_AGENT_DIR", "XDG_DATA_HOME", "OMP_PROFILE", "PATH"] as const;
-const saved = new Map<string, string | undefined>();
 let home = "";
 
 /** A home without agents, and no trash. */
 beforeEach(() => {
-  for (const name of variables) saved.set(name, process.env[name]);
-  for (const name of variables) delete process.env[name];
+  for (const name of variables) vi.stubEnv(name, undefined);
   home = temporaryDirectory();
-  process.env["HOME"] = home;
+  vi.stubEnv("HOME", home);
 });
 afterEach(() => {
-  for (const [name, value] of saved) {
-    if (value === undefined) delete process.env[name];
-    else process.env[name] = value;
-  }
+  vi.unstubAllEnvs();
 });
 
 function line(id: string, fields: object): string {

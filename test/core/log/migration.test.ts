@@ -1,17 +1,14 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { userDraft } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
 import { collected } from "../../support/collected.ts";
+import { fixtureBytes } from "../../support/fixture.ts";
 import { temporaryFile } from "../../support/temporary-directory.ts";
 
-const fixture = (name: string): string =>
-  fileURLToPath(new URL(`../../../fixtures/${name}.jsonl`, import.meta.url));
-
-const copyOf = (name: string): string => temporaryFile(readFileSync(fixture(name)));
+const copyOf = (name: string): string => temporaryFile(fixtureBytes(name));
 
 const say = userDraft("after the migration");
 

@@ -1,11 +1,11 @@
 /** Every fixture through the whole engine: file, framer, envelopes, index, bodies, projections. */
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { buildContext } from "../../../packages/core/src/projections/context.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { collected } from "../../support/collected.ts";
 import { sessionOver } from "../../support/engine-session.ts";
+import { fixtureFile } from "../../support/fixture.ts";
 import { fixtureNames, readFixture } from "../projections/fixture-session.ts";
 import type { ExpectedContext } from "../projections/fixture-session.ts";
 
@@ -23,7 +23,7 @@ function idOf(engine: Engine, { leaf, leafLine }: ExpectedContext): string | nul
 
 const paths = fixtureNames().map((name) => ({
   name,
-  path: fileURLToPath(new URL(`../../../fixtures/${name}.jsonl`, import.meta.url)),
+  path: fixtureFile(name),
 }));
 
 describe.each(paths)("the fixture $name, opened as a session", ({ name, path }) => {

@@ -1,21 +1,17 @@
 /** Exports of one path as a log of its own. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { convertSession, exportLinear } from "@branchlog/tools";
 import { idsOf } from "../../support/collected.ts";
+import { fixtureFile } from "../../support/fixture.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixtureNames } from "../../core/projections/fixture-session.ts";
 import { rejection, typedError } from "../../support/typed-errors.ts";
-
-function fixture(name: string): string {
-  return fileURLToPath(new URL(`../../../fixtures/${name}.jsonl`, import.meta.url));
-}
 
 async function exported(source: string, at?: string, lineBytesMax?: number): Promise<Session> {
   const target = join(temporaryDirectory(), "linear.jsonl");
@@ -40,7 +36,7 @@ const idsOnBranch = (session: Session): Promise<string[]> =>
   idsOf(session.entries({ on: "branch" }));
 
 describe.each([...fixtureNames(), "realistic-session"])("a path of %s", (name) => {
-  const source = fixture(name);
+  const source = fixtureFile(name);
 
   it("is a chain with the context of the source for pi, at each of its ends", async () => {
     const session = await openSession(source, { access: "read" });
@@ -73,7 +69,7 @@ describe.each([...fixtureNames(), "realistic-session"])("a path of %s", (name) =
 
 describe("a linear export", () => {
   it("has the bytes of the source, where the path is whole", async () => {
-    const source = fixture("pi-linear");
+    const source = fixtureFile("pi-linear");
     expect(linesOf((await exported(source)).path)).toEqual(linesOf(source));
   });
 
@@ -108,7 +104,7 @@ describe("a linear export", () => {
     writeFileSync(target, "mine");
     const code = async (action: Promise<unknown>): Promise<string> =>
       typedError(await rejection(action)).code;
-    const source = fixture("pi-linear");
+    const source = fixtureFile("pi-linear");
     expect(await code(exportLinear(source, target))).toBe("ERR_LOG_EXISTS");
     const other = `${target}.other`;
     expect(await code(exportLinear(source, other, { at: "nobody" }))).toBe("ERR_ENTRY_NOT_FOUND");
