@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 beforeAll(() => installOmp());
 
 it("the tests of the face pass on Bun as they do on Node", () => {
-  const vitest = ["node_modules/vitest/vitest.mjs", "run", "test/core/faces/omp"];
+  const vitest = ["node_modules/vitest/vitest.mjs", "run", "test/agents/omp"];
   const args = ["--bun", ...vitest, "--reporter=json"];
   const text = execFileSync(runtimePath("bun"), args, {
     cwd: root,

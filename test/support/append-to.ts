@@ -11,3 +11,15 @@ export function appendTo(fs: MemoryFileSystem, path: string, content: Buffer | s
   fs.closeSync(fd);
   fs.onCall = onCall;
 }
+
+/** Appends to the file that has the path at the first time, whatever has its name later. */
+export function appenderToOpenFile(
+  path: string,
+): (fs: MemoryFileSystem, content: Buffer | string) => void {
+  let fd: number | undefined;
+  return (fs, content) => {
+    fd ??= fs.openSync(path, "append");
+    const bytes = Buffer.from(content);
+    fs.writeSync(fd, bytes, 0, bytes.length);
+  };
+}

@@ -19,6 +19,7 @@ interface Tables {
   readonly kinds: readonly [kind: string, secret: string][];
   readonly values: readonly [text: string, value: string][];
   readonly nothing: readonly string[];
+  readonly hostile: readonly [before: string, part: string, times: number, after: string][];
 }
 
 /** Texts and what is in them. The long ones are made here: `{key 36}` is a key of 36 characters. */
@@ -98,39 +99,15 @@ describe("findSecrets", () => {
     }
   });
 
-  it.each([
-    "eyJ-".repeat(50_000),
-    "A_".repeat(50_000),
-    "cookie:".repeat(20_000),
-    "-----BEGIN PRIVATE KEY-----\n".repeat(5_000),
-    'KEY="'.repeat(20_000),
-    `KEY=${"\\".repeat(100_000)}`,
-    "sk-".repeat(40_000),
-    "a://".repeat(30_000),
-    "password-".repeat(20_000),
-    "A".repeat(1_000_000),
-    "AKIAQ3EXAMPLEKEY1234 ".repeat(10_000),
-    "curl -b ".repeat(20_000),
-    "secret access key".repeat(20_000),
-    "Private-Lines: 9\n".repeat(10_000),
-    "postgres://a:@".repeat(20_000),
-    "<key>".repeat(40_000),
-    "- name: A_KEY\n".repeat(20_000),
-    "\u001B[0m".repeat(50_000),
-    " ssh-rsa AAAA".repeat(20_000),
-    "machine a login b ".repeat(10_000),
-    ":5432:a:b".repeat(20_000),
-    "** password:** ".repeat(20_000),
-    "['A_KEY=".repeat(20_000),
-    '"login",'.repeat(20_000) + '"-p"',
-    "|key".repeat(40_000),
-    '"key":{'.repeat(20_000),
-    '<password>name="password"'.repeat(10_000),
-  ])("takes no longer for a hostile text (case %#)", (text) => {
-    const start = cpuMs();
-    findSecrets(text);
-    expect(cpuMs() - start).toBeLessThan(5_000);
-  });
+  it.each(tables.hostile)(
+    "takes no longer for a hostile text (case %#)",
+    (before, part, times, after) => {
+      const text = before + part.repeat(times) + after;
+      const start = cpuMs();
+      findSecrets(text);
+      expect(cpuMs() - start).toBeLessThan(5_000);
+    },
+  );
 
   it("finds every secret that the other tests plant", () => {
     for (const { text, secrets } of plantedSecrets()) {
