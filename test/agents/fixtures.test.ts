@@ -1,6 +1,5 @@
 /** Every fixture through a session manager of its agent, and through the functions over arrays. */
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { buildSessionContext as ompContext } from "@branchlog/agents/omp";
 import { buildSessionContext } from "@branchlog/agents/pi";
@@ -9,6 +8,7 @@ import { engineOf, managersWith } from "../../packages/agents/src/pi/session-man
 import { managersWith as ompManagersWith } from "../../packages/agents/src/omp/session-manager.ts";
 import { fixtureNames, readFixture } from "../core/projections/fixture-session.ts";
 import type { ExpectedContext } from "../core/projections/fixture-session.ts";
+import { fixtureFile } from "../support/fixture.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const json = (value: unknown): string => JSON.stringify(value, null, 1);
@@ -27,7 +27,7 @@ function idOf(manager: SessionManager, { leaf, leafLine }: ExpectedContext): str
 
 describe.each(fixtureNames())("the fixture %s, opened as pi does", (name) => {
   const { expected } = readFixture(name);
-  const path = fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url));
+  const path = fixtureFile(name);
   const open = (): SessionManager => managers.open(path, temporaryDirectory());
 
   it("has its expected contexts, and no byte is changed (Verifies: P8)", () => {
@@ -65,7 +65,7 @@ const ompNames = fixtureNames().filter((name) => /^(?:seed-)?omp|^mixed/.test(na
 
 describe.each(ompNames)("the fixture %s, opened as omp does", (name) => {
   const { expected } = readFixture(name);
-  const path = fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url));
+  const path = fixtureFile(name);
 
   it("has its expected name and contexts, through the manager and through the function", async () => {
     const manager = await ompManagers.open(path, temporaryDirectory());

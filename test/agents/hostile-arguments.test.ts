@@ -17,6 +17,7 @@ import {
   importSession,
 } from "@branchlog/tools";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { rejection } from "../support/typed-errors.ts";
 
 /** A session, and a directory that holds nothing else but what tests make. */
 interface Place {
@@ -129,16 +130,6 @@ const ompWays: Readonly<Record<string, Way>> = {
   findMostRecentSession: (path) => omp.findMostRecentSession(path),
 };
 
-/** What was thrown; undefined if nothing was. */
-async function thrownBy(work: () => unknown): Promise<unknown> {
-  try {
-    await work();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
-
 describe.each([
   ["the functions of the core", functions],
   ["the drop-in for pi", piWays],
@@ -149,7 +140,7 @@ describe.each([
     async (way) => {
       for (const [kind, pathIn] of Object.entries(paths)) {
         const before = readdirSync(place.directory);
-        const error = await thrownBy(() => ways[way]?.(pathIn(place.directory)));
+        const error = await rejection((async () => ways[way]?.(pathIn(place.directory)))());
         expect(error === undefined || isBranchlogError(error), `${kind}: ${String(error)}`).toBe(
           true,
         );

@@ -1,20 +1,30 @@
 /** The report of a real run is what docs/benchmarks/schema.json says, field by field. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { cases as allCases, modulePathOf } from "../../packages/bench/src/case-list.ts";
 import { defineCase, type Sample } from "../../packages/bench/src/bench-case.ts";
 import { ensureInput } from "../../packages/bench/src/inputs.ts";
 import { createReport, readMachine, reportCase } from "../../packages/bench/src/report.ts";
 import { runSuite } from "../../packages/bench/src/run-cases.ts";
-import { type Schema, schemaProblems } from "./json-schema.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const source = new URL("../../packages/bench/src/", import.meta.url);
 const schema = JSON.parse(
   readFileSync(new URL("../../docs/benchmarks/schema.json", import.meta.url), "utf8"),
-) as Schema;
+) as object;
+const ajv = new Ajv2020({ allErrors: true });
+const isValid = ajv.compile(schema);
+
+/** What is wrong with a report; nothing if it is valid. */
+function problems(report: unknown): readonly string[] {
+  isValid(report);
+  return (isValid.errors ?? []).map(
+    ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+  );
+}
 
 const facts = {
   name: "a",
@@ -51,12 +61,12 @@ describe("the schema of reports", () => {
     });
     expect(cases.map(({ failure }) => failure === undefined)).toEqual([true, false]);
     const report = written(createReport(readMachine(root), "quick", cases));
-    expect(schemaProblems(schema, report)).toEqual([]);
+    expect(problems(report)).toEqual([]);
   });
 
   it("holds for the results in the documents", () => {
     const url = new URL("../../docs/benchmarks/results.json", import.meta.url);
-    expect(schemaProblems(schema, JSON.parse(readFileSync(url, "utf8")))).toEqual([]);
+    expect(problems(JSON.parse(readFileSync(url, "utf8")))).toEqual([]);
   });
 
   it("holds for peers that answer and peers that do not", () => {
@@ -75,21 +85,20 @@ describe("the schema of reports", () => {
       ]),
     ]);
     expect(report.cases[0]?.subjects[1]?.ratio).toBe(1);
-    expect(schemaProblems(schema, written(report))).toEqual([]);
+    expect(problems(written(report))).toEqual([]);
   });
 
   it("finds what is missing, of another kind, or not described", () => {
     const report = { schemaVersion: 2, machine: { cores: 0 }, scale: "full", cases: [1], more: 1 };
-    expect(schemaProblems(schema, report)).toEqual(
+    expect(problems(report)).toEqual(
       expect.arrayContaining([
-        "report.schemaVersion: is 2",
-        "report.machine.node: is missing",
-        "report.machine.cores: is below 1",
-        "report.cases[0]: is no object",
-        "report.more: is not in the schema",
+        expect.stringMatching(/^\/schemaVersion must be equal to one of/),
+        expect.stringMatching(/^\/machine must have required property 'node'/),
+        expect.stringMatching(/^\/machine\/cores must be >= 1/),
+        expect.stringMatching(/^\/cases\/0 must be object/),
+        expect.stringMatching(/^ must NOT have additional properties .*"more"/),
       ]),
     );
-    expect(schemaProblems({ pattern: "a" }, "a")).toHaveLength(1);
   });
 
   it("says of each field what it means", () => {

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { idsOf } from "../support/collected.ts";
 import { builtModule } from "./other-build.ts";
 import { answersOf, outcomeOf } from "./session-answers.ts";
 import type { ComparedSession, Verify } from "./session-answers.ts";
@@ -146,8 +147,7 @@ class Run {
   }
 
   async #id(session: ComparedSession, place: number): Promise<string | null> {
-    const ids: string[] = [];
-    for await (const { id } of session.entries()) ids.push(id);
+    const ids = await idsOf(session.entries());
     return ids[place % ids.length] ?? null;
   }
 }

@@ -1,5 +1,6 @@
 /** Random histories of a session, as plain data that goes to another process; for fast-check. */
 import fc from "fast-check";
+import { text, usage } from "../e2e/differential/scripts.ts";
 
 /** An entry by its place in file order, counted around the end. */
 type Place = number;
@@ -35,18 +36,6 @@ export interface SessionScript {
 }
 
 const place = fc.nat(40);
-const text = fc.oneof(
-  fc.constantFrom("", "Hello.", "two\nlines", "\u2028 \u{1f600}", '"quoted" \\'),
-  fc.string({ unit: "grapheme", maxLength: 10 }),
-);
-const usage = fc.nat(1000).map((input) => ({
-  input,
-  output: 1,
-  cacheRead: 2,
-  cacheWrite: 3,
-  totalTokens: input + 6,
-  cost: { input: 0.1, output: 0.2, cacheRead: 0, cacheWrite: 0, total: 0.1 + 0.2 },
-}));
 const message = fc.oneof(
   fc.record({ role: fc.constant("user"), content: text, timestamp: fc.nat() }),
   fc.record({

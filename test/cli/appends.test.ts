@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { branchlog, fixture, jsonLines, MemoryOutput, onTerminal } from "./command-run.ts";
+import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 
 function copyOf(name: string): string {
   const path = join(temporaryDirectory(), name);
@@ -18,11 +18,6 @@ async function customTypes(file: string): Promise<string[]> {
   const { code, out, err } = await branchlog(["entries", file, "--type", "custom", "--json"]);
   expect({ code, err }).toEqual({ code: 0, err: "" });
   return jsonLines(out).map((entry) => (entry as { customType: string }).customType);
-}
-
-async function idOf(result: Promise<{ readonly out: string }>): Promise<string> {
-  const [line] = jsonLines((await result).out);
-  return (line as { id: string }).id;
 }
 
 describe("append", () => {
@@ -108,15 +103,6 @@ describe("append", () => {
     const before = readFileSync(file);
     expect(await branchlog(["append", file, "--entry", draft])).toMatchObject({ code, out: "" });
     expect(readFileSync(file).equals(before)).toBe(true);
-  });
-
-  it("append migrates an old session first, and keeps the original", async () => {
-    const file = copyOf("pi-v1.jsonl");
-    expect((await branchlog(["append", file, "--user", "x"])).code).toBe(0);
-    expect(readFileSync(`${file}.v1-original`).equals(readFileSync(fixture("pi-v1.jsonl")))).toBe(
-      true,
-    );
-    expect((await branchlog(["verify", file])).code).toBe(0);
   });
 });
 
@@ -206,27 +192,5 @@ describe("name", () => {
     const file = copyOf("pi-branches.jsonl");
     await branchlog(["name", file, "\u001B[2Jgone"]);
     expect((await branchlog(["name", file])).out).toBe("\uFFFD[2Jgone\n");
-  });
-});
-
-describe("label", () => {
-  it("is set and cleared", async () => {
-    const file = copyOf("pi-branches.jsonl");
-    const id = await idOf(branchlog(["label", file, "5b2e9d02", "good one", "--json"]));
-    expect((await openSession(file)).label("5b2e9d02")?.label).toBe("good one");
-    expect((await onTerminal(["tree", file])).out).toContain("[good one]");
-    expect((await openSession(file)).tail).toBe(id);
-    await branchlog(["label", file, "5b2e9d02"]);
-    expect((await openSession(file)).labels.size).toBe(0);
-  });
-
-  it("label of an unknown entry fails with a hint how to list ids", async () => {
-    const file = copyOf("pi-branches.jsonl");
-    const before = readFileSync(file);
-    const { code, err } = await branchlog(["label", file, "nope", "x"]);
-    expect(code).toBe(1);
-    expect(err).toContain("no entry nope");
-    expect(err).toContain(`branchlog entries ${file} lists the ids.`);
-    expect(readFileSync(file).equals(before)).toBe(true);
   });
 });

@@ -7,7 +7,9 @@ import { parseArguments } from "../../packages/cli/src/arguments.ts";
 import { commandNames, commands } from "../../packages/cli/src/commands.ts";
 import { UsageError } from "../../packages/cli/src/failure.ts";
 import { quickText } from "../../packages/cli/src/quick-text.ts";
+import { expectAnswers } from "../support/answers.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { thrownBy } from "../support/typed-errors.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 
 function optionsOf(...words: string[]): unknown {
@@ -20,6 +22,10 @@ function textOf(...words: string[]): string {
   return parsed.kind === "text" ? parsed.text : `the command ${parsed.command.name}`;
 }
 
+/** What is said of each command line in a stored file. */
+const golden = (name: string): URL => new URL(`golden/${name}.txt`, import.meta.url);
+const wordsOf = (line: string): string[] => line.split(" ").slice(1);
+
 /** Without what opening cost: the counters are those of the process, in which others read too. */
 async function factsOf(words: readonly string[]): Promise<readonly object[]> {
   const { code, out, err } = await branchlog(words);
@@ -28,86 +34,8 @@ async function factsOf(words: readonly string[]): Promise<readonly object[]> {
 }
 
 describe("a command line", () => {
-  it.each([
-    ["tree f --all --depth 2", { file: "f", json: false, all: true, depth: 2 }],
-    ["turns f --turn 2", { file: "f", json: false, turn: 2, replay: undefined }],
-    ["turns f --replay 1 --json", { json: true, turn: undefined, replay: 1 }],
-    ["context f --at x --last 3 --full", { at: "x", last: 3, full: true }],
-    [
-      "entries f --custom-type a.b --from 2 --on branch",
-      { customType: "a.b", from: 2, on: "branch" },
-    ],
-    [
-      "entries f",
-      { type: undefined, from: undefined, on: "log", reverse: false, limit: undefined },
-    ],
-    ["entries f --limit 1 --limit 2", { limit: 2 }],
-    ["entries f -n 3", { limit: 3 }],
-    ["tail f --last 3 -f", { last: 3, follow: true }],
-    ["tail f -n 3", { last: 3 }],
-    ["context f -n 3", { last: 3 }],
-    [
-      "append f -",
-      {
-        source: { kind: "input" },
-        parent: "leaf",
-        expectedTail: undefined,
-        allowUnknownType: false,
-      },
-    ],
-    ["append f - --allow-unknown-type", { allowUnknownType: true }],
-    [
-      "append f --user x --parent none",
-      { source: { kind: "user", text: "x" }, parent: { id: null } },
-    ],
-    ["append f --user=--x --parent a1", { source: { text: "--x" }, parent: { id: "a1" } }],
-    ["append f --user - --expected-tail none", { source: { text: "-" }, expectedTail: null }],
-    [
-      "append f --entry {} --parent tail",
-      { source: { kind: "entry", json: "{}" }, parent: "tail" },
-    ],
-    ["name f", { text: undefined, clear: false }],
-    ["name f 007", { text: "007" }],
-    ["name f -- -5", { text: "-5" }],
-    ["name f -", { text: "-" }],
-    ["label f a1", { id: "a1", text: undefined }],
-    ["label f a1 -- --b", { id: "a1", text: "--b" }],
-    ["label f -- --a --b", { file: "f", id: "--a", text: "--b" }],
-    ["verify a --json b -- -c", { files: ["a", "b", "-c"], json: true }],
-    ["info -- -dash.jsonl", { file: "-dash.jsonl" }],
-    ["info --json -- --json", { file: "--json", json: true }],
-    ["-- info f", { file: "f" }],
-    ["search -- --frozen-lockfile work", { query: "--frozen-lockfile", place: "work" }],
-    ["search -E -- -x --", { query: "-x", place: "--", regex: true }],
-    ["search -5 work", { query: "-5", place: "work" }],
-    ["append -- -f -", { file: "-f", source: { kind: "input" } }],
-    ["delete a -- -b", { sessions: ["a", "-b"] }],
-    ["delete -- -a -b", { sessions: ["-a", "-b"] }],
-    ["delete --yes - -5 a", { sessions: ["-", "-5", "a"] }],
-    ["-- delete a", { sessions: ["a"] }],
-    ["export f --to markdown -o -", { output: undefined }],
-    ["label f a1 x.y=z", { id: "a1", text: "x.y=z" }],
-    ["export f -o x.md", { to: "markdown", output: "x.md" }],
-    ["export f -o x.jsonl", { to: "pi" }],
-    ["export f -o x.YAML", { to: "connectonion" }],
-    ["export f -o x.md --to pi", { to: "pi" }],
-    ["export f -ox.md", { output: "x.md" }],
-    ["export f -o=x.md", { output: "x.md" }],
-    ["tail f -fn5", { follow: true, last: 5 }],
-    ["tail f -fn 5", { follow: true, last: 5 }],
-    ["tail f --follow=false", { follow: false }],
-    ["tail f --follow=true", { follow: true }],
-    ["context f --last=3 --limit 4", { last: 4 }],
-    ["context f --limit 5 -n 1", { last: 1 }],
-    ["append f --user -5", { source: { text: "-5" } }],
-    ["append f --user -- -x", { source: { text: "-x" } }],
-    ["append f --user= --expectedTail x", { source: { text: "" }, expectedTail: "x" }],
-    ["search -E true", { query: "true", regex: true }],
-    ["store push -o x a b --name=c d", { action: "push", places: ["a", "b", "d"], output: "x" }],
-    ["serve --port 5 a --host h b", { places: ["a", "b"], port: 5, host: "h" }],
-    ["serve", { places: [], port: undefined }],
-  ])("a command line is parsed: %s", (line, options) => {
-    expect(optionsOf(...line.split(" "))).toMatchObject(options);
+  it("a command line is parsed to the expected options", async () => {
+    await expectAnswers(golden("parsed"), (line) => JSON.stringify(optionsOf(...wordsOf(line))));
   });
 
   it("a command line gives every text back as it was, as an argument and as a value", () => {
@@ -156,66 +84,12 @@ describe("a command line", () => {
     expect(optionsOf("name", "f", "")).toMatchObject({ text: "" });
   });
 
-  it.each([
-    ["", /Name a command/],
-    ["nfo f", /Did you mean info/],
-    ["info", /^info needs FILE \(The session file, .*\)\. Type: branchlog info FILE/],
-    ["lits --json", /^Unknown command: lits\. Did you mean list\?$/],
-    ["help lits", /^Unknown command: lits\. Did you mean list\?$/],
-    ["-v", /^Unknown option: -v\. Did you mean -V\?$/],
-    ["--hepl", /^Unknown option: --hepl\. Did you mean --help\?$/],
-    ["info f --jsno", /^Unknown option: --jsno\. Did you mean --json\?/],
-    ["tail f --limt=3", /^Unknown option: --limt=3\. Did you mean --limit\?/],
-    ["info f g", /^Too many arguments: g$/],
-    ["info f -- g", /^Too many arguments: g$/],
-    ["search -- a b --c", /^Too many arguments: --c$/],
-    ["tail f g -n 2", /^Too many arguments: g$/],
-    ["completion foo", /^completion takes bash, zsh, fish, powershell, not foo\.$/],
-    ["completion bash foo", /^Too many arguments: foo$/],
-    ["entries f --customType x y", /^Too many arguments: y$/],
-    ["info f --bad", /^Unknown option: --bad\. .* goes behind --\.$/],
-    ["info --bad f", /^Unknown option: --bad\./],
-    ["info --bad=1 f", /^Unknown option: --bad=1\./],
-    ["search -x f", /^Unknown option: -x\./],
-    ["label f --json --bad", /^Unknown option: --bad\./],
-    ["tree f --depth -1", /--depth/],
-    ["tree f --depth x", /--depth/],
-    ["tree f --depth 1 --json", /--json/],
-    ["entries f --from 0", /--from takes a whole number from 1/],
-    ["entries f --limit 1.5", /--limit/],
-    ["turns f --turn 0", /--turn takes a whole number from 1/],
-    ["turns f --turn 1 --replay 1", /--turn or --replay/],
-    ["entries f --on both", /Choices/],
-    ["context f --at", /Not enough arguments following: at/],
-    ["append f", /one of/],
-    ["append f x", /no source/],
-    ["append f - --user x", /one of/],
-    ["append f --user x --entry {}", /one of/],
-    ["append f --user --json", /Not enough arguments following: user/],
-    ["export f", /^Say the form: --to/],
-    ["export f -o x.txt", /^Say the form: --to/],
-    ["name f a b", /^Too many arguments: b$/],
-    ["name f a --clear", /--clear/],
-    ["entries f --on", /^Not enough arguments following: on$/],
-    ["entries f -n", /^Not enough arguments following: n$/],
-    ["list --dir x", /^Unknown option: --dir\./],
-    ["delete f -y--x", /^Unknown option: -y--x\./],
-    ["tail f -f5", /^Unknown option: -f5\. Did you mean -f\?/],
-    ["tail f -fx", /^Unknown option: -fx\./],
-    ["info f --constructor=1", /^Unknown option: --constructor=1\./],
-    ["info f --__proto__", /^Unknown option: --__proto__\./],
-    ["convert f", /^Missing required arguments: to, output$/],
-    ["convert f -o x", /^Missing required argument: to$/],
-    ["convert f g", /^Too many arguments: g$/],
-    ["store foo a", /Argument: action, Given: "foo", Choices: "init", "ls"/],
-    ["store push", /^store needs PLACES /],
-    ["label f", /^label needs ID \(The entry\)\. Type: branchlog label FILE ID \[TEXT\]$/],
-    ["mv a b --dry-run=1", '--dry-run takes true or false, not "1".'],
-    ["export f --redact=yes", "--redact takes true or false"],
-  ])("%s is refused", (line, message) => {
-    const words = line.split(" ").filter((word) => word !== "");
-    expect(() => parseArguments(words, "1.2.3")).toThrow(UsageError);
-    expect(() => parseArguments(words, "1.2.3")).toThrow(message);
+  it("a wrong command line is refused with the expected message", async () => {
+    await expectAnswers(golden("refused"), (line) => {
+      const error = thrownBy(() => parseArguments(wordsOf(line), "1.2.3"));
+      expect(error).toBeInstanceOf(UsageError);
+      return error instanceof UsageError ? error.message : "";
+    });
   });
 
   it("a refused command line exits with 2 and names the help on standard error", async () => {

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { writeSessionFile } from "@branchlog/bench/generator";
 import { openSession } from "@branchlog/core";
 import { displayWidth } from "../../packages/cli/src/text/display-width.ts";
@@ -18,21 +18,16 @@ import { runProcess } from "./command-process.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 
 const variables = ["HOME", "PI_CODING_AGENT_DIR", "XDG_DATA_HOME", "OMP_PROFILE", "PATH"] as const;
-const saved = new Map<string, string | undefined>();
 let home = "";
 
 /** A home without agents, and no trash. */
 beforeEach(() => {
-  for (const name of variables) saved.set(name, process.env[name]);
-  for (const name of variables) delete process.env[name];
+  for (const name of variables) vi.stubEnv(name, undefined);
   home = temporaryDirectory();
-  process.env["HOME"] = home;
+  vi.stubEnv("HOME", home);
 });
 afterEach(() => {
-  for (const [name, value] of saved) {
-    if (value === undefined) delete process.env[name];
-    else process.env[name] = value;
-  }
+  vi.unstubAllEnvs();
 });
 
 function line(id: string, fields: object): string {
@@ -180,17 +175,10 @@ describe("a file by name or id", () => {
     const path = write(join(directory, "a.jsonl"), line("0197-a", { title: "The one" }));
     write(join(directory, "b.jsonl"), line("0197-b", {}));
     expect((await branchlog(["info", "The one"])).out).toContain(path);
-    expect((await branchlog(["info", "0197-a"])).out).toContain(path);
-    const { code, err } = await branchlog(["tree", "0197", "--json"]);
-    expect(code).toBe(1);
-    const candidates = [join(directory, "a.jsonl"), join(directory, "b.jsonl")];
-    const [failure] = jsonLines(err) as [{ error: { code: string; candidates: string[] } }];
-    expect(failure.error.code).toBe("ERR_SESSION_AMBIGUOUS");
-    expect(failure.error.candidates.toSorted()).toEqual(candidates);
     const alone = await branchlog(["list", "The one", "--json"]);
     expect(jsonLines(alone.out)).toMatchObject([{ path, depth: 0 }]);
-    const { err: unknown } = await branchlog(["info", "nobody"]);
-    expect(unknown).toMatch(/no file nobody here, and no session .*\(ERR_SESSION_NOT_FOUND\)/u);
+    const { err } = await branchlog(["info", "nobody"]);
+    expect(err).toMatch(/no file nobody here, and no session .*\(ERR_SESSION_NOT_FOUND\)/u);
   });
 });
 
@@ -239,16 +227,6 @@ describe("convert", () => {
     const { out } = await branchlog(["convert", source, "--to", "pi", "-o", join(root, "t.jsonl")]);
     expect(out).toContain("converted 0 entries for pi: no entry had to change\n");
     expect(out).toContain("added an entry with the name\ncopied 1 damaged line as found\n");
-  });
-
-  it.each([
-    [["convert", "f", "--to", "claude", "-o", "g"], "Invalid values"],
-    [["convert", "f", "--to", "pi"], "output"],
-    [["convert", "f", "-o", "g"], "to"],
-  ])("convert rejects %j", async (words, problem) => {
-    const { code, err } = await branchlog(words);
-    expect(code).toBe(2);
-    expect(err).toContain(problem);
   });
 
   it("convert copies a session of any size in bounded memory (Verifies: P16)", async () => {

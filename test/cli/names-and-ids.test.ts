@@ -1,12 +1,11 @@
 /** Commands that write, and `export`, given the name or the id of a session instead of its path. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openSession } from "@branchlog/core";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, jsonLines } from "./command-run.ts";
 
-const savedHome = process.env["HOME"];
 const startDirectory = process.cwd();
 let directory: string;
 let path: string;
@@ -20,7 +19,7 @@ const named = (name: string): string =>
 /** A home with two sessions of pi whose ids begin alike. */
 beforeEach(() => {
   const home = temporaryDirectory();
-  process.env["HOME"] = home;
+  vi.stubEnv("HOME", home);
   directory = join(home, ".pi/agent/sessions/--w--");
   mkdirSync(directory, { recursive: true });
   path = join(directory, "a.jsonl");
@@ -30,8 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   process.chdir(startDirectory);
-  if (savedHome === undefined) delete process.env["HOME"];
-  else process.env["HOME"] = savedHome;
+  vi.unstubAllEnvs();
 });
 
 async function expectFine(...words: readonly string[]): Promise<string> {

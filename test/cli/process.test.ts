@@ -59,10 +59,6 @@ describe("the process", () => {
     expect(listed).toMatchObject({ code: 0, out: "", err: `no sessions in ${directory}\n` });
   });
 
-  it("the process prints its version", async () => {
-    expect((await runProcess(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
-  });
-
   it.each([
     [["--version"], []],
     [["--help"], ["errors.js", "platform/address.js"]],
@@ -95,14 +91,6 @@ describe("the process", () => {
   ])("with %j a text for reading has colours in a pipe: %s", async (env, hasColours) => {
     const { out } = await runProcess(["context", branches], { env });
     expect(out.includes("\u001B[")).toBe(hasColours);
-  });
-
-  it("the process appends drafts from standard input", async () => {
-    const file = copyOf("pi-branches.jsonl");
-    const input = '{"type":"custom","customType":"a"}\n{"type":"custom","customType":"b"}';
-    const { code, out } = await runProcess(["append", file, "-"], { input });
-    expect(code).toBe(0);
-    expect(out.match(/^appended /gm)).toHaveLength(2);
   });
 
   it("the process reads standard input only when a command requires it", async () => {

@@ -58,31 +58,9 @@ describe("entries", () => {
     const none = await branchlog(["entries", realistic, "--type", "label", "--from", "999"]);
     expect(none).toEqual({ code: 0, out: "", err: "" });
   });
-
-  it("entries are one line each in text", async () => {
-    for (const shown of [branchlog, onTerminal]) {
-      const { out } = await shown(["entries", realistic], { columns: 80 });
-      expect(out.trimEnd().split("\n")).toHaveLength(344);
-    }
-  });
 });
 
 describe("tree", () => {
-  interface Node extends Entry {
-    readonly children: readonly string[];
-  }
-
-  it("lists every node once as JSON, parents first, with the ids of its children", async () => {
-    const nodes = await json<Node>("tree", realistic);
-    expect(nodes).toHaveLength(344);
-    const seen = new Set<string>();
-    for (const { id, parentId } of nodes) {
-      expect(parentId === null || seen.has(parentId)).toBe(true);
-      seen.add(id);
-    }
-    expect(nodes.reduce((sum, { children }) => sum + children.length, 0)).toBe(343);
-  });
-
   it("marks the leaf, fits the columns, and hides what is deep", async () => {
     const { out } = await onTerminal(["tree", realistic], { columns: 80 });
     expect(out.match(/← leaf/g)).toHaveLength(1);
@@ -123,15 +101,6 @@ describe("context", () => {
     expect(context?.messages).toHaveLength(32);
     const [end] = await json<Context>("context", realistic, "--last", "2");
     expect(end?.messages).toEqual(context?.messages.slice(-2));
-  });
-
-  it("context is that of the given entry", async () => {
-    const file = fixture("pi-branches.jsonl");
-    const [there] = await json<Context>("context", file, "--at", "5b2e9d02");
-    expect(there?.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
-    const { code, err } = await branchlog(["context", file, "--at", "nope"]);
-    expect(code).toBe(1);
-    expect(err).toContain("lists the ids");
   });
 
   it("context reports where its path breaks off", async () => {

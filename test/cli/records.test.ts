@@ -93,16 +93,6 @@ describe("in a pipe", () => {
     );
   });
 
-  it("info prints a key and a value a line", async () => {
-    const records = await recordsOf("info", fixture("pi-labels-and-names.jsonl"));
-    expect(records.every((fields) => fields.length === 2)).toBe(true);
-    const facts = new Map(records.map(([key = "", value = ""]) => [key, value]));
-    expect(facts.get("name")).toBe("Final name");
-    expect(facts.get("parent")).toBe("");
-    expect(facts.get("bytes")).toMatch(/^\d+$/);
-    expect(facts.get("created")).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
-  });
-
   it("prints no colours though they are wanted", async () => {
     const file = fixture("pi-branches.jsonl");
     for (const command of ["info", "tree", "entries", "tail", "turns", "list"]) {

@@ -7,42 +7,17 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { completionScript } from "../../packages/cli/src/completion-script.ts";
+import { jsonLines, sampleHeader, storedEntry, userEntry } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { program } from "./command-process.ts";
 
-const time = "2026-01-01T00:00:00.000Z";
 const label = 'fix: it\'s "here"';
-const session = [
-  {
-    type: "session",
-    version: 3,
-    id: "0197340a-0000-7000-8000-00000000000a",
-    timestamp: time,
-    cwd: "/w",
-  },
-  {
-    type: "message",
-    id: "aaaa0001",
-    parentId: null,
-    timestamp: time,
-    message: { role: "user", content: "Hi", timestamp: 1 },
-  },
-  {
-    type: "label",
-    id: "bbbb0002",
-    parentId: "aaaa0001",
-    timestamp: time,
-    targetId: "aaaa0001",
-    label,
-  },
-  {
-    type: "session_info",
-    id: "cccc0003",
-    parentId: "bbbb0002",
-    timestamp: time,
-    name: "Zap: the test",
-  },
-];
+const session = jsonLines(
+  sampleHeader({ id: "0197340a-0000-7000-8000-00000000000a" }),
+  userEntry("aaaa0001", null, "Hi"),
+  storedEntry("label", "bbbb0002", "aaaa0001", { targetId: "aaaa0001", label }),
+  storedEntry("session_info", "cccc0003", "bbbb0002", { name: "Zap: the test" }),
+);
 
 let directory: string;
 let home: string;
@@ -60,9 +35,8 @@ beforeEach(() => {
   for (const path of [sessions, join(directory, "bin"), join(directory, "zsh")]) {
     mkdirSync(path, { recursive: true });
   }
-  const text = session.map((record) => `${JSON.stringify(record)}\n`).join("");
-  writeFileSync(join(sessions, "a.jsonl"), text);
-  writeFileSync(join(directory, "work.jsonl"), text);
+  writeFileSync(join(sessions, "a.jsonl"), session);
+  writeFileSync(join(directory, "work.jsonl"), session);
   writeFileSync(join(directory, "bin", "branchlog"), command);
   chmodSync(join(directory, "bin", "branchlog"), 0o755);
   for (const shell of ["bash", "zsh", "fish"]) {

@@ -81,28 +81,13 @@ describe("branchlog export", () => {
     expect(printed.out).toBe(readFileSync(output, "utf8"));
   });
 
-  it("export --json reports what was written", async () => {
-    const output = join(temporaryDirectory(), "session.md");
-    const words = ["export", source, "--to", "markdown", "-o", output, "--json"];
-    const { out } = await branchlog(words);
-    const sizeBytes = readFileSync(output).length;
-    expect(jsonLines(out)).toEqual([{ to: "markdown", path: output, sizeBytes }]);
-  });
-
   it.each([
-    ["no form", ["export", source], "to"],
     ["a form that is not known", ["export", source, "--to", "word"], "word"],
     ["--json on standard output", ["export", source, "--to", "pi", "--json"], "--json needs -o"],
   ])("refuses %s", async (_what, words, message) => {
     const { code, err } = await branchlog(words);
     expect(code).toBe(2);
     expect(err).toContain(message);
-  });
-
-  it("export of a missing entry fails with a hint", async () => {
-    const { code, err } = await branchlog(["export", source, "--to", "pi", "--at", "nobody"]);
-    expect([code, err]).toEqual([1, expect.stringContaining("ERR_ENTRY_NOT_FOUND")]);
-    expect(err).toContain("branchlog entries");
   });
 
   describe("with --redact", () => {

@@ -10,8 +10,11 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 beforeAll(() => installOmp());
 
 it("the tests of the face pass on Bun as they do on Node", () => {
-  const vitest = ["node_modules/vitest/vitest.mjs", "run", "test/core/faces/omp"];
-  const args = ["--bun", ...vitest, "--reporter=json"];
+  const vitest = ["--bun", "node_modules/vitest/vitest.mjs", "run", "--reporter=json"];
+  const shared = ["one-log", "session-lookup", "fixtures"].map(
+    (name) => `test/agents/${name}.test`,
+  );
+  const args = [...vitest, "test/agents/omp", ...shared];
   const text = execFileSync(runtimePath("bun"), args, {
     cwd: root,
     encoding: "utf8",

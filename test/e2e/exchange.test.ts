@@ -7,7 +7,7 @@ import { NormalForm } from "./support/normal-form.ts";
 import { bothPis } from "./support/pi-program.ts";
 import type { PiProgram } from "./support/pi-program.ts";
 import { PiServer } from "./support/pi-run.ts";
-import { terse } from "./support/rpc-comparison.ts";
+import { look, terse } from "./support/rpc-comparison.ts";
 import { sandbox, sessionFiles, sessionFromFixture } from "./support/sandbox.ts";
 import type { Sandbox } from "./support/sandbox.ts";
 
@@ -43,12 +43,6 @@ const turns: readonly Turn[] = [
 ];
 
 const model: readonly string[] = ["--provider", "here", "--model", "echo"];
-
-async function look(server: PiServer): Promise<void> {
-  for (const type of ["get_state", "get_messages", "get_entries", "get_tree"]) {
-    await server.ask({ type });
-  }
-}
 
 /** The turns of one session, each with the next program; every second one is killed at its end. */
 async function exchange(programs: readonly PiProgram[], stored?: string): Promise<object> {

@@ -12,8 +12,8 @@ import { patience, runs, seed } from "../support/fault-seed.ts";
 import { inLanes } from "../support/lanes.ts";
 import { brokenPromises } from "../support/ledger.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { Victim } from "../support/victims.ts";
-import type { Acknowledged, VictimOptions } from "../support/victims.ts";
+import { Victim, victimKinds } from "../support/victims.ts";
+import type { Acknowledged } from "../support/victims.ts";
 import { newest } from "./differential/references.ts";
 import { newerNode } from "./support/install.ts";
 import { sessionModule } from "./support/pi-program.ts";
@@ -23,13 +23,6 @@ const logs = runs(3, 1250);
 const kills = logs * livesPerLog * 2;
 const killMsMax = 8;
 
-const kinds: readonly Pick<VictimOptions, "way" | "batch" | "bytesMax">[] = [
-  { way: "batches", batch: 3 },
-  { way: "blocking" },
-  { way: "together", batch: 8 },
-  { way: "batches", batch: 8, bytesMax: 15_000 },
-];
-
 async function liveAndDie(log: number, sessionLayer: string): Promise<number> {
   const path = join(temporaryDirectory(), "s.jsonl");
   const session = await createSession(path);
@@ -37,7 +30,7 @@ async function liveAndDie(log: number, sessionLayer: string): Promise<number> {
   const random = createRandom(seed, log);
   const ledger: Acknowledged[] = [];
   for (let life = 0; life < livesPerLog; life += 1) {
-    const kind = kinds[random.below(kinds.length)] ?? { way: "blocking" };
+    const kind = victimKinds[random.below(victimKinds.length)] ?? { way: "blocking" };
     const ours = new Victim({ path, name: `ours-${life}`, ...kind });
     const way = "blocking" as const;
     const pi = new Victim({ path, name: `pi-${life}`, way, sessionLayer, node: newerNode() });

@@ -4,8 +4,7 @@ import { describe, expect, it } from "vitest";
 import { workspace } from "./support/install.ts";
 import { modelFor } from "./support/model-server.ts";
 import { bothPis } from "./support/pi-program.ts";
-import type { PiServer } from "./support/pi-run.ts";
-import { expectSameOutcome } from "./support/rpc-comparison.ts";
+import { expectSameOutcome, look } from "./support/rpc-comparison.ts";
 import { sessionFromFixture } from "./support/sandbox.ts";
 import type { Sandbox } from "./support/sandbox.ts";
 
@@ -15,12 +14,6 @@ const extension = join(workspace, "test/e2e/support/extension.mjs");
 async function withExtension(place: Sandbox): Promise<readonly string[]> {
   await modelFor(place);
   return ["--session-dir", place.sessions, "--extension", extension];
-}
-
-async function look(server: PiServer): Promise<void> {
-  for (const type of ["get_state", "get_messages", "get_entries", "get_tree"]) {
-    await server.ask({ type });
-  }
 }
 
 describe("Verifies: P20. pi with an extension", () => {

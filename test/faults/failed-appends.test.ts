@@ -8,7 +8,7 @@ import { sampleTime } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { failEveryCall, failingWorld, failures } from "../support/failing-calls.ts";
 import type { FailingWorld, Failure } from "../support/failing-calls.ts";
-import { appendForeign } from "../support/foreign-append.ts";
+import { appendTo } from "../support/append-to.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
 import { BlockingSession } from "../support/blocking-session.ts";
@@ -57,7 +57,7 @@ function worldAt({ bytes, later = "" }: Start, durability: Durability): World {
   const world = failingWorld({ [path]: bytes });
   const session = BlockingSession.open(path, { ports: world.ports, durability });
   session.moveTo("b");
-  appendForeign(world.memory, path, later);
+  appendTo(world.memory, path, later);
   return { ...world, session };
 }
 

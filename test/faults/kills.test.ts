@@ -12,20 +12,12 @@ import { patience, runs, seed } from "../support/fault-seed.ts";
 import { inLanes } from "../support/lanes.ts";
 import { brokenPromises } from "../support/ledger.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { Victim } from "../support/victims.ts";
-import type { Acknowledged, VictimOptions } from "../support/victims.ts";
+import { Victim, victimKinds } from "../support/victims.ts";
+import type { Acknowledged } from "../support/victims.ts";
 
 const livesPerLog = 4;
 const logs = runs(2, 1000);
 const killMsMax = 8;
-
-const kinds: readonly Omit<VictimOptions, "path" | "name">[] = [
-  { way: "batches", batch: 3 },
-  { way: "blocking" },
-  { way: "together", batch: 8 },
-  // Long lines: a write of several pages is not atomic when its process dies.
-  { way: "batches", batch: 8, bytesMax: 15_000 },
-];
 
 interface Life {
   readonly log: number;
@@ -35,7 +27,7 @@ interface Life {
 
 /** One process, from its start to its death; returns what it was told. */
 async function live({ log, path, random }: Life, life: number): Promise<Acknowledged[]> {
-  const kind = kinds[random.below(kinds.length)] ?? { way: "blocking" };
+  const kind = victimKinds[random.below(victimKinds.length)] ?? { way: "blocking" };
   const victim = new Victim({ path, name: `log-${log}-life-${life}`, ...kind });
   await victim.said("ready");
   await victim.said("acknowledged", random.below(12));

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts, sampleTime } from "@branchlog/core/testing";
 import { runs } from "../support/fault-seed.ts";
 import { fixtureBytes } from "../support/fixture.ts";
-import { appendForeign } from "../support/foreign-append.ts";
+import { appendTo, appenderToOpenFile } from "../support/append-to.ts";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
@@ -27,20 +27,16 @@ interface Peer {
   readonly writesToOld?: boolean;
 }
 
-const appendByName: Peer["append"] = (memory, text) => appendForeign(memory, path, text);
-
-function withOpenFile(): Peer["append"] {
-  let fd: number | undefined;
-  return (memory, text) => {
-    fd ??= memory.openSync(path, "append");
-    memory.writeSync(fd, Buffer.from(text), 0, Buffer.byteLength(text));
-  };
-}
+const appendByName: Peer["append"] = (memory, text) => appendTo(memory, path, text);
 
 const peers: Readonly<Record<string, () => Peer>> = {
   "by name": () => ({ append: appendByName, bytes: 10 }),
   "by name, more than is carried over at once": () => ({ append: appendByName, bytes: 300_000 }),
-  "to the file it has open": () => ({ append: withOpenFile(), bytes: 10, writesToOld: true }),
+  "to the file it has open": () => ({
+    append: appenderToOpenFile(path),
+    bytes: 10,
+    writesToOld: true,
+  }),
 };
 
 /** One run in which the peer appends before each call from the n-th on; false: there is none. */

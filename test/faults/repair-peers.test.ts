@@ -11,7 +11,7 @@ import {
   sampleHeader,
 } from "@branchlog/core/testing";
 import { applyRepair, planRepair } from "@branchlog/tools";
-import { appendForeign } from "../support/foreign-append.ts";
+import { appendTo, appenderToOpenFile } from "../support/append-to.ts";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
@@ -27,14 +27,8 @@ const damaged = Buffer.from(`${header}${entry("a", null)}{"type":"mess${entry("b
 type Peer = (memory: MemoryFileSystem, line: string) => void;
 
 const peers: Readonly<Record<string, () => Peer>> = {
-  "by name": () => (memory, line) => appendForeign(memory, path, line),
-  "to the file that it has open": () => {
-    let fd: number | undefined;
-    return (memory, line) => {
-      fd ??= memory.openSync(path, "append");
-      memory.writeSync(fd, Buffer.from(line), 0, Buffer.byteLength(line));
-    };
-  },
+  "by name": () => (memory, line) => appendTo(memory, path, line),
+  "to the file that it has open": () => appenderToOpenFile(path),
 };
 
 interface Outcome {

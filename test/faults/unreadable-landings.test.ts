@@ -11,7 +11,7 @@ import {
   fileError,
   sampleHeader,
 } from "@branchlog/core/testing";
-import { appendForeign } from "../support/foreign-append.ts";
+import { appendTo } from "../support/append-to.ts";
 import { rawLog, repeatedIds } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
@@ -30,20 +30,13 @@ const offers: readonly Offer[] = ["a", "b", "c", "d"].map((id) => ({
 const disturbances: Readonly<Record<string, (fs: MemoryFileSystem) => void | "short">> = {
   "it is cut short": () => "short",
   "a peer appends before it": (fs) =>
-    appendRaw(fs, '{"type":"custom","id":"peer","parentId":null}\n'),
-  "a peer's fragment is before it": (fs) => appendRaw(fs, '{"type":"cus'),
+    appendTo(fs, path, '{"type":"custom","id":"peer","parentId":null}\n'),
+  "a peer's fragment is before it": (fs) => appendTo(fs, path, '{"type":"cus'),
   "the file is replaced by a copy": (fs) => {
     fs.writeFileSync("/copy", fs.readFileSync(path));
     fs.renameSync("/copy", path);
   },
 };
-
-function appendRaw(fs: MemoryFileSystem, text: string): void {
-  const { onCall } = fs;
-  fs.onCall = undefined;
-  appendForeign(fs, path, text);
-  fs.onCall = onCall;
-}
 
 /** Whether a call reads: the look after the write, or what follows from it. */
 const reads = new Set(["statSync", "fstatSync", "readSync", "openSync"]);

@@ -1,7 +1,13 @@
 /** The session files of the repository. */
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
-/** The bytes of a fixture, which is named without its ending. */
+/** The path of a fixture, which is named without its ending. */
+export function fixtureFile(name: string): string {
+  return fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url));
+}
+
+/** The bytes of one. */
 export function fixtureBytes(name: string): Buffer {
-  return readFileSync(new URL(`../../fixtures/${name}.jsonl`, import.meta.url));
+  return readFileSync(fixtureFile(name));
 }

@@ -71,6 +71,14 @@ interface Facts {
 
 type Line = readonly [word: string, facts: Facts | string | null];
 
+/** How victims append; with long lines, since a write of several pages may be cut off by a death. */
+export const victimKinds: readonly Pick<VictimOptions, "way" | "batch" | "bytesMax">[] = [
+  { way: "batches", batch: 3 },
+  { way: "blocking" },
+  { way: "together", batch: 8 },
+  { way: "batches", batch: 8, bytesMax: 15_000 },
+];
+
 /** See the file comment. Ended when the test has ended. */
 export class Victim {
   readonly name: string;

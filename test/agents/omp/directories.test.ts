@@ -3,7 +3,7 @@ import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   SessionManager,
   getAgentDir,
@@ -53,15 +53,13 @@ describe("the names of a session directory", () => {
 describe("omp's directories", () => {
   const agent = useAgentHome();
   const withEnv = <T>(set: Record<string, string>, run: () => T): T => {
-    const saved = Object.keys(set).map((name) => [name, process.env[name]] as const);
-    Object.assign(process.env, set);
+    for (const [name, value] of Object.entries(set)) vi.stubEnv(name, value);
     try {
       return run();
     } finally {
-      for (const [name, value] of saved) {
-        if (value === undefined) delete process.env[name];
-        else process.env[name] = value;
-      }
+      vi.unstubAllEnvs();
+      // The one of the running test.
+      vi.stubEnv("PI_CODING_AGENT_DIR", agent.path);
     }
   };
 

@@ -1,18 +1,16 @@
 /** What a model is sent of the messages that only omp has. */
-import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SessionManager, convertToLlm } from "@branchlog/agents/omp";
 import type { AgentMessage } from "@branchlog/agents/omp";
-
-const fixture = fileURLToPath(new URL("../../../fixtures/omp-jan.jsonl", import.meta.url));
+import { fixtureFile } from "../../support/fixture.ts";
 
 // Past the types on purpose: roles that only omp has are not messages of pi.
 const odd = (message: object): AgentMessage => message as AgentMessage;
 
 describe("what a model is sent", () => {
   it("holds mentioned files and Python that the user ran, as the user's words", async () => {
-    const manager = await SessionManager.open(fixture);
+    const manager = await SessionManager.open(fixtureFile("omp-jan"));
     manager.branch("eM2nB_vC");
     const sent = convertToLlm(manager.buildSessionContext().messages);
     expect(sent.map(({ role }) => role)).toEqual(["user", "user", "user", "assistant"]);

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, expectTypeOf, it } from "vitest";
+import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import { SessionManager, getAgentDir, getDefaultSessionDir } from "@branchlog/agents/pi";
 import type { ReadonlySessionManager } from "@branchlog/agents/pi";
 import {
@@ -25,13 +25,12 @@ const home = useAgentHome();
 describe("the agent directory", () => {
   it("is what PI_CODING_AGENT_DIR says, with its tilde expanded", () => {
     expect(getAgentDir()).toBe(home.path);
-    process.env["PI_CODING_AGENT_DIR"] = "~/agent";
+    vi.stubEnv("PI_CODING_AGENT_DIR", "~/agent");
     expect(getAgentDir()).toBe(join(homedir(), "agent"));
   });
 
   it.each([undefined, ""])("is ~/.pi/agent if that is %s", (value) => {
-    if (value === undefined) delete process.env["PI_CODING_AGENT_DIR"];
-    else process.env["PI_CODING_AGENT_DIR"] = value;
+    vi.stubEnv("PI_CODING_AGENT_DIR", value);
     expect(getAgentDir()).toBe(join(homedir(), ".pi", "agent"));
   });
 });

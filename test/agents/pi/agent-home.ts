@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach } from "vitest";
+import { afterEach, beforeEach, vi } from "vitest";
 
 export interface AgentHome {
   /** The agent directory of the running test. */
@@ -15,15 +15,12 @@ export interface AgentHome {
 
 export function useAgentHome(): AgentHome {
   let root = "";
-  let saved: string | undefined;
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "branchlog-pi-"));
-    saved = process.env["PI_CODING_AGENT_DIR"];
-    process.env["PI_CODING_AGENT_DIR"] = join(root, "agent");
+    vi.stubEnv("PI_CODING_AGENT_DIR", join(root, "agent"));
   });
   afterEach(() => {
-    if (saved === undefined) delete process.env["PI_CODING_AGENT_DIR"];
-    else process.env["PI_CODING_AGENT_DIR"] = saved;
+    vi.unstubAllEnvs();
     rmSync(root, { recursive: true, force: true });
   });
   const made = (path: string): string => {

@@ -5,62 +5,14 @@ import { gistOf } from "../../../packages/cli/src/text/entry-lines.ts";
 import { messageText } from "../../../packages/cli/src/text/message-text.ts";
 import { jsonStart } from "../../../packages/cli/src/text/stored-field.ts";
 import { plainStyle } from "../../../packages/cli/src/style.ts";
-
-function message(body: unknown): AnyEntry {
-  return { type: "message", id: "a", parentId: null, timestamp: "", message: body };
-}
+import { expectAnswers } from "../../support/answers.ts";
 
 describe("the gist of an entry", () => {
-  it.each([
-    [{ role: "user", content: "a\n b" }, "user", "a b"],
-    [
-      {
-        role: "user",
-        content: [
-          { type: "text", text: "x" },
-          { type: "text", text: "y" },
-        ],
-      },
-      "user",
-      "x y",
-    ],
-    [
-      { role: "user", content: [{ type: "image", data: "", mimeType: "image/png" }] },
-      "user",
-      "(image image/png)",
-    ],
-    [
-      {
-        role: "assistant",
-        content: [{ type: "toolCall", name: "read", arguments: { path: "a" } }],
-      },
-      "assistant",
-      '→ read {"path":"a"}',
-    ],
-    [{ role: "assistant", content: [], errorMessage: "overloaded" }, "assistant", "overloaded"],
-    [
-      { role: "toolResult", toolName: "bash", isError: true, content: "no" },
-      "tool result",
-      "bash failed: no",
-    ],
-    [{ role: "bashExecution", command: "ls -l" }, "shell", "$ ls -l"],
-    [{ role: "custom", customType: "todo", content: "one" }, "todo", "one"],
-    [null, "message", "(malformed)"],
-    [{ role: "user", content: { odd: 1 } }, "user", ""],
-  ])("with the message %j is %s: %s", (body, kind, text) => {
-    expect(gistOf(message(body), 60)).toEqual({ kind, text });
-  });
-
-  it.each([
-    [{ type: "model_change", provider: "a", modelId: "b" }, "model", "a/b"],
-    [{ type: "model_change", model: "a/b", role: "default" }, "model", "a/b"],
-    [{ type: "model_change", model: "a/b", role: "smol" }, "model", "a/b for smol"],
-    [{ type: "thinking_level_change", thinkingLevel: null }, "thinking", "off"],
-    [{ type: "title_change", title: "t" }, "name", "t"],
-    [{ type: "reset_boundary" }, "reset_boundary", ""],
-  ])("that is %j is %s: %s", (fields, kind, text) => {
-    const entry: AnyEntry = { id: "a", parentId: null, timestamp: "", ...fields };
-    expect(gistOf(entry, 60)).toEqual({ kind, text });
+  it("is its kind and the start of its text", async () => {
+    await expectAnswers(new URL("gists.txt", import.meta.url), (line) => {
+      const { kind, text } = gistOf(JSON.parse(line) as AnyEntry, 60);
+      return JSON.stringify([kind, text]);
+    });
   });
 
   it("the gist of any entry fits its line", () => {

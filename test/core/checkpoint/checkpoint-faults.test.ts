@@ -9,7 +9,7 @@ import { Engine } from "@branchlog/core/engine";
 import { failEveryCall, failingWorld, failures } from "../../support/failing-calls.ts";
 import type { FailingWorld } from "../../support/failing-calls.ts";
 import { fixtureBytes } from "../../support/fixture.ts";
-import { appendForeign } from "../../support/foreign-append.ts";
+import { appendTo } from "../../support/append-to.ts";
 import { say } from "../live/support.ts";
 import { always, expectSame, isTakenUp } from "./session-facts.ts";
 
@@ -31,7 +31,7 @@ async function use({ memory, ports }: FailingWorld): Promise<void> {
   const session = await openSession(path, { ports, ...always, durability: "disk" }).catch(
     () => undefined,
   );
-  appendForeign(memory, path, added);
+  appendTo(memory, path, added);
   await session?.refresh().catch(() => undefined);
   await session?.append(say("own")).catch(() => undefined);
   await session?.close().catch(() => undefined);
@@ -59,7 +59,7 @@ describe("a checkpoint", () => {
     await failEveryCall(async (n) => {
       const { memory, failing, ports } = newWorld();
       const session: Session = await openSession(path, { ports, ...always });
-      appendForeign(memory, path, Buffer.concat([added, long]));
+      appendTo(memory, path, Buffer.concat([added, long]));
       failing.arm(n, { concerns: isRead, code: "EIO" });
       await session.refresh().catch(() => undefined);
       const hasFailed = failing.disarm();
@@ -101,7 +101,7 @@ describe("saving", () => {
     };
     const engine = Engine.openSync(path, { ports, ...always });
     await engine.checkpoints.save();
-    appendForeign(memory, path, added);
+    appendTo(memory, path, added);
     engine.refreshSync();
     await engine.checkpoints.save();
     engine.checkpoints.saveSync();

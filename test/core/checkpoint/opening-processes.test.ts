@@ -3,12 +3,12 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { fixtureFile } from "../../support/fixture.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { expectSame, isTakenUp } from "./session-facts.ts";
 
-const log = fileURLToPath(new URL("../../../fixtures/pi-linear.jsonl", import.meta.url));
+const log = fixtureFile("pi-linear");
 
 describe("a process that only opens", () => {
   it.each(["session", "manager"])("a large log as %s leaves a checkpoint behind", async (face) => {

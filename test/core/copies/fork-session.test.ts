@@ -1,19 +1,16 @@
 /** Forks: one branch as a session of its own, with the context that it had. */
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { forkSession, openSession } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, encodeTitleSlot } from "@branchlog/core/testing";
+import { fixtureFile } from "../../support/fixture.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { arbitraryOmpTree } from "../projections/arbitrary-omp-tree.ts";
 import { arbitraryTree } from "../projections/arbitrary-tree.ts";
 import { stored, user } from "../projections/sample-entries.ts";
 import { fileOf, header, linesOf, messagesAt, recordsIn, textLines } from "./session-files.ts";
-
-const fixture = (name: string): string =>
-  fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url));
 
 describe("a fork", () => {
   it("holds the way to an entry once, byte for byte, and names its source (Verifies: P19, P22)", async () => {
@@ -66,12 +63,12 @@ describe("a fork", () => {
     expect([empty.at, empty.entries, textLines(empty.path).length]).toEqual([null, 0, 1]);
   });
 
-  it.each(["pi-v1.jsonl", "pi-v2.jsonl", "pi-branches.jsonl", "pi-cycles.jsonl"])(
+  it.each(["pi-v1", "pi-v2", "pi-branches", "pi-cycles"])(
     "has the context of %s, whatever its version",
     async (name) => {
       const target = join(temporaryDirectory(), "fork.jsonl");
-      await forkSession(fixture(name), { target });
-      expect(await messagesAt(target)).toBe(await messagesAt(fixture(name)));
+      await forkSession(fixtureFile(name), { target });
+      expect(await messagesAt(target)).toBe(await messagesAt(fixtureFile(name)));
       expect(recordsIn(target)[0]).toMatchObject({ version: 3 });
     },
   );

@@ -1,11 +1,11 @@
 /** The parsing loop that the format's document gives to its readers, unchanged, on files we wrote. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/agents/pi";
+import { fixtureFile } from "../../support/fixture.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** The document's loop; it prints to `console`, which is the test's own. */
@@ -54,7 +54,7 @@ function printed(path: string): string[] {
   return output;
 }
 
-const seed = fileURLToPath(new URL("../../../fixtures/seed-pi.jsonl", import.meta.url));
+const seed = fixtureFile("seed-pi");
 
 /** What it prints for the document's own session. */
 const expected = [

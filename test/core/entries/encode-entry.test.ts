@@ -7,6 +7,7 @@ import {
   spliceDraft,
   encodeHeader,
 } from "../../../packages/core/src/entries/encode-entry.ts";
+import { thrownBy, typedError } from "../../support/typed-errors.ts";
 import { anyDraft, piObject } from "./drafts.ts";
 import { BranchlogError } from "@branchlog/core";
 import type { EntryDraft } from "@branchlog/core";
@@ -105,16 +106,7 @@ describe("encodeDraft and spliceDraft, by law", () => {
   });
 });
 
-function errorOf(run: () => unknown): BranchlogError {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof BranchlogError) return error;
-    throw error;
-  }
-  throw new Error("nothing was thrown");
-}
-
+const errorOf = (run: () => unknown): BranchlogError => typedError(thrownBy(run));
 const encode = (draft: unknown): unknown => encodeDraft(draft as EntryDraft, time);
 const thrower = (thrown: unknown): object => ({
   toJSON(): never {

@@ -1,25 +1,16 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import type { Session } from "@branchlog/core";
 import { userDraft } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
+import { collected } from "../../support/collected.ts";
+import { fixtureBytes } from "../../support/fixture.ts";
 import { temporaryFile } from "../../support/temporary-directory.ts";
 
-const fixture = (name: string): string =>
-  fileURLToPath(new URL(`../../../fixtures/${name}.jsonl`, import.meta.url));
-
-const copyOf = (name: string): string => temporaryFile(readFileSync(fixture(name)));
+const copyOf = (name: string): string => temporaryFile(fixtureBytes(name));
 
 const say = userDraft("after the migration");
-
-async function allEntries(session: Session): Promise<unknown[]> {
-  const entries: unknown[] = [];
-  for await (const entry of session.entries()) entries.push(entry);
-  return entries;
-}
 
 describe.each(["pi-v1", "pi-v1-boundaries", "pi-v2", "pi-v1-migrated"])("migrating %s", (name) => {
   it("happens at the first append, and opening alone changes nothing (Verifies: P8)", async () => {
@@ -37,15 +28,15 @@ describe.each(["pi-v1", "pi-v1-boundaries", "pi-v2", "pi-v1-migrated"])("migrati
     const path = copyOf(name);
     const original = readFileSync(path);
     const session = await openSession(path);
-    const before = await allEntries(session);
+    const before = await collected(session.entries());
     const context = await session.context();
     const leaf = session.leaf;
     const { parentId } = await session.append(say);
     expect(parentId).toBe(leaf);
-    const after = await allEntries(session);
+    const after = await collected(session.entries());
     expect(JSON.stringify(after.slice(0, -1))).toBe(JSON.stringify(before));
     const again = await openSession(path);
-    expect(JSON.stringify(await allEntries(again))).toBe(JSON.stringify(after));
+    expect(JSON.stringify(await collected(again.entries()))).toBe(JSON.stringify(after));
     expect((await again.context()).messages.slice(0, -1)).toEqual(context.messages);
     expect((await verifySession(again)).ok).toBe((await verifySession(session)).ok);
     const kept = readdirSync(dirname(path)).filter((file) => file.includes("-original"));

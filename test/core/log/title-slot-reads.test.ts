@@ -2,14 +2,13 @@
  * Reading the title slot again, at each refresh of a log that has one: what that costs, and what
  * comes of it where the log becomes another one in the same moment.
  */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, encodeTitleSlot } from "@branchlog/core/testing";
 import { Engine } from "@branchlog/core/engine";
 import { descriptorPoolOf } from "@branchlog/core/files";
+import { fixtureBytes } from "../../support/fixture.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 import { thrownBy, typedError } from "../../support/typed-errors.ts";
 import { say } from "../live/support.ts";
@@ -17,9 +16,7 @@ import { appendTo } from "../../support/append-to.ts";
 
 const path = "/s.jsonl";
 const slotBytes = 256;
-const withSlot = readFileSync(
-  fileURLToPath(new URL("../../../fixtures/omp-18.jsonl", import.meta.url)),
-);
+const withSlot = fixtureBytes("omp-18");
 const withoutSlot = withSlot.subarray(slotBytes);
 const added = '{"type":"custom","id":"added","parentId":null,"customType":"c"}\n';
 

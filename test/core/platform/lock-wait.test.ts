@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runSync } from "@branchlog/streaming";
-import { BranchlogError } from "@branchlog/core";
+import type { BranchlogError } from "@branchlog/core";
 import {
   ManualClock,
   MemoryLock,
@@ -22,6 +22,7 @@ import { acquireLock } from "../../../packages/core/src/platform/lock.ts";
 import { lockPauseMs } from "../../../packages/core/src/platform/lock-wait.ts";
 import type { LockWait } from "../../../packages/core/src/platform/lock-wait.ts";
 import type { LockQueue } from "../../../packages/core/src/platform/ports.ts";
+import { thrownBy, typedError } from "../../support/typed-errors.ts";
 
 const path = "/s.jsonl";
 const holder = { pid: 4711, isOwnProcess: false, heldMs: 90_000, refreshedMsAgo: 30 };
@@ -83,6 +84,8 @@ function setUp(queue?: LockQueue): Setting {
   const ports = createMemoryPorts({ lock, clock, ids: createSeededIds(1, clock) });
   return { ports, clock, inner, tries: () => tries };
 }
+
+const errorOf = (work: () => unknown): BranchlogError => typedError(thrownBy(work));
 
 describe("a process that waits for a lock", () => {
   it("takes a free lock at once, without a place in the queue", () => {
@@ -232,15 +235,6 @@ describe("a process that waits for a lock", () => {
     expect(queue).toMatchObject({ joined: 1, left: 1 });
   });
 });
-
-function errorOf(work: () => unknown): BranchlogError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof BranchlogError) return error;
-  }
-  throw new Error("no error of ours was thrown");
-}
 
 describe("the pause of a waiter", () => {
   const waits = fc.record<LockWait>({

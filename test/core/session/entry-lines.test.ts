@@ -1,7 +1,6 @@
 /** Entries as the bytes of their lines: what is stored, and nothing that a parser made of it. */
 import { appendFileSync, copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chunkBytesDefault, decodeCounter } from "@branchlog/streaming";
@@ -9,6 +8,8 @@ import { openSession } from "@branchlog/core";
 import type { EntryQuery, OpenOptions, Session } from "@branchlog/core";
 import type { EntryLine } from "@branchlog/core/types";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { collected, idsOf } from "../../support/collected.ts";
+import { fixtureFile } from "../../support/fixture.ts";
 import { temporaryDirectory, temporaryFile } from "../../support/temporary-directory.ts";
 
 const stamp = '"timestamp":"2026-01-01T00:00:00.000Z"';
@@ -20,9 +21,6 @@ const custom = (id: string, parent: string | null, data: string): string =>
   `{"type":"custom","customType":"x","data":${data},${links(id, parent)}}`;
 /** A line that resembles an entry but is not one. */
 const torn = (id: string): string => custom(id, null, "[1,}]");
-
-const fixture = (name: string): string =>
-  fileURLToPath(new URL(`../../../fixtures/${name}.jsonl`, import.meta.url));
 
 function fileOf(...lines: readonly (string | Buffer)[]): string {
   const newline = Buffer.from("\n");
@@ -153,7 +151,7 @@ describe("the lines of older logs", () => {
     "of %s are those that its migration writes (Verifies: P19)",
     async (name) => {
       const path = join(temporaryDirectory(), "s.jsonl");
-      copyFileSync(fixture(name), path);
+      copyFileSync(fixtureFile(name), path);
       const odd = '{"type":"custom","customType":"x","data":{"n":1E3,"n":"\\u00e9"}';
       appendFileSync(path, `${odd},${links("odd", null)}}\r\n`);
       const session = await openSession(path);
@@ -183,8 +181,7 @@ describe("damage among the lines", () => {
     );
     const byLines = await openFile(path);
     const byEntries = await openFile(path);
-    const ids: string[] = [];
-    for await (const { id } of byEntries.entries()) ids.push(id);
+    const ids = await idsOf(byEntries.entries());
     expect((await linesOf(byLines)).map(({ id }) => id)).toEqual(ids);
     expect(ids).not.toContain("b");
     expect(byLines.diagnostics).toEqual(byEntries.diagnostics);
@@ -260,8 +257,7 @@ describe("lines and entries", () => {
         const open = (): Promise<Session> => openFile("/s.jsonl", { ports, lineBytesMax });
         const [byLines, byEntries] = [await open(), await open()];
         const given = await linesOf(byLines, query);
-        const entries: unknown[] = [];
-        for await (const entry of byEntries.entries(query)) entries.push(entry);
+        const entries = await collected(byEntries.entries(query));
         const parsed = given.map((line): unknown =>
           JSON.parse(Buffer.from(line.text, "latin1").toString()),
         );

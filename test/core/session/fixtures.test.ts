@@ -1,10 +1,11 @@
 /** Every fixture through the whole engine: file, framer, envelopes, index, bodies, projections. */
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { buildContext } from "../../../packages/core/src/projections/context.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { collected } from "../../support/collected.ts";
 import { sessionOver } from "../../support/engine-session.ts";
+import { fixtureFile } from "../../support/fixture.ts";
 import { fixtureNames, readFixture } from "../projections/fixture-session.ts";
 import type { ExpectedContext } from "../projections/fixture-session.ts";
 
@@ -22,7 +23,7 @@ function idOf(engine: Engine, { leaf, leafLine }: ExpectedContext): string | nul
 
 const paths = fixtureNames().map((name) => ({
   name,
-  path: fileURLToPath(new URL(`../../../fixtures/${name}.jsonl`, import.meta.url)),
+  path: fixtureFile(name),
 }));
 
 describe.each(paths)("the fixture $name, opened as a session", ({ name, path }) => {
@@ -56,12 +57,10 @@ describe.each(paths)("the fixture $name, opened as a session", ({ name, path }) 
       const tree = session.tree();
       expect(tree.kinds().reduce((sum, { count }) => sum + count, 0)).toBe(tree.size);
       const nodes = tree.roots.flatMap((root) => [tree.node(root), tree.children(root)]);
-      const entries: unknown[] = [];
-      for await (const entry of session.entries()) entries.push(entry);
       return {
         nodes,
         kinds: tree.kinds(),
-        entries,
+        entries: await collected(session.entries()),
         tips: session.tips(),
         diagnostics: session.diagnostics,
       };

@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { AppendOptions, EntryDraft, Session } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { idsOf as idsIn } from "../../support/collected.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 import { NaiveLog } from "./naive-log.ts";
 import type { NaiveRow } from "./naive-log.ts";
@@ -250,12 +251,6 @@ function rowOf(draft: EntryDraft): Omit<NaiveRow, "id" | "parentId"> {
 
 function idsOf(entries: readonly { readonly id: string }[]): string[] {
   return entries.map(({ id }) => id);
-}
-
-async function idsIn(entries: AsyncIterable<{ readonly id: string }>): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const { id } of entries) ids.push(id);
-  return ids;
 }
 
 /** That a history, and what each actor sees after it, is as the model has it. */

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memorySession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
+import { rejection } from "../../support/typed-errors.ts";
 
 /** Every question that names an entry; `id` need not be one. */
 const questions = {
@@ -51,10 +52,7 @@ describe.each(Object.entries(questions))("%s", (name, ask) => {
     const session = await oneEntry();
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary" }), async (id) => {
-        const failure = await ask(session, id).then(
-          () => undefined,
-          (error: unknown) => error,
-        );
+        const failure = await rejection(ask(session, id));
         if (failure !== undefined)
           expect(failure).toMatchObject({ code: "ERR_ENTRY_NOT_FOUND", id });
       }),

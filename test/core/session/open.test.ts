@@ -4,8 +4,8 @@ import { appendFileSync, chmodSync, mkdirSync, readFileSync, readdirSync } from 
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
-import { BranchlogError, createSession, memorySession, openSession } from "@branchlog/core";
-import type { Session } from "@branchlog/core";
+import { createSession, memorySession, openSession } from "@branchlog/core";
+import type { BranchlogError, Session } from "@branchlog/core";
 import {
   jsonLines,
   sampleHeader,
@@ -17,6 +17,7 @@ import { verifySession } from "@branchlog/tools";
 import { diagnosticsMax } from "../../../packages/core/src/limits.ts";
 import { runs } from "../../support/fault-seed.ts";
 import { temporaryDirectory, temporaryFile } from "../../support/temporary-directory.ts";
+import { rejection, typedError } from "../../support/typed-errors.ts";
 
 const header =
   '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}';
@@ -25,14 +26,10 @@ const user = (id: string, parent: string | null, text = "hi"): string =>
 
 async function failure(path: string): Promise<BranchlogError> {
   const before = contentHash(path);
-  const error: unknown = await openSession(path).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const error = typedError(await rejection(openSession(path)));
   expect(contentHash(path)).toBe(before);
-  expect(error).toBeInstanceOf(BranchlogError);
   expect(error).toMatchObject({ path });
-  return error as BranchlogError;
+  return error;
 }
 
 function contentHash(path: string): string {

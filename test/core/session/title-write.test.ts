@@ -3,7 +3,6 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { MemoryFileSystem, MemoryLock } from "@branchlog/core/testing";
@@ -12,16 +11,16 @@ import { live } from "@branchlog/core/live";
 import { readTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { writeTitle } from "../../../packages/core/src/session/title-write.ts";
+import { fixtureBytes } from "../../support/fixture.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 import { temporaryDirectory, temporaryFile } from "../../support/temporary-directory.ts";
 import { thrownBy } from "../../support/typed-errors.ts";
 import { userMessage } from "../projections/sample-entries.ts";
 
-const fixture = fileURLToPath(new URL("../../../fixtures/omp-18.jsonl", import.meta.url));
 const slotBytes = 256;
 
 function copy(): string {
-  return temporaryFile(readFileSync(fixture), "session.jsonl");
+  return temporaryFile(fixtureBytes("omp-18"), "session.jsonl");
 }
 
 /** The fixture on a file system in memory, opened. */
@@ -31,7 +30,7 @@ function inMemory(options: { readonly lockWaitMs?: number } = {}): {
   readonly name: (title: string) => boolean;
 } {
   const fs = new MemoryFileSystem();
-  fs.writeFileSync("/session.jsonl", readFileSync(fixture));
+  fs.writeFileSync("/session.jsonl", fixtureBytes("omp-18"));
   const ports = { fs, lock: new MemoryLock(), ...reproducible() };
   const engine = Engine.openSync("/session.jsonl", { ports, checkpoint: "off", ...options });
   const name = (title: string): boolean => runSync(writeTitle(engine, title, "user"));

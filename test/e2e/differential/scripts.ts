@@ -7,7 +7,8 @@ const place: fc.Arbitrary<Place> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(-1) },
 );
 const placeOrNull = fc.oneof({ weight: 6, arbitrary: place }, fc.constant(null));
-const text = fc.oneof(
+/** Texts that are easy to get wrong. */
+export const text = fc.oneof(
   fc.constantFrom("", "Hello.", "two\nlines", "\u2028 \u{1f600}", '"quoted" \\', "  spaces  "),
   fc.string({ unit: "grapheme", maxLength: 12 }),
 );
@@ -20,7 +21,7 @@ const block = fc.oneof(
   fc.constant({ type: "image", data: "aGVsbG8=", mimeType: "image/png" }),
 );
 const content = fc.oneof(text, fc.array(block, { maxLength: 3 }));
-const usage = fc.nat(1000).map((input) => ({
+export const usage = fc.nat(1000).map((input) => ({
   input,
   output: 1,
   cacheRead: 0,

@@ -14,6 +14,13 @@ export interface Conversation {
   talk(server: PiServer, place: Sandbox): Promise<void>;
 }
 
+/** Asks for all that a client may see of the session. */
+export async function look(server: PiServer): Promise<void> {
+  for (const type of ["get_state", "get_messages", "get_entries", "get_tree"]) {
+    await server.ask({ type });
+  }
+}
+
 /** What is left of a conversation, in normal form. */
 export interface Outcome {
   readonly transcript: readonly unknown[];

@@ -1,13 +1,13 @@
 /** Session files in the dialect of another agent: what changes, what stays, and what is counted. */
 import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { forkSession, openSession } from "@branchlog/core";
 import { convertSession } from "@branchlog/tools";
 import type { ConversionResult, ConversionTarget } from "@branchlog/tools";
 import { MemoryFileSystem, createMemoryPorts, encodeTitleSlot } from "@branchlog/core/testing";
+import { fixtureFile } from "../../support/fixture.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { arbitraryTree } from "../../core/projections/arbitrary-tree.ts";
 import { stored, user } from "../../core/projections/sample-entries.ts";
@@ -19,9 +19,6 @@ import {
   recordsIn,
   textLines,
 } from "../../core/copies/session-files.ts";
-
-const fixture = (name: string): string =>
-  fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url));
 
 function convert(source: string, to: ConversionTarget): Promise<ConversionResult> {
   return convertSession(source, { to, target: join(temporaryDirectory(), `${to}.jsonl`) });
@@ -172,13 +169,13 @@ describe("whatever both say in the same way", () => {
   });
 
   it("comes without a byte-order mark, which agents cannot read", async () => {
-    const { path } = await convert(fixture("pi-bom.jsonl"), "omp");
+    const { path } = await convert(fixtureFile("pi-bom"), "omp");
     expect(readFileSync(path, "utf8").startsWith("{")).toBe(true);
   });
 
   it("gives the same bytes there and back (Verifies: P19)", async () => {
     for (const name of ["pi-linear", "pi-labels-and-names", "pi-side-entries", "pi-branches"]) {
-      const source = fixture(`${name}.jsonl`);
+      const source = fixtureFile(name);
       const there = await convert(source, "omp");
       const back = await convert(there.path, "pi");
       expect(readFileSync(back.path, "utf8")).toBe(readFileSync(source, "utf8"));
@@ -230,7 +227,7 @@ describe("whatever both say in the same way", () => {
       (["pi", "omp"] as const).map((to) => ({ name, to })),
     ),
   )("is appended to in the words of $to, and so are its forks: $name", async ({ name, to }) => {
-    const { path } = await convert(fixture(`${name}.jsonl`), to);
+    const { path } = await convert(fixtureFile(name), to);
     const { path: fork } = await forkSession(path, { target: join(dirname(path), "fork.jsonl") });
     for (const one of [path, fork]) {
       const session = await openSession(one);
@@ -242,11 +239,11 @@ describe("whatever both say in the same way", () => {
     }
   });
 
-  it.each(["pi-v1.jsonl", "pi-v2.jsonl"])("is brought to version 3 from %s", async (name) => {
-    const { path, source } = await convert(fixture(name), "omp");
-    expect(source).toBe(fixture(name));
+  it.each(["pi-v1", "pi-v2"])("is brought to version 3 from %s", async (name) => {
+    const { path, source } = await convert(fixtureFile(name), "omp");
+    expect(source).toBe(fixtureFile(name));
     expect(recordsIn(path)[0]).toMatchObject({ version: 3 });
-    expect(await messagesAt(path)).toBe(await messagesAt(fixture(name)));
+    expect(await messagesAt(path)).toBe(await messagesAt(fixtureFile(name)));
     expect(readdirSync(dirname(path))).toEqual(["omp.jsonl"]);
   });
 
@@ -287,10 +284,10 @@ describe("a conversion that cannot be made", () => {
     expect(recordsIn(source)).toHaveLength(2);
   });
 
-  it.each(["pi-v1.jsonl", "pi-branches.jsonl"])(
+  it.each(["pi-v1", "pi-branches"])(
     "names the file that was asked for, also where another is made first: %s",
     async (name) => {
-      const source = fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url));
+      const source = fixtureFile(name);
       const target = join(fileOf(header), "t.jsonl");
       const error: unknown = await convertSession(source, { to: "omp", target }).catch(
         (thrown: unknown) => thrown,

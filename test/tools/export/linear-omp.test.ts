@@ -1,7 +1,6 @@
 /** Exports of one path of a session of omp: a log in pi's words, as a conversion gives it. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
@@ -9,6 +8,7 @@ import { SessionManager } from "@branchlog/agents/pi";
 import { convertSession, exportLinear } from "@branchlog/tools";
 import type { LinearReport } from "@branchlog/tools";
 import { encodeTitleSlot } from "@branchlog/core/testing";
+import { fixtureFile } from "../../support/fixture.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fileOf, header, recordsIn, textLines } from "../../core/copies/session-files.ts";
 import { stored, user } from "../../core/projections/sample-entries.ts";
@@ -123,7 +123,7 @@ describe("a path of a session of omp", () => {
 });
 
 describe.each(["omp-jan", "omp-18", "seed-omp", "mixed-dialects"])("a path of %s", (name) => {
-  const source = fileURLToPath(new URL(`../../../fixtures/${name}.jsonl`, import.meta.url));
+  const source = fixtureFile(name);
 
   it("opens in pi, and is what exporting the converted session gives", async () => {
     const session = await openSession(source, { access: "read" });

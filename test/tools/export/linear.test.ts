@@ -1,19 +1,17 @@
 /** Exports of one path as a log of its own. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BranchlogError, createSession, openSession } from "@branchlog/core";
+import { createSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { convertSession, exportLinear } from "@branchlog/tools";
+import { idsOf } from "../../support/collected.ts";
+import { fixtureFile } from "../../support/fixture.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixtureNames } from "../../core/projections/fixture-session.ts";
-
-function fixture(name: string): string {
-  return fileURLToPath(new URL(`../../../fixtures/${name}.jsonl`, import.meta.url));
-}
+import { rejection, typedError } from "../../support/typed-errors.ts";
 
 async function exported(source: string, at?: string, lineBytesMax?: number): Promise<Session> {
   const target = join(temporaryDirectory(), "linear.jsonl");
@@ -34,14 +32,11 @@ function linesOf(path: string): string[] {
   return readFileSync(path, "utf8").split("\n").slice(0, -1);
 }
 
-async function idsOnBranch(session: Session): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const { id } of session.entries({ on: "branch" })) ids.push(id);
-  return ids;
-}
+const idsOnBranch = (session: Session): Promise<string[]> =>
+  idsOf(session.entries({ on: "branch" }));
 
 describe.each([...fixtureNames(), "realistic-session"])("a path of %s", (name) => {
-  const source = fixture(name);
+  const source = fixtureFile(name);
 
   it("is a chain with the context of the source for pi, at each of its ends", async () => {
     const session = await openSession(source, { access: "read" });
@@ -74,7 +69,7 @@ describe.each([...fixtureNames(), "realistic-session"])("a path of %s", (name) =
 
 describe("a linear export", () => {
   it("has the bytes of the source, where the path is whole", async () => {
-    const source = fixture("pi-linear");
+    const source = fixtureFile("pi-linear");
     expect(linesOf((await exported(source)).path)).toEqual(linesOf(source));
   });
 
@@ -107,11 +102,9 @@ describe("a linear export", () => {
   it("refuses a name that is taken and an entry that is not there", async () => {
     const target = join(temporaryDirectory(), "there.jsonl");
     writeFileSync(target, "mine");
-    const code = async (action: Promise<unknown>): Promise<string> => {
-      const error: unknown = await action.catch((cause: unknown) => cause);
-      return error instanceof BranchlogError ? error.code : String(error);
-    };
-    const source = fixture("pi-linear");
+    const code = async (action: Promise<unknown>): Promise<string> =>
+      typedError(await rejection(action)).code;
+    const source = fixtureFile("pi-linear");
     expect(await code(exportLinear(source, target))).toBe("ERR_LOG_EXISTS");
     const other = `${target}.other`;
     expect(await code(exportLinear(source, other, { at: "nobody" }))).toBe("ERR_ENTRY_NOT_FOUND");

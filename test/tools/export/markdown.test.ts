@@ -6,17 +6,15 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { exportMarkdown, markdownPieces } from "@branchlog/tools";
 import { closedText, codeSpan, fenced } from "../../../packages/tools/src/export/markdown-text.ts";
+import { collected } from "../../support/collected.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixturePath, importedFile } from "../import/imported.ts";
 
 const time = "2026-01-01T00:00:00.000Z";
 const header = { type: "session", version: 3, id: "s", timestamp: time, cwd: "/w" };
 
-async function markdownOf(source: string, at?: string): Promise<string> {
-  let text = "";
-  for await (const piece of markdownPieces(source, { at })) text += piece;
-  return text;
-}
+const markdownOf = async (source: string, at?: string): Promise<string> =>
+  (await collected(markdownPieces(source, { at }))).join("");
 
 /** The Markdown of a log whose entries form a chain. */
 async function markdownOfEntries(entries: readonly object[]): Promise<string> {
@@ -68,62 +66,7 @@ describe("a session as Markdown", () => {
       { type: "branch_summary", fromId: "e1", summary: "Tried." },
       { type: "custom", customType: "x", data: { secret: 1 } },
     ]);
-    expect(text).toBe(
-      [
-        "# A *name*",
-        "",
-        "- session: `s`",
-        "- created: `2026-01-01 00:00:00Z`",
-        "- directory: `/w`",
-        "",
-        "## User · 2026-01-01 00:00:00Z",
-        "",
-        "Hello",
-        "",
-        "## Assistant (m1) · 2026-01-01 00:00:00Z",
-        "",
-        "*Thinking*",
-        "",
-        "> Hm.",
-        ">",
-        "> Yes.",
-        "",
-        "I look.",
-        "",
-        "**Tool call** `read`",
-        "",
-        "```json",
-        "{",
-        '  "path": "a.ts"',
-        "}",
-        "```",
-        "",
-        "## Result of read (failed) · 2026-01-01 00:00:00Z",
-        "",
-        "````",
-        "```",
-        "code",
-        "```",
-        "````",
-        "",
-        "## User · 2026-01-01 00:00:00Z",
-        "",
-        "*Image: image/png, about 3 bytes*",
-        "",
-        "## Compaction · 2026-01-01 00:00:00Z",
-        "",
-        "*For the model, this stands for what came before:*",
-        "",
-        "> All done.",
-        "",
-        "## Branch summary · 2026-01-01 00:00:00Z",
-        "",
-        "*Summary of another branch:*",
-        "",
-        "> Tried.",
-        "",
-      ].join("\n"),
-    );
+    await expect(text).toMatchFileSnapshot("golden/each-part.txt");
   });
 
   it("is of the path alone", async () => {

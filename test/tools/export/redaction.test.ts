@@ -7,6 +7,7 @@ import { openSession } from "@branchlog/core";
 import type { RedactionReport } from "@branchlog/tools";
 import { exportConnectonion } from "@branchlog/agents/connectonion";
 import { exportLinear, exportMarkdown, linearPieces, markdownPieces } from "@branchlog/tools";
+import { collected } from "../../support/collected.ts";
 import { Planter, secretsIn } from "../../support/planted-secrets.ts";
 import { sampleOf } from "../../support/sampled.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -38,11 +39,8 @@ function planted(name: string): PlantedFile {
   return { path, secrets: planter.secrets };
 }
 
-async function joined(pieces: AsyncIterable<string | Buffer>): Promise<string> {
-  let text = "";
-  for await (const piece of pieces) text += piece.toString();
-  return text;
-}
+const joined = async (pieces: AsyncIterable<string | Buffer>): Promise<string> =>
+  (await collected(pieces)).map(String).join("");
 
 function markersIn(text: string): Set<string> {
   return new Set(text.match(/\[redacted: [\w-]+ \d+\]/g));

@@ -1,22 +1,15 @@
 /** Migrating when it is asked for: the same as at the first append, without one. */
-import { copyFileSync, readFileSync, readdirSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { migrateSession } from "@branchlog/tools";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { fixtureBytes } from "../../support/fixture.ts";
 import { fileOf, header, messagesAt, recordsIn } from "../../core/copies/session-files.ts";
+import { temporaryFile } from "../../support/temporary-directory.ts";
 
-const fixture = (name: string): string =>
-  fileURLToPath(new URL(`../../../fixtures/${name}.jsonl`, import.meta.url));
-
-function copyOf(name: string): string {
-  const path = join(temporaryDirectory(), "s.jsonl");
-  copyFileSync(fixture(name), path);
-  return path;
-}
+const copyOf = (name: string): string => temporaryFile(fixtureBytes(name));
 
 describe("migrateSession", () => {
   it.each([
@@ -75,7 +68,7 @@ describe("migrateSession", () => {
   it("leaves the session as it was if it fails", async () => {
     const fs = new MemoryFileSystem();
     const ports = createMemoryPorts({ fs });
-    const before = readFileSync(fixture("pi-v1"));
+    const before = fixtureBytes("pi-v1");
     fs.writeFileSync("/s.jsonl", before);
     fs.onCall = ({ name }) => {
       if (name === "linkSync") throw Object.assign(new Error("no space"), { code: "ENOSPC" });

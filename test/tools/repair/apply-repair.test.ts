@@ -2,18 +2,15 @@
 import {
   appendFileSync,
   chmodSync,
-  closeSync,
   existsSync,
   linkSync,
   mkdirSync,
-  openSync,
   readFileSync,
   readdirSync,
   renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
-  writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
@@ -86,28 +83,6 @@ describe("a repair in place", () => {
     expect(session.leaf).toBe("c");
     await session.append({ type: "custom", customType: "x" });
     expect(await verifySession(session)).toMatchObject({ ok: true, entries: 3 });
-  });
-
-  it("gives agents the context back that ended at a lost entry", async () => {
-    const entries = ["a", "b", "c", "d", "e"].map((id, i, ids) => user(id, ids[i - 1] ?? null));
-    const lines = [header, ...entries.with(2, entries[2]?.slice(0, -9) ?? "")];
-    const path = damagedLog(`${lines.join("\n")}\n`);
-    await applyRepair(await planRepair(path));
-    // As agents read: every line by itself, from the last one upwards.
-    const records = readFileSync(path, "utf8").trimEnd().split("\n").slice(1);
-    const byId = new Map(
-      records.map((line) => {
-        const record = JSON.parse(line) as { id: string; parentId: string | null };
-        return [record.id, record] as const;
-      }),
-    );
-    const walked: string[] = [];
-    for (let at = byId.get("e"); at !== undefined; at = byId.get(at.parentId ?? "")) {
-      walked.push(at.id);
-    }
-    expect(walked).toEqual(["e", "d", "c", "b", "a"]);
-    const { messages, truncatedAt } = await (await openSession(path)).context();
-    expect([messages.length, truncatedAt]).toEqual([4, undefined]);
   });
 
   it("takes the place of nothing that is there", async () => {
@@ -318,27 +293,6 @@ describe("a repair of a log that is not as it was planned for", () => {
     await expect(applyRepair(unmended)).rejects.toMatchObject({ code: "ERR_REPAIR_FAILED" });
     expect(filesIn(path)).toEqual(["s.jsonl"]);
     expect(readFileSync(path, "utf8")).toBe(damaged);
-  });
-});
-
-describe("a program that takes no lock", () => {
-  it("loses nothing that it appends at the last moment", async () => {
-    const path = damagedLog();
-    const plan = await planRepair(path);
-    const fd = openSync(path, "a");
-    const late = `${user("d", "c")}\n`;
-    const fs: Ports["fs"] = {
-      ...nodePorts.fs,
-      renameSync(from, to) {
-        writeSync(fd, late);
-        nodePorts.fs.renameSync(from, to);
-      },
-    };
-    const result = await applyRepair(plan, { ports: { fs } });
-    closeSync(fd);
-    expect(result.lateBytes).toBe(late.length);
-    expect(readFileSync(path, "utf8")).toBe(whole + late);
-    expect(readFileSync(`${path}.before-repair`, "utf8")).toBe(damaged + late);
   });
 });
 

@@ -1,7 +1,5 @@
 /** What a repair plans for each kind of damage. */
 import fc from "fast-check";
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { isSound } from "@branchlog/tools";
 import type { RepairPlan } from "@branchlog/tools";
@@ -475,19 +473,5 @@ describe("a plan", () => {
     await plan(log, { bridge: true });
     expect(log.fs.readFileSync(log.path).equals(content)).toBe(true);
     expect(log.fs.listSync("/")).toEqual(["s.jsonl"]);
-  });
-
-  it("of a real session that was cut anywhere keeps all that was whole", async () => {
-    const path = fileURLToPath(new URL("../../../fixtures/pi-branches.jsonl", import.meta.url));
-    const bytes = readFileSync(path);
-    const headerEnd = bytes.indexOf("\n") + 1;
-    for (const cut of sampled(headerEnd, bytes.length + 1, 200)) {
-      const prefix = bytes.subarray(0, cut);
-      const planned = await planFor(prefix);
-      const whole = prefix.subarray(0, prefix.lastIndexOf("\n") + 1);
-      const isWhole = bytes[cut] === 0x0a && bytes[cut - 1] !== 0x0a;
-      expect(planned.repaired.sizeBytes).toBe(isWhole ? cut + 1 : whole.length);
-      expect(planned.changes).toHaveLength(cut === whole.length ? 0 : 1);
-    }
   });
 });

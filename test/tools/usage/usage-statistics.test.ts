@@ -2,7 +2,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { forkSession } from "@branchlog/core";
 import {
   assistantMessage,
@@ -71,11 +71,7 @@ describe("usageStatistics", () => {
   });
 
   it("uses the days of the local time zone", async () => {
-    const before = process.env["TZ"];
-    onTestFinished(() => {
-      if (before === undefined) delete process.env["TZ"];
-      else process.env["TZ"] = before;
-    });
+    onTestFinished(() => void vi.unstubAllEnvs());
     const root = temporaryDirectory();
     const atNight = { timestamp: "2026-03-01T02:30:00.000Z" };
     const without = { timestamp: "yesterday" };
@@ -84,9 +80,9 @@ describe("usageStatistics", () => {
       { ...answer("b", "a", 2), ...without },
     ];
     write(join(root, "a.jsonl"), sampleHeader(), ...entries);
-    process.env["TZ"] = "America/New_York";
+    vi.stubEnv("TZ", "America/New_York");
     expect([...(await usageStatistics([root])).groups.day.keys()]).toEqual(["2026-02-28", ""]);
-    process.env["TZ"] = "Asia/Tokyo";
+    vi.stubEnv("TZ", "Asia/Tokyo");
     expect([...(await usageStatistics([root])).groups.day.keys()]).toEqual(["2026-03-01", ""]);
   });
 

@@ -7,6 +7,7 @@ import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import type { VerifyReport } from "@branchlog/tools";
 import { Engine } from "@branchlog/core/engine";
+import { appendTo } from "../../support/append-to.ts";
 import { sampledCalls } from "../../support/sampled-calls.ts";
 import { verifyLog } from "../../../packages/tools/src/verify/verify-session.ts";
 
@@ -14,10 +15,7 @@ const path = "/s.jsonl";
 const header = '{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}\n';
 const entry = (id: string): string =>
   `{"type":"custom","id":"${id}","parentId":null,"timestamp":"","customType":"x"}\n`;
-const [firstPart, secondPart] = [
-  ["a", "b", "c"],
-  ["d", "e"],
-].map((ids) => ids.map((id) => entry(id)).join(""));
+const entriesOf = (...ids: readonly string[]): string => ids.map((id) => entry(id)).join("");
 
 interface World {
   readonly fs: MemoryFileSystem;
@@ -30,16 +28,10 @@ interface World {
 function newWorld(): World {
   const fs = new MemoryFileSystem();
   const ports = createMemoryPorts({ fs });
-  fs.writeFileSync(path, Buffer.from(`${header}${firstPart}`));
+  fs.writeFileSync(path, Buffer.from(header + entriesOf("a", "b", "c")));
   saveCheckpoint(ports);
-  append(fs, `${secondPart}`);
+  appendTo(fs, path, entriesOf("d", "e"));
   return { fs, ports, engine: Engine.openSync(path, { ports, access: "read" }) };
-}
-
-function append(fs: MemoryFileSystem, text: string): void {
-  const fd = fs.openSync(path, "append");
-  fs.writeSync(fd, Buffer.from(text), 0, text.length);
-  fs.closeSync(fd);
 }
 
 function saveCheckpoint(ports: Ports): void {
@@ -48,18 +40,18 @@ function saveCheckpoint(ports: Ports): void {
 
 /** What another writer does, and what the verifier sees of it. */
 const happenings: Readonly<Record<string, (world: World) => void>> = {
-  "an entry is appended": ({ fs }) => append(fs, entry("late")),
-  "a part of an entry is appended": ({ fs }) => append(fs, entry("late").slice(0, 20)),
+  "an entry is appended": ({ fs }) => appendTo(fs, path, entry("late")),
+  "a part of an entry is appended": ({ fs }) => appendTo(fs, path, entry("late").slice(0, 20)),
   "an entry is appended and read on": ({ fs, engine }) => {
-    append(fs, entry("late"));
+    appendTo(fs, path, entry("late"));
     engine.refreshSync();
   },
   "a checkpoint of more is saved": ({ fs, ports }) => {
-    append(fs, entry("late"));
+    appendTo(fs, path, entry("late"));
     saveCheckpoint(ports);
   },
   "a checkpoint of more is saved, and more read on": ({ fs, ports, engine }) => {
-    append(fs, entry("late"));
+    appendTo(fs, path, entry("late"));
     saveCheckpoint(ports);
     engine.refreshSync();
   },
