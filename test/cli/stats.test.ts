@@ -70,10 +70,15 @@ describe("stats", () => {
   });
 
   it("shows days in their order, and of more than --limit the last ones", async () => {
-    const { out } = await branchlog(["stats", fixture(""), "--by", "day", "-n", "3", "--no-save"]);
-    const days = out.split("\n").map((line) => line.slice(0, 10));
-    expect(days.slice(0, -1)).toEqual(days.slice(0, -1).toSorted());
-    expect(days[2]).toBe("2026-10-01");
+    const daysOf = async (...options: string[]): Promise<string[]> => {
+      const words = ["stats", fixture(""), "--by", "day", "--no-save", ...options];
+      const lines = (await branchlog(words)).out.trimEnd().split("\n");
+      return lines.map((line) => line.slice(0, 10));
+    };
+    const all = await daysOf();
+    expect(all.length).toBeGreaterThan(3);
+    expect(all).toEqual(all.toSorted());
+    expect(await daysOf("-n", "3")).toEqual(all.slice(-3));
   });
 
   it("counts a session alone that is named by its path, or a document", async () => {
