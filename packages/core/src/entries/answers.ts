@@ -1,5 +1,5 @@
 /**
- * Answers that Claude Code and Codex store block by block, each block an entry. Models and copies
+ * Answers that some agents store block by block, each block an entry. Models and copies
  * of the log need the whole answer.
  */
 import type { SessionEntry, SessionMessageEntry } from "./entry-types.ts";

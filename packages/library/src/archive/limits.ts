@@ -19,7 +19,7 @@ export const trashMs: number = 30 * 24 * 60 * 60 * 1000;
 /** How long ago a file changed that an agent may still be writing. */
 export const quietMsMin: number = 60_000;
 
-/** Bytes up to the end of a header that can be changed: that of Codex has all instructions. */
+/** Bytes up to the end of a header that can be changed: some hold all instructions. */
 export const headerBytesMax: number = 1024 * 1024;
 
 /** Sessions renamed aside at once: which files are open is asked once for all of them. */

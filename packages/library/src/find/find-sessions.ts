@@ -164,7 +164,7 @@ async function filesOf(directory: string, signal: AbortSignal | undefined): Prom
 }
 
 // Walks directories: each once, links followed, cycles ended. The directory of artifacts beside a
-// session of omp is left out unless requested; sub-agents of Claude Code are always read.
+// session of omp is left out unless requested; those of sub-agents are always read.
 
 interface SessionWalk {
   /** Those with names of session files. */
@@ -185,7 +185,7 @@ interface WalkOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Claude Code keeps sub-agents of a session here. */
+/** Sub-agents of a session are here, in a directory with its name. */
 const subagentsName = "subagents";
 
 /** Large directories without sessions. */

@@ -35,13 +35,13 @@ export type DirectoryImportStep = Outcome & {
 };
 
 /**
- * Imports the transcripts of Claude Code and Codex below a directory, sub-agents' among them, the
+ * Imports the transcripts of other agents below a directory, those of sub-agents among them, the
  * latest first. A session is named by the time at which it began and its id, as pi names sessions;
  * a transcript that has grown since it was imported is not imported again.
  * @param target The directory of the new sessions; created if it is missing.
  * @throws What `findSessions` throws about the place; the signal's reason.
  * @example
- * for await (const { kind, source } of importDirectory("/home/me/.claude/projects", "sessions")) {
+ * for await (const { kind, source } of importDirectory("transcripts", "sessions")) {
  *   console.log(kind, source);
  * }
  */

@@ -42,7 +42,7 @@ export interface ImportReport extends LineCounts {
 }
 
 /**
- * Imports a session of Claude Code or Codex into a new log of version 3: the entries that
+ * Imports a session of another agent into a new log of version 3: the entries that
  * `openSession` has in place on the path to its leaf, as `forkSession` copies them, under the id
  * and the time of the source, which is its `parentSession`. Memory as for opening the source.
  * @throws BranchlogError as `forkSession`; `ERR_NOT_A_SESSION` for a file that is not a transcript.
