@@ -29,6 +29,19 @@ describe("list", () => {
     expect((await shown("--agent", "pi,codex")).toSorted()).toEqual(["codex", "pi"]);
   });
 
+  it("gives titles the room that hidden ids would take", async () => {
+    const id = "c1a0de21-0000-4000-8000-000000000001";
+    const home = temporaryDirectory();
+    mkdirSync(join(home, id, "subagents"), { recursive: true });
+    const versions = "transcripts/versions/claude-2.1";
+    copyFileSync(fixture(`${versions}.jsonl`), join(home, `${id}.jsonl`));
+    const part = join(home, id, "subagents", "agent-a1675717a14cbb80d.jsonl");
+    copyFileSync(fixture(`${versions}-agent.jsonl`), part);
+    const out = new MemoryOutput({ columns: 80, isTerminal: true });
+    await branchlog(["list", home], { out });
+    expect(out.text).toMatch(/ {2}c1a0de21$/m);
+  });
+
   it("sorts, and ends after so many", async () => {
     const tokens = jsonLines(
       (await branchlog(["list", root, "--json", "--sort", "tokens"])).out,

@@ -42,7 +42,10 @@ export interface FoundSessions {
    * that their agent compressed (`.jsonl.zst`).
    */
   readonly unlisted: readonly string[];
-  /** Of all sessions there, also those left out; of files that were not read, from their names. */
+  /**
+   * Of all sessions there, also those that filters leave out, but for sub-agents that are not
+   * listed; of files that were not read, from their names.
+   */
   readonly knownIds: readonly string[];
 }
 

@@ -102,11 +102,12 @@ export async function findAmong(
   if (parts.size > 0) await directories.refresh({ paths: parts, signal });
   const unlisted = [...found.unlisted, ...directories.unlisted];
   const all = directories.sessions();
-  const sessions = (artifacts ? all : withSubagents(all)).filter((one) => latest.isWanted(one));
+  const shown = artifacts ? all : withSubagents(all);
+  const sessions = shown.filter((one) => latest.isWanted(one));
   return {
     sessions: sessions.slice(0, options.limit),
     unlisted,
-    knownIds: [...all.map(({ header }) => header.id), ...latest.passedOverIds()],
+    knownIds: [...shown.map(({ header }) => header.id), ...latest.passedOverIds()],
   };
 }
 
