@@ -27,6 +27,9 @@ import type {
 import { serve } from "@branchlog/web";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { events, testServer } from "./served.ts";
+
+/** For what takes a moment on a machine that has little else to do. */
+const loadedMs = 50_000;
 import type { TestServer } from "./served.ts";
 
 function fixture(name: string): string {
@@ -44,7 +47,7 @@ async function itemOf(server: TestServer, name: string): Promise<SessionItem> {
   await vi.waitFor(async () => {
     const { isComplete } = await server.get<SessionList>("/api/sessions");
     expect(isComplete).toBe(true);
-  });
+  }, loadedMs);
   const list = await server.get<SessionList>("/api/sessions");
   const item = list.sessions.find(({ path }) => path.endsWith(name));
   if (item === undefined) throw new Error(`${name} is not listed`);
@@ -210,7 +213,7 @@ describe("the page's data", () => {
     await vi.waitFor(async () => {
       const { sessions: all } = await server.get<SessionList>("/api/sessions");
       expect(all.map(({ agent }) => agent)).toEqual(["connectonion"]);
-    });
+    }, loadedMs);
     const { key, messageCount } = await itemOf(server, "agent.yaml");
     expect(messageCount).toBeGreaterThan(0);
     const { rows } = await server.get<RowPage>(`/api/session/${key}/rows`);
@@ -244,7 +247,7 @@ describe("the page's data", () => {
     await page.until((text) => text.includes(`"rowCount":${rowCount + 1}`));
     await page.until((text) => text.includes('"kind":"sessions"'));
     page.end();
-    await vi.waitFor(() => expect(server.counts().listeners).toBe(0));
+    await vi.waitFor(() => expect(server.counts().listeners).toBe(0), loadedMs);
   });
 });
 
@@ -505,7 +508,7 @@ describe("the server", () => {
       await page.until((text) => text.includes(`"rowCount":${revision}`));
       page.end();
     }
-    await vi.waitFor(() => expect(server.counts()).toMatchObject({ listeners: 0 }));
+    await vi.waitFor(() => expect(server.counts()).toMatchObject({ listeners: 0 }), loadedMs);
   });
 
   it("joins what a slow page does not read", async () => {
@@ -526,6 +529,6 @@ describe("the server", () => {
     expect(fast.text().length).toBeLessThan(1_000_000);
     slow.end();
     fast.end();
-    await vi.waitFor(() => expect(server.counts()).toMatchObject({ listeners: 0 }));
+    await vi.waitFor(() => expect(server.counts()).toMatchObject({ listeners: 0 }), loadedMs);
   });
 });

@@ -61,7 +61,13 @@ export async function writeUnlisted(
   for (const path of paths) {
     if (json) await writeJsonLine(out, { kind: "unlisted", path });
     else if (path.endsWith(".jsonl.zst")) compressed.push(path);
-    else await err.write(`left out: ${oneLine(path, 400)} (its name is not UTF-8: rename it)\n`);
+    else {
+      const isDamaged = !path.includes("\u{fffd}");
+      const why = isDamaged
+        ? "it is damaged: branchlog info says where"
+        : "its name is not UTF-8: rename it";
+      await err.write(`left out: ${oneLine(path, 400)} (${why})\n`);
+    }
   }
   const [first] = compressed;
   if (first === undefined) return;

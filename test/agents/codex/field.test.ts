@@ -110,3 +110,105 @@ describe("the name that Codex keeps beside its sessions", () => {
     expect(again.sessions[0]?.name).toBe("Totals of baskets");
   });
 });
+
+const record = (type: string, payload: object): object => ({
+  timestamp: "2026-11-18T12:00:00.000Z",
+  type,
+  payload,
+});
+const event = (type: string, fields: object = {}): object =>
+  record("event_msg", { type, ...fields });
+const text = (said: string): object => ({ type: "input_text", text: said });
+const item = (role: string, ...content: readonly object[]): object =>
+  record("response_item", { type: "message", role, content });
+const completed = (type: string, said: string): object =>
+  event("item_completed", { item: { type, id: "i", content: [{ type: "text", text: said }] } });
+const image = item(
+  "user",
+  text("<image name=[Image #1]>"),
+  { type: "input_image", image_url: "data:image/png;base64,AA" },
+  text("</image>"),
+  text("look"),
+);
+const seen = event("user_message", { message: "look" });
+const done = completed("UserMessage", "look");
+const answer = (said: string): object => completed("AgentMessage", said);
+
+describe("a message that a rollout holds several times", () => {
+  it.each([
+    ["an item, an event and a completed item", [image, seen, done], ["user"]],
+    ["an event, an item and a completed item", [seen, image, done], ["user"]],
+    ["a completed item, an item and an event", [done, image, seen], ["user"]],
+    [
+      "the same prompt in turns that completed items hold alone",
+      [
+        event("task_started"),
+        done,
+        answer("a"),
+        event("task_complete"),
+        event("task_started"),
+        done,
+        answer("a"),
+      ],
+      ["user", "assistant", "user", "assistant"],
+    ],
+    [
+      "the same prompt again after a rollback",
+      [done, answer("a"), event("thread_rolled_back", { num_turns: 1 }), done],
+      ["user", "assistant", "user"],
+    ],
+    [
+      "an answer in parts, and whole",
+      [
+        item("user", text("look")),
+        item("assistant", text("one")),
+        item("assistant", text("two")),
+        answer("onetwo"),
+      ],
+      ["user", "assistant", "assistant"],
+    ],
+    [
+      "a command after a script that never ended",
+      [
+        item("user", text("look")),
+        record("response_item", {
+          type: "custom_tool_call",
+          call_id: "s",
+          name: "exec",
+          input: "",
+        }),
+        event("turn_aborted"),
+        item("user", text("again")),
+        event("item_completed", { item: { type: "CommandExecution", id: "c", command: ["ls"] } }),
+      ],
+      ["user", "assistant", "user"],
+    ],
+  ] as const)("is one: %s", async (_title, records, roles) => {
+    const path = join(temporaryDirectory(), `rollout-x-${ids["codex-script"]}.jsonl`);
+    const meta = record("session_meta", { id: ids["codex-script"], cwd: "/w" });
+    writeFileSync(path, [meta, ...records].map((one) => `${JSON.stringify(one)}\n`).join(""));
+    const session = await openSession(path);
+    const entries = await collected(session.entries());
+    const found = entries.flatMap((one) => (one.type === "message" ? [one.message.role] : []));
+    expect(found).toEqual(roles);
+    await session.close();
+  });
+});
+
+it("sums of unrelated sessions count each, though they are equal, and so do those of one", async () => {
+  const home = temporaryDirectory();
+  const count = (input_tokens: number, total: number): object =>
+    event("token_count", {
+      info: { last_token_usage: { input_tokens }, total_token_usage: { total_tokens: total } },
+    });
+  const [a, b] = [count(10, 10), count(20, 30)];
+  const write = (name: string, ...records: readonly object[]): void =>
+    writeFileSync(join(home, name), records.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  write("rollout-a.jsonl", record("turn_context", { cwd: "/w", model: "m" }), a, b, a);
+  write("rollout-b.jsonl", record("turn_context", { cwd: "/w", model: "n" }), {
+    ...b,
+    timestamp: "2026-11-18T13:00:00Z",
+  });
+  const { total } = await usageStatistics([home]);
+  expect([total.requests, total.input]).toEqual([4, 60]);
+});

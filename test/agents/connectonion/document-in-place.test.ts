@@ -90,7 +90,7 @@ describe("a document of ConnectOnion", () => {
     const follow = live(session)
       .entries$()
       .subscribe(({ kind, entry }) => ids.push(entry?.id ?? kind));
-    await vi.waitFor(() => expect(ids.length).toBe(session.revision));
+    await vi.waitFor(() => expect(ids.length).toBe(session.revision), 50_000);
     const [generation, before] = [session.revision, [...ids]];
     const writer = await openConnectonion(path);
     const added = { input: "and now?", result: "done", model: "m", tools_called: [] };
@@ -98,7 +98,7 @@ describe("a document of ConnectOnion", () => {
       { role: "user", content: "and now?" },
       { role: "assistant", content: "done" },
     ]);
-    await vi.waitFor(() => expect(ids).toContain(`turn:${turn}`), { timeout: 20_000 });
+    await vi.waitFor(() => expect(ids).toContain(`turn:${turn}`), 50_000);
     expect(session.revision).toBeGreaterThan(generation);
     expect(ids.slice(0, before.length)).toEqual(before);
     expect(new Set(ids).size).toBe(ids.length);
@@ -115,11 +115,28 @@ describe("a document of ConnectOnion", () => {
     expect(await entriesOf(session)).toEqual(await entriesOf(await opened(path)));
   });
 
-  it("that is damaged is an error with its place, and is listed all the same", async () => {
+  it("that is damaged is an error with its place, is named by lists, and stays where it is", async () => {
     const path = documentOf("name: oo\nturns:\n- turn: 1\n  input: 'half\n");
     await expect(openSession(path)).rejects.toMatchObject({ code: "ERR_DOCUMENT_DAMAGED", path });
-    const { sessions } = await findSessions([join(path, "..")]);
-    expect(sessions).toMatchObject([{ path, name: "agent", summary: { messageCount: 0 } }]);
+    const { sessions, unlisted } = await findSessions([join(path, "..")]);
+    expect([sessions, unlisted]).toEqual([[], [path]]);
+    const dataDir = temporaryDirectory();
+    const { removed } = await archiveSessions([join(path, "..")], { dataDir, force: true });
+    expect([removed, readdirSync(join(path, ".."))]).toEqual([[], ["agent.yaml"]]);
+  });
+
+  it("is none of the other files that only look like one", async () => {
+    const directory = temporaryDirectory();
+    const others = {
+      "game.yml": "name: game\nturns: 5\n",
+      "ci.yaml": "name: ci\nturns:\n  a: 1\n",
+    };
+    for (const [name, text] of Object.entries(others)) writeFileSync(join(directory, name), text);
+    const { sessions, unlisted } = await findSessions([directory]);
+    expect([sessions, unlisted]).toEqual([[], []]);
+    const dataDir = temporaryDirectory();
+    await archiveSessions([directory], { dataDir, force: true });
+    expect(readdirSync(directory).toSorted()).toEqual(Object.keys(others).toSorted());
   });
 
   it("has the same facts in a list as when it is opened", async () => {

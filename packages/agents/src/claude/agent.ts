@@ -45,13 +45,11 @@ const looseTypes: ReadonlySet<string> = new Set(["summary", "file-history-snapsh
 
 function recognises(record: JsonObject): boolean {
   const type = stringAt(record, "type");
+  if (type === undefined) return false;
+  if (typeof record["sessionId"] === "string") return true;
   // Others have envelopes with a payload.
-  if (type === undefined || isObject(record["payload"])) return false;
-  return (
-    looseTypes.has(type) ||
-    typeof record["sessionId"] === "string" ||
-    ("parentUuid" in record && typeof record["uuid"] === "string")
-  );
+  if (isObject(record["payload"])) return false;
+  return looseTypes.has(type) || ("parentUuid" in record && typeof record["uuid"] === "string");
 }
 
 function directoryName(cwd: string): string {

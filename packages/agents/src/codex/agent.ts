@@ -57,12 +57,13 @@ function recognises(record: JsonObject): boolean {
 function identity(entry: SessionEntry, spent: SpentTokens): EntryIdentity {
   const { input, output, cacheRead, cacheWrite } = spent;
   const counted: unknown = Reflect.get(entry, countedKey);
-  if (typeof counted === "string" && counted.endsWith("}")) {
-    return { key: [counted, input, output, cacheRead, cacheWrite], isPart: false };
+  // Within a session, each counts. Without a thread, nothing tells it from that of another.
+  if (typeof counted === "string" && /^\S+ \{/.test(counted)) {
+    return { key: [counted, input, output, cacheRead, cacheWrite], isPart: true };
   }
   const time = Date.parse(entry.timestamp);
   const key = [askedIn(entry), time, entry.type, input, output, cacheRead, cacheWrite];
-  return { key, isPart: false };
+  return { key, isPart: true };
 }
 
 /** Content is made of texts and images. */

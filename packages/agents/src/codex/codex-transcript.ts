@@ -24,6 +24,8 @@ import { CodexHistory } from "./codex-history.ts";
 import { codexRecord } from "./codex-record.ts";
 import { textsOf } from "../foreign-content.ts";
 import { currentVersion } from "@branchlog/core/rows";
+import { TurnTexts } from "./turn-texts.ts";
+import type { Voice } from "./turn-texts.ts";
 import { savedHeader, timeText } from "@branchlog/core/rows";
 import { transcriptId } from "../transcript-id.ts";
 import type { Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
@@ -34,6 +36,15 @@ const passedEvents: ReadonlySet<string> = new Set([
   "agent_reasoning_raw_content",
   "agent_reasoning_section_break",
   "context_compacted",
+  "task_complete",
+  "task_started",
+  "turn_aborted",
+  "turn_complete",
+  "turn_started",
+]);
+
+/** A turn begins, or has ended. */
+const turnBounds: ReadonlySet<string> = new Set([
   "task_complete",
   "task_started",
   "turn_aborted",
@@ -66,8 +77,7 @@ export class CodexTranscript implements Transcript {
   readonly #calls = new Set<string>();
   /** Texts of the turn, by the event that repeats them. */
   #said = new Set<string>();
-  /** All texts of the turn. */
-  #spoken = new Set<string>();
+  readonly #texts = new TurnTexts();
   /** Calls of scripts, whose own calls are completed items only. */
   readonly #scripts = new Set<string>();
   #counted = "";
@@ -122,7 +132,7 @@ export class CodexTranscript implements Transcript {
       starts: this.#starts,
       calls: [...this.#calls],
       said: [...this.#said],
-      spoken: [...this.#spoken],
+      texts: this.#texts.save(),
       scripts: [...this.#scripts],
       counted: this.#counted,
       tokens: this.#tokens,
@@ -145,8 +155,8 @@ export class CodexTranscript implements Transcript {
     for (const start of saved.list("starts", Infinity, idOrNull)) this.#starts.push(start);
     for (const call of saved.list("calls", recentMax, savedText)) this.#calls.add(call);
     this.#said = new Set(saved.list("said", Infinity, savedText));
-    this.#spoken = new Set(saved.list("spoken", Infinity, savedText));
-    for (const call of saved.list("scripts", Infinity, savedText)) this.#scripts.add(call);
+    this.#texts.restore(saved.fields("texts"));
+    for (const call of saved.list("scripts", recentMax, savedText)) this.#scripts.add(call);
     this.#counted = saved.text("counted");
     this.#tokens = saved.finite("tokens");
     const ownSince = saved.fields("ownSince");
@@ -248,7 +258,9 @@ export class CodexTranscript implements Transcript {
     if (called !== undefined) {
       if (this.#calls.size >= recentMax) this.#calls.clear();
       this.#calls.add(called.id);
-      if (called.name === scriptTool) this.#scripts.add(called.id);
+      if (called.name === scriptTool && this.#scripts.size < recentMax) {
+        this.#scripts.add(called.id);
+      }
     } else if (type === "message") {
       const blocks = assistantBlocks(item);
       if (blocks === undefined) return [customRow("codex.item")];
@@ -269,11 +281,11 @@ export class CodexTranscript implements Transcript {
       return [{ type: "custom_message", customType: contextType(role) }];
     }
     const texts = textsOf(item["content"]);
-    if (texts.length > 0 && this.#isRepeated("item", "user", texts.join(""))) return [];
+    if (this.#isHeardBefore(texts)) return [];
     this.#beginTurn();
     for (const text of texts) this.#said.add(keyOf("item", "user", text));
     this.#said.add(keyOf("item", "user", texts.join("")));
-    this.#spoken.add(spokenKey("user", texts.join("")));
+    for (const text of new Set([...texts, texts.join("")])) this.#texts.add("user", text);
     return [{ type: "message", role: "user" }];
   }
 
@@ -297,10 +309,18 @@ export class CodexTranscript implements Transcript {
       default:
         break;
     }
+    if (turnBounds.has(type)) this.#boundTurn();
     if (passedEvents.has(type)) return [];
     if (this.#calls.has(stringAt(event, "call_id") ?? "")) return [];
     this.#endAnswer();
     return [customRow("codex.event")];
+  }
+
+  /** By an event, which has one of the texts of an item, or all. */
+  #isHeardBefore(texts: readonly string[]): boolean {
+    if (texts.length === 0) return false;
+    if (this.#isRepeated("item", "user", texts.join(""))) return true;
+    return texts.length > 1 && texts.some((text) => this.#isRepeated("item", "user", text));
   }
 
   /** Of what is completed, most is in other records as well. */
@@ -321,12 +341,11 @@ export class CodexTranscript implements Transcript {
   }
 
   /** A message that no other record holds; those that follow repeat it. */
-  #completedText(voice: "user" | "agent", texts: readonly string[]): readonly RowFacts[] {
+  #completedText(voice: Voice, texts: readonly string[]): readonly RowFacts[] {
     const text = texts.join("");
-    if (text.trim() === "" || this.#spoken.has(spokenKey(voice, text))) return [];
+    if (this.#texts.hasSaid(voice, text)) return [];
     if (voice === "user") this.#beginTurn();
-    for (const form of ["item", "event"] as const) this.#said.add(keyOf(form, voice, text));
-    this.#spoken.add(spokenKey(voice, text));
+    this.#texts.await(voice, text);
     return [voice === "user" ? { type: "message", role: "user" } : this.#answerRow()];
   }
 
@@ -336,7 +355,7 @@ export class CodexTranscript implements Transcript {
       return [];
     if (voice === "user") this.#beginTurn();
     this.#said.add(keyOf("event", voice, text));
-    this.#spoken.add(spokenKey(voice, text));
+    this.#texts.add(voice, text);
     return [voice === "user" ? { type: "message", role: "user" } : this.#answerRow()];
   }
 
@@ -344,9 +363,10 @@ export class CodexTranscript implements Transcript {
   #isRepeated(form: "item" | "event", voice: "user" | "agent", text: string): boolean {
     const other = form === "item" ? "event" : "item";
     if (this.#said.delete(keyOf(other, voice, text))) return true;
+    if (this.#texts.isAwaited(form, voice, text)) return true;
     if (voice === "agent") {
       this.#said.add(keyOf(form, voice, text));
-      this.#spoken.add(spokenKey(voice, text));
+      this.#texts.add(voice, text);
     }
     return false;
   }
@@ -366,6 +386,7 @@ export class CodexTranscript implements Transcript {
 
   #rollBack(turns: number): void {
     this.#endAnswer();
+    this.#boundTurn();
     const first = Math.max(0, this.#starts.length - turns);
     const start = this.#starts[first];
     if (start === undefined) return;
@@ -373,10 +394,18 @@ export class CodexTranscript implements Transcript {
     this.tailId = start;
   }
 
+  /** What comes repeats nothing of what was. */
+  #boundTurn(): void {
+    this.#texts.clear();
+    this.#said = new Set();
+    this.#scripts.clear();
+  }
+
   #beginTurn(): void {
+    this.#texts.beginPrompt();
     this.#endAnswer();
     this.#said = new Set();
-    this.#spoken = new Set();
+    this.#scripts.clear();
     this.#starts.push(this.tailId);
   }
 
@@ -411,10 +440,6 @@ function callerOf(meta: JsonObject): string | undefined {
 
 function keyOf(form: "item" | "event", voice: string, text: string): string {
   return `${form}\n${voice}\n${text.trim()}`;
-}
-
-function spokenKey(voice: string, text: string): string {
-  return `${voice}\n${text.trim()}`;
 }
 
 function customRow(customType: string): RowFacts {

@@ -17,6 +17,9 @@ interface ReadIndex {
 /** By their paths: a list asks once for each of its sessions. */
 const read = new Map<string, ReadIndex>();
 
+/** A line has about 120 bytes: those of half a million names. */
+const indexBytesMax = 64 * 1024 * 1024;
+
 const uuidAtEnd = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.jsonl$|_)/;
 
 /** Undefined: the session at this path has none. */
@@ -34,14 +37,24 @@ function homeOf(directory: string): string | undefined {
   return above === directory ? undefined : homeOf(above);
 }
 
+/** No names, if the file is missing, damaged, or cannot be read. */
 function namesIn(path: string): ReadonlyMap<string, string> {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats?.isFile() !== true) return new Map();
-  const stamp = `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
-  const known = read.get(path);
-  if (known?.stamp === stamp) return known.names;
+  try {
+    const stats = statSync(path);
+    const stamp = `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
+    const known = read.get(path);
+    if (known?.stamp === stamp) return known.names;
+    const isReadable = stats.isFile() && stats.size <= indexBytesMax;
+    const names = isReadable ? namesOf(readFileSync(path)) : new Map<string, string>();
+    read.set(path, { stamp, names });
+    return names;
+  } catch {
+    return new Map();
+  }
+}
+
+function namesOf(bytes: Buffer): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
-  const bytes = readFileSync(path);
   for (let start = 0; start < bytes.length;) {
     const found = bytes.indexOf(10, start);
     const end = found < 0 ? bytes.length : found;
@@ -51,6 +64,5 @@ function namesIn(path: string): ReadonlyMap<string, string> {
     if (id !== undefined && name !== "") names.set(id, name);
     start = end + 1;
   }
-  read.set(path, { stamp, names });
   return names;
 }

@@ -36,7 +36,7 @@ function headOf(fs: FileSystem, path: string, length: number): string {
     try {
       const bytes = Buffer.allocUnsafe(length);
       const text = bytes.toString("utf8", 0, fs.readSync(fd, bytes, 0, length, 0));
-      return /^\s*\{/.test(text) ? "" : text;
+      return /^\s*\{/.test(text) ? "" : text.replace(/^\uFEFF/, "");
     } finally {
       fs.closeSync(fd);
     }

@@ -195,7 +195,9 @@ function headOf({ source, turns, systemTexts }: TurnCollector, own: JsonObject):
   const systemPrompt = systemTexts.join("\n\n");
   const none = { updated: "", total_cost: 0, total_tokens: 0, system_prompt: systemPrompt };
   const head: JsonObject = { ...(source?.fields ?? { ...own, ...none }) };
-  const added = turns.filter(({ isWhole }) => !isWhole).map(({ turn }) => turn);
+  // Without the source, its sums are unknown.
+  const isAdded = ({ isWhole }: CollectedTurn): boolean => source === undefined || !isWhole;
+  const added = turns.filter(isAdded).map(({ turn }) => turn);
   const last = added.at(-1);
   if (last === undefined) return head;
   const { total_cost: cost, total_tokens: tokens } = head;

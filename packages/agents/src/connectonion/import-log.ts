@@ -1,7 +1,7 @@
 /** Makes a log of a ConnectOnion document. What entries cannot express is kept as found. */
 import { statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { basename, dirname } from "node:path";
+import { basename, dirname, extname } from "node:path";
 import type { JsonObject, JsonValue, OptionNames } from "@branchlog/streaming";
 import type { EntryDraft } from "@branchlog/core";
 import { LogFile, createLog, engineSettings, requireOptions } from "@branchlog/core/files";
@@ -84,9 +84,17 @@ export async function documentLog(path: string, given?: DocumentBytes): Promise<
   const startMs = startOf(document) ?? given?.changedMs ?? statSync(path).mtimeMs;
   const timestamp = new Date(startMs).toISOString();
   const cwd = directoryOf(path) || dirname(path);
-  const header = { type: "session", version: currentVersion, id: document.name, timestamp, cwd };
+  const header = {
+    type: "session",
+    version: currentVersion,
+    id: document.name || basename(path, extname(path)),
+    timestamp,
+    cwd,
+  };
   const lines = new LogLines(startMs);
-  lines.add({ type: "session_info", name: document.name }, startMs, "name");
+  if (document.name !== "") {
+    lines.add({ type: "session_info", name: document.name }, startMs, "name");
+  }
   addConversation(lines, document);
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), ...lines.all]);
 }

@@ -161,4 +161,4 @@ export function presumedRecord(beginning: JsonObject, format?: TranscriptFormat)
 
 /** What every refusal to write to a transcript advises. */
 export const copyAdvice: string =
-  "Make a session of it with branchlog import FILE -o NEW, or importSession(), and work with that.";
+  "Make a session of it with branchlog import FILE -o NEW, or forkSession(), and work with that.";

@@ -19,8 +19,13 @@ import type {
   JsonObject,
   LineSink,
 } from "@branchlog/streaming";
-import { copyAdvice, presumedRecord, transcriptFormats } from "../dialects/agent.ts";
-import type { TranscriptFormat } from "../dialects/agent.ts";
+import {
+  copyAdvice,
+  documentFormatOf,
+  presumedRecord,
+  transcriptFormats,
+} from "../dialects/agent.ts";
+import type { SessionOwner, TranscriptFormat } from "../dialects/agent.ts";
 import { isOfSession } from "../dialects/log-record.ts";
 import { beginningOf } from "../dialects/object-members.ts";
 import { BranchlogError } from "../errors.ts";
@@ -83,7 +88,7 @@ function firstOwner(
   return owner === "session" ? undefined : owner;
 }
 
-/** Also for a rollout that is compressed. */
+/** Also for a document, and for a transcript that is compressed. */
 export function requireNoTranscript(path: string, source: ByteSource, size: number): void {
   const error = foreignError(path, source, size);
   if (error !== undefined) throw error;
@@ -117,7 +122,10 @@ function errorAt(
 }
 
 function foreignError(path: string, source: ByteSource, size: number): BranchlogError | undefined {
-  return compressedError(path, source) ?? transcriptError(path, transcriptFormat(source, size));
+  return (
+    compressedError(path, source) ??
+    ownedError(path, transcriptFormat(source, size) ?? documentFormatOf(path))
+  );
 }
 
 /** Some agents compress sessions that were not used for days. */
@@ -135,13 +143,10 @@ function compressedError(path: string, source: ByteSource): BranchlogError | und
   return undefined;
 }
 
-function transcriptError(
-  path: string,
-  format: TranscriptFormat | undefined,
-): BranchlogError | undefined {
-  if (format === undefined) return undefined;
+function ownedError(path: string, owner: SessionOwner | undefined): BranchlogError | undefined {
+  if (owner === undefined) return undefined;
   const message =
-    `${path} is ${format.noun}, not a session of pi or omp. ` +
+    `${path} is ${owner.noun}, not a session of pi or omp. ` +
     `It was left as it is. ${copyAdvice}`;
   return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }

@@ -73,7 +73,10 @@ export class Engine {
     options: EngineOptions = {},
     signal?: AbortSignal,
   ): Promise<Engine> {
-    const document = await openDocument(path, engineSettings(options));
+    const settings = engineSettings(options);
+    // Agents read documents from the disk.
+    const isOnDisk = settings.ports.fs === nodeFileSystem;
+    const document = isOnDisk ? await openDocument(path, settings) : undefined;
     if (document !== undefined) return Engine.openStored(document, options, signal);
     return runAsync(Engine.#opening(path, options), signal);
   }

@@ -116,8 +116,16 @@ async function* logsIn(
     const bytes = found.get(fileOf(one));
     if (bytes === undefined) continue;
     found.delete(fileOf(one));
-    yield await logOf(one, bytes);
+    // A document may have been damaged before it was archived.
+    const log = await logOf(one, bytes).catch((error: unknown) => damagedLog(kept, error));
+    if (log !== undefined) yield log;
   }
+}
+
+/** Undefined once the problem was told. */
+function damagedLog(kept: Archive, error: unknown): undefined {
+  if (!isBranchlogError(error)) throw error;
+  kept.onProblem(error);
 }
 
 /** Checked against their hashes. Throws `ERR_ARCHIVE_DAMAGED`, the signal's reason. */

@@ -42,6 +42,7 @@ interface Progress {
 export class CatalogFile {
   #session: ListedSession | undefined;
   #read: FileStamp | undefined;
+  #isDamaged = false;
   /** Whether a later change would show in the stamp. */
   #isSettled = false;
   #progress: Progress | undefined;
@@ -49,6 +50,11 @@ export class CatalogFile {
 
   constructor(saved?: SavedFile) {
     this.#saved = saved;
+  }
+
+  /** Whether it is a document that cannot be read. */
+  get isDamaged(): boolean {
+    return this.#isDamaged;
   }
 
   get identity(): string | undefined {
@@ -92,7 +98,9 @@ export class CatalogFile {
 
   /** Read whole. */
   async #refreshDocument(file: SessionFile, lookedAtMs: number): Promise<number> {
-    const session = await listedDocument(file);
+    const listed = await listedDocument(file);
+    const session = listed === "damaged" ? undefined : listed;
+    this.#isDamaged = listed === "damaged";
     if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
     this.#read = file;
     this.#isSettled = lookedAtMs - file.ctimeMs > stampTrustedAfterMs;

@@ -76,7 +76,8 @@ export class DirectoryCatalog {
   }
 
   get unlisted(): readonly string[] {
-    return this.#unlisted;
+    const damaged = [...this.#files].filter(([, file]) => file.isDamaged);
+    return [...this.#unlisted, ...damaged.map(([path]) => path)];
   }
 
   /** Throws what listing the directory throws, and the signal's reason. */

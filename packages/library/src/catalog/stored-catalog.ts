@@ -36,7 +36,7 @@ const readAtOnceMax = 2;
 export class StoredCatalog {
   readonly unlisted: readonly string[] = [];
   readonly #reading: StoreReading;
-  /** By address. */
+  /** By name: several versions in an archive have one address. */
   readonly #known = new Map<string, KnownSession>();
   readonly #ranking = new Ranking(comesBefore);
 
@@ -63,17 +63,17 @@ export class StoredCatalog {
     const all: ListedFacts[] = [];
     for await (const stored of this.#reading.list(signal)) all.push(stored);
     all.sort((one, other) => other.changedAt.getTime() - one.changedAt.getTime());
-    const there = new Set(all.map(({ address }) => address));
-    for (const [address, { session }] of this.#known) {
-      if (there.has(address)) continue;
-      this.#known.delete(address);
+    const there = new Set(all.map(({ name }) => name));
+    for (const [name, { session }] of this.#known) {
+      if (there.has(name)) continue;
+      this.#known.delete(name);
       this.#rank(session, undefined, onChange);
     }
     await mapConcurrently(all, { atOnceMax: readAtOnceMax, signal }, async (stored, index) => {
-      const known = this.#known.get(stored.address);
+      const known = this.#known.get(stored.name);
       const isSame = known !== undefined && isUnchanged(known.stored, stored);
       const session = isSame ? known.session : await readStored(this.#reading, stored, signal);
-      this.#known.set(stored.address, { stored, session });
+      this.#known.set(stored.name, { stored, session });
       this.#rank(known?.session, session, onChange);
       onRefreshed?.({ session, index, total: all.length });
     });

@@ -38,8 +38,8 @@ export interface FindOptions {
 export interface FoundSessions {
   readonly sessions: readonly ListedSession[];
   /**
-   * Paths left out: those that are not UTF-8, with U+FFFD for the invalid bytes, and sessions
-   * that their agent compressed (`.jsonl.zst`).
+   * Paths left out: those that are not UTF-8, with U+FFFD for the invalid bytes; sessions that
+   * their agent compressed (`.jsonl.zst`); damaged documents where their agents keep them.
    */
   readonly unlisted: readonly string[];
   /**
