@@ -1,7 +1,7 @@
 /** Maps records of Claude Code's transcripts to entries, bodies included. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { answerKey, continuedKey } from "@branchlog/core/rows";
-import { countAt, objectAt, stringAt, withoutKeys } from "@branchlog/core/rows";
+import { countAt, isObject, objectAt, stringAt, withoutKeys } from "@branchlog/core/rows";
 import {
   assistantParts,
   claudeStopReason,
@@ -11,9 +11,11 @@ import {
   syntheticModel,
   userParts,
 } from "./claude-content.ts";
-import type { UserPart } from "./claude-content.ts";
+import type { UserParts } from "./claude-content.ts";
+import { userSpeech } from "./claude-prompts.ts";
+import { promptText } from "./queued-prompts.ts";
 import { noUsage, usageOfBoth } from "@branchlog/core/rows";
-import type { TranscriptPlace } from "@branchlog/core/rows";
+import type { TranscriptPlace, UserContent } from "@branchlog/core/rows";
 
 /** Undefined if the record does not match that row. */
 export function claudeEntry(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
@@ -24,11 +26,10 @@ export function claudeEntry(record: JsonObject, place: TranscriptPlace): JsonObj
   const links = { id, parentId, timestamp };
   if (id === `${uuid}#task`) return { type: "reset_boundary", ...links };
   switch (stringAt(record, "type")) {
-    case "user":
-      return userEntry(record, place, links);
     case "assistant":
       return { type: "message", ...links, ...answerOf(record, place) };
     default:
+      if (userSpeech(record) !== undefined) return userEntry(record, place, links);
       return {
         type: "custom",
         customType: `claude.${stringAt(record, "type")}`,
@@ -38,9 +39,17 @@ export function claudeEntry(record: JsonObject, place: TranscriptPlace): JsonObj
   }
 }
 
-export function spokenParts(record: JsonObject): readonly UserPart[] {
-  return userParts(objectAt(record, "message")?.["content"]).parts;
+export function spokenParts(record: JsonObject): UserParts {
+  return userParts(userSpeech(record) ?? nothing);
 }
+
+export function hasImage(record: JsonObject): boolean {
+  const content = userSpeech(record)?.content;
+  const blocks = Array.isArray(content) ? content : [];
+  return blocks.some((block) => isObject(block) && block["type"] === "image");
+}
+
+const nothing = { content: undefined, isMeta: false, isInjected: false };
 
 interface Links {
   readonly id: string;
@@ -56,7 +65,7 @@ function userEntry(
   const message = objectAt(record, "message");
   if (record["isCompactSummary"] === true)
     return compactionOf(claudeText(message?.["content"]), place, links);
-  const { parts, rest } = userParts(message?.["content"]);
+  const { parts, rest } = spokenParts(record);
   const [, number] = /#(\d+)$/.exec(links.id) ?? [];
   const part = parts[number === undefined ? parts.length - 1 : Number(number)];
   if (part === undefined) {
@@ -79,13 +88,33 @@ function userEntry(
       ...besides,
     });
   }
-  const { content } = part;
-  if (record["isMeta"] === true) {
-    const shown = { customType: "claude.meta", content, display: false };
+  const { kind, content } = part;
+  if (kind !== "typed") {
+    const shown = { customType: `claude.${kind}`, content, display: kind === "injected" };
+    return stored({ type: "custom_message", ...shown, ...links, ...besides });
+  }
+  const images = imagesLeft(record, content, place);
+  if (images !== undefined) {
+    const shown = { customType: "claude.image", content: images, display: true };
     return stored({ type: "custom_message", ...shown, ...links, ...besides });
   }
   const said = { role: "user", content, timestamp };
   return stored({ type: "message", ...links, message: said, ...besides });
+}
+
+/** What is left of a prompt whose text is in the record that took it from the queue. */
+function imagesLeft(
+  record: JsonObject,
+  content: string | readonly UserContent[],
+  place: TranscriptPlace,
+): readonly UserContent[] | undefined {
+  if (stringAt(record, "type") !== "attachment" || typeof content === "string") return undefined;
+  const text = promptText(record);
+  for (const above of place.above()) {
+    if (stringAt(above, "type") !== "queue-operation") return undefined;
+    if (promptText(above) === text) return content.filter(({ type }) => type !== "text");
+  }
+  return undefined;
 }
 
 /** What has no form in a message, as images behind URLs, at the last entry of its record. */

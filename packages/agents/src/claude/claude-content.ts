@@ -5,14 +5,10 @@ import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { countAt, isObject, objectAt, stringAt } from "@branchlog/core/rows";
 import type { AssistantContent, UserContent } from "@branchlog/core/rows";
 import type { StopReason, Usage } from "@branchlog/core/entries";
-import {
-  isEmptyText,
-  mappedContent,
-  textBlock,
-  textsOf,
-  withoutEmptyText,
-} from "../foreign-content.ts";
+import { mappedContent, textBlock, textsOf, withoutEmptyText } from "../foreign-content.ts";
 import type { MappedContent, ToolOutput } from "../foreign-content.ts";
+import { typedText } from "./claude-prompts.ts";
+import type { UserSpeech } from "./claude-prompts.ts";
 
 /** The model of messages that Claude Code wrote itself. */
 export const syntheticModel = "<synthetic>";
@@ -33,7 +29,11 @@ export const envelopeKeys: ReadonlySet<string> = new Set([
 ]);
 
 export type UserPart =
-  | { readonly kind: "speech"; readonly content: string | UserContent[] }
+  | {
+      /** `meta` and `injected`: by the agent. */
+      readonly kind: "typed" | "injected" | "meta";
+      readonly content: string | UserContent[];
+    }
   | ({ readonly kind: "result" } & ToolOutput);
 
 export interface UserParts {
@@ -71,16 +71,28 @@ function assistantBlock(block: JsonObject): AssistantContent | undefined {
   }
 }
 
-/** Results in place, messages between them. */
-export function userParts(content: JsonValue | undefined): UserParts {
+/** Results in place, and between them messages, those of a person apart from the agent's. */
+export function userParts({ content, isMeta, isInjected }: UserSpeech): UserParts {
+  const ofAgent = isMeta ? "meta" : isInjected ? "injected" : undefined;
+  const spoken = (text: string): Spoken => {
+    const typed = ofAgent === undefined ? typedText(text) : undefined;
+    return { kind: typed === undefined ? (ofAgent ?? "injected") : "typed", text: typed ?? text };
+  };
   if (typeof content === "string") {
-    return { parts: content === "" ? [] : [{ kind: "speech", content }], rest: [] };
+    const { kind, text } = spoken(content);
+    return { parts: content === "" ? [] : [{ kind, content: text }], rest: [] };
   }
   const parts: UserPart[] = [];
   const rest: JsonValue[] = [];
   let said: UserContent[] = [];
+  let by: Spoken["kind"] = "typed";
+  const say = (kind: Spoken["kind"], block: UserContent): void => {
+    if (kind !== by) endSpeech();
+    by = kind;
+    said.push(block);
+  };
   const endSpeech = (): void => {
-    if (said.length > 0) parts.push({ kind: "speech", content: said });
+    if (said.length > 0) parts.push({ kind: by, content: said });
     said = [];
   };
   for (const block of Array.isArray(content) ? content : []) {
@@ -95,10 +107,19 @@ export function userParts(content: JsonValue | undefined): UserParts {
     }
     const mapped = isObject(block) ? userBlock(block) : undefined;
     if (mapped === undefined) rest.push(block);
-    else if (!isEmptyText(mapped)) said.push(mapped);
+    else if (mapped.type !== "text") say(ofAgent ?? "typed", mapped);
+    else if (mapped.text !== "") {
+      const { kind, text } = spoken(mapped.text);
+      say(kind, { ...mapped, text });
+    }
   }
   endSpeech();
   return { parts, rest };
+}
+
+interface Spoken {
+  readonly kind: "typed" | "injected" | "meta";
+  readonly text: string;
 }
 
 function userBlock(block: JsonObject): UserContent | undefined {

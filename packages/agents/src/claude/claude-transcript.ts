@@ -15,9 +15,11 @@ import {
   savedText,
   wholeNumber,
 } from "@branchlog/core/rows";
-import { claudeEntry, spokenParts } from "./claude-bodies.ts";
-import { assistantParts, claudeText, taskDigest, userParts } from "./claude-content.ts";
+import { claudeEntry, hasImage, spokenParts } from "./claude-bodies.ts";
+import { assistantParts, claudeText, taskDigest } from "./claude-content.ts";
 import type { UserPart } from "./claude-content.ts";
+import { userSpeech } from "./claude-prompts.ts";
+import { QueuedPrompts } from "./queued-prompts.ts";
 import { currentVersion } from "@branchlog/core/rows";
 import { RecentMap } from "./recent-map.ts";
 import { savedHeader, timeText } from "@branchlog/core/rows";
@@ -53,6 +55,7 @@ export class ClaudeTranscript implements Transcript {
   #sideTail: string | null = null;
   #timeMs = 0;
   #startMs: number | undefined;
+  readonly #queued = new QueuedPrompts();
   readonly #titles: { user?: string | undefined; model?: string | undefined } = {};
   readonly #summaries: { readonly leafId: string; readonly name: string }[] = [];
 
@@ -89,7 +92,7 @@ export class ClaudeTranscript implements Transcript {
       return [];
     }
     const type = stringAt(record, "type") ?? "";
-    const isSpoken = type === "user" || type === "assistant";
+    const isSpoken = type === "assistant" || userSpeech(record) !== undefined;
     if (uuid === undefined && !isSpoken) {
       this.#readTitle(record, type);
       return [];
@@ -99,10 +102,16 @@ export class ClaudeTranscript implements Transcript {
       this.#standsFor.set(id, this.#parentOf(record, uuid));
       return [];
     }
+    const saidBy = record["isSidechain"] === true ? undefined : this.#queued.take(record, id);
+    const isLeft = saidBy !== undefined && hasImage(record);
+    if (saidBy !== undefined && !isLeft) {
+      this.#standsFor.set(id, saidBy);
+      return [];
+    }
     const rows = this.#rowsOf(record, type, id, uuid);
     if (record["isSidechain"] === true) this.#sideTail = id;
     else this.#mainTail = id;
-    return rows;
+    return isLeft ? rows.map(asImage) : rows;
   }
 
   save(): object {
@@ -124,6 +133,7 @@ export class ClaudeTranscript implements Transcript {
       sideTail: this.#sideTail,
       timeMs: this.#timeMs,
       startMs: this.#startMs,
+      queued: this.#queued.save(),
       titles: this.#titles,
       summaries: this.#summaries.map(({ leafId, name }) => [leafId, name]),
     };
@@ -147,6 +157,7 @@ export class ClaudeTranscript implements Transcript {
     this.#sideTail = saved.nullableText("sideTail");
     this.#timeMs = saved.dateMs("timeMs");
     this.#startMs = saved.optionalDateMs("startMs");
+    this.#queued.restore(saved.fields("queued"));
     const titles = saved.fields("titles");
     this.#titles.user = titles.optionalText("user");
     this.#titles.model = titles.optionalText("model");
@@ -198,11 +209,12 @@ export class ClaudeTranscript implements Transcript {
     uuid: string | undefined,
   ): readonly TranscriptRow[] {
     const timeMs = this.#timeMs;
-    const named = this.#parentOf(record, uuid);
+    const named = this.#placeOf(record, uuid, id);
     if (type === "assistant") return this.#answerRows(record, id, named);
     const isSummary = type === "user" && record["isCompactSummary"] === true;
     if (type === "user" && !isSummary) return this.#userRows(record, id, named);
     this.#follow(named, id);
+    if (!isSummary && userSpeech(record) !== undefined) return this.#userRows(record, id, named);
     // Without a boundary, a summary replaces the conversation before it.
     if (isSummary) {
       const parentId = named ?? this.#before(record);
@@ -236,7 +248,7 @@ export class ClaudeTranscript implements Transcript {
   /** Results of concurrent calls are siblings in the file; here they form a chain. */
   #userRows(record: JsonObject, id: string, named: string | null): readonly TranscriptRow[] {
     const timeMs = this.#timeMs;
-    const parts = spokenParts(record);
+    const { parts } = spokenParts(record);
     const chain = named === null ? undefined : this.#chains.get(named);
     const calls = parts.flatMap((part) => (part.kind === "result" ? [part.callId] : []));
     const isResult = chain !== undefined && calls.some((call) => chain.openCalls.has(call));
@@ -246,11 +258,11 @@ export class ClaudeTranscript implements Transcript {
     let { parentId } = start;
     for (const [at, part] of parts.slice(0, -1).entries()) {
       const partId = `${id}#${at}`;
-      rows.push({ id: partId, parentId, ...kindOfPart(record, part), timeMs });
+      rows.push({ id: partId, parentId, ...kindOfPart(part), timeMs });
       parentId = partId;
     }
     const last = parts.at(-1);
-    const kind = last === undefined ? nothingSaid : kindOfPart(record, last);
+    const kind = last === undefined ? nothingSaid : kindOfPart(last);
     rows.push({ id, parentId, ...kind, timeMs });
     if (isResult) {
       chain.tailId = id;
@@ -280,6 +292,19 @@ export class ClaudeTranscript implements Transcript {
     }
     const found = this.#standsFor.get(named);
     return found === undefined ? named : found;
+  }
+
+  /** Prompts of the queue come before what follows the entry that they are behind. */
+  #placeOf(record: JsonObject, uuid: string | undefined, id: string): string | null {
+    if (stringAt(record, "type") === "queue-operation") {
+      this.#queued.insert(this.tailId, id);
+      return this.tailId;
+    }
+    const parent = this.#parentOf(record, uuid);
+    const answerId = stringAt(objectAt(record, "message"), "id");
+    const above = parent === null ? undefined : this.#chains.get(parent)?.answerId;
+    const isWithin = answerId !== undefined && answerId === above;
+    return isWithin || record["isSidechain"] === true ? parent : this.#queued.below(parent);
   }
 
   #before(record: JsonObject): string | null {
@@ -326,13 +351,14 @@ const nothingSaid: Pick<TranscriptRow, "type" | "customType"> = {
   customType: "claude.user",
 };
 
-function kindOfPart(
-  record: JsonObject,
-  part: UserPart,
-): Pick<TranscriptRow, "type" | "role" | "customType"> {
-  if (part.kind === "result") return { type: "message", role: "toolResult" };
-  if (record["isMeta"] === true) return { type: "custom_message", customType: "claude.meta" };
-  return { type: "message", role: "user" };
+function kindOfPart({ kind }: UserPart): Pick<TranscriptRow, "type" | "role" | "customType"> {
+  if (kind === "typed") return { type: "message", role: "user" };
+  if (kind === "result") return { type: "message", role: "toolResult" };
+  return { type: "custom_message", customType: `claude.${kind}` };
+}
+
+function asImage({ id, parentId, timeMs }: TranscriptRow): TranscriptRow {
+  return { id, parentId, type: "custom_message", customType: "claude.image", timeMs };
 }
 
 function saysNothing(record: JsonObject, type: string): boolean {
@@ -341,7 +367,7 @@ function saysNothing(record: JsonObject, type: string): boolean {
     const { content, rest } = assistantParts(message);
     return content.length === 0 && rest.length === 0;
   }
-  const { parts, rest } = userParts(message?.["content"]);
+  const { parts, rest } = spokenParts(record);
   const isEmpty = parts.length === 0 && rest.length === 0;
   return isEmpty && record["toolUseResult"] === undefined && record["isCompactSummary"] !== true;
 }
