@@ -17,6 +17,8 @@ import { typedText } from "../../../packages/agents/src/claude/claude-prompts.ts
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixturePath } from "../../tools/import/imported.ts";
 
+const thirdAnswer = "f1e1d004-0000-4000-8000-000000000111";
+
 /** Copies of fixtures where the agent keeps sessions. */
 function kept(...names: readonly string[]): { readonly root: string; readonly path: string } {
   const root = temporaryDirectory();
@@ -163,5 +165,43 @@ describe("texts that Claude Code writes for the user", () => {
     "<command-name>/clear</command-name>\n<command-message>clear</command-message>",
   ])("are known by their form: %s", (text) => {
     expect(typedText(text)).toBeUndefined();
+  });
+});
+
+describe("a compaction", () => {
+  it("keeps the messages that it lists, also when the next one is below them", async () => {
+    const session = await inPlace("preserved-messages");
+    const { messages, approximate } = await session.context();
+    expect(said(messages)).toEqual([
+      "summary: The tests of the cart are slow.",
+      "user: Which of them first?",
+      "assistant: The test of the total.",
+      "user: Make it faster.",
+      "assistant: It takes half the time.",
+    ]);
+    expect(approximate).toBe(true);
+    expect(await inputs(session)).toHaveLength(3);
+  });
+
+  it("cuts no history when its parent is below a copy, or is missing", async () => {
+    const session = await inPlace("second-compaction");
+    expect(await inputs(session)).toEqual([
+      "Rename the module of the tax.",
+      "Rename its tests, too.",
+      "Rename the page.",
+      "Commit it now, please.",
+    ]);
+    const second = await session.context({ at: thirdAnswer });
+    expect(said(second.messages)).toEqual([
+      "summary: Module and tests were renamed.",
+      "assistant: They are named vat, too.",
+      "user: Rename the page.",
+      "assistant: It is named vat as well.",
+    ]);
+    expect(said((await session.context()).messages)).toEqual([
+      "summary: All three were renamed.",
+      "user: Commit it now, please.",
+      "assistant: It is in one commit.",
+    ]);
   });
 });

@@ -129,7 +129,7 @@ function unformedOf(record: JsonObject, rest: readonly JsonValue[], results: num
 function compactionOf(summary: string, place: TranscriptPlace, links: Links): JsonObject {
   const [boundary] = place.above();
   const details = objectAt(boundary, "compactMetadata");
-  const head = stringAt(objectAt(details, "preservedSegment"), "headUuid");
+  const [head] = preservedIds(details);
   return {
     type: "compaction",
     ...links,
@@ -139,6 +139,14 @@ function compactionOf(summary: string, place: TranscriptPlace, links: Links): Js
     tokensBefore: countAt(details, "preTokens"),
     ...(details === undefined ? {} : { details }),
   };
+}
+
+/** Those that a compaction keeps, the first one first; of a segment, its ends. */
+export function preservedIds(details: JsonObject | undefined): readonly string[] {
+  const messages = objectAt(details, "preservedMessages");
+  const segment = objectAt(details, "preservedSegment");
+  const ids = messages?.["uuids"] ?? [segment?.["headUuid"], segment?.["tailUuid"]];
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
 }
 
 function toolNameOf(callId: string, place: TranscriptPlace): string {

@@ -15,7 +15,7 @@ import {
   savedText,
   wholeNumber,
 } from "@branchlog/core/rows";
-import { claudeEntry, hasImage, spokenParts } from "./claude-bodies.ts";
+import { claudeEntry, hasImage, preservedIds, spokenParts } from "./claude-bodies.ts";
 import { assistantParts, claudeText, taskDigest } from "./claude-content.ts";
 import type { UserPart } from "./claude-content.ts";
 import { userSpeech } from "./claude-prompts.ts";
@@ -55,6 +55,12 @@ export class ClaudeTranscript implements Transcript {
   #sideTail: string | null = null;
   #timeMs = 0;
   #startMs: number | undefined;
+  /** The last record that repeats an earlier one. */
+  #copied: string | undefined;
+  /** What the last compaction keeps, and its entry once that is there. */
+  #compaction: { readonly preserved: ReadonlySet<string>; readonly summaryId?: string } = {
+    preserved: new Set(),
+  };
   readonly #queued = new QueuedPrompts();
   readonly #titles: { user?: string | undefined; model?: string | undefined } = {};
   readonly #summaries: { readonly leafId: string; readonly name: string }[] = [];
@@ -89,9 +95,11 @@ export class ClaudeTranscript implements Transcript {
     const uuid = stringAt(record, "uuid");
     if (uuid !== undefined && this.#knows(uuid)) {
       this.repetition = `repeats the record ${uuid}`;
+      this.#copied = uuid;
       return [];
     }
     const type = stringAt(record, "type") ?? "";
+    this.#readCompaction(record);
     const isSpoken = type === "assistant" || userSpeech(record) !== undefined;
     if (uuid === undefined && !isSpoken) {
       this.#readTitle(record, type);
@@ -109,6 +117,7 @@ export class ClaudeTranscript implements Transcript {
       return [];
     }
     const rows = this.#rowsOf(record, type, id, uuid);
+    if (isSpoken) this.#copied = undefined;
     if (record["isSidechain"] === true) this.#sideTail = id;
     else this.#mainTail = id;
     return isLeft ? rows.map(asImage) : rows;
@@ -134,6 +143,9 @@ export class ClaudeTranscript implements Transcript {
       timeMs: this.#timeMs,
       startMs: this.#startMs,
       queued: this.#queued.save(),
+      copied: this.#copied,
+      preserved: [...this.#compaction.preserved],
+      summaryId: this.#compaction.summaryId,
       titles: this.#titles,
       summaries: this.#summaries.map(({ leafId, name }) => [leafId, name]),
     };
@@ -158,6 +170,10 @@ export class ClaudeTranscript implements Transcript {
     this.#timeMs = saved.dateMs("timeMs");
     this.#startMs = saved.optionalDateMs("startMs");
     this.#queued.restore(saved.fields("queued"));
+    this.#copied = saved.optionalText("copied");
+    const summaryId = saved.optionalText("summaryId");
+    const preserved = new Set(saved.list("preserved", Infinity, savedText));
+    this.#compaction = { preserved, ...(summaryId === undefined ? {} : { summaryId }) };
     const titles = saved.fields("titles");
     this.#titles.user = titles.optionalText("user");
     this.#titles.model = titles.optionalText("model");
@@ -282,16 +298,39 @@ export class ClaudeTranscript implements Transcript {
     return { rows: [{ ...boundary, timeMs: this.#timeMs }], parentId };
   }
 
-  /** Behind a compaction boundary, the parent is the logical one. */
+  /**
+   * Behind a compaction boundary, the parent is the logical one. Records of the agent below a copy
+   * of an earlier record, and boundaries below one that is missing, are behind the last entry: at
+   * their parent, the conversation between would be lost.
+   */
   #parentOf(record: JsonObject, uuid: string | undefined): string | null {
-    const isBoundary = stringAt(record, "subtype") === "compact_boundary";
+    const isBoundary = isCompactBoundary(record);
     const logical = isBoundary ? stringAt(record, "logicalParentUuid") : undefined;
     const named = logical ?? stringAt(record, "parentUuid");
     if (named === undefined) {
       return uuid === undefined || isBoundary ? this.#before(record) : null;
     }
+    const isAstray = isBoundary && !this.#knows(named);
+    const isOfCopy = named === this.#copied && stringAt(record, "type") === "system";
+    if (isAstray || isOfCopy) return this.#before(record);
     const found = this.#standsFor.get(named);
-    return found === undefined ? named : found;
+    const parent = found === undefined ? named : found;
+    const { summaryId, preserved } = this.#compaction;
+    const isAround = summaryId !== undefined && summaryId !== uuid && preserved.has(parent ?? "");
+    return isAround ? summaryId : parent;
+  }
+
+  /** What a compaction keeps is behind its summary, and so is what follows one of those. */
+  #readCompaction(record: JsonObject): void {
+    const id = stringAt(record, "uuid");
+    if (isCompactBoundary(record)) {
+      const preserved = new Set(preservedIds(objectAt(record, "compactMetadata")));
+      const last = stringAt(record, "logicalParentUuid");
+      if (preserved.size > 0 && last !== undefined) preserved.add(last);
+      this.#compaction = { preserved };
+    } else if (record["isCompactSummary"] === true && id !== undefined) {
+      this.#compaction = { ...this.#compaction, summaryId: id };
+    }
   }
 
   /** Prompts of the queue come before what follows the entry that they are behind. */
@@ -355,6 +394,10 @@ function kindOfPart({ kind }: UserPart): Pick<TranscriptRow, "type" | "role" | "
   if (kind === "typed") return { type: "message", role: "user" };
   if (kind === "result") return { type: "message", role: "toolResult" };
   return { type: "custom_message", customType: `claude.${kind}` };
+}
+
+function isCompactBoundary(record: JsonObject): boolean {
+  return stringAt(record, "subtype") === "compact_boundary";
 }
 
 function asImage({ id, parentId, timeMs }: TranscriptRow): TranscriptRow {
