@@ -10,7 +10,7 @@ import type { SessionTurn } from "@branchlog/agents/connectonion";
 import { openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import type { AgentMessage } from "@branchlog/core/entries";
-import { findSessions, searchSessions } from "@branchlog/library";
+import { findSessions, sessionGroups, searchSessions } from "@branchlog/library";
 import type { ListedSession } from "@branchlog/library";
 import { importSession, usageStatistics } from "@branchlog/tools";
 import { typedText } from "../../../packages/agents/src/claude/claude-prompts.ts";
@@ -203,5 +203,69 @@ describe("a compaction", () => {
       "user: Commit it now, please.",
       "assistant: It is in one commit.",
     ]);
+  });
+});
+
+describe("an answer that another model took over", () => {
+  it("has the model and the usage of its part with the most output", async () => {
+    const { root, path } = kept("model-fallback");
+    const { total, byModel } = await (await openSession(path, { access: "read" })).usage;
+    const sums = { requests: 2, input: 6, output: 350, cacheRead: 280, cacheWrite: 90 };
+    expect(total).toMatchObject(sums);
+    expect([...(byModel.get("anthropic")?.keys() ?? [])]).toEqual(["claude-sonnet-4-6"]);
+    expect((await usageStatistics([root])).total).toMatchObject(sums);
+    expect((await listed(root))[0]?.transcript?.tokens).toBe(total.totalTokens);
+  });
+
+  it("is one answer in the context, and in a turn", async () => {
+    const session = await inPlace("model-fallback");
+    const { messages } = await session.context();
+    expect(said(messages).at(-1)).toBe("assistant: Nine carts are open at the moment.");
+    expect(messages.at(-1)).toMatchObject({ model: "claude-sonnet-4-6" });
+    const [turn] = await sessionTurns(session);
+    expect(turn).toMatchObject({ model: "anthropic/claude-sonnet-4-6", tokens: 356 });
+  });
+});
+
+describe("tools that run beside the model", () => {
+  it("are calls with results, in one record or in several", async () => {
+    const { messages } = await (await inPlace("server-tools")).context();
+    expect(said(messages)).toEqual([
+      "user: Ask the advisor about the cart",
+      expect.stringMatching(/^assistant: .*\(toolCall\) I split it by its owner\.$/),
+      "toolResult: Split the cart by its owner",
+      "user: Search for the rates of tax",
+      "assistant: I search for them. (toolCall) The page of rates has them all.",
+      "toolResult: Rates of tax by country\nhttps://example.com/rates",
+    ]);
+    expect(messages.map((message) => "toolName" in message && message.toolName)).toEqual(
+      expect.arrayContaining(["advisor", "web_search"]),
+    );
+  });
+
+  it.each(["Split the cart by its owner", "Rates of tax by country"])(
+    "are found by their results: %s",
+    async (text) => {
+      expect(await found(kept("server-tools").root, text, "toolResult")).toBe(1);
+    },
+  );
+
+  it("add nothing to the usage of their answer", async () => {
+    const { total } = await (await inPlace("server-tools")).usage;
+    expect(total).toMatchObject({ requests: 2, input: 30, output: 70 });
+  });
+});
+
+describe("a session that Claude Code branched from another", () => {
+  it("is below that in a list, and what it copied counts once", async () => {
+    const { root } = kept("fork", "fork-origin");
+    const [group] = sessionGroups(await listed(root));
+    const places = group?.sessions.map(({ session, depth }) => [session.header.id, depth]);
+    expect(places).toEqual([
+      ["f1e1d007-0000-4000-8000-000000000001", 0],
+      ["f1e1d008-0000-4000-8000-000000000001", 1],
+    ]);
+    const sums = { requests: 2, input: 500, output: 50, turns: 2 };
+    expect((await usageStatistics([root])).total).toMatchObject(sums);
   });
 });

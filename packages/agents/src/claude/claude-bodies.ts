@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { answerKey, continuedKey } from "@branchlog/core/rows";
 import { countAt, isObject, objectAt, stringAt, withoutKeys } from "@branchlog/core/rows";
 import {
+  answerParts,
   assistantParts,
   claudeStopReason,
   claudeText,
@@ -11,14 +12,21 @@ import {
   syntheticModel,
   userParts,
 } from "./claude-content.ts";
-import type { UserParts } from "./claude-content.ts";
+import type { AnswerPart, UserParts } from "./claude-content.ts";
 import { userSpeech } from "./claude-prompts.ts";
 import { promptText } from "./queued-prompts.ts";
-import { noUsage, usageOfBoth } from "@branchlog/core/rows";
-import type { TranscriptPlace, UserContent } from "@branchlog/core/rows";
+import { noUsage, usageOfBoth, withPart } from "@branchlog/core/rows";
+import type { AnswerUsage, TranscriptPlace, UserContent } from "@branchlog/core/rows";
 
-/** Undefined if the record does not match that row. */
-export function claudeEntry(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
+/**
+ * Undefined if the record does not match that row.
+ * @param replacedBy The model that took over the answer of the record later.
+ */
+export function claudeEntry(
+  record: JsonObject,
+  place: TranscriptPlace,
+  replacedBy: string | undefined,
+): JsonObject | undefined {
   const { id, parentId, timestamp } = place;
   // Without a uuid, the entry is known by its line.
   const uuid = stringAt(record, "uuid") ?? id.replace(/#.*$/s, "");
@@ -27,7 +35,7 @@ export function claudeEntry(record: JsonObject, place: TranscriptPlace): JsonObj
   if (id === `${uuid}#task`) return { type: "reset_boundary", ...links };
   switch (stringAt(record, "type")) {
     case "assistant":
-      return { type: "message", ...links, ...answerOf(record, place) };
+      return answerEntry(record, place, links, replacedBy);
     default:
       if (userSpeech(record) !== undefined) return userEntry(record, place, links);
       return {
@@ -158,27 +166,57 @@ function toolNameOf(callId: string, place: TranscriptPlace): string {
   return "unknown";
 }
 
-/** The message of one record; usage is what it adds to its answer. */
-function answerOf(record: JsonObject, place: TranscriptPlace): JsonObject {
+function answerEntry(
+  record: JsonObject,
+  place: TranscriptPlace,
+  links: Links,
+  replacedBy: string | undefined,
+): JsonObject | undefined {
+  const parts = answerParts(objectAt(record, "message"));
+  const [, number] = /#(\d+)$/.exec(links.id) ?? [];
+  const part = parts[number === undefined ? parts.length - 1 : Number(number)];
+  if (part === undefined) return undefined;
+  if (part.kind === "answer") {
+    const isLast = number === undefined;
+    return { type: "message", ...links, ...answerOf(record, place, part, isLast, replacedBy) };
+  }
+  const { callId, content, isError, details } = part;
+  const result = { toolCallId: callId, toolName: toolNameOf(callId, place), content, details };
+  const timestamp = Date.parse(links.timestamp);
+  const message = { role: "toolResult", ...result, isError, timestamp };
+  return stored({ type: "message", ...links, message });
+}
+
+/**
+ * What one record says of an answer. The last part of the record has what it adds to the usage;
+ * nothing if another model took over the answer later.
+ */
+function answerOf(
+  record: JsonObject,
+  place: TranscriptPlace,
+  { content }: Extract<AnswerPart, { readonly kind: "answer" }>,
+  isLast: boolean,
+  replacedBy: string | undefined,
+): JsonObject {
   const message = objectAt(record, "message");
   const answerId = stringAt(message, "id");
-  const { content } = assistantParts(message);
-  let counted = noUsage;
-  let isContinued = false;
-  let model = stringAt(message, "model") || syntheticModel;
+  const own = stringAt(message, "model") || syntheticModel;
+  const linesAbove: AnswerUsage[] = [];
+  let model = replacedBy ?? own;
   for (const above of place.above()) {
     const other = objectAt(above, "message");
-    if (stringAt(above, "type") !== "assistant") continue;
-    const isSame = answerId !== undefined && stringAt(other, "id") === answerId;
-    isContinued ||= isSame;
-    if (isSame) counted = usageOfBoth(counted, claudeUsage(other), Math.max);
-    else if (model !== syntheticModel) break;
+    if (stringAt(above, "type") !== "assistant" || isSameRecord(above, record)) continue;
     const modelAbove = stringAt(other, "model") || syntheticModel;
+    if (answerId !== undefined && stringAt(other, "id") === answerId) {
+      linesAbove.push({ model: modelAbove, usage: claudeUsage(other) });
+    } else if (model !== syntheticModel) break;
     if (model === syntheticModel) model = modelAbove;
   }
-  const usage = usageOfBoth(claudeUsage(message), counted, (own, before) =>
-    Math.max(0, own - before),
-  );
+  const line = { model: own, usage: claudeUsage(message) };
+  const before = linesAbove.reduceRight<AnswerUsage | undefined>(withPart, undefined);
+  const spent = withPart(before, line);
+  const isContinued = spent !== line;
+  const added = usageOfBoth(spent.usage, (isContinued && before?.usage) || noUsage, minus);
   const isError = record["isApiErrorMessage"] === true;
   const said = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
   const error = said.join("\n") || (stringAt(record, "error") ?? "");
@@ -189,7 +227,7 @@ function answerOf(record: JsonObject, place: TranscriptPlace): JsonObject {
       api: "anthropic-messages",
       provider: "anthropic",
       model,
-      usage,
+      usage: isLast && replacedBy === undefined ? added : noUsage,
       stopReason: isError ? "error" : claudeStopReason(stringAt(message, "stop_reason"), content),
       timestamp: Date.parse(place.timestamp),
       ...(isError ? { errorMessage: error } : {}),
@@ -197,6 +235,15 @@ function answerOf(record: JsonObject, place: TranscriptPlace): JsonObject {
     ...(answerId === undefined ? {} : { [answerKey]: answerId }),
     ...(isContinued ? { [continuedKey]: true } : {}),
   });
+}
+
+function isSameRecord(one: JsonObject, other: JsonObject): boolean {
+  const uuid = stringAt(one, "uuid");
+  return uuid !== undefined && uuid === stringAt(other, "uuid");
+}
+
+function minus(one: number, other: number): number {
+  return one - other;
 }
 
 function stored(entry: object): JsonObject {

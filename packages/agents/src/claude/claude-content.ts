@@ -46,6 +46,58 @@ export function assistantParts(message: JsonObject | undefined): MappedContent<A
   return withoutEmptyText(mappedContent(message?.["content"], assistantBlock));
 }
 
+export type AnswerPart =
+  | { readonly kind: "answer"; readonly content: readonly AssistantContent[] }
+  | ({ readonly kind: "result"; readonly details: JsonValue } & ToolOutput);
+
+/** Results of tools that ran beside the model, and what it said between them, perhaps nothing. */
+export function answerParts(message: JsonObject | undefined): readonly AnswerPart[] {
+  const content = message?.["content"];
+  const parts: AnswerPart[] = [];
+  let said: JsonValue[] = [];
+  const answer = (): AnswerPart => {
+    return { kind: "answer", content: assistantParts({ content: said }).content };
+  };
+  if (!Array.isArray(content))
+    return [{ kind: "answer", content: assistantParts(message).content }];
+  for (const block of content) {
+    const result = isObject(block) ? serverResult(block) : undefined;
+    if (result === undefined) {
+      said.push(block);
+      continue;
+    }
+    if (said.length > 0) parts.push(answer());
+    said = [];
+    parts.push(result);
+  }
+  return [...parts, answer()];
+}
+
+function serverResult(block: JsonObject): AnswerPart | undefined {
+  const callId = stringAt(block, "tool_use_id");
+  if (callId === undefined || stringAt(block, "type")?.endsWith("_tool_result") !== true) {
+    return undefined;
+  }
+  const details = block["content"] ?? null;
+  const text = textsWithin(details, 0).join("\n");
+  const content: UserContent[] = text === "" ? [] : [{ type: "text", text }];
+  const isError = isObject(details) && stringAt(details, "type")?.endsWith("_error") === true;
+  return { kind: "result", callId, content, isError, details };
+}
+
+/** Of a result of any form; nested deeper than any known one, they are left out. */
+function textsWithin(value: JsonValue, depth: number): readonly string[] {
+  if (typeof value === "string") return value === "" ? [] : [value];
+  if (depth > 8) return [];
+  if (Array.isArray(value)) return value.flatMap((member) => textsWithin(member, depth + 1));
+  if (!isObject(value) || value["type"] === "base64") return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    unspokenKeys.test(key) ? [] : textsWithin(member, depth + 1),
+  );
+}
+
+const unspokenKeys = /^(?:type|media_type|file_id|page_age|cache_control|citations|encrypted_\w+)$/;
+
 function assistantBlock(block: JsonObject): AssistantContent | undefined {
   switch (stringAt(block, "type")) {
     case "text":
@@ -60,7 +112,9 @@ function assistantBlock(block: JsonObject): AssistantContent | undefined {
       if (data === undefined) return undefined;
       return { type: "thinking", thinking: "", thinkingSignature: data, redacted: true };
     }
-    case "tool_use": {
+    case "tool_use":
+    case "server_tool_use":
+    case "mcp_tool_use": {
       const [id, name] = [stringAt(block, "id"), stringAt(block, "name")];
       if (id === undefined || name === undefined) return undefined;
       const input = block["input"] ?? {};

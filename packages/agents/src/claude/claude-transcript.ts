@@ -16,7 +16,13 @@ import {
   wholeNumber,
 } from "@branchlog/core/rows";
 import { claudeEntry, hasImage, preservedIds, spokenParts } from "./claude-bodies.ts";
-import { assistantParts, claudeText, taskDigest } from "./claude-content.ts";
+import {
+  answerParts,
+  assistantParts,
+  claudeText,
+  claudeUsage,
+  taskDigest,
+} from "./claude-content.ts";
 import type { UserPart } from "./claude-content.ts";
 import { userSpeech } from "./claude-prompts.ts";
 import { QueuedPrompts } from "./queued-prompts.ts";
@@ -38,6 +44,14 @@ interface AnswerChain {
   readonly answerId: string | undefined;
   tailId: string;
   readonly openCalls: Set<string>;
+  /** Those with its usage, by the model with the most output. */
+  readonly parts: string[];
+  model: string | undefined;
+  output: number;
+}
+
+function newChain(answerId: string | undefined, id: string): AnswerChain {
+  return { answerId, tailId: id, openCalls: new Set(), parts: [], model: undefined, output: 0 };
 }
 
 export class ClaudeTranscript implements Transcript {
@@ -55,6 +69,8 @@ export class ClaudeTranscript implements Transcript {
   #sideTail: string | null = null;
   #timeMs = 0;
   #startMs: number | undefined;
+  /** The models that took over answers, by the ids of earlier records of these. */
+  readonly #replaced = new Map<string, string>();
   /** The last record that repeats an earlier one. */
   #copied: string | undefined;
   /** What the last compaction keeps, and its entry once that is there. */
@@ -143,6 +159,7 @@ export class ClaudeTranscript implements Transcript {
       timeMs: this.#timeMs,
       startMs: this.#startMs,
       queued: this.#queued.save(),
+      replaced: [...this.#replaced],
       copied: this.#copied,
       preserved: [...this.#compaction.preserved],
       summaryId: this.#compaction.summaryId,
@@ -170,6 +187,9 @@ export class ClaudeTranscript implements Transcript {
     this.#timeMs = saved.dateMs("timeMs");
     this.#startMs = saved.optionalDateMs("startMs");
     this.#queued.restore(saved.fields("queued"));
+    for (const [id, model] of saved.pairs("replaced", Infinity, savedText)) {
+      this.#replaced.set(id, model);
+    }
     this.#copied = saved.optionalText("copied");
     const summaryId = saved.optionalText("summaryId");
     const preserved = new Set(saved.list("preserved", Infinity, savedText));
@@ -183,27 +203,29 @@ export class ClaudeTranscript implements Transcript {
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
-    return claudeEntry(record, place);
+    return claudeEntry(record, place, this.#replaced.get(place.id.replace(/#.*$/s, "")));
   }
 
   #knows(id: string): boolean {
     return this.#isEntry(id) || this.#standsFor.has(id);
   }
 
-  /** A sub-agent's header names the session of its call. */
+  /** A sub-agent's header names the session of its call, a fork's the one that it is a copy of. */
   #readHeader(record: JsonObject): void {
     const sessionId = stringAt(record, "sessionId");
     if (sessionId === undefined || (this.header !== undefined && this.header.cwd !== "")) return;
     const agentId = record["isSidechain"] === true ? stringAt(record, "agentId") : undefined;
     const sourceId = agentId === undefined ? sessionId : `${sessionId}.${agentId}`;
     this.isSubagent = agentId !== undefined;
+    const origin = stringAt(objectAt(record, "forkedFrom"), "sessionId");
+    const parentSession = this.isSubagent ? sessionId : origin;
     this.header = {
       type: "session",
       version: currentVersion,
       id: this.header?.id ?? transcriptId(sourceId, this.#fileName, true),
       timestamp: timeText(this.#startMs ?? this.#timeMs),
       cwd: stringAt(record, "cwd") ?? "",
-      ...(this.isSubagent ? { parentSession: sessionId } : {}),
+      ...(parentSession === undefined ? {} : { parentSession }),
     };
   }
 
@@ -244,7 +266,8 @@ export class ClaudeTranscript implements Transcript {
     const answerId = stringAt(message, "id");
     const before = named === null ? undefined : this.#chains.get(named);
     const isContinued = answerId !== undefined && before?.answerId === answerId;
-    const chain = isContinued ? before : { answerId, tailId: id, openCalls: new Set<string>() };
+    const chain = isContinued ? before : newChain(answerId, id);
+    this.#spend(chain, message, id);
     const start = this.#startAt(record, id, isContinued ? before.tailId : named);
     chain.tailId = id;
     this.#chains.set(id, chain);
@@ -255,10 +278,33 @@ export class ClaudeTranscript implements Transcript {
       if (typeof task === "string") this.#tasks.set(taskDigest(task), id);
     }
     const timeMs = this.#timeMs;
-    const { rows, parentId } = start;
-    const kind = { type: "message", role: "assistant" };
-    const continued = isContinued ? { customType: answerKey } : {};
-    return [...rows, { id, parentId, ...kind, ...continued, timeMs }];
+    const rows: TranscriptRow[] = [...start.rows];
+    let { parentId } = start;
+    let continued = isContinued;
+    for (const [at, { kind }] of answerParts(message).slice(0, -1).entries()) {
+      const partId = `${id}#${at}`;
+      const isResult = kind === "result";
+      const role = isResult ? "toolResult" : "assistant";
+      const mark = continued && !isResult ? { customType: answerKey } : {};
+      rows.push({ id: partId, parentId, type: "message", role, ...mark, timeMs });
+      continued ||= !isResult;
+      parentId = partId;
+    }
+    const mark = continued ? { customType: answerKey } : {};
+    return [...rows, { id, parentId, type: "message", role: "assistant", ...mark, timeMs }];
+  }
+
+  /** If another model takes over an answer, its earlier parts have no usage of their own. */
+  #spend(chain: AnswerChain, message: JsonObject | undefined, id: string): void {
+    const model = stringAt(message, "model");
+    const { output } = claudeUsage(message);
+    if (chain.parts.length > 0 && model !== chain.model) {
+      if (output <= chain.output) return;
+      for (const part of chain.parts) this.#replaced.set(part, model ?? "");
+    }
+    chain.parts.push(id);
+    chain.model = model;
+    chain.output = Math.max(chain.output, output);
   }
 
   /** Results of concurrent calls are siblings in the file; here they form a chain. */
@@ -365,6 +411,9 @@ function savedChain(value: unknown): AnswerChain {
     answerId: saved.optionalText("answerId"),
     tailId: saved.text("tailId"),
     openCalls: new Set(saved.list("openCalls", Infinity, savedText)),
+    parts: saved.list("parts", Infinity, savedText),
+    model: saved.optionalText("model"),
+    output: saved.finite("output"),
   };
 }
 
