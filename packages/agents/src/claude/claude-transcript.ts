@@ -213,7 +213,13 @@ export class ClaudeTranscript implements Transcript {
   /** A sub-agent's header names the session of its call, a fork's the one that it is a copy of. */
   #readHeader(record: JsonObject): void {
     const sessionId = stringAt(record, "sessionId");
-    if (sessionId === undefined || (this.header !== undefined && this.header.cwd !== "")) return;
+    if (sessionId === undefined) return;
+    const isMoved = stringAt(record, "type") === "relocated";
+    const cwd = stringAt(record, isMoved ? "relocatedCwd" : "cwd") ?? "";
+    if (this.header !== undefined && this.header.cwd !== "") {
+      if (isMoved && cwd !== "") this.header = { ...this.header, cwd };
+      return;
+    }
     const agentId = record["isSidechain"] === true ? stringAt(record, "agentId") : undefined;
     const sourceId = agentId === undefined ? sessionId : `${sessionId}.${agentId}`;
     this.isSubagent = agentId !== undefined;
@@ -224,7 +230,7 @@ export class ClaudeTranscript implements Transcript {
       version: currentVersion,
       id: this.header?.id ?? transcriptId(sourceId, this.#fileName, true),
       timestamp: timeText(this.#startMs ?? this.#timeMs),
-      cwd: stringAt(record, "cwd") ?? "",
+      cwd,
       ...(parentSession === undefined ? {} : { parentSession }),
     };
   }
