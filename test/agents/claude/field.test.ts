@@ -2,12 +2,12 @@
  * Sessions of Claude Code in forms that people reported: they must say what the agent means by
  * them. The fixtures are described in fixtures/README.md.
  */
-import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sessionTurns } from "@branchlog/agents/connectonion";
 import type { SessionTurn } from "@branchlog/agents/connectonion";
-import { openSession } from "@branchlog/core";
+import { forkSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import type { AgentMessage } from "@branchlog/core/entries";
 import { findSessions, sessionGroups, searchSessions } from "@branchlog/library";
@@ -265,6 +265,24 @@ describe("a session that Claude Code branched from another", () => {
       ["f1e1d007-0000-4000-8000-000000000001", 0],
       ["f1e1d008-0000-4000-8000-000000000001", 1],
     ]);
+    const sums = { requests: 2, input: 500, output: 50, turns: 2 };
+    expect((await usageStatistics([root])).total).toMatchObject(sums);
+  });
+
+  it.each(["a-fork.jsonl", "z-fork.jsonl"])(
+    "has prompts that count once beside %s",
+    async (name) => {
+      const { root, path } = kept("fork");
+      const { turns } = (await usageStatistics([root])).total;
+      await forkSession(path, { target: join(root, name) });
+      expect((await usageStatistics([root])).total.turns).toBe(turns);
+    },
+  );
+
+  it("counts what it copied once, also with another time", async () => {
+    const { root, path } = kept("fork", "fork-origin");
+    const copied = readFileSync(path, "utf8").replaceAll("T09:00:", "T11:30:");
+    writeFileSync(path, copied);
     const sums = { requests: 2, input: 500, output: 50, turns: 2 };
     expect((await usageStatistics([root])).total).toMatchObject(sums);
   });

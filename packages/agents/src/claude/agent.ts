@@ -32,10 +32,12 @@ export const claude: Agent = {
     subagentNames: { pattern: /^agent-.*\.jsonl$/, place: "beside" },
     // What a session asks a sub-agent in its own file is below the place of that task.
     isAsked: ({ parentId }) => parentId?.endsWith("#task") !== true,
-    // An answer has an id of its own, whatever the ids of its records.
+    // An answer has an id of its own, whatever the ids of its records, and a prompt that of its
+    // record, whatever time a copy of it has.
     identity: (entry) => {
       const answer: unknown = Reflect.get(entry, answerKey);
-      return typeof answer === "string" ? { key: [answer], isPart: true } : undefined;
+      if (typeof answer === "string") return { key: [answer], isPart: true };
+      return entry.id.startsWith("line:") ? undefined : { key: [entry.id], isPart: false };
     },
   },
 };

@@ -71,8 +71,8 @@ export class ClaudeTranscript implements Transcript {
   #startMs: number | undefined;
   /** The models that took over answers, by the ids of earlier records of these. */
   readonly #replaced = new Map<string, string>();
-  /** The last record that repeats an earlier one. */
-  #copied: string | undefined;
+  /** Records that were repeated since the last message. */
+  readonly #copied = new Set<string>();
   /** What the last compaction keeps, and its entry once that is there. */
   #compaction: { readonly preserved: ReadonlySet<string>; readonly summaryId?: string } = {
     preserved: new Set(),
@@ -111,7 +111,7 @@ export class ClaudeTranscript implements Transcript {
     const uuid = stringAt(record, "uuid");
     if (uuid !== undefined && this.#knows(uuid)) {
       this.repetition = `repeats the record ${uuid}`;
-      this.#copied = uuid;
+      this.#copied.add(uuid);
       return [];
     }
     const type = stringAt(record, "type") ?? "";
@@ -133,7 +133,7 @@ export class ClaudeTranscript implements Transcript {
       return [];
     }
     const rows = this.#rowsOf(record, type, id, uuid);
-    if (isSpoken) this.#copied = undefined;
+    if (!isNote(record, type)) this.#copied.clear();
     if (record["isSidechain"] === true) this.#sideTail = id;
     else this.#mainTail = id;
     return isLeft ? rows.map(asImage) : rows;
@@ -160,7 +160,7 @@ export class ClaudeTranscript implements Transcript {
       startMs: this.#startMs,
       queued: this.#queued.save(),
       replaced: [...this.#replaced],
-      copied: this.#copied,
+      copied: [...this.#copied],
       preserved: [...this.#compaction.preserved],
       summaryId: this.#compaction.summaryId,
       titles: this.#titles,
@@ -190,7 +190,7 @@ export class ClaudeTranscript implements Transcript {
     for (const [id, model] of saved.pairs("replaced", Infinity, savedText)) {
       this.#replaced.set(id, model);
     }
-    this.#copied = saved.optionalText("copied");
+    for (const id of saved.list("copied", Infinity, savedText)) this.#copied.add(id);
     const summaryId = saved.optionalText("summaryId");
     const preserved = new Set(saved.list("preserved", Infinity, savedText));
     this.#compaction = { preserved, ...(summaryId === undefined ? {} : { summaryId }) };
@@ -363,7 +363,7 @@ export class ClaudeTranscript implements Transcript {
       return uuid === undefined || isBoundary ? this.#before(record) : null;
     }
     const isAstray = isBoundary && !this.#knows(named);
-    const isOfCopy = named === this.#copied && stringAt(record, "type") === "system";
+    const isOfCopy = this.#copied.has(named) && isNote(record, stringAt(record, "type") ?? "");
     if (isAstray || isOfCopy) return this.#before(record);
     const found = this.#standsFor.get(named);
     const parent = found === undefined ? named : found;
@@ -449,6 +449,12 @@ function kindOfPart({ kind }: UserPart): Pick<TranscriptRow, "type" | "role" | "
   if (kind === "typed") return { type: "message", role: "user" };
   if (kind === "result") return { type: "message", role: "toolResult" };
   return { type: "custom_message", customType: `claude.${kind}` };
+}
+
+/** Whether neither the user nor the model says it. */
+function isNote(record: JsonObject, type: string): boolean {
+  const isByAgent = ({ kind }: UserPart): boolean => kind === "injected" || kind === "meta";
+  return type !== "assistant" && spokenParts(record).parts.every((part) => isByAgent(part));
 }
 
 function isCompactBoundary(record: JsonObject): boolean {
