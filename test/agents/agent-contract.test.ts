@@ -47,6 +47,15 @@ describeAgent({
     ...["conversation", "branches", "compaction", "sidechains"].map((name) =>
       golden(`claude/${name}.jsonl`, `${project}/c1a0de30-0000-4000-8000-000000000001.jsonl`),
     ),
+    ...[
+      "queued-prompts",
+      "injected-texts",
+      "preserved-messages",
+      "second-compaction",
+      "model-fallback",
+      "server-tools",
+      "fork",
+    ].map((name) => golden(`transcripts/field/${name}.jsonl`, `${project}/${name}.jsonl`)),
   ],
 });
 

@@ -55,7 +55,8 @@ export {
   dialectNames,
 } from "./dialects/dialect.ts";
 export type { DialectEvidence } from "./dialects/dialect.ts";
-export { noUsage, usageOf, usageOfBoth } from "./entries/token-counts.ts";
+export type { AnswerUsage } from "./entries/token-counts.ts";
+export { noUsage, usageOf, usageOfBoth, withPart } from "./entries/token-counts.ts";
 export {
   agentNamed,
   documentFormatOf,

@@ -27,15 +27,17 @@ export const claude: Agent = {
     presumed: { uuid: "" },
     firstKeys: ["parentUuid", "type", "uuid", "sessionId"],
     read: (fileName, isEntry) => new ClaudeTranscript(fileName, isEntry),
-    repeatsCwd: true,
+    repeatsCwd: false,
     // Below the directory of their session since 2026, and beside it before.
     subagentNames: { pattern: /^agent-.*\.jsonl$/, place: "beside" },
     // What a session asks a sub-agent in its own file is below the place of that task.
     isAsked: ({ parentId }) => parentId?.endsWith("#task") !== true,
-    // An answer has an id of its own, whatever the ids of its records.
+    // An answer has an id of its own, whatever the ids of its records, and a prompt that of its
+    // record, whatever time a copy of it has.
     identity: (entry) => {
       const answer: unknown = Reflect.get(entry, answerKey);
-      return typeof answer === "string" ? { key: [answer], isPart: true } : undefined;
+      if (typeof answer === "string") return { key: [answer], isPart: true };
+      return entry.id.startsWith("line:") ? undefined : { key: [entry.id], isPart: false };
     },
   },
 };
@@ -52,6 +54,18 @@ function recognises(record: JsonObject): boolean {
   return looseTypes.has(type) || ("parentUuid" in record && typeof record["uuid"] === "string");
 }
 
+/** Longer names end with a hash of the directory. */
+const nameUnitsMax = 200;
+
 function directoryName(cwd: string): string {
-  return cwd.replaceAll(/[^A-Za-z0-9]/g, "-");
+  const name = cwd.normalize("NFC").replaceAll(/[^A-Za-z0-9]/g, "-");
+  if (name.length <= nameUnitsMax) return name;
+  return `${name.slice(0, nameUnitsMax)}-${hashOf(cwd.normalize("NFC"))}`;
+}
+
+/** Of the units of a text, as `String.hashCode` of Java, in base 36. */
+function hashOf(text: string): string {
+  let hash = 0;
+  for (let at = 0; at < text.length; at += 1) hash = (hash * 31 + text.charCodeAt(at)) | 0;
+  return Math.abs(hash).toString(36);
 }

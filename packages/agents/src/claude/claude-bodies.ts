@@ -1,8 +1,9 @@
 /** Maps records of Claude Code's transcripts to entries, bodies included. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { answerKey, continuedKey } from "@branchlog/core/rows";
-import { countAt, objectAt, stringAt, withoutKeys } from "@branchlog/core/rows";
+import { countAt, isObject, objectAt, stringAt, withoutKeys } from "@branchlog/core/rows";
 import {
+  answerParts,
   assistantParts,
   claudeStopReason,
   claudeText,
@@ -11,12 +12,21 @@ import {
   syntheticModel,
   userParts,
 } from "./claude-content.ts";
-import type { UserPart } from "./claude-content.ts";
-import { noUsage, usageOfBoth } from "@branchlog/core/rows";
-import type { TranscriptPlace } from "@branchlog/core/rows";
+import type { AnswerPart, UserParts } from "./claude-content.ts";
+import { userSpeech } from "./claude-prompts.ts";
+import { promptText } from "./queued-prompts.ts";
+import { noUsage, usageOfBoth, withPart } from "@branchlog/core/rows";
+import type { AnswerUsage, TranscriptPlace, UserContent } from "@branchlog/core/rows";
 
-/** Undefined if the record does not match that row. */
-export function claudeEntry(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
+/**
+ * Undefined if the record does not match that row.
+ * @param replacedBy The model that took over the answer of the record later.
+ */
+export function claudeEntry(
+  record: JsonObject,
+  place: TranscriptPlace,
+  replacedBy: string | undefined,
+): JsonObject | undefined {
   const { id, parentId, timestamp } = place;
   // Without a uuid, the entry is known by its line.
   const uuid = stringAt(record, "uuid") ?? id.replace(/#.*$/s, "");
@@ -24,11 +34,10 @@ export function claudeEntry(record: JsonObject, place: TranscriptPlace): JsonObj
   const links = { id, parentId, timestamp };
   if (id === `${uuid}#task`) return { type: "reset_boundary", ...links };
   switch (stringAt(record, "type")) {
-    case "user":
-      return userEntry(record, place, links);
     case "assistant":
-      return { type: "message", ...links, ...answerOf(record, place) };
+      return answerEntry(record, place, links, replacedBy);
     default:
+      if (userSpeech(record) !== undefined) return userEntry(record, place, links);
       return {
         type: "custom",
         customType: `claude.${stringAt(record, "type")}`,
@@ -38,9 +47,17 @@ export function claudeEntry(record: JsonObject, place: TranscriptPlace): JsonObj
   }
 }
 
-export function spokenParts(record: JsonObject): readonly UserPart[] {
-  return userParts(objectAt(record, "message")?.["content"]).parts;
+export function spokenParts(record: JsonObject): UserParts {
+  return userParts(userSpeech(record) ?? nothing);
 }
+
+export function hasImage(record: JsonObject): boolean {
+  const content = userSpeech(record)?.content;
+  const blocks = Array.isArray(content) ? content : [];
+  return blocks.some((block) => isObject(block) && block["type"] === "image");
+}
+
+const nothing = { content: undefined, isMeta: false, isInjected: false };
 
 interface Links {
   readonly id: string;
@@ -56,7 +73,7 @@ function userEntry(
   const message = objectAt(record, "message");
   if (record["isCompactSummary"] === true)
     return compactionOf(claudeText(message?.["content"]), place, links);
-  const { parts, rest } = userParts(message?.["content"]);
+  const { parts, rest } = spokenParts(record);
   const [, number] = /#(\d+)$/.exec(links.id) ?? [];
   const part = parts[number === undefined ? parts.length - 1 : Number(number)];
   if (part === undefined) {
@@ -79,13 +96,33 @@ function userEntry(
       ...besides,
     });
   }
-  const { content } = part;
-  if (record["isMeta"] === true) {
-    const shown = { customType: "claude.meta", content, display: false };
+  const { kind, content } = part;
+  if (kind !== "typed") {
+    const shown = { customType: `claude.${kind}`, content, display: kind === "injected" };
+    return stored({ type: "custom_message", ...shown, ...links, ...besides });
+  }
+  const images = imagesLeft(record, content, place);
+  if (images !== undefined) {
+    const shown = { customType: "claude.image", content: images, display: true };
     return stored({ type: "custom_message", ...shown, ...links, ...besides });
   }
   const said = { role: "user", content, timestamp };
   return stored({ type: "message", ...links, message: said, ...besides });
+}
+
+/** What is left of a prompt whose text is in the record that took it from the queue. */
+function imagesLeft(
+  record: JsonObject,
+  content: string | readonly UserContent[],
+  place: TranscriptPlace,
+): readonly UserContent[] | undefined {
+  if (stringAt(record, "type") !== "attachment" || typeof content === "string") return undefined;
+  const text = promptText(record);
+  for (const above of place.above()) {
+    if (stringAt(above, "type") !== "queue-operation") return undefined;
+    if (promptText(above) === text) return content.filter(({ type }) => type !== "text");
+  }
+  return undefined;
 }
 
 /** What has no form in a message, as images behind URLs, at the last entry of its record. */
@@ -100,7 +137,7 @@ function unformedOf(record: JsonObject, rest: readonly JsonValue[], results: num
 function compactionOf(summary: string, place: TranscriptPlace, links: Links): JsonObject {
   const [boundary] = place.above();
   const details = objectAt(boundary, "compactMetadata");
-  const head = stringAt(objectAt(details, "preservedSegment"), "headUuid");
+  const [head] = preservedIds(details);
   return {
     type: "compaction",
     ...links,
@@ -112,6 +149,14 @@ function compactionOf(summary: string, place: TranscriptPlace, links: Links): Js
   };
 }
 
+/** Those that a compaction keeps, the first one first; of a segment, its ends. */
+export function preservedIds(details: JsonObject | undefined): readonly string[] {
+  const messages = objectAt(details, "preservedMessages");
+  const segment = objectAt(details, "preservedSegment");
+  const ids = messages?.["uuids"] ?? [segment?.["headUuid"], segment?.["tailUuid"]];
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
+}
+
 function toolNameOf(callId: string, place: TranscriptPlace): string {
   for (const record of place.above()) {
     for (const block of assistantParts(objectAt(record, "message")).content) {
@@ -121,27 +166,57 @@ function toolNameOf(callId: string, place: TranscriptPlace): string {
   return "unknown";
 }
 
-/** The message of one record; usage is what it adds to its answer. */
-function answerOf(record: JsonObject, place: TranscriptPlace): JsonObject {
+function answerEntry(
+  record: JsonObject,
+  place: TranscriptPlace,
+  links: Links,
+  replacedBy: string | undefined,
+): JsonObject | undefined {
+  const parts = answerParts(objectAt(record, "message"));
+  const [, number] = /#(\d+)$/.exec(links.id) ?? [];
+  const part = parts[number === undefined ? parts.length - 1 : Number(number)];
+  if (part === undefined) return undefined;
+  if (part.kind === "answer") {
+    const isLast = number === undefined;
+    return { type: "message", ...links, ...answerOf(record, place, part, isLast, replacedBy) };
+  }
+  const { callId, content, isError, details } = part;
+  const result = { toolCallId: callId, toolName: toolNameOf(callId, place), content, details };
+  const timestamp = Date.parse(links.timestamp);
+  const message = { role: "toolResult", ...result, isError, timestamp };
+  return stored({ type: "message", ...links, message });
+}
+
+/**
+ * What one record says of an answer. The last part of the record has what it adds to the usage;
+ * nothing if another model took over the answer later.
+ */
+function answerOf(
+  record: JsonObject,
+  place: TranscriptPlace,
+  { content }: Extract<AnswerPart, { readonly kind: "answer" }>,
+  isLast: boolean,
+  replacedBy: string | undefined,
+): JsonObject {
   const message = objectAt(record, "message");
   const answerId = stringAt(message, "id");
-  const { content } = assistantParts(message);
-  let counted = noUsage;
-  let isContinued = false;
-  let model = stringAt(message, "model") || syntheticModel;
+  const own = stringAt(message, "model") || syntheticModel;
+  const linesAbove: AnswerUsage[] = [];
+  let model = replacedBy ?? own;
   for (const above of place.above()) {
     const other = objectAt(above, "message");
-    if (stringAt(above, "type") !== "assistant") continue;
-    const isSame = answerId !== undefined && stringAt(other, "id") === answerId;
-    isContinued ||= isSame;
-    if (isSame) counted = usageOfBoth(counted, claudeUsage(other), Math.max);
-    else if (model !== syntheticModel) break;
+    if (stringAt(above, "type") !== "assistant" || isSameRecord(above, record)) continue;
     const modelAbove = stringAt(other, "model") || syntheticModel;
+    if (answerId !== undefined && stringAt(other, "id") === answerId) {
+      linesAbove.push({ model: modelAbove, usage: claudeUsage(other) });
+    } else if (model !== syntheticModel) break;
     if (model === syntheticModel) model = modelAbove;
   }
-  const usage = usageOfBoth(claudeUsage(message), counted, (own, before) =>
-    Math.max(0, own - before),
-  );
+  const line = { model: own, usage: claudeUsage(message) };
+  const before = linesAbove.reduceRight<AnswerUsage | undefined>(withPart, undefined);
+  const spent = withPart(before, line);
+  const isContinued = spent !== line;
+  const added = usageOfBoth(spent.usage, (isContinued && before?.usage) || noUsage, minus);
   const isError = record["isApiErrorMessage"] === true;
   const said = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
   const error = said.join("\n") || (stringAt(record, "error") ?? "");
@@ -152,7 +227,7 @@ function answerOf(record: JsonObject, place: TranscriptPlace): JsonObject {
       api: "anthropic-messages",
       provider: "anthropic",
       model,
-      usage,
+      usage: isLast && replacedBy === undefined ? added : noUsage,
       stopReason: isError ? "error" : claudeStopReason(stringAt(message, "stop_reason"), content),
       timestamp: Date.parse(place.timestamp),
       ...(isError ? { errorMessage: error } : {}),
@@ -160,6 +235,15 @@ function answerOf(record: JsonObject, place: TranscriptPlace): JsonObject {
     ...(answerId === undefined ? {} : { [answerKey]: answerId }),
     ...(isContinued ? { [continuedKey]: true } : {}),
   });
+}
+
+function isSameRecord(one: JsonObject, other: JsonObject): boolean {
+  const uuid = stringAt(one, "uuid");
+  return uuid !== undefined && uuid === stringAt(other, "uuid");
+}
+
+function minus(one: number, other: number): number {
+  return one - other;
 }
 
 function stored(entry: object): JsonObject {

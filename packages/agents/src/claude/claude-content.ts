@@ -5,14 +5,10 @@ import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { countAt, isObject, objectAt, stringAt } from "@branchlog/core/rows";
 import type { AssistantContent, UserContent } from "@branchlog/core/rows";
 import type { StopReason, Usage } from "@branchlog/core/entries";
-import {
-  isEmptyText,
-  mappedContent,
-  textBlock,
-  textsOf,
-  withoutEmptyText,
-} from "../foreign-content.ts";
+import { mappedContent, textBlock, textsOf, withoutEmptyText } from "../foreign-content.ts";
 import type { MappedContent, ToolOutput } from "../foreign-content.ts";
+import { typedText } from "./claude-prompts.ts";
+import type { UserSpeech } from "./claude-prompts.ts";
 
 /** The model of messages that Claude Code wrote itself. */
 export const syntheticModel = "<synthetic>";
@@ -33,7 +29,11 @@ export const envelopeKeys: ReadonlySet<string> = new Set([
 ]);
 
 export type UserPart =
-  | { readonly kind: "speech"; readonly content: string | UserContent[] }
+  | {
+      /** `meta` and `injected`: by the agent. */
+      readonly kind: "typed" | "injected" | "meta";
+      readonly content: string | UserContent[];
+    }
   | ({ readonly kind: "result" } & ToolOutput);
 
 export interface UserParts {
@@ -45,6 +45,58 @@ export interface UserParts {
 export function assistantParts(message: JsonObject | undefined): MappedContent<AssistantContent> {
   return withoutEmptyText(mappedContent(message?.["content"], assistantBlock));
 }
+
+export type AnswerPart =
+  | { readonly kind: "answer"; readonly content: readonly AssistantContent[] }
+  | ({ readonly kind: "result"; readonly details: JsonValue } & ToolOutput);
+
+/** Results of tools that ran beside the model, and what it said between them, perhaps nothing. */
+export function answerParts(message: JsonObject | undefined): readonly AnswerPart[] {
+  const content = message?.["content"];
+  const parts: AnswerPart[] = [];
+  let said: JsonValue[] = [];
+  const answer = (): AnswerPart => {
+    return { kind: "answer", content: assistantParts({ content: said }).content };
+  };
+  if (!Array.isArray(content))
+    return [{ kind: "answer", content: assistantParts(message).content }];
+  for (const block of content) {
+    const result = isObject(block) ? serverResult(block) : undefined;
+    if (result === undefined) {
+      said.push(block);
+      continue;
+    }
+    if (said.length > 0) parts.push(answer());
+    said = [];
+    parts.push(result);
+  }
+  return [...parts, answer()];
+}
+
+function serverResult(block: JsonObject): AnswerPart | undefined {
+  const callId = stringAt(block, "tool_use_id");
+  if (callId === undefined || stringAt(block, "type")?.endsWith("_tool_result") !== true) {
+    return undefined;
+  }
+  const details = block["content"] ?? null;
+  const text = textsWithin(details, 0).join("\n");
+  const content: UserContent[] = text === "" ? [] : [{ type: "text", text }];
+  const isError = isObject(details) && stringAt(details, "type")?.endsWith("_error") === true;
+  return { kind: "result", callId, content, isError, details };
+}
+
+/** Of a result of any form; nested deeper than any known one, they are left out. */
+function textsWithin(value: JsonValue, depth: number): readonly string[] {
+  if (typeof value === "string") return value === "" ? [] : [value];
+  if (depth > 8) return [];
+  if (Array.isArray(value)) return value.flatMap((member) => textsWithin(member, depth + 1));
+  if (!isObject(value) || value["type"] === "base64") return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    unspokenKeys.test(key) ? [] : textsWithin(member, depth + 1),
+  );
+}
+
+const unspokenKeys = /^(?:type|media_type|file_id|page_age|cache_control|citations|encrypted_\w+)$/;
 
 function assistantBlock(block: JsonObject): AssistantContent | undefined {
   switch (stringAt(block, "type")) {
@@ -60,7 +112,9 @@ function assistantBlock(block: JsonObject): AssistantContent | undefined {
       if (data === undefined) return undefined;
       return { type: "thinking", thinking: "", thinkingSignature: data, redacted: true };
     }
-    case "tool_use": {
+    case "tool_use":
+    case "server_tool_use":
+    case "mcp_tool_use": {
       const [id, name] = [stringAt(block, "id"), stringAt(block, "name")];
       if (id === undefined || name === undefined) return undefined;
       const input = block["input"] ?? {};
@@ -71,16 +125,28 @@ function assistantBlock(block: JsonObject): AssistantContent | undefined {
   }
 }
 
-/** Results in place, messages between them. */
-export function userParts(content: JsonValue | undefined): UserParts {
+/** Results in place, and between them messages, those of a person apart from the agent's. */
+export function userParts({ content, isMeta, isInjected }: UserSpeech): UserParts {
+  const ofAgent = isMeta ? "meta" : isInjected ? "injected" : undefined;
+  const spoken = (text: string): Spoken => {
+    const typed = ofAgent === undefined ? typedText(text) : undefined;
+    return { kind: typed === undefined ? (ofAgent ?? "injected") : "typed", text: typed ?? text };
+  };
   if (typeof content === "string") {
-    return { parts: content === "" ? [] : [{ kind: "speech", content }], rest: [] };
+    const { kind, text } = spoken(content);
+    return { parts: content === "" ? [] : [{ kind, content: text }], rest: [] };
   }
   const parts: UserPart[] = [];
   const rest: JsonValue[] = [];
   let said: UserContent[] = [];
+  let by: Spoken["kind"] = "typed";
+  const say = (kind: Spoken["kind"], block: UserContent): void => {
+    if (kind !== by) endSpeech();
+    by = kind;
+    said.push(block);
+  };
   const endSpeech = (): void => {
-    if (said.length > 0) parts.push({ kind: "speech", content: said });
+    if (said.length > 0) parts.push({ kind: by, content: said });
     said = [];
   };
   for (const block of Array.isArray(content) ? content : []) {
@@ -95,10 +161,19 @@ export function userParts(content: JsonValue | undefined): UserParts {
     }
     const mapped = isObject(block) ? userBlock(block) : undefined;
     if (mapped === undefined) rest.push(block);
-    else if (!isEmptyText(mapped)) said.push(mapped);
+    else if (mapped.type !== "text") say(ofAgent ?? "typed", mapped);
+    else if (mapped.text !== "") {
+      const { kind, text } = spoken(mapped.text);
+      say(kind, { ...mapped, text });
+    }
   }
   endSpeech();
   return { parts, rest };
+}
+
+interface Spoken {
+  readonly kind: "typed" | "injected" | "meta";
+  readonly text: string;
 }
 
 function userBlock(block: JsonObject): UserContent | undefined {

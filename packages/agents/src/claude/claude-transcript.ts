@@ -15,9 +15,17 @@ import {
   savedText,
   wholeNumber,
 } from "@branchlog/core/rows";
-import { claudeEntry, spokenParts } from "./claude-bodies.ts";
-import { assistantParts, claudeText, taskDigest, userParts } from "./claude-content.ts";
+import { claudeEntry, hasImage, preservedIds, spokenParts } from "./claude-bodies.ts";
+import {
+  answerParts,
+  assistantParts,
+  claudeText,
+  claudeUsage,
+  taskDigest,
+} from "./claude-content.ts";
 import type { UserPart } from "./claude-content.ts";
+import { userSpeech } from "./claude-prompts.ts";
+import { QueuedPrompts } from "./queued-prompts.ts";
 import { currentVersion } from "@branchlog/core/rows";
 import { RecentMap } from "./recent-map.ts";
 import { savedHeader, timeText } from "@branchlog/core/rows";
@@ -36,6 +44,14 @@ interface AnswerChain {
   readonly answerId: string | undefined;
   tailId: string;
   readonly openCalls: Set<string>;
+  /** Those with its usage, by the model with the most output. */
+  readonly parts: string[];
+  model: string | undefined;
+  output: number;
+}
+
+function newChain(answerId: string | undefined, id: string): AnswerChain {
+  return { answerId, tailId: id, openCalls: new Set(), parts: [], model: undefined, output: 0 };
 }
 
 export class ClaudeTranscript implements Transcript {
@@ -53,6 +69,15 @@ export class ClaudeTranscript implements Transcript {
   #sideTail: string | null = null;
   #timeMs = 0;
   #startMs: number | undefined;
+  /** The models that took over answers, by the ids of earlier records of these. */
+  readonly #replaced = new Map<string, string>();
+  /** Records that were repeated since the last message. */
+  readonly #copied = new Set<string>();
+  /** What the last compaction keeps, and its entry once that is there. */
+  #compaction: { readonly preserved: ReadonlySet<string>; readonly summaryId?: string } = {
+    preserved: new Set(),
+  };
+  readonly #queued = new QueuedPrompts();
   readonly #titles: { user?: string | undefined; model?: string | undefined } = {};
   readonly #summaries: { readonly leafId: string; readonly name: string }[] = [];
 
@@ -86,10 +111,12 @@ export class ClaudeTranscript implements Transcript {
     const uuid = stringAt(record, "uuid");
     if (uuid !== undefined && this.#knows(uuid)) {
       this.repetition = `repeats the record ${uuid}`;
+      this.#copied.add(uuid);
       return [];
     }
     const type = stringAt(record, "type") ?? "";
-    const isSpoken = type === "user" || type === "assistant";
+    this.#readCompaction(record);
+    const isSpoken = type === "assistant" || userSpeech(record) !== undefined;
     if (uuid === undefined && !isSpoken) {
       this.#readTitle(record, type);
       return [];
@@ -99,10 +126,17 @@ export class ClaudeTranscript implements Transcript {
       this.#standsFor.set(id, this.#parentOf(record, uuid));
       return [];
     }
+    const saidBy = record["isSidechain"] === true ? undefined : this.#queued.take(record, id);
+    const isLeft = saidBy !== undefined && hasImage(record);
+    if (saidBy !== undefined && !isLeft) {
+      this.#standsFor.set(id, saidBy);
+      return [];
+    }
     const rows = this.#rowsOf(record, type, id, uuid);
+    if (!isNote(record, type)) this.#copied.clear();
     if (record["isSidechain"] === true) this.#sideTail = id;
     else this.#mainTail = id;
-    return rows;
+    return isLeft ? rows.map(asImage) : rows;
   }
 
   save(): object {
@@ -124,6 +158,11 @@ export class ClaudeTranscript implements Transcript {
       sideTail: this.#sideTail,
       timeMs: this.#timeMs,
       startMs: this.#startMs,
+      queued: this.#queued.save(),
+      replaced: [...this.#replaced],
+      copied: [...this.#copied],
+      preserved: [...this.#compaction.preserved],
+      summaryId: this.#compaction.summaryId,
       titles: this.#titles,
       summaries: this.#summaries.map(({ leafId, name }) => [leafId, name]),
     };
@@ -147,6 +186,14 @@ export class ClaudeTranscript implements Transcript {
     this.#sideTail = saved.nullableText("sideTail");
     this.#timeMs = saved.dateMs("timeMs");
     this.#startMs = saved.optionalDateMs("startMs");
+    this.#queued.restore(saved.fields("queued"));
+    for (const [id, model] of saved.pairs("replaced", Infinity, savedText)) {
+      this.#replaced.set(id, model);
+    }
+    for (const id of saved.list("copied", Infinity, savedText)) this.#copied.add(id);
+    const summaryId = saved.optionalText("summaryId");
+    const preserved = new Set(saved.list("preserved", Infinity, savedText));
+    this.#compaction = { preserved, ...(summaryId === undefined ? {} : { summaryId }) };
     const titles = saved.fields("titles");
     this.#titles.user = titles.optionalText("user");
     this.#titles.model = titles.optionalText("model");
@@ -156,27 +203,35 @@ export class ClaudeTranscript implements Transcript {
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
-    return claudeEntry(record, place);
+    return claudeEntry(record, place, this.#replaced.get(place.id.replace(/#.*$/s, "")));
   }
 
   #knows(id: string): boolean {
     return this.#isEntry(id) || this.#standsFor.has(id);
   }
 
-  /** A sub-agent's header names the session of its call. */
+  /** A sub-agent's header names the session of its call, a fork's the one that it is a copy of. */
   #readHeader(record: JsonObject): void {
     const sessionId = stringAt(record, "sessionId");
-    if (sessionId === undefined || (this.header !== undefined && this.header.cwd !== "")) return;
+    if (sessionId === undefined) return;
+    const isMoved = stringAt(record, "type") === "relocated";
+    const cwd = stringAt(record, isMoved ? "relocatedCwd" : "cwd") ?? "";
+    if (this.header !== undefined && this.header.cwd !== "") {
+      if (isMoved && cwd !== "") this.header = { ...this.header, cwd };
+      return;
+    }
     const agentId = record["isSidechain"] === true ? stringAt(record, "agentId") : undefined;
     const sourceId = agentId === undefined ? sessionId : `${sessionId}.${agentId}`;
     this.isSubagent = agentId !== undefined;
+    const origin = stringAt(objectAt(record, "forkedFrom"), "sessionId");
+    const parentSession = this.isSubagent ? sessionId : origin;
     this.header = {
       type: "session",
       version: currentVersion,
       id: this.header?.id ?? transcriptId(sourceId, this.#fileName, true),
       timestamp: timeText(this.#startMs ?? this.#timeMs),
-      cwd: stringAt(record, "cwd") ?? "",
-      ...(this.isSubagent ? { parentSession: sessionId } : {}),
+      cwd,
+      ...(parentSession === undefined ? {} : { parentSession }),
     };
   }
 
@@ -198,11 +253,12 @@ export class ClaudeTranscript implements Transcript {
     uuid: string | undefined,
   ): readonly TranscriptRow[] {
     const timeMs = this.#timeMs;
-    const named = this.#parentOf(record, uuid);
+    const named = this.#placeOf(record, uuid, id);
     if (type === "assistant") return this.#answerRows(record, id, named);
     const isSummary = type === "user" && record["isCompactSummary"] === true;
     if (type === "user" && !isSummary) return this.#userRows(record, id, named);
     this.#follow(named, id);
+    if (!isSummary && userSpeech(record) !== undefined) return this.#userRows(record, id, named);
     // Without a boundary, a summary replaces the conversation before it.
     if (isSummary) {
       const parentId = named ?? this.#before(record);
@@ -216,7 +272,8 @@ export class ClaudeTranscript implements Transcript {
     const answerId = stringAt(message, "id");
     const before = named === null ? undefined : this.#chains.get(named);
     const isContinued = answerId !== undefined && before?.answerId === answerId;
-    const chain = isContinued ? before : { answerId, tailId: id, openCalls: new Set<string>() };
+    const chain = isContinued ? before : newChain(answerId, id);
+    this.#spend(chain, message, id);
     const start = this.#startAt(record, id, isContinued ? before.tailId : named);
     chain.tailId = id;
     this.#chains.set(id, chain);
@@ -227,16 +284,39 @@ export class ClaudeTranscript implements Transcript {
       if (typeof task === "string") this.#tasks.set(taskDigest(task), id);
     }
     const timeMs = this.#timeMs;
-    const { rows, parentId } = start;
-    const kind = { type: "message", role: "assistant" };
-    const continued = isContinued ? { customType: answerKey } : {};
-    return [...rows, { id, parentId, ...kind, ...continued, timeMs }];
+    const rows: TranscriptRow[] = [...start.rows];
+    let { parentId } = start;
+    let continued = isContinued;
+    for (const [at, { kind }] of answerParts(message).slice(0, -1).entries()) {
+      const partId = `${id}#${at}`;
+      const isResult = kind === "result";
+      const role = isResult ? "toolResult" : "assistant";
+      const mark = continued && !isResult ? { customType: answerKey } : {};
+      rows.push({ id: partId, parentId, type: "message", role, ...mark, timeMs });
+      continued ||= !isResult;
+      parentId = partId;
+    }
+    const mark = continued ? { customType: answerKey } : {};
+    return [...rows, { id, parentId, type: "message", role: "assistant", ...mark, timeMs }];
+  }
+
+  /** If another model takes over an answer, its earlier parts have no usage of their own. */
+  #spend(chain: AnswerChain, message: JsonObject | undefined, id: string): void {
+    const model = stringAt(message, "model");
+    const { output } = claudeUsage(message);
+    if (chain.parts.length > 0 && model !== chain.model) {
+      if (output <= chain.output) return;
+      for (const part of chain.parts) this.#replaced.set(part, model ?? "");
+    }
+    chain.parts.push(id);
+    chain.model = model;
+    chain.output = Math.max(chain.output, output);
   }
 
   /** Results of concurrent calls are siblings in the file; here they form a chain. */
   #userRows(record: JsonObject, id: string, named: string | null): readonly TranscriptRow[] {
     const timeMs = this.#timeMs;
-    const parts = spokenParts(record);
+    const { parts } = spokenParts(record);
     const chain = named === null ? undefined : this.#chains.get(named);
     const calls = parts.flatMap((part) => (part.kind === "result" ? [part.callId] : []));
     const isResult = chain !== undefined && calls.some((call) => chain.openCalls.has(call));
@@ -246,11 +326,11 @@ export class ClaudeTranscript implements Transcript {
     let { parentId } = start;
     for (const [at, part] of parts.slice(0, -1).entries()) {
       const partId = `${id}#${at}`;
-      rows.push({ id: partId, parentId, ...kindOfPart(record, part), timeMs });
+      rows.push({ id: partId, parentId, ...kindOfPart(part), timeMs });
       parentId = partId;
     }
     const last = parts.at(-1);
-    const kind = last === undefined ? nothingSaid : kindOfPart(record, last);
+    const kind = last === undefined ? nothingSaid : kindOfPart(last);
     rows.push({ id, parentId, ...kind, timeMs });
     if (isResult) {
       chain.tailId = id;
@@ -270,16 +350,52 @@ export class ClaudeTranscript implements Transcript {
     return { rows: [{ ...boundary, timeMs: this.#timeMs }], parentId };
   }
 
-  /** Behind a compaction boundary, the parent is the logical one. */
+  /**
+   * Behind a compaction boundary, the parent is the logical one. Records of the agent below a copy
+   * of an earlier record, and boundaries below one that is missing, are behind the last entry: at
+   * their parent, the conversation between would be lost.
+   */
   #parentOf(record: JsonObject, uuid: string | undefined): string | null {
-    const isBoundary = stringAt(record, "subtype") === "compact_boundary";
+    const isBoundary = isCompactBoundary(record);
     const logical = isBoundary ? stringAt(record, "logicalParentUuid") : undefined;
     const named = logical ?? stringAt(record, "parentUuid");
     if (named === undefined) {
       return uuid === undefined || isBoundary ? this.#before(record) : null;
     }
+    const isAstray = isBoundary && !this.#knows(named);
+    const isOfCopy = this.#copied.has(named) && isNote(record, stringAt(record, "type") ?? "");
+    if (isAstray || isOfCopy) return this.#before(record);
     const found = this.#standsFor.get(named);
-    return found === undefined ? named : found;
+    const parent = found === undefined ? named : found;
+    const { summaryId, preserved } = this.#compaction;
+    const isAround = summaryId !== undefined && summaryId !== uuid && preserved.has(parent ?? "");
+    return isAround ? summaryId : parent;
+  }
+
+  /** What a compaction keeps is behind its summary, and so is what follows one of those. */
+  #readCompaction(record: JsonObject): void {
+    const id = stringAt(record, "uuid");
+    if (isCompactBoundary(record)) {
+      const preserved = new Set(preservedIds(objectAt(record, "compactMetadata")));
+      const last = stringAt(record, "logicalParentUuid");
+      if (preserved.size > 0 && last !== undefined) preserved.add(last);
+      this.#compaction = { preserved };
+    } else if (record["isCompactSummary"] === true && id !== undefined) {
+      this.#compaction = { ...this.#compaction, summaryId: id };
+    }
+  }
+
+  /** Prompts of the queue come before what follows the entry that they are behind. */
+  #placeOf(record: JsonObject, uuid: string | undefined, id: string): string | null {
+    if (stringAt(record, "type") === "queue-operation") {
+      this.#queued.insert(this.tailId, id);
+      return this.tailId;
+    }
+    const parent = this.#parentOf(record, uuid);
+    const answerId = stringAt(objectAt(record, "message"), "id");
+    const above = parent === null ? undefined : this.#chains.get(parent)?.answerId;
+    const isWithin = answerId !== undefined && answerId === above;
+    return isWithin || record["isSidechain"] === true ? parent : this.#queued.below(parent);
   }
 
   #before(record: JsonObject): string | null {
@@ -301,6 +417,9 @@ function savedChain(value: unknown): AnswerChain {
     answerId: saved.optionalText("answerId"),
     tailId: saved.text("tailId"),
     openCalls: new Set(saved.list("openCalls", Infinity, savedText)),
+    parts: saved.list("parts", Infinity, savedText),
+    model: saved.optionalText("model"),
+    output: saved.finite("output"),
   };
 }
 
@@ -326,13 +445,24 @@ const nothingSaid: Pick<TranscriptRow, "type" | "customType"> = {
   customType: "claude.user",
 };
 
-function kindOfPart(
-  record: JsonObject,
-  part: UserPart,
-): Pick<TranscriptRow, "type" | "role" | "customType"> {
-  if (part.kind === "result") return { type: "message", role: "toolResult" };
-  if (record["isMeta"] === true) return { type: "custom_message", customType: "claude.meta" };
-  return { type: "message", role: "user" };
+function kindOfPart({ kind }: UserPart): Pick<TranscriptRow, "type" | "role" | "customType"> {
+  if (kind === "typed") return { type: "message", role: "user" };
+  if (kind === "result") return { type: "message", role: "toolResult" };
+  return { type: "custom_message", customType: `claude.${kind}` };
+}
+
+/** Whether neither the user nor the model says it. */
+function isNote(record: JsonObject, type: string): boolean {
+  const isByAgent = ({ kind }: UserPart): boolean => kind === "injected" || kind === "meta";
+  return type !== "assistant" && spokenParts(record).parts.every((part) => isByAgent(part));
+}
+
+function isCompactBoundary(record: JsonObject): boolean {
+  return stringAt(record, "subtype") === "compact_boundary";
+}
+
+function asImage({ id, parentId, timeMs }: TranscriptRow): TranscriptRow {
+  return { id, parentId, type: "custom_message", customType: "claude.image", timeMs };
 }
 
 function saysNothing(record: JsonObject, type: string): boolean {
@@ -341,7 +471,7 @@ function saysNothing(record: JsonObject, type: string): boolean {
     const { content, rest } = assistantParts(message);
     return content.length === 0 && rest.length === 0;
   }
-  const { parts, rest } = userParts(message?.["content"]);
+  const { parts, rest } = spokenParts(record);
   const isEmpty = parts.length === 0 && rest.length === 0;
   return isEmpty && record["toolUseResult"] === undefined && record["isCompactSummary"] !== true;
 }

@@ -80,7 +80,7 @@ export interface TranscriptFormat extends SessionOwner {
    * @param isEntry Whether the index has an entry of that id.
    */
   read(fileName: string, isEntry: (id: string) => boolean): Transcript;
-  /** Whether every record names the working directory of its time, so that none is changed. */
+  /** Whether no record changes when its session moves; else the first with a directory does. */
   readonly repeatsCwd: boolean;
   /** Which files may be those of sub-agents of a session, by their names. */
   readonly subagentNames: { readonly pattern: RegExp; readonly place: "beside" | "anywhere" };

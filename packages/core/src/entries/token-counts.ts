@@ -14,6 +14,24 @@ export function usageOfBoth(
   return usageOf(of("input"), of("output"), of("cacheRead"), of("cacheWrite"));
 }
 
+/** What an answer spent. */
+export interface AnswerUsage {
+  readonly model: string;
+  readonly usage: Usage;
+}
+
+/**
+ * With one more of its parts, which repeat and increase the usage. If another model took over, the
+ * part with the most output has the usage of the answer.
+ */
+export function withPart(before: AnswerUsage | undefined, part: AnswerUsage): AnswerUsage {
+  if (before === undefined) return part;
+  const { model } = before;
+  if (model === part.model)
+    return { model, usage: usageOfBoth(before.usage, part.usage, Math.max) };
+  return part.usage.output > before.usage.output ? part : before;
+}
+
 /** Without costs. */
 export function usageOf(
   input: number,

@@ -12,6 +12,7 @@ import {
 import { dirname } from "node:path";
 import { runAsync } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
+import { transcriptErrorAt } from "@branchlog/core/rows";
 import type { Ports } from "@branchlog/core/types";
 import {
   AtomicFile,
@@ -84,7 +85,7 @@ async function moveWithHeader(
   ports: Ports,
   force: boolean,
 ): Promise<void> {
-  const isOwn = !after.includes('"session_meta"');
+  const isOwn = transcriptErrorAt(from) === undefined;
   const held = isOwn ? await runAsync(acquireLock(from, ports, 0)) : null;
   const copy = new AtomicFile(ports, to);
   try {

@@ -1,7 +1,7 @@
 /**
  * Lets sessions follow a directory that was renamed: pi and omp find theirs in a directory named
- * after the working directory, and by their header; Claude Code by the directory alone; Codex by
- * the header alone.
+ * after the working directory, and by their header; Claude Code by the directory, and lists show
+ * what its first record names; Codex by the header alone.
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
@@ -83,7 +83,7 @@ export async function moveSessions(
   if (!dryRun) await recoverAside(kept);
   const found = await findSessions(places ?? knownPlaces(), { artifacts: true, signal });
   const failures: BranchlogError[] = [];
-  const plans: { readonly moved: MovedSession; readonly moves: readonly Move[] }[] = [];
+  const plans: MovePlan[] = [];
   for (const session of found.sessions) {
     const cwd = newCwd(session, from, to);
     if (cwd === undefined) continue;
@@ -93,11 +93,7 @@ export async function moveSessions(
     const agent = session.transcript?.of ?? session.dialect;
     plans.push({ moved: { from: session.path, to: first.to, agent, cwd }, moves });
   }
-  const inside = plans.flatMap(({ moves }) => moves.slice(1).map(({ from: path }) => path));
-  // Sessions of sub-agents in a directory of artifacts go with it.
-  const own = plans.filter(({ moved: { from: path } }) => {
-    return !inside.some((artifacts) => path.startsWith(join(artifacts, "/")));
-  });
+  const own = withSubagents(plans);
   if (dryRun || own.length === 0) {
     return { operation: null, moved: own.map(({ moved }) => moved), failures };
   }
@@ -110,7 +106,12 @@ export async function moveSessions(
   if (wanted.length === 0) return { operation: null, moved: [], failures };
   const id = kept.ports.ids.sessionId();
   const timeMs = kept.ports.clock.now();
-  await kept.record({ id, kind: "move", timeMs, changes: wanted.flatMap(({ moves }) => moves) });
+  await kept.record({
+    id,
+    kind: "move",
+    timeMs,
+    changes: wanted.flatMap(({ moves }) => moves.toReversed()),
+  });
   const moved: MovedSession[] = [];
   for (const plan of wanted) {
     signal?.throwIfAborted();
@@ -126,6 +127,33 @@ export async function moveSessions(
     }
   }
   return { operation: moved.length > 0 ? id : null, moved, failures };
+}
+
+interface MovePlan {
+  readonly moved: MovedSession;
+  /** The session first, then what belongs to it: the last one is moved first. */
+  readonly moves: readonly Move[];
+}
+
+/** Sessions of sub-agents in a directory of artifacts go with it, and get their headers there. */
+function withSubagents(plans: readonly MovePlan[]): MovePlan[] {
+  const isIn = (artifacts: Move, { moved }: MovePlan): boolean =>
+    moved.from.startsWith(join(artifacts.from, "/"));
+  const artifactsOf = ({ moves }: MovePlan): readonly Move[] => moves.slice(1);
+  const all = plans.flatMap((plan) => artifactsOf(plan));
+  const own = plans.filter((plan) => !all.some((artifacts) => isIn(artifacts, plan)));
+  return own.map((plan) => {
+    const [main, ...artifacts] = plan.moves;
+    const headers = artifacts.flatMap((directory) => {
+      const within = plans.filter((other) => isIn(directory, other));
+      return within.flatMap(({ moves: [move] }) => {
+        const path =
+          move === undefined ? "" : directory.to + move.from.slice(directory.from.length);
+        return move?.header === undefined ? [] : [{ ...move, from: path, to: path }];
+      });
+    });
+    return { ...plan, moves: [...(main === undefined ? [] : [main]), ...headers, ...artifacts] };
+  });
 }
 
 /** The session comes last; if it cannot be moved, what belongs to it goes back. */
@@ -216,24 +244,29 @@ function nameOfNew(session: ListedSession, name: string, cwd: string): string {
   return agent?.renamedDirectory?.(name, header.cwd, cwd) ?? name;
 }
 
-/** The bytes up to the end of the header, before and after; undefined if nothing changes. */
+/**
+ * The bytes up to the end of the first line that names a working directory, before and after;
+ * undefined if nothing changes.
+ */
 function changedHeader(path: string, from: string, to: string): [string, string] | undefined {
   const head = headOf(path);
-  for (let start = 0, line = 0; line < 2; line += 1) {
+  for (let start = 0; ;) {
     const end = head.indexOf(0x0a, start);
     if (end === -1) return undefined;
     const changed = withCwd(head.subarray(start, end), from, to);
+    if (changed === "other") return undefined;
     if (changed !== undefined) {
       const before = head.subarray(0, end + 1).toString();
       return [before, `${head.subarray(0, start).toString()}${changed.toString()}\n`];
     }
     start = end + 1;
   }
-  return undefined;
 }
 
-/** With another `cwd`, in itself or, as Codex has it, in its `payload`. */
-function withCwd(line: Buffer, from: string, to: string): Buffer | undefined {
+/**
+ * With another `cwd`, in itself or, as Codex has it, in its `payload`; undefined if there is none.
+ */
+function withCwd(line: Buffer, from: string, to: string): Buffer | "other" | undefined {
   const object = locateMembers(line, 0, line.length);
   if (object === null) return undefined;
   const payload = findMember(object, "payload");
@@ -242,7 +275,7 @@ function withCwd(line: Buffer, from: string, to: string): Buffer | undefined {
   const cwd = place === null ? undefined : findMember(place, "cwd");
   if (place === null || cwd === undefined) return undefined;
   const stored: unknown = JSON.parse(line.toString("utf8", cwd.valueStart, cwd.valueEnd));
-  if (stored !== from) return undefined;
+  if (stored !== from) return "other";
   return applyEdits(line, setMembers(place, [["cwd", JSON.stringify(to)]]));
 }
 

@@ -7,8 +7,7 @@ import { decodeLine, readFullySync, readRange, readShallow } from "@branchlog/st
 import type { ByteSource, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
 import {
   transcriptRecords,
-  noUsage,
-  usageOfBoth,
+  withPart,
   placeOf,
   answerKey,
   objectAt,
@@ -16,7 +15,12 @@ import {
   storedText,
 } from "@branchlog/core/rows";
 import type { SessionSummary } from "@branchlog/core/types";
-import type { Transcript, TranscriptFormat, TranscriptRow } from "@branchlog/core/rows";
+import type {
+  AnswerUsage,
+  Transcript,
+  TranscriptFormat,
+  TranscriptRow,
+} from "@branchlog/core/rows";
 import type { SessionHeader } from "@branchlog/core";
 import type { Usage } from "@branchlog/core/entries";
 import { messageBytesMax } from "./limits.ts";
@@ -48,7 +52,7 @@ export class TranscriptScan {
   readonly #ids = new Set<string>();
   readonly #models = new Set<string>();
   /** The current answer: its parts repeat and increase its usage. */
-  #answer: { readonly id: string; usage: Usage } | undefined;
+  #answer: { readonly id: string; readonly spent: AnswerUsage } | undefined;
   #tokens = 0;
   #messageCount = 0;
   #firstMessage: string | undefined;
@@ -124,11 +128,10 @@ export class TranscriptScan {
     const usage = objectAt(answer, "usage") as unknown as Usage | undefined;
     if (usage === undefined) return;
     const id = stringAt(entry, answerKey);
-    const isSame = id !== undefined && this.#answer?.id === id;
-    const before = isSame ? (this.#answer?.usage ?? noUsage) : noUsage;
-    const now = usageOfBoth(before, usage, Math.max);
-    if (id !== undefined) this.#answer = { id, usage: now };
-    this.#tokens += now.totalTokens - before.totalTokens;
+    const before = id !== undefined && this.#answer?.id === id ? this.#answer.spent : undefined;
+    const spent = withPart(before, { model: model ?? "", usage });
+    if (id !== undefined) this.#answer = { id, spent };
+    this.#tokens += spent.usage.totalTokens - (before?.usage.totalTokens ?? 0);
   }
 }
 

@@ -17,9 +17,15 @@ export class CountedOnce {
     this.#open = new Set();
   }
 
-  /** Of an entry that a fork for another agent would hold under another identity. */
-  mark(identity: Identity): void {
-    this.#counted.add(digestOf(identity));
+  /**
+   * Of an entry that a fork for another agent would hold under another identity. False if one was
+   * counted.
+   */
+  mark(identity: Identity): boolean {
+    const digest = digestOf(identity);
+    const isNew = !this.#counted.has(digest);
+    this.#counted.add(digest);
+    return isNew;
   }
 
   /** Whether it is the first with this identity; of parts of an answer, in the first session. */

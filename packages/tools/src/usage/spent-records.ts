@@ -53,8 +53,9 @@ function* recordsOf(entry: SessionEntry, of: RecordsOf): Generator<SpentRecord> 
   const own: Identity = [entry.id, timeMs, entry.type];
   const foreign = agentNamed(agent)?.transcripts?.identity(entry, spent);
   // A fork for another agent has an answer as one entry, with the id of its first part.
-  if (foreign !== undefined) once?.mark(own);
+  const isCopied = foreign !== undefined && once?.mark(own) === false;
   if (!isAsked && spent.totalTokens === 0 && spent.cost === 0) return;
+  if (isCopied && !foreign.isPart) return;
   if (once?.takes(foreign?.key ?? own, foreign?.isPart === true) === false) return;
   if (sinceMs !== undefined && !(timeMs >= sinceMs)) return;
   const [[provider, models] = []] = byModel;

@@ -1,0 +1,289 @@
+/**
+ * Sessions of Claude Code in forms that people reported: they must say what the agent means by
+ * them. The fixtures are described in fixtures/README.md.
+ */
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { sessionTurns } from "@branchlog/agents/connectonion";
+import type { SessionTurn } from "@branchlog/agents/connectonion";
+import { forkSession, openSession } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
+import type { AgentMessage } from "@branchlog/core/entries";
+import { findSessions, sessionGroups, searchSessions } from "@branchlog/library";
+import type { ListedSession } from "@branchlog/library";
+import { importSession, usageStatistics } from "@branchlog/tools";
+import { typedText } from "../../../packages/agents/src/claude/claude-prompts.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { fixturePath } from "../../tools/import/imported.ts";
+
+const thirdAnswer = "f1e1d004-0000-4000-8000-000000000111";
+
+/** Copies of fixtures where the agent keeps sessions. */
+function kept(...names: readonly string[]): { readonly root: string; readonly path: string } {
+  const root = temporaryDirectory();
+  const paths = names.map((name) => {
+    const source = fixturePath(`transcripts/field/${name}.jsonl`);
+    const [id = name] = /(?<="sessionId":")[^"]*/.exec(readFileSync(source, "utf8")) ?? [];
+    const path = join(root, "projects/-home-dev-shop", `${id}.jsonl`);
+    mkdirSync(dirname(path), { recursive: true });
+    copyFileSync(source, path);
+    return path;
+  });
+  return { root, path: paths[0] ?? root };
+}
+
+async function inPlace(name: string): Promise<Session> {
+  return openSession(kept(name).path, { access: "read" });
+}
+
+async function listed(root: string): Promise<readonly ListedSession[]> {
+  return (await findSessions([root], { artifacts: true, catalog: "off" })).sessions;
+}
+
+async function found(root: string, query: string, role?: string): Promise<number> {
+  let count = 0;
+  for await (const { entryId } of searchSessions([root], query, { role })) {
+    if (entryId !== "") count += 1;
+  }
+  return count;
+}
+
+/** Role and text of each message; a compaction has its summary. */
+function said(messages: readonly AgentMessage[]): string[] {
+  return messages.map((message) => {
+    if (message.role === "compactionSummary") return `summary: ${message.summary}`;
+    const content = "content" in message ? message.content : [];
+    const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
+    const texts = blocks.map((block) => ("text" in block ? block.text : `(${block.type})`));
+    return `${message.role}: ${texts.join(" ")}`;
+  });
+}
+
+async function inputs(session: Session): Promise<string[]> {
+  return (await sessionTurns(session)).map(({ input }: SessionTurn) => input);
+}
+
+describe("prompts that were queued while Claude Code worked", () => {
+  const prompts = [
+    "Run the whole suite of the shop",
+    "Count the failures of the cart",
+    "Name the failures of the tax",
+    "Compare it with this picture",
+    "And with that other picture",
+    "Thank you for both of them",
+  ];
+
+  it("are messages of the user before the answers to them, each once", async () => {
+    const { messages } = await (await inPlace("queued-prompts")).context();
+    expect(said(messages)).toEqual([
+      "user: Run the whole suite of the shop",
+      "assistant: (toolCall)",
+      "toolResult: two failures",
+      "user: Count the failures of the cart",
+      "assistant: Both failures are in the cart.",
+      "user: Name the failures of the tax",
+      "assistant: The tax has no failures.",
+      "user: Compare it with this picture (image)",
+      "assistant: The picture shows the old cart.",
+      "user: And with that other picture",
+      "custom: (image)",
+      expect.stringContaining("custom: <task-notification>"),
+      "assistant: That one shows the new cart.",
+      "user: Thank you for both of them",
+      "assistant: You are welcome to more.",
+    ]);
+  });
+
+  it.each(prompts)("are found as messages of the user: %s", async (prompt) => {
+    expect(await found(kept("queued-prompts").root, prompt, "user")).toBe(1);
+  });
+
+  it("are turns, counted in a list and in statistics", async () => {
+    const { root, path } = kept("queued-prompts");
+    const session = await openSession(path, { access: "read" });
+    const turns = await inputs(session);
+    expect(turns).toEqual(prompts);
+    expect((await usageStatistics([root])).total.turns).toBe(turns.length);
+    const [first] = await listed(root);
+    expect(first?.summary.messageCount).toBe(13);
+  });
+
+  it("are left out when they were taken back", async () => {
+    expect(await found(kept("queued-prompts").root, "This one is taken back")).toBe(0);
+  });
+
+  it("are in an import", async () => {
+    const target = join(temporaryDirectory(), "import.jsonl");
+    await importSession(kept("queued-prompts").path, target);
+    const copy = await openSession(target);
+    expect(said((await copy.context()).messages)).toEqual(
+      said((await (await inPlace("queued-prompts")).context()).messages),
+    );
+  });
+});
+
+describe("texts that Claude Code writes for the user", () => {
+  const asked = [
+    "/watch the deployment of the shop",
+    "! git status",
+    "Explain the <cart-item> element of it",
+    "/compact and continue",
+  ];
+
+  it("are no prompts, and commands are prompts as they were typed", async () => {
+    const { root, path } = kept("injected-texts");
+    const session = await openSession(path, { access: "read" });
+    expect(await inputs(session)).toEqual(asked);
+    expect((await usageStatistics([root])).total.turns).toBe(asked.length);
+    const [first] = await listed(root);
+    expect(first?.summary.firstMessage).toBe("/watch the deployment of the shop");
+    expect((await session.summary).firstMessage).toBe("/watch the deployment of the shop");
+  });
+
+  it.each(asked)("are apart from what the user said, which is found: %s", async (prompt) => {
+    expect(await found(kept("injected-texts").root, prompt, "user")).toBe(1);
+  });
+
+  it("are no turns of an import either", async () => {
+    const target = join(temporaryDirectory(), "import.jsonl");
+    await importSession(kept("injected-texts").path, target);
+    expect(await inputs(await openSession(target))).toEqual(asked);
+  });
+
+  it.each(["npm test", "<cart-item>a</cart-item>", "<div> is not closed", "[Request] for you"])(
+    "are told from what a person wrote by its form: %s",
+    (text) => {
+      expect(typedText(text)).toBe(text);
+    },
+  );
+
+  it.each([
+    "<task-notification>done</task-notification>\n<system-reminder>go on</system-reminder>",
+    "[Request interrupted by user]",
+    "<local-command-stdout>Set model to opus</local-command-stdout>",
+    "<command-name>/clear</command-name>\n<command-message>clear</command-message>",
+  ])("are known by their form: %s", (text) => {
+    expect(typedText(text)).toBeUndefined();
+  });
+});
+
+describe("a compaction", () => {
+  it("keeps the messages that it lists, also when the next one is below them", async () => {
+    const session = await inPlace("preserved-messages");
+    const { messages, approximate } = await session.context();
+    expect(said(messages)).toEqual([
+      "summary: The tests of the cart are slow.",
+      "user: Which of them first?",
+      "assistant: The test of the total.",
+      "user: Make it faster.",
+      "assistant: It takes half the time.",
+    ]);
+    expect(approximate).toBe(true);
+    expect(await inputs(session)).toHaveLength(3);
+  });
+
+  it("cuts no history when its parent is below a copy, or is missing", async () => {
+    const session = await inPlace("second-compaction");
+    expect(await inputs(session)).toEqual([
+      "Rename the module of the tax.",
+      "Rename its tests, too.",
+      "Rename the page.",
+      "Commit it now, please.",
+    ]);
+    const second = await session.context({ at: thirdAnswer });
+    expect(said(second.messages)).toEqual([
+      "summary: Module and tests were renamed.",
+      "assistant: They are named vat, too.",
+      "user: Rename the page.",
+      "assistant: It is named vat as well.",
+    ]);
+    expect(said((await session.context()).messages)).toEqual([
+      "summary: All three were renamed.",
+      "user: Commit it now, please.",
+      "assistant: It is in one commit.",
+    ]);
+  });
+});
+
+describe("an answer that another model took over", () => {
+  it("has the model and the usage of its part with the most output", async () => {
+    const { root, path } = kept("model-fallback");
+    const { total, byModel } = await (await openSession(path, { access: "read" })).usage;
+    const sums = { requests: 2, input: 6, output: 350, cacheRead: 280, cacheWrite: 90 };
+    expect(total).toMatchObject(sums);
+    expect([...(byModel.get("anthropic")?.keys() ?? [])]).toEqual(["claude-sonnet-4-6"]);
+    expect((await usageStatistics([root])).total).toMatchObject(sums);
+    expect((await listed(root))[0]?.transcript?.tokens).toBe(total.totalTokens);
+  });
+
+  it("is one answer in the context, and in a turn", async () => {
+    const session = await inPlace("model-fallback");
+    const { messages } = await session.context();
+    expect(said(messages).at(-1)).toBe("assistant: Nine carts are open at the moment.");
+    expect(messages.at(-1)).toMatchObject({ model: "claude-sonnet-4-6" });
+    const [turn] = await sessionTurns(session);
+    expect(turn).toMatchObject({ model: "anthropic/claude-sonnet-4-6", tokens: 356 });
+  });
+});
+
+describe("tools that run beside the model", () => {
+  it("are calls with results, in one record or in several", async () => {
+    const { messages } = await (await inPlace("server-tools")).context();
+    expect(said(messages)).toEqual([
+      "user: Ask the advisor about the cart",
+      expect.stringMatching(/^assistant: .*\(toolCall\) I split it by its owner\.$/),
+      "toolResult: Split the cart by its owner",
+      "user: Search for the rates of tax",
+      "assistant: I search for them. (toolCall) The page of rates has them all.",
+      "toolResult: Rates of tax by country\nhttps://example.com/rates",
+    ]);
+    expect(messages.map((message) => "toolName" in message && message.toolName)).toEqual(
+      expect.arrayContaining(["advisor", "web_search"]),
+    );
+  });
+
+  it.each(["Split the cart by its owner", "Rates of tax by country"])(
+    "are found by their results: %s",
+    async (text) => {
+      expect(await found(kept("server-tools").root, text, "toolResult")).toBe(1);
+    },
+  );
+
+  it("add nothing to the usage of their answer", async () => {
+    const { total } = await (await inPlace("server-tools")).usage;
+    expect(total).toMatchObject({ requests: 2, input: 30, output: 70 });
+  });
+});
+
+describe("a session that Claude Code branched from another", () => {
+  it("is below that in a list, and what it copied counts once", async () => {
+    const { root } = kept("fork", "fork-origin");
+    const [group] = sessionGroups(await listed(root));
+    const places = group?.sessions.map(({ session, depth }) => [session.header.id, depth]);
+    expect(places).toEqual([
+      ["f1e1d007-0000-4000-8000-000000000001", 0],
+      ["f1e1d008-0000-4000-8000-000000000001", 1],
+    ]);
+    const sums = { requests: 2, input: 500, output: 50, turns: 2 };
+    expect((await usageStatistics([root])).total).toMatchObject(sums);
+  });
+
+  it.each(["a-fork.jsonl", "z-fork.jsonl"])(
+    "has prompts that count once beside %s",
+    async (name) => {
+      const { root, path } = kept("fork");
+      const { turns } = (await usageStatistics([root])).total;
+      await forkSession(path, { target: join(root, name) });
+      expect((await usageStatistics([root])).total.turns).toBe(turns);
+    },
+  );
+
+  it("counts what it copied once, also with another time", async () => {
+    const { root, path } = kept("fork", "fork-origin");
+    const copied = readFileSync(path, "utf8").replaceAll("T09:00:", "T11:30:");
+    writeFileSync(path, copied);
+    const sums = { requests: 2, input: 500, output: 50, turns: 2 };
+    expect((await usageStatistics([root])).total).toMatchObject(sums);
+  });
+});
