@@ -51,6 +51,7 @@ describeAgent({
       "queued-prompts",
       "injected-texts",
       "preserved-messages",
+      "partial-compaction",
       "second-compaction",
       "model-fallback",
       "server-tools",

@@ -183,6 +183,23 @@ describe("a compaction", () => {
     expect(await inputs(session)).toHaveLength(3);
   });
 
+  it("keeps nothing between the messages that it lists, but in the history", async () => {
+    const session = await inPlace("partial-compaction");
+    const expected = [
+      "summary: Both pages were drawn.",
+      "user: List the pages of the shop.",
+      "assistant: Cart, tax and imprint.",
+      "assistant: The imprint is one column.",
+      "user: Now draw the page of the tax.",
+      "assistant: It has two columns.",
+    ];
+    expect(said((await session.context()).messages)).toEqual(expected);
+    expect(await inputs(session)).toHaveLength(4);
+    const target = join(temporaryDirectory(), "import.jsonl");
+    await importSession(kept("partial-compaction").path, target);
+    expect(said((await (await openSession(target)).context()).messages)).toEqual(expected);
+  });
+
   it("cuts no history when its parent is below a copy, or is missing", async () => {
     const session = await inPlace("second-compaction");
     expect(await inputs(session)).toEqual([

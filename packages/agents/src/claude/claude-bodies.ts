@@ -33,6 +33,10 @@ export function claudeEntry(
   if (id !== uuid && !id.startsWith(`${uuid}#`)) return undefined;
   const links = { id, parentId, timestamp };
   if (id === `${uuid}#task`) return { type: "reset_boundary", ...links };
+  if (id.startsWith(`${uuid}${cutMark}`)) {
+    const targetId = id.slice(uuid.length + cutMark.length);
+    return { type: "context_edit", ...links, targetId, replacement: null };
+  }
   switch (stringAt(record, "type")) {
     case "assistant":
       return answerEntry(record, place, links, replacedBy);
@@ -58,6 +62,9 @@ export function hasImage(record: JsonObject): boolean {
 }
 
 const nothing = { content: undefined, isMeta: false, isInjected: false };
+
+/** Between the ids of a boundary and of an entry that its compaction does not keep. */
+export const cutMark = "#cut:";
 
 interface Links {
   readonly id: string;

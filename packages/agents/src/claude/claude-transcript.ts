@@ -15,7 +15,7 @@ import {
   savedText,
   wholeNumber,
 } from "@branchlog/core/rows";
-import { claudeEntry, hasImage, preservedIds, spokenParts } from "./claude-bodies.ts";
+import { claudeEntry, cutMark, hasImage, preservedIds, spokenParts } from "./claude-bodies.ts";
 import {
   answerParts,
   assistantParts,
@@ -54,6 +54,13 @@ function newChain(answerId: string | undefined, id: string): AnswerChain {
   return { answerId, tailId: id, openCalls: new Set(), parts: [], model: undefined, output: 0 };
 }
 
+interface Compaction {
+  readonly preserved: ReadonlySet<string>;
+  /** Whether all that is kept is listed. */
+  readonly isList: boolean;
+  readonly summaryId?: string;
+}
+
 export class ClaudeTranscript implements Transcript {
   header: SessionHeader | undefined;
   isSubagent = false;
@@ -74,9 +81,9 @@ export class ClaudeTranscript implements Transcript {
   /** Records that were repeated since the last message. */
   readonly #copied = new Set<string>();
   /** What the last compaction keeps, and its entry once that is there. */
-  #compaction: { readonly preserved: ReadonlySet<string>; readonly summaryId?: string } = {
-    preserved: new Set(),
-  };
+  #compaction: Compaction = { preserved: new Set(), isList: false };
+  /** Messages of the session since its last compaction, and those that it kept. */
+  #shown: string[] = [];
   readonly #queued = new QueuedPrompts();
   readonly #titles: { user?: string | undefined; model?: string | undefined } = {};
   readonly #summaries: { readonly leafId: string; readonly name: string }[] = [];
@@ -135,7 +142,10 @@ export class ClaudeTranscript implements Transcript {
     const rows = this.#rowsOf(record, type, id, uuid);
     if (!isNote(record, type)) this.#copied.clear();
     if (record["isSidechain"] === true) this.#sideTail = id;
-    else this.#mainTail = id;
+    else {
+      this.#mainTail = id;
+      for (const row of rows) if (row.type.endsWith("message")) this.#shown.push(row.id);
+    }
     return isLeft ? rows.map(asImage) : rows;
   }
 
@@ -162,7 +172,9 @@ export class ClaudeTranscript implements Transcript {
       replaced: [...this.#replaced],
       copied: [...this.#copied],
       preserved: [...this.#compaction.preserved],
+      isList: this.#compaction.isList,
       summaryId: this.#compaction.summaryId,
+      shown: this.#shown,
       titles: this.#titles,
       summaries: this.#summaries.map(({ leafId, name }) => [leafId, name]),
     };
@@ -193,7 +205,9 @@ export class ClaudeTranscript implements Transcript {
     for (const id of saved.list("copied", Infinity, savedText)) this.#copied.add(id);
     const summaryId = saved.optionalText("summaryId");
     const preserved = new Set(saved.list("preserved", Infinity, savedText));
-    this.#compaction = { preserved, ...(summaryId === undefined ? {} : { summaryId }) };
+    const isList = saved.flag("isList");
+    this.#compaction = { preserved, isList, ...(summaryId === undefined ? {} : { summaryId }) };
+    this.#shown = saved.list("shown", Infinity, savedText);
     const titles = saved.fields("titles");
     this.#titles.user = titles.optionalText("user");
     this.#titles.model = titles.optionalText("model");
@@ -203,7 +217,7 @@ export class ClaudeTranscript implements Transcript {
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
-    return claudeEntry(record, place, this.#replaced.get(place.id.replace(/#.*$/s, "")));
+    return claudeEntry(record, place, this.#replaced.get(baseOf(place.id)));
   }
 
   #knows(id: string): boolean {
@@ -264,7 +278,14 @@ export class ClaudeTranscript implements Transcript {
       const parentId = named ?? this.#before(record);
       return [{ id, parentId, type: "compaction", timeMs }];
     }
-    return [{ id, parentId: named, type: "custom", customType: `claude.${type}`, timeMs }];
+    const rows: TranscriptRow[] = [];
+    let parentId = named;
+    for (const cut of isCompactBoundary(record) ? this.#takeCut() : []) {
+      const editId = `${id}${cutMark}${cut}`;
+      rows.push({ id: editId, parentId, type: "context_edit", timeMs });
+      parentId = editId;
+    }
+    return [...rows, { id, parentId, type: "custom", customType: `claude.${type}`, timeMs }];
   }
 
   #answerRows(record: JsonObject, id: string, named: string | null): readonly TranscriptRow[] {
@@ -372,6 +393,17 @@ export class ClaudeTranscript implements Transcript {
     return isAround ? summaryId : parent;
   }
 
+  /** Messages between those that a compaction lists, which it does not keep. */
+  #takeCut(): readonly string[] {
+    const { preserved } = this.#compaction;
+    const kept = new Set([...preserved].map((id) => this.#standsFor.get(id) ?? id));
+    const isKept = (id: string): boolean => kept.has(baseOf(id)) || id.startsWith("line:");
+    const first = this.#shown.findIndex((id) => kept.has(baseOf(id)));
+    const shown = first === -1 || !this.#compaction.isList ? [] : this.#shown.slice(first);
+    this.#shown = shown.filter((id) => isKept(id));
+    return shown.filter((id) => !isKept(id));
+  }
+
   /** What a compaction keeps is behind its summary, and so is what follows one of those. */
   #readCompaction(record: JsonObject): void {
     const id = stringAt(record, "uuid");
@@ -379,7 +411,8 @@ export class ClaudeTranscript implements Transcript {
       const preserved = new Set(preservedIds(objectAt(record, "compactMetadata")));
       const last = stringAt(record, "logicalParentUuid");
       if (preserved.size > 0 && last !== undefined) preserved.add(last);
-      this.#compaction = { preserved };
+      const isList = objectAt(objectAt(record, "compactMetadata"), "preservedMessages");
+      this.#compaction = { preserved, isList: isList !== undefined };
     } else if (record["isCompactSummary"] === true && id !== undefined) {
       this.#compaction = { ...this.#compaction, summaryId: id };
     }
@@ -449,6 +482,11 @@ function kindOfPart({ kind }: UserPart): Pick<TranscriptRow, "type" | "role" | "
   if (kind === "typed") return { type: "message", role: "user" };
   if (kind === "result") return { type: "message", role: "toolResult" };
   return { type: "custom_message", customType: `claude.${kind}` };
+}
+
+/** The id of a record, of that of one of its entries. */
+function baseOf(id: string): string {
+  return id.replace(/#.*$/s, "");
 }
 
 /** Whether neither the user nor the model says it. */
