@@ -31,7 +31,6 @@ export const toy: Agent = {
     presumed: { says: "" },
     firstKeys: ["talk", "key"],
     read: (_fileName, isEntry) => new ToyTranscript(isEntry),
-    repeatsCwd: false,
     subagentNames: { pattern: /^helper-/, place: "beside" },
     identity: () => undefined,
   },

@@ -27,7 +27,6 @@ export const claude: Agent = {
     presumed: { uuid: "" },
     firstKeys: ["parentUuid", "type", "uuid", "sessionId"],
     read: (fileName, isEntry) => new ClaudeTranscript(fileName, isEntry),
-    repeatsCwd: false,
     // Below the directory of their session since 2026, and beside it before.
     subagentNames: { pattern: /^agent-.*\.jsonl$/, place: "beside" },
     // What a session asks a sub-agent in its own file is below the place of that task.

@@ -26,7 +26,6 @@ export const codex: Agent = {
     presumed: { payload: {} },
     firstKeys: ["timestamp", "type"],
     read: (fileName) => new CodexTranscript(fileName),
-    repeatsCwd: false,
     subagentNames: { pattern: /^rollout-/, place: "anywhere" },
     identity,
     indexedName,

@@ -80,8 +80,6 @@ export interface TranscriptFormat extends SessionOwner {
    * @param isEntry Whether the index has an entry of that id.
    */
   read(fileName: string, isEntry: (id: string) => boolean): Transcript;
-  /** Whether no record changes when its session moves; else the first with a directory does. */
-  readonly repeatsCwd: boolean;
   /** Which files may be those of sub-agents of a session, by their names. */
   readonly subagentNames: { readonly pattern: RegExp; readonly place: "beside" | "anywhere" };
   /** Whether a message of the user was asked by a person; undefined: each was. */

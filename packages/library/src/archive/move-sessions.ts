@@ -204,12 +204,11 @@ function newCwd({ header }: ListedSession, from: string, to: string): string | u
 }
 
 function movesOf(session: ListedSession, cwd: string): Move[] {
-  const { path, header, transcript } = session;
+  const { path, header } = session;
   const directory = dirname(path);
   const directoryTo = join(dirname(directory), nameOfNew(session, basename(directory), cwd));
   const to = join(directoryTo, basename(path));
-  const repeatsCwd = agentNamed(transcript?.of ?? "")?.transcripts?.repeatsCwd === true;
-  const changed = repeatsCwd ? undefined : changedHeader(path, header.cwd, cwd);
+  const changed = changedHeader(path, header.cwd, cwd);
   if (changed === undefined && to === path) return [];
   const main: Move = {
     kind: "moved",
