@@ -33,7 +33,7 @@ export { errorCodeOf, isSameFile } from "./platform/ports.ts";
 export { descriptorPoolOf } from "./platform/descriptor-pool.ts";
 export { LogFile } from "./platform/log-file.ts";
 export { removeAbandonedTickets } from "./platform/lock-queue.ts";
-export { isLiveProcess } from "./platform/process-name.ts";
+export { isLiveProcess, ownProcessName, processState } from "./platform/process-name.ts";
 export { nodeFileSystem } from "./platform/node-file-system.ts";
 export type { FileStat, HeldLock } from "./platform/ports.ts";
 export { hashedName, keptPaths, sidecarPath, isOwnDirectory } from "./platform/sidecar.ts";

@@ -1,5 +1,7 @@
 /** What is done with a file that a killed process had set aside. */
-import { readFileSync, renameSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { nodeFileSystem } from "@branchlog/core/files";
@@ -45,11 +47,43 @@ describe("a file that is aside", () => {
 
   it("stays while its name is another file's, and belongs to no list", async () => {
     const { dataDir, pi } = keptPlace();
-    const aside = `${pi}.01973400-0000-7000-8000-000000000009.branchlog-aside`;
+    const aside = `${pi}.1.01973400-0000-7000-8000-000000000009.branchlog-aside`;
     renameSync(pi, aside);
     const bytes = readFileSync(aside);
     write(pi, "another\n");
     await archiveSessions([dirname(pi)], { dataDir });
     expect([readFileSync(aside), readFileSync(pi, "utf8")]).toEqual([bytes, "another\n"]);
   });
+
+  it("is left alone while the process runs that set it aside, and comes back after it", async () => {
+    const { dataDir, pi } = keptPlace();
+    const bytes = readFileSync(pi);
+    const { name, end } = await runningProcess();
+    const aside = `${pi}.${name}.01973400-0000-7000-8000-000000000009.branchlog-aside`;
+    renameSync(pi, aside);
+    await archiveSessions([dirname(pi)], { dataDir });
+    expect([existsSync(pi), readFileSync(aside)]).toEqual([false, bytes]);
+    await end();
+    await archiveSessions([join(dirname(pi), "none.jsonl")], { dataDir }).catch(() => undefined);
+    expect([readFileSync(pi), existsSync(aside)]).toEqual([bytes, false]);
+  });
 });
+
+/** Another one, and how it is called. */
+async function runningProcess(): Promise<{
+  readonly name: string;
+  readonly end: () => Promise<unknown>;
+}> {
+  const files = new URL("../../../packages/core/dist/files.js", import.meta.url).href;
+  const code = `const { ownProcessName } = await import("${files}");
+    process.stdout.write(ownProcessName());
+    process.stdin.resume();`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", code]);
+  const ended = once(child, "exit");
+  const given: readonly unknown[] = await once(child.stdout, "data");
+  const end = (): Promise<unknown> => {
+    child.stdin.end();
+    return ended;
+  };
+  return { name: String(given[0]), end };
+}

@@ -1,6 +1,7 @@
 /**
- * Gives files their names back that a process had set aside when it was killed. Every command that
- * removes files or brings them back does so first; what only reads does not.
+ * Gives files their names back that a process had set aside when it was killed, and leaves alone
+ * what one that runs is at work on. Every command that removes files or brings them back does so
+ * first; what only reads does not.
  */
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -9,7 +10,7 @@ import { filesOpenElsewhere, identityOf, statOf } from "./file-state.ts";
 import type { Archive } from "./archive-directory.ts";
 import type { FileChange } from "./operation.ts";
 import { hashOfFile } from "./restore-file.ts";
-import { FilesAside, asideEnding, giveName } from "./set-aside.ts";
+import { FilesAside, abandonedName, asideEnding, giveName } from "./set-aside.ts";
 
 export interface AsideFacts {
   /** What has the name of the file: nothing, the file itself, or another file. */
@@ -55,8 +56,6 @@ function pathOf(change: FileChange): string {
   return change.kind === "moved" ? change.from : change.path;
 }
 
-const asideForm = /^(.+)\.[\da-f-]{36}\.branchlog-aside$/;
-
 function namesAside(directory: string): readonly string[] {
   try {
     return readdirSync(directory).filter((name) => name.endsWith(asideEnding));
@@ -67,7 +66,7 @@ function namesAside(directory: string): readonly string[] {
 
 /** A name that was too long is found again among those that are known. */
 function pathOfAside(aside: string, known: Iterable<string>): string | undefined {
-  const [, stem] = asideForm.exec(basename(aside)) ?? [];
+  const stem = abandonedName(aside);
   if (stem === undefined) return undefined;
   if (!stem.startsWith(".branchlog-")) return join(dirname(aside), stem);
   for (const path of known) {

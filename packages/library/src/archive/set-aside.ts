@@ -5,6 +5,7 @@
  * replaced. One that had the file open before is seen by `filesOpenElsewhere`, or by the bytes that
  * it wrote before the last comparison.
  */
+import { basename } from "node:path";
 import { BranchlogError } from "@branchlog/core";
 import type { FileSystem, Ports } from "@branchlog/core/types";
 import {
@@ -12,6 +13,8 @@ import {
   isLinkUnsupported,
   isSameFile,
   logExists,
+  ownProcessName,
+  processState,
   sidecarPath,
 } from "@branchlog/core/files";
 import type { FileStat } from "@branchlog/core/files";
@@ -27,6 +30,25 @@ import { hashOfFile } from "./restore-file.ts";
 
 /** No agent lists a file of this name, and no program opens it. */
 export const asideEnding = ".branchlog-aside";
+
+/** `<file>.<process>.<uuid>.branchlog-aside`. */
+const asideForm =
+  /^(.+)\.([1-9]\d{0,9}(?:\.\d{1,20}\.[\da-f]{32})?)\.[\da-f-]{36}\.branchlog-aside$/;
+
+/** Those that this process has set aside, and not ended. */
+const ownAside = new Set<string>();
+
+function asidePath(path: string, id: string): string {
+  return sidecarPath(path, `.${ownProcessName()}.${id}${asideEnding}`);
+}
+
+/** The name of the file, or its hash. Undefined: a process that still runs is at work on it. */
+export function abandonedName(aside: string): string | undefined {
+  const [, name, by = ""] = asideForm.exec(basename(aside)) ?? [];
+  const isOwn = by === ownProcessName();
+  const isInUse = isOwn ? ownAside.has(aside) : processState(by) === "running";
+  return isInUse ? undefined : name;
+}
 
 export interface KnownFile {
   readonly path: string;
@@ -54,7 +76,8 @@ export class FilesAside {
   constructor({ fs, ids }: Ports, files: readonly KnownFile[]) {
     this.#fs = fs;
     for (const file of files) {
-      const aside = file.aside ?? sidecarPath(file.path, `.${ids.sessionId()}${asideEnding}`);
+      const aside = file.aside ?? asidePath(file.path, ids.sessionId());
+      ownAside.add(aside);
       // Before the call: one that failed may have had its effect.
       this.#files.push({ ...file, aside });
       if (file.aside !== undefined) continue;
@@ -98,6 +121,7 @@ export class FilesAside {
         throw changedMeanwhile(file.path);
       }
       this.#unlink(file);
+      ownAside.delete(file.aside);
       this.#files.shift();
       this.removed.push(file.path);
     }
@@ -108,7 +132,7 @@ export class FilesAside {
     const [file] = this.#files;
     if (file === undefined) return;
     giveName(this.#fs, file.aside, path);
-    this.#files = [];
+    this.#end();
   }
 
   /**
@@ -126,8 +150,13 @@ export class FilesAside {
         result = isTaken ? leftAside(path, aside, error) : notPutBack(path, aside, cause);
       }
     }
-    this.#files = [];
+    this.#end();
     return result;
+  }
+
+  #end(): void {
+    for (const { aside } of this.#files) ownAside.delete(aside);
+    this.#files = [];
   }
 
   /** By another process, or since the rename had no effect. */
