@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { displayWidth } from "../../packages/cli/src/text/display-width.ts";
+import { registeredAgents } from "@branchlog/core/rows";
+import { agentNames, foreignAgentNames } from "../../packages/cli/src/session-filter.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 
 let root = "";
@@ -27,6 +29,14 @@ describe("list", () => {
     expect((await shown()).toSorted()).toEqual(["claude", "claude", "codex", "pi"]);
     expect(await shown("--agent", "codex")).toEqual(["codex"]);
     expect((await shown("--agent", "pi,codex")).toSorted()).toEqual(["codex", "pi"]);
+  });
+
+  it("knows every agent that is registered by its name", () => {
+    expect(registeredAgents().map(({ name }) => name)).toEqual(agentNames);
+    const foreign = registeredAgents().filter(
+      ({ transcripts, documents }) => transcripts ?? documents,
+    );
+    expect(foreign.map(({ name }) => name)).toEqual(foreignAgentNames);
   });
 
   it("gives titles the room that hidden ids would take", async () => {
