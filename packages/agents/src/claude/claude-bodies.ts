@@ -1,7 +1,7 @@
 /** Maps records of Claude Code's transcripts to entries, bodies included. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { answerKey, continuedKey } from "@branchlog/core/rows";
-import { countAt, isObject, objectAt, stringAt, withoutKeys } from "@branchlog/core/rows";
+import { countAt, objectAt, stringAt, withoutKeys } from "@branchlog/core/rows";
 import {
   answerParts,
   assistantParts,
@@ -12,8 +12,9 @@ import {
   syntheticModel,
   userParts,
 } from "./claude-content.ts";
-import type { AnswerPart, UserParts } from "./claude-content.ts";
+import type { AnswerPart } from "./claude-content.ts";
 import { userSpeech } from "./claude-prompts.ts";
+import type { UserSpeech } from "./claude-prompts.ts";
 import { promptText } from "./queued-prompts.ts";
 import { noUsage, usageOfBoth, withPart } from "@branchlog/core/rows";
 import type { AnswerUsage, TranscriptPlace, UserContent } from "@branchlog/core/rows";
@@ -40,28 +41,18 @@ export function claudeEntry(
   switch (stringAt(record, "type")) {
     case "assistant":
       return answerEntry(record, place, links, replacedBy);
-    default:
-      if (userSpeech(record) !== undefined) return userEntry(record, place, links);
+    default: {
+      const speech = userSpeech(record);
+      if (speech !== undefined) return userEntry(record, speech, place, links);
       return {
         type: "custom",
         customType: `claude.${stringAt(record, "type")}`,
         data: withoutKeys(record, envelopeKeys),
         ...links,
       };
+    }
   }
 }
-
-export function spokenParts(record: JsonObject): UserParts {
-  return userParts(userSpeech(record) ?? nothing);
-}
-
-export function hasImage(record: JsonObject): boolean {
-  const content = userSpeech(record)?.content;
-  const blocks = Array.isArray(content) ? content : [];
-  return blocks.some((block) => isObject(block) && block["type"] === "image");
-}
-
-const nothing = { content: undefined, isMeta: false, isInjected: false };
 
 /** Between the ids of a boundary and of an entry that its compaction does not keep. */
 export const cutMark = "#cut:";
@@ -74,13 +65,14 @@ interface Links {
 
 function userEntry(
   record: JsonObject,
+  speech: UserSpeech,
   place: TranscriptPlace,
   links: Links,
 ): JsonObject | undefined {
   const message = objectAt(record, "message");
   if (record["isCompactSummary"] === true)
     return compactionOf(claudeText(message?.["content"]), place, links);
-  const { parts, rest } = spokenParts(record);
+  const { parts, rest } = userParts(speech);
   const [, number] = /#(\d+)$/.exec(links.id) ?? [];
   const part = parts[number === undefined ? parts.length - 1 : Number(number)];
   if (part === undefined) {
@@ -124,10 +116,11 @@ function imagesLeft(
   place: TranscriptPlace,
 ): readonly UserContent[] | undefined {
   if (stringAt(record, "type") !== "attachment" || typeof content === "string") return undefined;
-  const text = promptText(record);
+  const text = promptText(userSpeech(record));
   for (const above of place.above()) {
     if (stringAt(above, "type") !== "queue-operation") return undefined;
-    if (promptText(above) === text) return content.filter(({ type }) => type !== "text");
+    if (promptText(userSpeech(above)) === text)
+      return content.filter(({ type }) => type !== "text");
   }
   return undefined;
 }
@@ -179,7 +172,7 @@ function answerEntry(
   links: Links,
   replacedBy: string | undefined,
 ): JsonObject | undefined {
-  const parts = answerParts(objectAt(record, "message"));
+  const { parts } = answerParts(objectAt(record, "message"));
   const [, number] = /#(\d+)$/.exec(links.id) ?? [];
   const part = parts[number === undefined ? parts.length - 1 : Number(number)];
   if (part === undefined) return undefined;

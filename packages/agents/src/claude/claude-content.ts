@@ -50,18 +50,30 @@ export type AnswerPart =
   | { readonly kind: "answer"; readonly content: readonly AssistantContent[] }
   | ({ readonly kind: "result"; readonly details: JsonValue } & ToolOutput);
 
+export interface AnswerParts {
+  readonly parts: readonly AnswerPart[];
+  readonly rest: readonly JsonValue[];
+}
+
 /** Results of tools that ran beside the model, and what it said between them, perhaps nothing. */
-export function answerParts(message: JsonObject | undefined): readonly AnswerPart[] {
+export function answerParts(message: JsonObject | undefined): AnswerParts {
   const content = message?.["content"];
+  const blocks = Array.isArray(content) ? content : [];
+  const results = blocks.map((block) => (isObject(block) ? serverResult(block) : undefined));
+  if (results.every((result) => result === undefined)) {
+    const { content: said, rest } = assistantParts(message);
+    return { parts: [{ kind: "answer", content: said }], rest };
+  }
   const parts: AnswerPart[] = [];
+  const rest: JsonValue[] = [];
   let said: JsonValue[] = [];
   const answer = (): AnswerPart => {
-    return { kind: "answer", content: assistantParts({ content: said }).content };
+    const mapped = assistantParts({ content: said });
+    rest.push(...mapped.rest);
+    return { kind: "answer", content: mapped.content };
   };
-  if (!Array.isArray(content))
-    return [{ kind: "answer", content: assistantParts(message).content }];
-  for (const block of content) {
-    const result = isObject(block) ? serverResult(block) : undefined;
+  for (const [at, block] of blocks.entries()) {
+    const result = results[at];
     if (result === undefined) {
       said.push(block);
       continue;
@@ -70,7 +82,7 @@ export function answerParts(message: JsonObject | undefined): readonly AnswerPar
     said = [];
     parts.push(result);
   }
-  return [...parts, answer()];
+  return { parts: [...parts, answer()], rest };
 }
 
 function serverResult(block: JsonObject): AnswerPart | undefined {

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { normalizeName } from "@branchlog/core/entries";
-import { objectAt, stringAt } from "@branchlog/core/rows";
+import { countAt, objectAt, stringAt } from "@branchlog/core/rows";
 import { answerKey } from "@branchlog/core/rows";
 import type { SessionHeader } from "@branchlog/core";
 import {
@@ -15,17 +15,11 @@ import {
   savedText,
   wholeNumber,
 } from "@branchlog/core/rows";
-import { claudeEntry, cutMark, hasImage, preservedIds, spokenParts } from "./claude-bodies.ts";
-import {
-  answerParts,
-  assistantParts,
-  claudeText,
-  claudeUsage,
-  taskDigest,
-} from "./claude-content.ts";
-import type { UserPart } from "./claude-content.ts";
+import { claudeEntry, cutMark, preservedIds } from "./claude-bodies.ts";
+import { answerParts, claudeText, taskDigest, userParts } from "./claude-content.ts";
+import type { AnswerPart, UserPart } from "./claude-content.ts";
 import { userSpeech } from "./claude-prompts.ts";
-import { QueuedPrompts } from "./queued-prompts.ts";
+import { QueuedPrompts, promptText } from "./queued-prompts.ts";
 import { currentVersion } from "@branchlog/core/rows";
 import { RecentMap } from "./recent-map.ts";
 import { savedHeader, timeText } from "@branchlog/core/rows";
@@ -35,6 +29,8 @@ import type { Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core
 /** Bounds the answers that wait for results, and the tasks that wait for sub-agents. */
 const recentMax = 512;
 const summariesMax = 1_000;
+/** Messages before a compaction among which it can cut. */
+const shownMax = 2_048;
 
 /** Records outside of the conversation: their children get their parent. */
 const passedTypes: ReadonlySet<string> = new Set(["progress"]);
@@ -43,7 +39,7 @@ const passedTypes: ReadonlySet<string> = new Set(["progress"]);
 interface AnswerChain {
   readonly answerId: string | undefined;
   tailId: string;
-  readonly openCalls: Set<string>;
+  openCalls: readonly string[];
   /** Those with its usage, by the model with the most output. */
   readonly parts: string[];
   model: string | undefined;
@@ -51,7 +47,7 @@ interface AnswerChain {
 }
 
 function newChain(answerId: string | undefined, id: string): AnswerChain {
-  return { answerId, tailId: id, openCalls: new Set(), parts: [], model: undefined, output: 0 };
+  return { answerId, tailId: id, openCalls: [], parts: [], model: undefined, output: 0 };
 }
 
 interface Compaction {
@@ -123,30 +119,40 @@ export class ClaudeTranscript implements Transcript {
     }
     const type = stringAt(record, "type") ?? "";
     this.#readCompaction(record);
-    const isSpoken = type === "assistant" || userSpeech(record) !== undefined;
-    if (uuid === undefined && !isSpoken) {
+    const said = saidIn(record, type);
+    if (uuid === undefined && said === undefined) {
       this.#readTitle(record, type);
       return [];
     }
     const id = uuid ?? `line:${line}`;
-    if (passedTypes.has(type) || (isSpoken && saysNothing(record, type))) {
-      this.#standsFor.set(id, this.#parentOf(record, uuid));
+    if (passedTypes.has(type) || said?.isEmpty === true) {
+      this.#standsFor.set(id, this.#parentOf(record, uuid, said));
       return [];
     }
-    const saidBy = record["isSidechain"] === true ? undefined : this.#queued.take(record, id);
-    const isLeft = saidBy !== undefined && hasImage(record);
+    const saidBy = this.#queuedAs(record, said, id);
+    const isLeft = saidBy !== undefined && said?.kind === "speech" && said.hasImage;
     if (saidBy !== undefined && !isLeft) {
       this.#standsFor.set(id, saidBy);
       return [];
     }
-    const rows = this.#rowsOf(record, type, id, uuid);
-    if (!isNote(record, type)) this.#copied.clear();
+    const rows = this.#rowsOf(record, said, id, uuid);
+    // To clear a set allocates, even if it is empty.
+    if (this.#copied.size > 0 && !isNote(said)) this.#copied.clear();
     if (record["isSidechain"] === true) this.#sideTail = id;
     else {
       this.#mainTail = id;
       for (const row of rows) if (row.type.endsWith("message")) this.#shown.push(row.id);
+      if (this.#shown.length > 2 * shownMax) this.#shown = this.#shown.slice(-shownMax);
     }
     return isLeft ? rows.map(asImage) : rows;
+  }
+
+  /** The entry of the queue that says it already. */
+  #queuedAs(record: JsonObject, said: Said | undefined, id: string): string | undefined {
+    if (record["isSidechain"] === true || said === undefined) return undefined;
+    if (said.kind === "speech") return this.#queued.take(said.text, id, isUnqueued(record));
+    this.#queued.answer();
+    return undefined;
   }
 
   save(): object {
@@ -162,7 +168,7 @@ export class ClaudeTranscript implements Transcript {
       isSubagent: this.isSubagent,
       standsFor: [...this.#standsFor],
       chainNumbers: halves.map((half) => half.map(([id, chain]) => [id, numberOf(chain)])),
-      chains: [...numbers.keys()].map((chain) => ({ ...chain, openCalls: [...chain.openCalls] })),
+      chains: [...numbers.keys()],
       tasks: this.#tasks.save(),
       mainTail: this.#mainTail,
       sideTail: this.#sideTail,
@@ -262,17 +268,17 @@ export class ClaudeTranscript implements Transcript {
 
   #rowsOf(
     record: JsonObject,
-    type: string,
+    said: Said | undefined,
     id: string,
     uuid: string | undefined,
   ): readonly TranscriptRow[] {
     const timeMs = this.#timeMs;
-    const named = this.#placeOf(record, uuid, id);
-    if (type === "assistant") return this.#answerRows(record, id, named);
+    const type = stringAt(record, "type") ?? "";
+    const named = this.#placeOf(record, said, uuid, id);
+    if (said?.kind === "answer") return this.#answerRows(record, said.parts, id, named);
     const isSummary = type === "user" && record["isCompactSummary"] === true;
-    if (type === "user" && !isSummary) return this.#userRows(record, id, named);
-    this.#follow(named, id);
-    if (!isSummary && userSpeech(record) !== undefined) return this.#userRows(record, id, named);
+    if (type !== "user" || isSummary) this.#follow(named, id);
+    if (said !== undefined && !isSummary) return this.#userRows(record, said.parts, id, named);
     // Without a boundary, a summary replaces the conversation before it.
     if (isSummary) {
       const parentId = named ?? this.#before(record);
@@ -288,7 +294,12 @@ export class ClaudeTranscript implements Transcript {
     return [...rows, { id, parentId, type: "custom", customType: `claude.${type}`, timeMs }];
   }
 
-  #answerRows(record: JsonObject, id: string, named: string | null): readonly TranscriptRow[] {
+  #answerRows(
+    record: JsonObject,
+    parts: readonly AnswerPart[],
+    id: string,
+    named: string | null,
+  ): readonly TranscriptRow[] {
     const message = objectAt(record, "message");
     const answerId = stringAt(message, "id");
     const before = named === null ? undefined : this.#chains.get(named);
@@ -298,17 +309,19 @@ export class ClaudeTranscript implements Transcript {
     const start = this.#startAt(record, id, isContinued ? before.tailId : named);
     chain.tailId = id;
     this.#chains.set(id, chain);
-    for (const block of assistantParts(message).content) {
-      if (block.type !== "toolCall") continue;
-      chain.openCalls.add(block.id);
-      const task = block.arguments["prompt"];
-      if (typeof task === "string") this.#tasks.set(taskDigest(task), id);
+    for (const part of parts) {
+      for (const block of part.kind === "answer" ? part.content : []) {
+        if (block.type !== "toolCall") continue;
+        chain.openCalls = [...chain.openCalls, block.id];
+        const task = block.arguments["prompt"];
+        if (typeof task === "string") this.#tasks.set(taskDigest(task), id);
+      }
     }
     const timeMs = this.#timeMs;
     const rows: TranscriptRow[] = [...start.rows];
     let { parentId } = start;
     let continued = isContinued;
-    for (const [at, { kind }] of answerParts(message).slice(0, -1).entries()) {
+    for (const [at, { kind }] of parts.slice(0, -1).entries()) {
       const partId = `${id}#${at}`;
       const isResult = kind === "result";
       const role = isResult ? "toolResult" : "assistant";
@@ -324,7 +337,7 @@ export class ClaudeTranscript implements Transcript {
   /** If another model takes over an answer, its earlier parts have no usage of their own. */
   #spend(chain: AnswerChain, message: JsonObject | undefined, id: string): void {
     const model = stringAt(message, "model");
-    const { output } = claudeUsage(message);
+    const output = countAt(objectAt(message, "usage"), "output_tokens");
     if (chain.parts.length > 0 && model !== chain.model) {
       if (output <= chain.output) return;
       for (const part of chain.parts) this.#replaced.set(part, model ?? "");
@@ -335,13 +348,17 @@ export class ClaudeTranscript implements Transcript {
   }
 
   /** Results of concurrent calls are siblings in the file; here they form a chain. */
-  #userRows(record: JsonObject, id: string, named: string | null): readonly TranscriptRow[] {
+  #userRows(
+    record: JsonObject,
+    parts: readonly UserPart[],
+    id: string,
+    named: string | null,
+  ): readonly TranscriptRow[] {
     const timeMs = this.#timeMs;
-    const { parts } = spokenParts(record);
     const chain = named === null ? undefined : this.#chains.get(named);
     const calls = parts.flatMap((part) => (part.kind === "result" ? [part.callId] : []));
-    const isResult = chain !== undefined && calls.some((call) => chain.openCalls.has(call));
-    if (isResult) for (const call of calls) chain.openCalls.delete(call);
+    const isResult = chain !== undefined && calls.some((call) => chain.openCalls.includes(call));
+    if (isResult) chain.openCalls = chain.openCalls.filter((call) => !calls.includes(call));
     const start = this.#startAt(record, id, isResult ? chain.tailId : named);
     const rows: TranscriptRow[] = [...start.rows];
     let { parentId } = start;
@@ -376,7 +393,7 @@ export class ClaudeTranscript implements Transcript {
    * of an earlier record, and boundaries below one that is missing, are behind the last entry: at
    * their parent, the conversation between would be lost.
    */
-  #parentOf(record: JsonObject, uuid: string | undefined): string | null {
+  #parentOf(record: JsonObject, uuid: string | undefined, said: Said | undefined): string | null {
     const isBoundary = isCompactBoundary(record);
     const logical = isBoundary ? stringAt(record, "logicalParentUuid") : undefined;
     const named = logical ?? stringAt(record, "parentUuid");
@@ -384,7 +401,7 @@ export class ClaudeTranscript implements Transcript {
       return uuid === undefined || isBoundary ? this.#before(record) : null;
     }
     const isAstray = isBoundary && !this.#knows(named);
-    const isOfCopy = this.#copied.has(named) && isNote(record, stringAt(record, "type") ?? "");
+    const isOfCopy = this.#copied.has(named) && isNote(said);
     if (isAstray || isOfCopy) return this.#before(record);
     const found = this.#standsFor.get(named);
     const parent = found === undefined ? named : found;
@@ -419,12 +436,18 @@ export class ClaudeTranscript implements Transcript {
   }
 
   /** Prompts of the queue come before what follows the entry that they are behind. */
-  #placeOf(record: JsonObject, uuid: string | undefined, id: string): string | null {
-    if (stringAt(record, "type") === "queue-operation") {
+  #placeOf(
+    record: JsonObject,
+    said: Said | undefined,
+    uuid: string | undefined,
+    id: string,
+  ): string | null {
+    if (isUnqueued(record)) {
       this.#queued.insert(this.tailId, id);
       return this.tailId;
     }
-    const parent = this.#parentOf(record, uuid);
+    const parent = this.#parentOf(record, uuid, said);
+    if (!this.#queued.isBehind(parent)) return parent;
     const answerId = stringAt(objectAt(record, "message"), "id");
     const above = parent === null ? undefined : this.#chains.get(parent)?.answerId;
     const isWithin = answerId !== undefined && answerId === above;
@@ -449,7 +472,7 @@ function savedChain(value: unknown): AnswerChain {
   return {
     answerId: saved.optionalText("answerId"),
     tailId: saved.text("tailId"),
-    openCalls: new Set(saved.list("openCalls", Infinity, savedText)),
+    openCalls: saved.list("openCalls", Infinity, savedText),
     parts: saved.list("parts", Infinity, savedText),
     model: saved.optionalText("model"),
     output: saved.finite("output"),
@@ -489,10 +512,50 @@ function baseOf(id: string): string {
   return id.replace(/#.*$/s, "");
 }
 
+/** What a record says, read once. */
+type Said =
+  | { readonly kind: "answer"; readonly parts: readonly AnswerPart[]; readonly isEmpty: boolean }
+  | {
+      readonly kind: "speech";
+      readonly parts: readonly UserPart[];
+      readonly text: string;
+      /** Whether it has images, or blocks without a form, as images behind URLs. */
+      readonly hasImage: boolean;
+      readonly isEmpty: boolean;
+    };
+
+function saidIn(record: JsonObject, type: string): Said | undefined {
+  if (type === "assistant") {
+    const { parts, rest } = answerParts(objectAt(record, "message"));
+    const isSilent = parts.every((part) => part.kind === "answer" && part.content.length === 0);
+    return { kind: "answer", parts, isEmpty: isSilent && rest.length === 0 };
+  }
+  const speech = userSpeech(record);
+  if (speech === undefined) return undefined;
+  const { parts, rest } = userParts(speech);
+  const isSilent = parts.length === 0 && rest.length === 0;
+  const isKept = record["toolUseResult"] !== undefined || record["isCompactSummary"] === true;
+  return {
+    kind: "speech",
+    parts,
+    text: parts.every(({ kind }) => kind === "result") ? "" : promptText(speech),
+    hasImage: rest.length > 0 || parts.some(isShown),
+    isEmpty: isSilent && !isKept,
+  };
+}
+
 /** Whether neither the user nor the model says it. */
-function isNote(record: JsonObject, type: string): boolean {
+function isNote(said: Said | undefined): boolean {
   const isByAgent = ({ kind }: UserPart): boolean => kind === "injected" || kind === "meta";
-  return type !== "assistant" && spokenParts(record).parts.every((part) => isByAgent(part));
+  return said === undefined || (said.kind === "speech" && said.parts.every(isByAgent));
+}
+
+function isShown({ content }: UserPart): boolean {
+  return typeof content !== "string" && content.some(({ type }) => type === "image");
+}
+
+function isUnqueued(record: JsonObject): boolean {
+  return stringAt(record, "type") === "queue-operation";
 }
 
 function isCompactBoundary(record: JsonObject): boolean {
@@ -501,15 +564,4 @@ function isCompactBoundary(record: JsonObject): boolean {
 
 function asImage({ id, parentId, timeMs }: TranscriptRow): TranscriptRow {
   return { id, parentId, type: "custom_message", customType: "claude.image", timeMs };
-}
-
-function saysNothing(record: JsonObject, type: string): boolean {
-  const message = objectAt(record, "message");
-  if (type === "assistant") {
-    const { content, rest } = assistantParts(message);
-    return content.length === 0 && rest.length === 0;
-  }
-  const { parts, rest } = spokenParts(record);
-  const isEmpty = parts.length === 0 && rest.length === 0;
-  return isEmpty && record["toolUseResult"] === undefined && record["isCompactSummary"] !== true;
 }

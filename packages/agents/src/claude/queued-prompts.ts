@@ -3,43 +3,57 @@
  * takes it from the queue, or in both, in any order. Records of the queue have no place in the
  * tree: they are behind the last entry, and before what is written below that next. No I/O.
  */
-import type { JsonObject } from "@branchlog/streaming";
-import { savedText, stringAt } from "@branchlog/core/rows";
+import { savedText } from "@branchlog/core/rows";
 import type { SavedFields } from "@branchlog/core/rows";
 import { claudeText, taskDigest } from "./claude-content.ts";
-import { userSpeech } from "./claude-prompts.ts";
+import type { UserSpeech } from "./claude-prompts.ts";
 
 /** Of prompts whose other record was not read. Both are written before the next answer. */
 const queuedMax = 64;
 
-/** The digest of a prompt, and the id of its entry. */
-type Prompt = readonly [digest: string, id: string];
+/** A prompt and the id of its entry; of one that was restored, the digest of its text is known. */
+interface Prompt {
+  readonly id: string;
+  readonly text?: string;
+  readonly digest?: string;
+}
+
+const none: readonly Prompt[] = [];
 
 export class QueuedPrompts {
-  #unqueued: readonly Prompt[] = [];
-  #placed: readonly Prompt[] = [];
+  #unqueued = none;
+  #placed = none;
   /** The last entry of the queue, and the one behind which it is. */
   #inserted: { readonly behind: string | null; readonly id: string } | undefined;
 
-  /** The entry that says this prompt already; undefined: the record has an entry of its own. */
-  take(record: JsonObject, id: string): string | undefined {
-    if (stringAt(record, "type") === "assistant") [this.#unqueued, this.#placed] = [[], []];
-    const text = promptText(record);
+  /** What is queued is sent to the model before its next answer. */
+  answer(): void {
+    this.#unqueued = none;
+    this.#placed = none;
+  }
+
+  /**
+   * The entry that says this prompt already; undefined: its record has an entry of its own.
+   * @param isUnqueued Whether its record takes it from the queue.
+   */
+  take(text: string, id: string, isUnqueued: boolean): string | undefined {
     if (text === "") return undefined;
-    const digest = taskDigest(text);
-    const isUnqueued = stringAt(record, "type") === "queue-operation";
     const others = isUnqueued ? this.#placed : this.#unqueued;
-    const found = others.find(([of]) => of === digest);
+    const found = others.find((other) => isOfText(other, text));
     const left = others.filter((prompt) => prompt !== found);
-    const added: Prompt[] = found === undefined ? [[digest, id]] : [];
+    const added: Prompt[] = found === undefined ? [{ id, text }] : [];
     if (isUnqueued) [this.#placed, this.#unqueued] = [left, joined(this.#unqueued, added)];
     else [this.#unqueued, this.#placed] = [left, joined(this.#placed, added)];
-    return found?.[1];
+    return found?.id;
   }
 
   insert(behind: string | null, id: string): void {
     const isNext = this.#inserted !== undefined && this.#inserted.id === behind;
     this.#inserted = { behind: isNext ? (this.#inserted?.behind ?? null) : behind, id };
+  }
+
+  isBehind(parent: string | null): boolean {
+    return this.#inserted !== undefined && this.#inserted.behind === parent;
   }
 
   /** The parent of the first entry below `parent` since the last entry of the queue. */
@@ -52,12 +66,14 @@ export class QueuedPrompts {
 
   save(): object {
     const { behind = null, id = null } = this.#inserted ?? {};
-    return { unqueued: this.#unqueued, placed: this.#placed, behind, inserted: id };
+    const [unqueued, placed] = [this.#unqueued.map(savedPrompt), this.#placed.map(savedPrompt)];
+    return { unqueued, placed, behind, inserted: id };
   }
 
   restore(saved: SavedFields): void {
-    this.#unqueued = saved.pairs("unqueued", queuedMax, savedText);
-    this.#placed = saved.pairs("placed", queuedMax, savedText);
+    const prompts = (key: string): readonly Prompt[] =>
+      saved.pairs(key, queuedMax, savedText).map(([digest, id]) => ({ digest, id }));
+    [this.#unqueued, this.#placed] = [prompts("unqueued"), prompts("placed")];
     const [behind, id] = [saved.nullableText("behind"), saved.nullableText("inserted")];
     if (id !== null) this.#inserted = { behind, id };
   }
@@ -67,7 +83,15 @@ function joined(prompts: readonly Prompt[], added: readonly Prompt[]): readonly 
   return [...prompts, ...added].slice(-queuedMax);
 }
 
+function isOfText({ text, digest }: Prompt, other: string): boolean {
+  return text === undefined ? digest === taskDigest(other) : text === other;
+}
+
+function savedPrompt({ text, digest, id }: Prompt): readonly [digest: string, id: string] {
+  return [text === undefined ? (digest ?? "") : taskDigest(text), id];
+}
+
 /** Empty for a record that is no prompt. */
-export function promptText(record: JsonObject): string {
-  return claudeText(userSpeech(record)?.content).trim();
+export function promptText(speech: UserSpeech | undefined): string {
+  return claudeText(speech?.content).trim();
 }

@@ -99,7 +99,7 @@ export async function documentLog(path: string, given?: DocumentBytes): Promise<
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), ...lines.all]);
 }
 
-/** In epoch ms, of the first time that is stored; undefined: there is none. */
+/** The first stored time in epoch ms; undefined if the document has no time. */
 function startOf({ data, turns }: ConnectonionDocument): number | undefined {
   const ofTurns = turns.map(({ timestamp }) => timestamp);
   // Older documents have one time of their own, and none for their turns.

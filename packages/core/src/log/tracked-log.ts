@@ -59,7 +59,7 @@ export class TrackedLog implements CommitLog, LogInFile {
     return this.file.path;
   }
 
-  /** Who alone writes it; undefined: whoever opens it. */
+  /** The only agent that writes it; undefined if sessions of ours may. */
   get owner(): SessionOwner | undefined {
     return this.#state.indexer.format ?? this.stored?.owner;
   }

@@ -60,7 +60,7 @@ export interface StoredLog {
   readonly address: string;
   /** Every method blocks, for callers that cannot wait: none answers by a promise. */
   readonly isBlocking?: boolean;
-  /** Who alone writes it; undefined: whoever opens it. */
+  /** The only agent that writes it; undefined if sessions of ours may. */
   readonly owner?: SessionOwner | undefined;
   /** How long appends wait for the store, where the session does not say. */
   readonly lockWaitMs?: number | undefined;
