@@ -62,6 +62,21 @@ describeAgent({
 
 const rollout = "sessions/2026/01/05/rollout-2026-01-05T12-00-00";
 
+/** The files of one thread. */
+const parts = "transcripts/field/codex-parts";
+const thread = "019f1000-0000-7000-8000-0000000000b0";
+const threadFiles = {
+  last: `sessions/2026/11/20/rollout-2026-11-19T11-00-00-${thread}_019f1000-0000-7000-8000-0000000000b2.jsonl`,
+  reverted: `sessions/2026/11/19/rollout-2026-11-19T10-00-00-${thread}_019f1000-0000-7000-8000-0000000000b1.jsonl`,
+  first: `sessions/2026/11/19/rollout-2026-11-19T09-00-00-${thread}.jsonl`,
+};
+
+function threadOf(title: string, ...names: readonly (keyof typeof threadFiles)[]): GoldenSession {
+  const bytesOf = (name: string): Buffer => readFileSync(join(fixtures, parts, `${name}.jsonl`));
+  const files = names.map((name) => [threadFiles[name], bytesOf(name)] as const);
+  return { title, files: Object.fromEntries(files) };
+}
+
 describeAgent({
   name: "codex",
   sessions: [
@@ -71,7 +86,9 @@ describeAgent({
     "codex/compaction.jsonl",
     "transcripts/field/codex-script.jsonl",
     "transcripts/field/codex-review.jsonl",
-  ].map((name) => golden(name, `${rollout}-3c4b3010-27c8-4c70-b6e4-46b99fdf0236.jsonl`)),
+  ]
+    .map((name) => golden(name, `${rollout}-3c4b3010-27c8-4c70-b6e4-46b99fdf0236.jsonl`))
+    .concat(threadOf("a thread in three files", "last", "reverted", "first")),
 });
 
 // All of a new agent: its folder, and this line.

@@ -57,6 +57,7 @@ export {
 export type { DialectEvidence } from "./dialects/dialect.ts";
 export type { AnswerUsage } from "./entries/token-counts.ts";
 export { noUsage, usageOf, usageOfBoth, withPart } from "./entries/token-counts.ts";
+export { joinedFiles, openLogSource, partType } from "./store/parted-log.ts";
 export {
   agentNamed,
   documentFormatOf,
@@ -65,6 +66,7 @@ export {
   registerAgents,
   registeredAgents,
   transcriptFormats,
+  earlierFiles,
 } from "./dialects/agent.ts";
 export type {
   Agent,
@@ -75,6 +77,8 @@ export type {
   SessionOwner,
   SpentTokens,
   TranscriptFormat,
+  LogPart,
+  SessionParts,
 } from "./dialects/agent.ts";
 export { placeOf, savedHeader, timeText } from "./dialects/transcript.ts";
 export {

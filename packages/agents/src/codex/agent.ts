@@ -3,11 +3,12 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
-import { countedKey, isObject, stringAt } from "@branchlog/core/rows";
+import { countedKey, isObject, partType, stringAt } from "@branchlog/core/rows";
 import type { Agent, EntryIdentity, SpentTokens } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
 import { isBareOfCodex } from "./codex-record.ts";
 import { CodexTranscript } from "./codex-transcript.ts";
+import { rolloutParts } from "./rollout-parts.ts";
 import { indexedName } from "./session-index.ts";
 
 export const codex: Agent = {
@@ -29,6 +30,7 @@ export const codex: Agent = {
     subagentNames: { pattern: /^rollout-/, place: "anywhere" },
     identity,
     indexedName,
+    parts: rolloutParts,
     compression: {
       nameEnd: ".jsonl.zst",
       // The first bytes of everything that zstd compressed.
@@ -44,6 +46,7 @@ const envelopeTypes: ReadonlySet<string> = new Set([
   "response_item",
   "event_msg",
   "compacted",
+  partType,
 ]);
 
 function recognises(record: JsonObject): boolean {

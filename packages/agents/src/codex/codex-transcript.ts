@@ -7,8 +7,7 @@ import { answerKey } from "@branchlog/core/rows";
 import { normalizeName } from "@branchlog/core/entries";
 import { countAt, objectAt, stringAt } from "@branchlog/core/rows";
 import type { SessionHeader } from "@branchlog/core";
-import { savedText } from "@branchlog/core/rows";
-import type { SavedFields } from "@branchlog/core/rows";
+import { SavedFields, partType, savedText } from "@branchlog/core/rows";
 import {
   assistantBlocks,
   calledBy,
@@ -21,6 +20,7 @@ import {
 } from "./codex-items.ts";
 import { codexBody, contextType, levelOf, lineId } from "./codex-bodies.ts";
 import { CodexHistory } from "./codex-history.ts";
+import { rolloutName } from "./rollout-parts.ts";
 import { codexRecord } from "./codex-record.ts";
 import { textsOf } from "../foreign-content.ts";
 import { currentVersion } from "@branchlog/core/rows";
@@ -58,6 +58,21 @@ const scriptTool = "exec";
 /** Bounds the calls that wait for their end. */
 const recentMax = 512;
 
+interface TurnStart {
+  readonly ordinal: number;
+  readonly parentId: string | null;
+}
+
+interface FileEnd {
+  readonly tailId: string | null;
+  readonly starts: readonly TurnStart[];
+}
+
+function savedStart(value: unknown): TurnStart {
+  const saved = new SavedFields(value);
+  return { ordinal: saved.finite("ordinal"), parentId: saved.nullableText("parentId") };
+}
+
 type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timeMs">;
 
 export class CodexTranscript implements Transcript {
@@ -65,6 +80,8 @@ export class CodexTranscript implements Transcript {
   isSubagent = false;
   repetition: string | undefined;
   #hasMeta = false;
+  /** Whether only files of other sessions were read. */
+  #isHeadless = false;
   #ordinal = -1;
   name: string | undefined;
   tailId: string | null = null;
@@ -72,8 +89,11 @@ export class CodexTranscript implements Transcript {
   readonly #history = new CodexHistory();
   /** The answer that the next block may belong to; over once its usage was written. */
   #answer: { isOver: boolean } | undefined;
-  /** The parents of each turn, for rollbacks. */
-  readonly #starts: (string | null)[] = [];
+  /** Of each turn on the path. */
+  #starts: readonly TurnStart[] = [];
+  /** Where the files of the session ended, by their ids, and the one that is read. */
+  readonly #ends = new Map<string, FileEnd>();
+  #file = "";
   readonly #calls = new Set<string>();
   /** Texts of the turn, by the event that repeats them. */
   #said = new Set<string>();
@@ -85,6 +105,10 @@ export class CodexTranscript implements Transcript {
   /** Records before it, by their numbers and times, are a copy of another session's. */
   #ownSince: { readonly ordinal: number; readonly timeMs: number } = { ordinal: 0, timeMs: 0 };
   #isCopied = false;
+  /** Stands for what is not there of what the session continues. */
+  #missing: string | null = null;
+  /** Whether the file is another session's, which this one continues. */
+  #isInherited = false;
   #timeMs = 0;
   #startMs: number | undefined;
   #line = 0;
@@ -95,6 +119,8 @@ export class CodexTranscript implements Transcript {
 
   add(record: JsonObject, line: number): readonly TranscriptRow[] {
     this.#line = line;
+    if (record["type"] === partType) return this.#beginFile(record);
+    this.#continue(record);
     const ordinal = record["ordinal"];
     const isRepeated = typeof ordinal === "number" && ordinal <= this.#ordinal;
     this.repetition = isRepeated ? `repeats the ordinal ${ordinal}` : undefined;
@@ -105,7 +131,8 @@ export class CodexTranscript implements Transcript {
       this.#timeMs = timeMs;
     }
     const numbered = typeof ordinal === "number" && ordinal < this.#ownSince.ordinal;
-    this.#isCopied = numbered || this.#timeMs < this.#ownSince.timeMs;
+    const isOfOther = numbered || this.#timeMs < this.#ownSince.timeMs;
+    this.#isCopied = this.#isInherited || isOfOther;
     const known = codexRecord(record);
     // Without its first record, a rollout is known by its name.
     if (known !== undefined) this.header ??= this.#headerOf({});
@@ -113,10 +140,39 @@ export class CodexTranscript implements Transcript {
     const rows: TranscriptRow[] = [];
     for (const [at, fact] of facts.entries()) {
       const id = at === facts.length - 1 ? lineId(line) : `${lineId(line)}#${at}`;
-      rows.push({ id, parentId: this.tailId, timeMs: this.#timeMs, ...fact });
+      rows.push({ id, parentId: this.tailId ?? this.#missing, timeMs: this.#timeMs, ...fact });
       this.tailId = id;
     }
     return rows;
+  }
+
+  /** A file of the session, or of one that it continues, begins behind this record. */
+  #beginFile(record: JsonObject): readonly TranscriptRow[] {
+    const payload = objectAt(record, "payload");
+    this.#endAnswer();
+    this.#boundTurn();
+    this.#ends.set(this.#file, { tailId: this.tailId, starts: this.#starts });
+    this.#file = rolloutName(stringAt(payload, "file") ?? "")?.id ?? "";
+    this.#isInherited = payload?.["isOwn"] !== true;
+    return [];
+  }
+
+  /** What it continues ends before a turn that was reverted, or at the end of a file. */
+  #continue(record: JsonObject): void {
+    const base = objectAt(objectAt(record, "payload"), "history_base");
+    const id = stringAt(base, "thread_id") ?? "";
+    if (record["type"] !== "session_meta" || base === undefined) return;
+    const end = this.#ends.get(id);
+    if (end === undefined) {
+      this.#missing = `file:${id}`;
+      return;
+    }
+    const ordinal = countAt(base, "end_ordinal_exclusive");
+    const reverted = end.starts.findIndex((start) => start.ordinal >= ordinal);
+    this.#starts = reverted < 0 ? end.starts : end.starts.slice(0, reverted);
+    this.tailId = end.starts[reverted]?.parentId ?? end.tailId;
+    this.#ordinal = ordinal - 1;
+    this.#counted = "";
   }
 
   save(): object {
@@ -124,12 +180,17 @@ export class CodexTranscript implements Transcript {
       header: this.header,
       isSubagent: this.isSubagent,
       hasMeta: this.#hasMeta,
+      isHeadless: this.#isHeadless,
       ordinal: this.#ordinal,
       name: this.name,
       tailId: this.tailId,
       history: this.#history.save(),
       answerIsOver: this.#answer?.isOver,
       starts: this.#starts,
+      ends: [...this.#ends].map(([id, end]) => ({ id, ...end })),
+      file: this.#file,
+      isInherited: this.#isInherited,
+      missing: this.#missing,
       calls: [...this.#calls],
       said: [...this.#said],
       texts: this.#texts.save(),
@@ -146,13 +207,21 @@ export class CodexTranscript implements Transcript {
     this.header = savedHeader(saved);
     this.isSubagent = saved.flag("isSubagent");
     this.#hasMeta = saved.flag("hasMeta");
+    this.#isHeadless = saved.flag("isHeadless");
     this.#ordinal = saved.finite("ordinal");
     this.name = saved.optionalText("name");
     this.tailId = saved.nullableText("tailId");
     this.#history.restore(saved.fields("history"));
     if (saved.has("answerIsOver")) this.#answer = { isOver: saved.flag("answerIsOver") };
-    const idOrNull = (value: unknown): string | null => (value === null ? null : savedText(value));
-    for (const start of saved.list("starts", Infinity, idOrNull)) this.#starts.push(start);
+    this.#starts = saved.list("starts", Infinity, savedStart);
+    for (const value of saved.list("ends", Infinity, (one) => one)) {
+      const end = new SavedFields(value);
+      const starts = end.list("starts", Infinity, savedStart);
+      this.#ends.set(end.text("id"), { tailId: end.nullableText("tailId"), starts });
+    }
+    this.#file = saved.text("file");
+    this.#isInherited = saved.flag("isInherited");
+    this.#missing = saved.nullableText("missing");
     for (const call of saved.list("calls", recentMax, savedText)) this.#calls.add(call);
     this.#said = new Set(saved.list("said", Infinity, savedText));
     this.#texts.restore(saved.fields("texts"));
@@ -198,8 +267,11 @@ export class CodexTranscript implements Transcript {
 
   #meta(payload: JsonObject): readonly RowFacts[] {
     this.#history.learnThread(this.#line, stringAt(payload, "id") ?? "");
-    if (this.#hasMeta) return [customRow("codex.session_meta")];
+    const isContinued = objectAt(payload, "history_base") !== undefined;
+    if (this.#hasMeta && !isContinued) return [customRow("codex.session_meta")];
+    if (this.#hasMeta && !this.#isHeadless) return [];
     this.#hasMeta = true;
+    this.#isHeadless = this.#isInherited;
     const provider = stringAt(payload, "model_provider") ?? "openai";
     if (provider !== "openai") this.#history.provider = provider;
     this.isSubagent = isStarted(payload);
@@ -390,8 +462,8 @@ export class CodexTranscript implements Transcript {
     const first = Math.max(0, this.#starts.length - turns);
     const start = this.#starts[first];
     if (start === undefined) return;
-    this.#starts.length = first;
-    this.tailId = start;
+    this.#starts = this.#starts.slice(0, first);
+    this.tailId = start.parentId;
   }
 
   /** What comes repeats nothing of what was. */
@@ -406,7 +478,7 @@ export class CodexTranscript implements Transcript {
     this.#endAnswer();
     this.#said = new Set();
     this.#scripts.clear();
-    this.#starts.push(this.tailId);
+    this.#starts = [...this.#starts, { ordinal: this.#ordinal, parentId: this.tailId }];
   }
 
   #answerRow(): RowFacts {

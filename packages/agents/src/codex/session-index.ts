@@ -31,7 +31,7 @@ export function indexedName(path: string): string | undefined {
 }
 
 /** The directory that has the one for sessions. */
-function homeOf(directory: string): string | undefined {
+export function homeOf(directory: string): string | undefined {
   const above = dirname(directory);
   if (/^(?:archived_)?sessions$/.test(basename(directory))) return above;
   return above === directory ? undefined : homeOf(above);

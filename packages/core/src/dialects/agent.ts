@@ -4,7 +4,7 @@
  * and the packages above it ask them, and know none by name.
  * See docs/decisions/0057-agents-are-registered.md.
  */
-import type { JsonObject } from "@branchlog/streaming";
+import type { ByteSource, JsonObject } from "@branchlog/streaming";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { Usage } from "../entries/message-types.ts";
 import type { Transcript } from "./transcript.ts";
@@ -88,8 +88,27 @@ export interface TranscriptFormat extends SessionOwner {
   identity(entry: SessionEntry, spent: SpentTokens): EntryIdentity | undefined;
   /** The name that the agent keeps elsewhere than in the file. */
   indexedName?(path: string): string | undefined;
+  /** How it spreads a session over files; undefined: each file is one. */
+  readonly parts?: SessionParts;
   /** How the agent compresses sessions that it no longer uses, with any name that ends so. */
   readonly compression?: { readonly nameEnd: string; readonly mark: Buffer; readonly text: string };
+}
+
+/** Both answer at once, oldest first, and with nothing for what cannot be read. */
+export interface SessionParts {
+  /** The earlier files of the session, by their names. @param among Default: those on the disk. */
+  earlier(path: string, among?: readonly string[]): readonly string[];
+  /** What the session continues of others, by the first record of its first file, here open. */
+  inherited(firstPath: string, first: ByteSource): readonly LogPart[];
+}
+
+/** What a session has before its last file. */
+export interface LogPart {
+  readonly path: string;
+  /** How much of it; undefined: all. */
+  readonly endBytes?: number | undefined;
+  /** Whether it is of the same session. */
+  readonly isOwn: boolean;
 }
 
 export type SpentTokens = Pick<Usage, "input" | "output" | "cacheRead" | "cacheWrite">;
@@ -125,6 +144,18 @@ export function agentNamed(name: string): Agent | undefined {
 
 export function transcriptFormats(): readonly TranscriptFormat[] {
   return registeredAgents().flatMap(({ transcripts }) => transcripts ?? []);
+}
+
+/**
+ * Earlier files of the session at this path, oldest first; empty for most.
+ * @param among Where they are looked for. Default: on the disk.
+ */
+export function earlierFiles(path: string, among?: readonly string[]): readonly string[] {
+  for (const { parts } of transcriptFormats()) {
+    const files = parts?.earlier(path, among) ?? [];
+    if (files.length > 0) return files;
+  }
+  return [];
 }
 
 function documentFormats(): readonly DocumentFormat[] {

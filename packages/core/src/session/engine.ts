@@ -30,6 +30,7 @@ import { requireNoAddress } from "../platform/address.ts";
 import { createLog } from "../platform/atomic-file.ts";
 import { LogFile } from "../platform/log-file.ts";
 import { openDocument } from "../store/document-log.ts";
+import { openParted } from "../store/parted-log.ts";
 import { isInStore } from "../store/log-store.ts";
 import type { StoredLog, StoredSession } from "../store/log-store.ts";
 import { nodeFileSystem } from "../platform/node-file-system.ts";
@@ -67,7 +68,7 @@ export class Engine {
     return runSync(Engine.#opening(path, options));
   }
 
-  /** Also opens documents of agents. */
+  /** Also opens documents of agents, and sessions that they spread over files. */
   static async open(
     path: string,
     options: EngineOptions = {},
@@ -76,8 +77,10 @@ export class Engine {
     const settings = engineSettings(options);
     // Agents read documents from the disk.
     const isOnDisk = settings.ports.fs === nodeFileSystem;
-    const document = isOnDisk ? await openDocument(path, settings) : undefined;
-    if (document !== undefined) return Engine.openStored(document, options, signal);
+    const made = isOnDisk
+      ? ((await openDocument(path, settings)) ?? openParted(path, settings))
+      : undefined;
+    if (made !== undefined) return Engine.openStored(made, options, signal);
     return runAsync(Engine.#opening(path, options), signal);
   }
 

@@ -6,7 +6,7 @@ import { BranchlogError, isBranchlogError, openSession } from "@branchlog/core";
 import { findSessions } from "../find/find-sessions.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { requireOptions } from "@branchlog/core/files";
-import { agentNamed } from "@branchlog/core/rows";
+import { agentNamed, earlierFiles } from "@branchlog/core/rows";
 import { trashMs } from "./limits.ts";
 import { sidecarsOf } from "./sidecars.ts";
 import { Archive, dataDirectoryNames } from "./archive-directory.ts";
@@ -148,7 +148,8 @@ function removable(
   const { messageCount, firstMessage } = summary;
   const cwd = textOf(header.cwd);
   const facts = { id: header.id, agent, name, firstMessage, cwd, messageCount, modifiedMs };
-  return { path, facts, isOwn, attachments: attachmentsOf(path, directories) };
+  const attachments = [...earlierFiles(path), ...attachmentsOf(path, directories)];
+  return { path, facts, isOwn, attachments };
 }
 
 /** The names in directories, each read once. */

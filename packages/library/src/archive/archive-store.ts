@@ -6,7 +6,7 @@ import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { SessionHeader } from "@branchlog/core";
 import type { ListingStore, StoredLog } from "@branchlog/core/types";
 import { requireOptions } from "@branchlog/core/files";
-import { agentNamed } from "@branchlog/core/rows";
+import { agentNamed, earlierFiles, joinedFiles } from "@branchlog/core/rows";
 import type { SessionOwner } from "@branchlog/core/rows";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import type { ListedFacts } from "../catalog/stored-catalog.ts";
@@ -60,6 +60,25 @@ function fileOf({ files: [first] }: Archived): PackedFile {
   throw new Error("an archived session without a file");
 }
 
+/** The files of its log: the earlier ones, oldest first, and its own. */
+function partsOf(archived: Archived): readonly PackedFile[] {
+  const own = fileOf(archived);
+  const files = archived.files.flatMap((one) => ("file" in one ? one.file : []));
+  const paths = new Map(files.map((file) => [file.path, file]));
+  const earlier = earlierFiles(archived.session.path, [...paths.keys()]);
+  return [...earlier.flatMap((path) => paths.get(path) ?? []), own];
+}
+
+/** Undefined if one of them could not be read. */
+function bytesOf(archived: Archived, found: ReadonlyMap<PackedFile, Buffer>): Buffer | undefined {
+  const own = found.get(fileOf(archived));
+  const files = partsOf(archived).flatMap((file) => {
+    const bytes = found.get(file);
+    return bytes === undefined ? [] : [{ path: file.path, bytes }];
+  });
+  return files.length > 1 ? joinedFiles(files) : own;
+}
+
 /** Several sessions may have one id, and several versions one path. */
 function nameOf(archived: Archived): string {
   const { pack, offset } = fileOf(archived);
@@ -107,15 +126,15 @@ async function* logsIn(
 ): AsyncGenerator<StoredLog, void, undefined> {
   const found = new Map<PackedFile, Buffer>();
   try {
-    await readInto(kept, members.map(fileOf), found, signal);
+    await readInto(kept, members.flatMap(partsOf), found, signal);
   } catch (error) {
     if (!isBranchlogError(error, "ERR_ARCHIVE_DAMAGED")) throw error;
     kept.onProblem(error);
   }
   for (const one of members) {
-    const bytes = found.get(fileOf(one));
+    const bytes = bytesOf(one, found);
     if (bytes === undefined) continue;
-    found.delete(fileOf(one));
+    for (const file of partsOf(one)) found.delete(file);
     // A document may have been damaged before it was archived.
     const log = await logOf(one, bytes).catch((error: unknown) => damagedLog(kept, error));
     if (log !== undefined) yield log;
@@ -157,9 +176,8 @@ async function openedLog(
   signal: AbortSignal | undefined,
 ): Promise<StoredLog> {
   const found = new Map<PackedFile, Buffer>();
-  const file = fileOf(archived);
-  await readInto(kept, [file], found, signal);
-  return logOf(archived, found.get(file) ?? Buffer.alloc(0));
+  await readInto(kept, partsOf(archived), found, signal);
+  return logOf(archived, bytesOf(archived, found) ?? Buffer.alloc(0));
 }
 
 /** A log that does not change; of a document the one that is made of it. */

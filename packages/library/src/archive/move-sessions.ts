@@ -13,7 +13,7 @@ import type { Ports } from "@branchlog/core/types";
 import { CatalogStore } from "../catalog/catalog-store.ts";
 import { applyEdits, findMember, locateMembers, setMembers } from "@branchlog/core/rows";
 import { requireOptions, requireText } from "@branchlog/core/files";
-import { agentNamed } from "@branchlog/core/rows";
+import { agentNamed, earlierFiles } from "@branchlog/core/rows";
 import { sidecarsOf } from "./sidecars.ts";
 import { headerBytesMax, quietMsMin } from "./limits.ts";
 import { filesOpenElsewhere, isOpenIn, statOf } from "./file-state.ts";
@@ -87,7 +87,8 @@ export async function moveSessions(
   for (const session of found.sessions) {
     const cwd = newCwd(session, from, to);
     if (cwd === undefined) continue;
-    const moves = movesOf(session, cwd);
+    const earlier = earlierFiles(session.path).toReversed();
+    const moves = [session.path, ...earlier].flatMap((path) => movesOf({ ...session, path }, cwd));
     const [first] = moves;
     if (first === undefined) continue;
     const agent = session.transcript?.of ?? session.dialect;

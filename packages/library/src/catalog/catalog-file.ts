@@ -5,11 +5,11 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { openByteSource } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import {
   dialectNames,
   mayBeDocument,
+  openLogSource,
   readHeader,
   SavedFields,
   finiteNumber,
@@ -75,14 +75,17 @@ export class CatalogFile {
     this.#takeUpSaved(file);
     if (this.#isSettled && this.#read !== undefined && isUnchanged(this.#read, file)) return 0;
     if (mayBeDocument(file.name)) return this.#refreshDocument(file, lookedAtMs);
-    const source = openByteSource(file.path);
+    const source = openLogSource(file.path);
     try {
       // The file may have been replaced, or have grown.
       const opened = sessionFile(file.path, source.statSync());
       const { reader, bytes } = this.#progressIn(opened, source);
       this.#progress = undefined;
       const trail = new FingerprintingReader(source, bytes);
-      const facts = await reader.readOn(trail, opened.size, { ...options, path: file.path });
+      const facts = await reader.readOn(trail, opened.size + source.before, {
+        ...options,
+        path: file.path,
+      });
       const session = facts && listedSession(opened, facts);
       if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
       this.#progress = { reader, bytes: trail.bytes };

@@ -20,6 +20,7 @@ import {
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
 import {
   documentFormatOf,
+  earlierFiles,
   isDocumentPlace,
   mayBeDocument,
   registeredAgents,
@@ -132,7 +133,7 @@ function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
   });
 }
 
-/** Latest change first; each once. */
+/** Latest change first; each once. Of a session in several files the last one. */
 export async function filesIn(
   { directories, documents }: Pick<SessionWalk, "directories" | "documents">,
   signal: AbortSignal | undefined,
@@ -144,7 +145,9 @@ export async function filesIn(
   };
   for (const directory of directories) (await filesOf(directory, signal)).forEach(add);
   for (const path of documents) add(lookAtFile(path));
-  return [...files.values()].sort((one, other) => other.mtimeMs - one.mtimeMs);
+  const earlier = new Set([...files.values()].flatMap(({ path }) => earlierFiles(path)));
+  const last = [...files.values()].filter(({ path }) => !earlier.has(path));
+  return last.sort((one, other) => other.mtimeMs - one.mtimeMs);
 }
 
 export async function sessionDirectories(

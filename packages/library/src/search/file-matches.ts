@@ -40,6 +40,8 @@ export interface SearchedFile {
 export interface SearchedSource extends SearchedFile {
   readonly source: ByteSource;
   readonly size: number;
+  /** The first bytes, which are of other sessions: their hits are those. */
+  readonly inherited?: number;
 }
 
 /** Logs: matching entries are hits. */
@@ -114,19 +116,21 @@ export class Candidates implements Matches, LinesSink {
   readonly sink: LinesSink = this;
   readonly lines: Set<number> = new Set();
   readonly #filter: LineFilter;
+  readonly #inherited: number;
 
-  constructor(filter: LineFilter) {
+  constructor(filter: LineFilter, inherited = 0) {
     this.#filter = filter;
+    this.#inherited = inherited;
   }
 
-  addLines(bytes: Buffer, start: number, end: number, _offset: number, lineNumber: number): number {
-    return this.#filter.lines(bytes, start, end, lineNumber, (_start, _end, number) => {
-      this.lines.add(number);
+  addLines(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): number {
+    return this.#filter.lines(bytes, start, end, lineNumber, (from, _to, number) => {
+      if (offset + from - start >= this.#inherited) this.lines.add(number);
     });
   }
 
-  longLine(_long: LongLine, lineNumber: number): void {
-    this.lines.add(lineNumber);
+  longLine({ offset }: LongLine, lineNumber: number): void {
+    if (offset >= this.#inherited) this.lines.add(lineNumber);
   }
 }
 

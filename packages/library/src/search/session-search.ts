@@ -4,7 +4,7 @@
  * unreadable files are skipped.
  */
 import { resolve } from "node:path";
-import { LineFramer, chunkBytesDefault, openByteSource } from "@branchlog/streaming";
+import { LineFramer, chunkBytesDefault } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import { isInStore, requireList, requireOneOf } from "@branchlog/core/files";
 import { requireOptions, requireText } from "@branchlog/core/files";
@@ -14,7 +14,12 @@ import { isUnlistable, lookAtFile, nameBeforeCompression } from "../catalog/sess
 import type { SessionFile } from "../catalog/session-files.ts";
 import { filesIn, sessionDirectories } from "../find/find-sessions.ts";
 import type { SearchedStore } from "../find/find-options.ts";
-import { documentFormatOf, mayBeDocument, readableFormat } from "@branchlog/core/rows";
+import {
+  documentFormatOf,
+  mayBeDocument,
+  openLogSource,
+  readableFormat,
+} from "@branchlog/core/rows";
 import { bytesSource } from "../catalog/stored-bytes.ts";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { searchedKinds } from "./entry-texts.ts";
@@ -80,7 +85,7 @@ export async function* searchSessions(
   for (const [searched, file] of files.entries()) {
     onProgress?.({ searched, total: files.length });
     try {
-      yield* hitsInFile(file.path, search, { chunk, signal });
+      yield* hitsInFile(file, search, { chunk, signal });
     } catch (error) {
       signal?.throwIfAborted();
       if (isBranchlogError(error)) {
@@ -93,11 +98,16 @@ export async function* searchSessions(
   }
 }
 
+interface FoundFile {
+  readonly path: string;
+  readonly isGiven: boolean;
+}
+
 /** Latest change first. */
 async function filesAt(
   places: readonly string[],
   { onUnlisted, sinceMs = Number.NEGATIVE_INFINITY, signal }: SearchOptions,
-): Promise<SessionFile[]> {
+): Promise<FoundFile[]> {
   for (const place of places) requireNoAddress(place);
   const named = places.map((place) => lookAtFile(resolve(place)));
   const directories = places.filter((_place, at) => named[at]?.isReadable !== true);
@@ -111,11 +121,12 @@ async function filesAt(
   const byPath = (one: SessionFile, other: SessionFile): number => (one.path < other.path ? -1 : 1);
   return [...all.values()]
     .filter(({ isReadable, mtimeMs }) => isReadable && mtimeMs >= sinceMs)
-    .sort((one, other) => other.mtimeMs - one.mtimeMs || byPath(one, other));
+    .sort((one, other) => other.mtimeMs - one.mtimeMs || byPath(one, other))
+    .map(({ path }) => ({ path, isGiven: named.some((file) => file.path === path) }));
 }
 
 async function* hitsInFile(
-  path: string,
+  { path, isGiven }: FoundFile,
   search: Search,
   reading: Reading,
 ): AsyncGenerator<SearchHit, void, undefined> {
@@ -127,9 +138,12 @@ async function* hitsInFile(
     yield* hitsIn(made, search, reading);
     return;
   }
-  const source = openByteSource(path);
+  const source = openLogSource(path);
   try {
-    yield* hitsIn({ path, owner: undefined, source, size: source.sizeSync() }, search, reading);
+    // Given alone, it is searched with what it continues.
+    const inherited = isGiven ? 0 : source.inherited;
+    const searched = { path, owner: undefined, source, inherited, size: source.sizeSync() };
+    yield* hitsIn(searched, search, reading);
   } finally {
     source.closeSync();
   }
@@ -146,7 +160,7 @@ async function* hitsIn(
   yield* hitsOf(session, searched, reading);
   const format = session.mayBeTranscript ? readableFormat(source, size) : undefined;
   if (format === undefined || !search.includes(format.agent)) return;
-  const candidates = new Candidates(search.transcriptLines);
+  const candidates = new Candidates(search.transcriptLines, searched.inherited);
   yield* hitsOf(candidates, searched, reading);
   const found = { path, format, search, candidates, name: format.indexedName?.(path) };
   const isNamed = found.name !== undefined && search.matchName(found.name, "") !== undefined;
