@@ -56,6 +56,8 @@ describeAgent({
       "model-fallback",
       "server-tools",
       "fork",
+      "large-result",
+      "attached-document",
     ].map((name) => golden(`transcripts/field/${name}.jsonl`, `${project}/${name}.jsonl`)),
   ],
 });
@@ -86,6 +88,8 @@ describeAgent({
     "codex/compaction.jsonl",
     "transcripts/field/codex-script.jsonl",
     "transcripts/field/codex-review.jsonl",
+    "transcripts/field/codex-context.jsonl",
+    "transcripts/field/codex-copy.jsonl",
   ]
     .map((name) => golden(name, `${rollout}-3c4b3010-27c8-4c70-b6e4-46b99fdf0236.jsonl`))
     .concat(threadOf("a thread in three files", "last", "reverted", "first")),

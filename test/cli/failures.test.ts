@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openSession } from "@branchlog/core";
 import { sampleHeader } from "@branchlog/core/testing";
 import { describeFailure, failureHint } from "../../packages/cli/src/failure.ts";
@@ -177,6 +177,26 @@ describe("verify", () => {
     const { code, out } = await branchlog(["verify", directory]);
     const path = join(directory, "a/dir.jsonl/fine.jsonl");
     expect([code, out]).toEqual([0, `fine      ${path}\n1 session, 0 damaged\n`]);
+  });
+
+  it("verify counts what agents keep beside sessions, but not what is damaged", async () => {
+    const home = temporaryDirectory();
+    vi.stubEnv("CLAUDE_CONFIG_DIR", home);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const project = join(home, "projects/-home-dev-shop");
+    mkdirSync(project, { recursive: true });
+    writeFileSync(join(home, "history.jsonl"), '{"display":"hi","timestamp":1}\n');
+    const titles = join(project, "titles.jsonl");
+    copyFileSync(fixture("transcripts/field/titles-only.jsonl"), titles);
+    copyFileSync(fixture("claude/conversation.jsonl"), join(project, "whole.jsonl"));
+    const { code, out } = await branchlog(["verify", home]);
+    expect([code, out.split("\n").at(-2)]).toEqual([
+      0,
+      "1 session, 0 damaged; 2 other files of agents",
+    ]);
+    writeFileSync(titles, `${readFileSync(titles, "utf8")}{"type":"user","uu`);
+    expect(await branchlog(["verify", home])).toMatchObject({ code: 1 });
+    expect(await branchlog(["verify", join(home, "history.jsonl")])).toMatchObject({ code: 1 });
   });
 
   it("verify checks several sessions and all below a directory, a line each", async () => {

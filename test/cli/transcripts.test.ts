@@ -41,9 +41,11 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   delete: "ERR_NOT_A_SESSION",
 };
 const refusals: Readonly<Record<Exclude<Outcome, "reads">, readonly string[]>> = {
-  ERR_READ_ONLY: ["which only that agent writes to", "branchlog import"],
-  ERR_NOT_A_SESSION: ["not a session", "branchlog import"],
+  ERR_READ_ONLY: ["which only that agent writes to"],
+  ERR_NOT_A_SESSION: ["not a session"],
 };
+/** What takes a session away does so with all that belongs to it. */
+const advices: Readonly<Record<string, string>> = { delete: "branchlog archive" };
 /** They read none, need a server, or work on sessions of every agent, as tests of their own show. */
 const left = [
   "import",
@@ -95,6 +97,7 @@ describe.each(transcripts)("%s (%s)", (agent, name) => {
       expect(text.out).toBe("");
       expect(text.err).toContain(`${file} is ${agent}, `);
       for (const part of refusals[outcome]) expect(text.err).toContain(part);
+      expect(text.err).toContain(advices[command] ?? "branchlog import");
       expect(text.err).not.toContain("branchlog repair");
 
       const json = await branchlog([command, ...words, "--json"]);

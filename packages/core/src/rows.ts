@@ -61,12 +61,14 @@ export { joinedFiles, openLogSource, partType } from "./store/parted-log.ts";
 export {
   agentNamed,
   documentFormatOf,
+  isBesideSessions,
   isDocumentPlace,
   mayBeDocument,
   registerAgents,
   registeredAgents,
   transcriptFormats,
   earlierFiles,
+  formatOf,
 } from "./dialects/agent.ts";
 export type {
   Agent,
@@ -78,6 +80,7 @@ export type {
   SpentTokens,
   TranscriptFormat,
   LogPart,
+  SideText,
   SessionParts,
 } from "./dialects/agent.ts";
 export { placeOf, savedHeader, timeText } from "./dialects/transcript.ts";

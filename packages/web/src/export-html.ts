@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { SideTexts } from "@branchlog/library/catalogs";
 import { openSession } from "@branchlog/core";
 import type { Session, SessionHeader, StoredSession } from "@branchlog/core";
 import type { RedactionReport } from "@branchlog/tools";
@@ -159,14 +160,15 @@ async function entriesOf(
   at: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<readonly object[]> {
+  const sides = new SideTexts(session.path, session.transcriptOf);
   if (at !== undefined) {
     // Throws if there is no such entry.
     await session.moveTo(at);
-    return session.branch();
+    return (await session.branch()).map((entry) => sides.inWhole(entry));
   }
   const entries: object[] = [];
   for await (const entry of session.entries(signal === undefined ? {} : { signal })) {
-    entries.push(entry);
+    entries.push(sides.inWhole(entry));
   }
   return entries;
 }

@@ -8,6 +8,7 @@ import type { SessionEntry } from "@branchlog/core/entries";
 import { live } from "@branchlog/core/live";
 import { diffContexts, openedFindings } from "@branchlog/tools";
 import { parentFinder } from "@branchlog/core/rows";
+import { SideTexts } from "@branchlog/library/catalogs";
 import { watchedSession } from "@branchlog/core/engine";
 import type {
   Block,
@@ -280,13 +281,15 @@ export class ShownSession {
     const id = index.idOf(row);
     const entry = index.rowOfId(id) === row ? await this.session.entry(id) : undefined;
     const unitsMax = isFull ? Infinity : shownUnitsMax;
+    const sides = new SideTexts(this.session.path, this.session.transcriptOf);
     const places = entry === undefined ? noPlaces : await this.#callPlaces(row, entry);
     const raw = shortened(
       entry === undefined ? this.#absentText(row) : storedLine(entry),
       unitsMax,
     );
     const parentRow = lanes.parentOf(row);
-    const blocks = entry === undefined ? [] : entryBlocks(entry, { unitsMax, places });
+    const blocks =
+      entry === undefined ? [] : entryBlocks(sides.inWhole(entry), { unitsMax, places });
     const children = index.isNode(row) ? this.session.children(id) : [];
     return {
       row: this.#row(row, entry),

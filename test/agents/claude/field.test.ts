@@ -2,7 +2,7 @@
  * Sessions of Claude Code in forms that people reported: they must say what the agent means by
  * them. The fixtures are described in fixtures/README.md.
  */
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sessionTurns } from "@branchlog/agents/connectonion";
@@ -12,7 +12,8 @@ import type { Session } from "@branchlog/core";
 import type { AgentMessage } from "@branchlog/core/entries";
 import { findSessions, sessionGroups, searchSessions } from "@branchlog/library";
 import type { ListedSession } from "@branchlog/library";
-import { importSession, usageStatistics } from "@branchlog/tools";
+import { importSession, markdownPieces, usageStatistics } from "@branchlog/tools";
+import { htmlPieces } from "@branchlog/web";
 import { typedText } from "../../../packages/agents/src/claude/claude-prompts.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixturePath } from "../../tools/import/imported.ts";
@@ -273,6 +274,86 @@ describe("tools that run beside the model", () => {
   });
 });
 
+describe("a result that is in a file of its own", () => {
+  function withResult(): { readonly root: string; readonly path: string } {
+    const place = kept("large-result");
+    const results = join(place.path.replace(/\.jsonl$/, ""), "tool-results");
+    mkdirSync(results, { recursive: true });
+    const source = "transcripts/field/large-result/tool-results/toolu_1.txt";
+    copyFileSync(fixturePath(source), join(results, "toolu_1.txt"));
+    return place;
+  }
+
+  it("is found by all of its text, once, as the result of its tool", async () => {
+    const { root, path } = withResult();
+    expect(await found(root, "declined by the bank", "toolResult")).toBe(1);
+    expect(await found(root, "order 1 paid", "toolResult")).toBe(1);
+    expect(await found(path, "declined by the bank")).toBe(1);
+  });
+
+  it("is whole in Markdown and HTML, and as the model got it in the context", async () => {
+    const { path } = withResult();
+    for (const pieces of [markdownPieces(path), htmlPieces(path)]) {
+      let text = "";
+      for await (const piece of pieces) text += piece;
+      expect(text).toContain("order 7211 declined by the bank");
+    }
+    const { messages } = await (await openSession(path, { access: "read" })).context();
+    expect(said(messages)[2]).toContain("Full output saved to:");
+  });
+
+  it("is its beginning where the file is gone", async () => {
+    const { root } = kept("large-result");
+    expect(await found(root, "order 1 paid", "toolResult")).toBe(1);
+    expect(await found(root, "declined by the bank")).toBe(0);
+  });
+});
+
+describe("a file with titles only", () => {
+  it("is no session, and says so when it is opened", async () => {
+    const { root, path } = kept("titles-only");
+    expect(await listed(root)).toEqual([]);
+    const opening = openSession(path, { access: "read" });
+    await expect(opening).rejects.toThrow("without a conversation");
+  });
+
+  it("becomes one with the first record of a conversation, under its title", async () => {
+    const { root, path } = kept("titles-only");
+    const conversation = fixturePath("transcripts/field/attached-document.jsonl");
+    appendFileSync(path, readFileSync(conversation));
+    const [session] = await listed(root);
+    expect(session).toMatchObject({ name: "Only a title", path });
+  });
+});
+
+it("a text that was attached is no prompt, and is found", async () => {
+  const { root, path } = kept("attached-document");
+  expect(await found(root, "free for thirty days")).toBe(1);
+  expect(await found(root, "free for thirty days", "user")).toBe(0);
+  const session = await openSession(path, { access: "read" });
+  expect((await sessionTurns(session)).map(({ input }) => input)).toEqual(["Shorten these terms"]);
+});
+
+it("an error that is the text of its answer is said once", async () => {
+  const { path } = kept("attached-document");
+  let text = "";
+  for await (const piece of markdownPieces(path)) text += piece;
+  expect(text.match(/529 overloaded/g)).toHaveLength(1);
+});
+
+it("a sub-agent of a compaction is named so", async () => {
+  const { root, path } = kept("attached-document");
+  const agent = join(path.replace(/\.jsonl$/, ""), "subagents/agent-acompact-1f2e3d.jsonl");
+  mkdirSync(dirname(agent), { recursive: true });
+  const records = readFileSync(path, "utf8").replaceAll(
+    '"isSidechain":false',
+    '"isSidechain":true,"agentId":"acompact-1f2e3d"',
+  );
+  writeFileSync(agent, records);
+  const agentSession = (await listed(root)).find((one) => one.path === agent);
+  expect(agentSession).toMatchObject({ name: "compaction", transcript: { isSubagent: true } });
+});
+
 describe("a session that Claude Code branched from another", () => {
   it("is below that in a list, and what it copied counts once", async () => {
     const { root } = kept("fork", "fork-origin");
@@ -295,6 +376,22 @@ describe("a session that Claude Code branched from another", () => {
       expect((await usageStatistics([root])).total.turns).toBe(turns);
     },
   );
+
+  it("is found once where it copied", async () => {
+    const { root } = kept("fork", "fork-origin");
+    const [origin] = (await listed(root)).filter(({ header }) => !header.parentSession);
+    const text = origin?.summary.firstMessage ?? "";
+    expect(text).not.toBe("");
+    expect(await found(root, text)).toBe(1);
+  });
+
+  it("counts the prompts of a resumed session once, whose copies have other ids", async () => {
+    const { root, path } = kept("fork-origin");
+    const { turns, requests } = (await usageStatistics([root])).total;
+    const copied = readFileSync(path, "utf8").replaceAll(/f1e1d007-/g, "f1e1d0ff-");
+    writeFileSync(join(root, "projects/-home-dev-shop/resumed.jsonl"), copied);
+    expect((await usageStatistics([root])).total).toMatchObject({ turns, requests });
+  });
 
   it("counts what it copied once, also with another time", async () => {
     const { root, path } = kept("fork", "fork-origin");

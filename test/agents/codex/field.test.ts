@@ -2,8 +2,10 @@
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { sessionTurns } from "@branchlog/agents/connectonion";
 import { openSession } from "@branchlog/core";
 import { findSessions, resolveSession, searchSessions } from "@branchlog/library";
+import { sessions$ } from "@branchlog/library/live";
 import { usageStatistics } from "@branchlog/tools";
 import { collected } from "../../support/collected.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -14,6 +16,9 @@ const ids = {
   "codex-forked-child": "019f1000-0000-7000-8000-0000000000a2",
   "codex-review": "019f1000-0000-7000-8000-0000000000a3",
   "codex-script": "019f1000-0000-7000-8000-0000000000a4",
+  "codex-context": "019f1000-0000-7000-8000-0000000000d0",
+  "codex-copied": "019f1000-0000-7000-8000-0000000000d1",
+  "codex-copy": "019f1000-0000-7000-8000-0000000000d2",
 };
 
 type Fixture = keyof typeof ids;
@@ -212,3 +217,92 @@ it("sums of unrelated sessions count each, though they are equal, and so do thos
   const { total } = await usageStatistics([home]);
   expect([total.requests, total.input]).toEqual([4, 60]);
 });
+
+describe("what Codex says in the name of the user", () => {
+  it("is apart from what a person typed, and a command that they ran is one", async () => {
+    const session = await openSession(rollout(homeWith("codex-context"), "codex-context"));
+    const { messages } = await session.context();
+    expect(messages.map(({ role }) => role)).toEqual([
+      "custom",
+      "user",
+      "assistant",
+      "bashExecution",
+      "custom",
+      "user",
+      "assistant",
+    ]);
+    expect(messages[3]).toMatchObject({
+      command: "npm test",
+      output: "one test failed",
+      exitCode: 1,
+    });
+    const turns = await sessionTurns(session);
+    expect(turns.map(({ input }) => input)).toEqual(["Rename the total", "Fix the test"]);
+    await session.close();
+  });
+
+  it("is no prompt in a search and in statistics", async () => {
+    const home = homeWith("codex-context");
+    const hits = async (query: string, role?: string): Promise<number> =>
+      (await collected(searchSessions([home], query, { role }))).length;
+    expect(await hits("Rename the total", "user")).toBe(1);
+    expect(await hits("cart.ts", "user")).toBe(0);
+    expect(await hits("cart.ts")).toBe(1);
+    expect(await hits("one test failed")).toBe(1);
+    expect((await usageStatistics([home])).total.turns).toBe(2);
+  });
+});
+
+describe("a fork that stamped its copies with its own time", () => {
+  it("adds to turns, requests and hits only what is its own, also if it says the same", async () => {
+    const home = homeWith("codex-copied", "codex-copy");
+    const sums = { turns: 3, requests: 3, input: 1200, output: 150, cacheRead: 300 };
+    expect((await usageStatistics([home])).total).toMatchObject(sums);
+    const hits = await collected(searchSessions([home], "Continue"));
+    expect(hits.map(({ entryId }) => entryId)).toEqual(["line:4", "line:9", "line:14"]);
+    expect(new Set(hits.map(({ header }) => header.id))).toEqual(new Set([ids["codex-copy"]]));
+  });
+});
+
+it("a name that Codex gives later is noticed by a list that is open", async () => {
+  const home = homeWith("codex-copied");
+  const read = await findSessions([home]);
+  expect(read.sessions[0]?.name).toBeUndefined();
+  const lists = liveNames(home);
+  expect(await lists.next()).toBeUndefined();
+  const name = {
+    id: ids["codex-copied"],
+    thread_name: "Orders",
+    updated_at: "2026-11-20T10:00:00Z",
+  };
+  writeFileSync(join(home, "session_index.jsonl"), `${JSON.stringify(name)}\n`);
+  expect(await lists.next()).toBe("Orders");
+  lists.end();
+});
+
+/** The name of the only session below a directory, as often as it changes. */
+function liveNames(home: string): {
+  readonly next: () => Promise<string | undefined>;
+  readonly end: () => void;
+} {
+  const names: (string | undefined)[] = [];
+  let wake: () => void = () => undefined;
+  const subscription = sessions$([home], { pollMs: 20 }).subscribe(({ sessions, status }) => {
+    const [session] = sessions;
+    if (session === undefined || status.kind !== "live") return;
+    if (names.length > 0 && names.at(-1) === session.name) return;
+    names.push(session.name);
+    wake();
+  });
+  let taken = 0;
+  const next = async (): Promise<string | undefined> => {
+    while (names.length <= taken) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+    taken += 1;
+    return names[taken - 1];
+  };
+  return { next, end: () => subscription.unsubscribe() };
+}

@@ -25,7 +25,7 @@ const goldenFiles = ["claude", "codex", "transcripts"]
       (name) => `${directory}/${name.split(sep).join("/")}`,
     ),
   )
-  .filter((name) => name.endsWith(".jsonl") && !name.endsWith(".log.jsonl"))
+  .filter((name) => /(?<!\.log|titles-only)\.jsonl$/.test(name))
   .toSorted();
 
 interface Kept {

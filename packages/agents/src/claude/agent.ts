@@ -2,10 +2,12 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
+import type { SessionEntry } from "@branchlog/core";
 import { answerKey, isObject, stringAt } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
 import { ClaudeTranscript } from "./claude-transcript.ts";
+import { toolResults } from "./tool-results.ts";
 
 export const claude: Agent = {
   name: "claude",
@@ -29,6 +31,7 @@ export const claude: Agent = {
     read: (fileName, isEntry) => new ClaudeTranscript(fileName, isEntry),
     // Below the directory of their session since 2026, and beside it before.
     subagentNames: { pattern: /^agent-.*\.jsonl$/, place: "beside" },
+    sideTexts: toolResults,
     // What a session asks a sub-agent in its own file is below the place of that task.
     isAsked: ({ parentId }) => parentId?.endsWith("#task") !== true,
     // An answer has an id of its own, whatever the ids of its records, and a prompt that of its
@@ -36,10 +39,19 @@ export const claude: Agent = {
     identity: (entry) => {
       const answer: unknown = Reflect.get(entry, answerKey);
       if (typeof answer === "string") return { key: [answer], isPart: true };
-      return entry.id.startsWith("line:") ? undefined : { key: [entry.id], isPart: false };
+      if (entry.id.startsWith("line:")) return undefined;
+      const said = textOf(entry);
+      const otherKey = [Date.parse(entry.timestamp), said];
+      return { key: [entry.id], isPart: false, ...(said === "" ? {} : { otherKey }) };
     },
   },
 };
+
+/** Of a prompt; versions before 2 gave those of a session that was resumed other ids. */
+function textOf(entry: SessionEntry): string {
+  if (entry.type !== "message" || entry.message.role !== "user") return "";
+  return JSON.stringify(entry.message.content);
+}
 
 /** Records without a place in the tree and a session id. */
 const looseTypes: ReadonlySet<string> = new Set(["summary", "file-history-snapshot"]);

@@ -172,7 +172,9 @@ export function userParts({ content, isMeta, isInjected }: UserSpeech): UserPart
       continue;
     }
     const mapped = isObject(block) ? userBlock(block) : undefined;
-    if (mapped === undefined) rest.push(block);
+    const document = isObject(block) ? documentText(block) : undefined;
+    if (document !== undefined) say(ofAgent ?? "injected", document);
+    else if (mapped === undefined) rest.push(block);
     else if (mapped.type !== "text") say(ofAgent ?? "typed", mapped);
     else if (mapped.text !== "") {
       const { kind, text } = spoken(mapped.text);
@@ -186,6 +188,13 @@ export function userParts({ content, isMeta, isInjected }: UserSpeech): UserPart
 interface Spoken {
   readonly kind: "typed" | "injected" | "meta";
   readonly text: string;
+}
+
+/** Of a file that was attached as text. */
+function documentText(block: JsonObject): UserContent | undefined {
+  const source = block["type"] === "document" ? objectAt(block, "source") : undefined;
+  const text = source?.["type"] === "text" ? stringAt(source, "data") : undefined;
+  return text === undefined ? undefined : { type: "text", text };
 }
 
 function userBlock(block: JsonObject): UserContent | undefined {

@@ -32,6 +32,9 @@ const summariesMax = 1_000;
 /** Messages before a compaction among which it can cut. */
 const shownMax = 2_048;
 
+/** Of a sub-agent that no user asked for. */
+const compactionName = /^agent-acompact-/;
+
 /** Records outside of the conversation: their children get their parent. */
 const passedTypes: ReadonlySet<string> = new Set(["progress"]);
 
@@ -58,7 +61,8 @@ interface Compaction {
 }
 
 export class ClaudeTranscript implements Transcript {
-  header: SessionHeader | undefined;
+  #header: SessionHeader | undefined;
+  #hasRows = false;
   isSubagent = false;
   repetition: string | undefined;
   readonly #fileName: string;
@@ -89,11 +93,17 @@ export class ClaudeTranscript implements Transcript {
     this.#isEntry = isEntry;
   }
 
+  /** A file of titles only is no session. */
+  get header(): SessionHeader | undefined {
+    return this.#hasRows ? this.#header : undefined;
+  }
+
   /**
    * A title by the user counts before one by a model, and that before the last summary of this
    * session; most summaries are of others.
    */
   get name(): string | undefined {
+    if (compactionName.test(this.#fileName)) return "compaction";
     const { user, model } = this.#titles;
     const summary = this.#summaries.findLast(({ leafId }) => this.#knows(leafId));
     return user ?? model ?? summary?.name;
@@ -136,6 +146,7 @@ export class ClaudeTranscript implements Transcript {
       return [];
     }
     const rows = this.#rowsOf(record, said, id, uuid);
+    this.#hasRows ||= rows.length > 0;
     // To clear a set allocates, even if it is empty.
     if (this.#copied.size > 0 && !isNote(said)) this.#copied.clear();
     if (record["isSidechain"] === true) this.#sideTail = id;
@@ -187,7 +198,8 @@ export class ClaudeTranscript implements Transcript {
   }
 
   restore(saved: SavedFields): void {
-    this.header = savedHeader(saved);
+    this.#header = savedHeader(saved);
+    this.#hasRows = this.#header !== undefined;
     this.isSubagent = saved.flag("isSubagent");
     const idOrNull = (value: unknown): string | null => (value === null ? null : savedText(value));
     for (const [id, target] of saved.pairs("standsFor", Infinity, idOrNull)) {
@@ -236,8 +248,8 @@ export class ClaudeTranscript implements Transcript {
     if (sessionId === undefined) return;
     const isMoved = stringAt(record, "type") === "relocated";
     const cwd = stringAt(record, isMoved ? "relocatedCwd" : "cwd") ?? "";
-    if (this.header !== undefined && this.header.cwd !== "") {
-      if (isMoved && cwd !== "") this.header = { ...this.header, cwd };
+    if (this.#header !== undefined && this.#header.cwd !== "") {
+      if (isMoved && cwd !== "") this.#header = { ...this.#header, cwd };
       return;
     }
     const agentId = record["isSidechain"] === true ? stringAt(record, "agentId") : undefined;
@@ -245,10 +257,10 @@ export class ClaudeTranscript implements Transcript {
     this.isSubagent = agentId !== undefined;
     const origin = stringAt(objectAt(record, "forkedFrom"), "sessionId");
     const parentSession = this.isSubagent ? sessionId : origin;
-    this.header = {
+    this.#header = {
       type: "session",
       version: currentVersion,
-      id: this.header?.id ?? transcriptId(sourceId, this.#fileName, true),
+      id: this.#header?.id ?? transcriptId(sourceId, this.#fileName, true),
       timestamp: timeText(this.#startMs ?? this.#timeMs),
       cwd,
       ...(parentSession === undefined ? {} : { parentSession }),

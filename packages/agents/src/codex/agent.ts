@@ -63,8 +63,13 @@ function identity(entry: SessionEntry, spent: SpentTokens): EntryIdentity {
   if (typeof counted === "string" && /^\S+ \{/.test(counted)) {
     return { key: [counted, input, output, cacheRead, cacheWrite], isPart: true };
   }
+  const asked = askedIn(entry);
+  // A copy is of the same thread, at whatever time.
+  if (asked !== "" && typeof counted === "string" && counted !== "") {
+    return { key: [counted, asked], isPart: true };
+  }
   const time = Date.parse(entry.timestamp);
-  const key = [askedIn(entry), time, entry.type, input, output, cacheRead, cacheWrite];
+  const key = [asked, time, entry.type, input, output, cacheRead, cacheWrite];
   return { key, isPart: true };
 }
 

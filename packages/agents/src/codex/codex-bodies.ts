@@ -2,7 +2,7 @@
 import type { JsonObject } from "@branchlog/streaming";
 import { answerKey, countedKey } from "@branchlog/core/rows";
 import { countAt, isObject, listAt, objectAt, stringAt } from "@branchlog/core/rows";
-import type { AssistantContent } from "@branchlog/core/rows";
+import type { AssistantContent, UserContent } from "@branchlog/core/rows";
 import type { CodexHistory } from "./codex-history.ts";
 import {
   assistantBlocks,
@@ -10,6 +10,8 @@ import {
   codexUsage,
   contentOf,
   isContext,
+  shellRun,
+  splitRequest,
   toolOutput,
 } from "./codex-items.ts";
 import { codexRecord } from "./codex-record.ts";
@@ -86,7 +88,12 @@ function bodyOfItem(item: JsonObject, place: CodexPlace, history: CodexHistory):
       const customType = contextType(role ?? "");
       return { type: "custom_message", customType, content, display: false };
     }
-    return { type: "message", message: { role: "user", content, timestamp } };
+    const run = shellRun(content);
+    if (run !== undefined) {
+      const message = { role: "bashExecution", ...run, cancelled: false, truncated: false };
+      return { type: "message", message: { ...message, timestamp } };
+    }
+    return userBody(content, place, history);
   }
   const blocks = assistantBlocks(item);
   if (blocks === undefined) return customBody("codex.item", item);
@@ -95,12 +102,9 @@ function bodyOfItem(item: JsonObject, place: CodexPlace, history: CodexHistory):
 
 function bodyOfEvent(event: JsonObject, place: CodexPlace, history: CodexHistory): Body {
   const text = stringAt(event, "message") ?? "";
-  const timestamp = Date.parse(place.timestamp);
   switch (stringAt(event, "type")) {
-    case "user_message": {
-      const content = [{ type: "text", text }];
-      return { type: "message", message: { role: "user", content, timestamp } };
-    }
+    case "user_message":
+      return userBody([{ type: "text", text }], place, history);
     case "agent_message":
       return answerBody([{ type: "text", text }], place, history);
     case "item_completed":
@@ -125,7 +129,7 @@ function bodyOfCompleted(event: JsonObject, place: CodexPlace, history: CodexHis
   const { content } = contentOf(item["content"]);
   switch (stringAt(item, "type")) {
     case "UserMessage":
-      return { type: "message", message: { role: "user", content, timestamp } };
+      return userBody(content, place, history);
     case "AgentMessage": {
       const text = textsOf(item["content"]).join("");
       return answerBody([{ type: "text", text }], place, history);
@@ -142,6 +146,21 @@ function bodyOfCompleted(event: JsonObject, place: CodexPlace, history: CodexHis
     default:
       return customBody("codex.event", event);
   }
+}
+
+/** What a person typed, and apart from it what an editor put before it. */
+function userBody(
+  content: readonly UserContent[],
+  { id, line, timestamp }: CodexPlace,
+  history: CodexHistory,
+): Body {
+  const [context, request = content] = splitRequest(content) ?? [];
+  if (context !== undefined && id.endsWith("#0")) {
+    const customType = contextType("user");
+    return { type: "custom_message", customType, content: [context], display: false };
+  }
+  const message = { role: "user", content: request, timestamp: Date.parse(timestamp) };
+  return { type: "message", message, [countedKey]: history.threadAt(line) };
 }
 
 /** What a shell was given, without the shell. */

@@ -153,14 +153,63 @@ const contextOpenings: readonly string[] = [
   "<skill",
   "<subagent_notification>",
   "<turn_aborted>",
-  "<user_shell_command>",
   // Since 0.14x.
   "<multi_agent_mode>",
   "<apps_instructions>",
   "<recommended_plugins>",
   "<codex_internal_context",
   "<hook_prompt",
+  "<user_action>",
+  "<context_window",
+  "<codex_delegation>",
+  "<token_budget>",
+  "<rollout_budget>",
+  "<side_conversation>",
+  "<startup_context>",
+  "<realtime_",
+  "<plugins_instructions>",
+  "<skills_instructions>",
+  "<user_verification_notice>",
 ];
+
+/** Follows a context that an editor's extension puts before what a person typed. */
+const requestHeading = "## My request for Codex:";
+
+/** What is before the text that a person typed in a message, and that text with what follows. */
+export function splitRequest(
+  content: readonly UserContent[],
+): readonly [context: UserContent, request: readonly UserContent[]] | undefined {
+  const [first, ...others] = content;
+  const at = first?.type === "text" ? first.text.indexOf(requestHeading) : -1;
+  if (first?.type !== "text" || at < 0) return undefined;
+  const end = at + requestHeading.length;
+  const request = first.text.slice(end).trim();
+  if (request === "") return undefined;
+  const context = { type: "text", text: first.text.slice(0, end) } as const;
+  return [context, [{ type: "text", text: request }, ...others]];
+}
+
+export interface ShellRun {
+  readonly command: string;
+  readonly output: string;
+  readonly exitCode: number;
+}
+
+const shellForm = new RegExp(
+  String.raw`^\s*<user_shell_command>\s*<command>\n?([^]*?)\n?</command>\s*` +
+    String.raw`<result>\n?([^]*?)\n?</result>\s*</user_shell_command>\s*$`,
+);
+const shellResult = /^Exit code: (-?\d+)\n(?:Duration: [^\n]*\n)?Output:\n?/;
+
+/** A command that a person ran in Codex; undefined for any other message. */
+export function shellRun(content: readonly UserContent[]): ShellRun | undefined {
+  const [block, ...others] = content;
+  if (block?.type !== "text" || others.length > 0) return undefined;
+  const [, command, result] = shellForm.exec(block.text) ?? [];
+  if (command === undefined || result === undefined) return undefined;
+  const [head = "", code = "0"] = shellResult.exec(result) ?? [];
+  return { command, output: result.slice(head.length), exitCode: Number(code) };
+}
 
 export function isContext(content: readonly UserContent[]): boolean {
   const isOwn = (text: string): boolean =>

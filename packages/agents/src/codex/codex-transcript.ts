@@ -16,6 +16,8 @@ import {
   environmentCwd,
   isContext,
   isCopiedItem,
+  shellRun,
+  splitRequest,
   toolOutput,
 } from "./codex-items.ts";
 import { codexBody, contextType, levelOf, lineId } from "./codex-bodies.ts";
@@ -28,7 +30,7 @@ import { TurnTexts } from "./turn-texts.ts";
 import type { Voice } from "./turn-texts.ts";
 import { savedHeader, timeText } from "@branchlog/core/rows";
 import { transcriptId } from "../transcript-id.ts";
-import type { Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
+import type { Transcript, TranscriptPlace, TranscriptRow, UserContent } from "@branchlog/core/rows";
 
 /** Internal state, and texts that are also written as items. */
 const passedEvents: ReadonlySet<string> = new Set([
@@ -353,12 +355,16 @@ export class CodexTranscript implements Transcript {
       return [{ type: "custom_message", customType: contextType(role) }];
     }
     const texts = textsOf(item["content"]);
+    if (shellRun(content) !== undefined) {
+      this.#endAnswer();
+      return [{ type: "message", role: "bashExecution" }];
+    }
     if (this.#isHeardBefore(texts)) return [];
     this.#beginTurn();
     for (const text of texts) this.#said.add(keyOf("item", "user", text));
     this.#said.add(keyOf("item", "user", texts.join("")));
     for (const text of new Set([...texts, texts.join("")])) this.#texts.add("user", text);
-    return [{ type: "message", role: "user" }];
+    return userRows(content);
   }
 
   #event(event: JsonObject): readonly RowFacts[] {
@@ -399,10 +405,9 @@ export class CodexTranscript implements Transcript {
   #completed(item: JsonObject | undefined): readonly RowFacts[] {
     const type = stringAt(item, "type") ?? "";
     if (type === "UserMessage" || type === "AgentMessage") {
-      return this.#completedText(
-        type === "UserMessage" ? "user" : "agent",
-        textsOf(item?.["content"]),
-      );
+      const content = item?.["content"];
+      const said = { texts: textsOf(content), content: contentOf(content).content };
+      return this.#completedText(type === "UserMessage" ? "user" : "agent", said);
     }
     if (isCopiedItem(type) && this.#scripts.size === 0) return [];
     this.#endAnswer();
@@ -413,12 +418,12 @@ export class CodexTranscript implements Transcript {
   }
 
   /** A message that no other record holds; those that follow repeat it. */
-  #completedText(voice: Voice, texts: readonly string[]): readonly RowFacts[] {
-    const text = texts.join("");
+  #completedText(voice: Voice, said: SaidContent): readonly RowFacts[] {
+    const text = said.texts.join("");
     if (this.#texts.hasSaid(voice, text)) return [];
     if (voice === "user") this.#beginTurn();
     this.#texts.await(voice, text);
-    return [voice === "user" ? { type: "message", role: "user" } : this.#answerRow()];
+    return voice === "user" ? userRows(said.content) : [this.#answerRow()];
   }
 
   /** An event whose text an item repeats. */
@@ -428,7 +433,7 @@ export class CodexTranscript implements Transcript {
     if (voice === "user") this.#beginTurn();
     this.#said.add(keyOf("event", voice, text));
     this.#texts.add(voice, text);
-    return [voice === "user" ? { type: "message", role: "user" } : this.#answerRow()];
+    return voice === "user" ? userRows([{ type: "text", text }]) : [this.#answerRow()];
   }
 
   /** Whether an item repeats an event, or an event an item; each repetition counts once. */
@@ -512,6 +517,17 @@ function callerOf(meta: JsonObject): string | undefined {
 
 function keyOf(form: "item" | "event", voice: string, text: string): string {
   return `${form}\n${voice}\n${text.trim()}`;
+}
+
+interface SaidContent {
+  readonly texts: readonly string[];
+  readonly content: readonly UserContent[];
+}
+
+function userRows(content: readonly UserContent[]): readonly RowFacts[] {
+  const message = { type: "message", role: "user" };
+  if (splitRequest(content) === undefined) return [message];
+  return [{ type: "custom_message", customType: contextType("user") }, message];
 }
 
 function customRow(customType: string): RowFacts {

@@ -2,6 +2,11 @@
  * `branchlog verify`: reads every byte of sessions and lists all damage, of several a line each.
  * Changes nothing.
  */
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { isBranchlogError } from "@branchlog/core";
+import { formatOf, isBesideSessions } from "@branchlog/core/rows";
+import { decodeLine } from "@branchlog/streaming";
 import { verifySession } from "@branchlog/tools";
 import type { VerifyReport } from "@branchlog/tools";
 import { writeJsonLine } from "../command-io.ts";
@@ -46,7 +51,7 @@ async function verifyEach(
   options: EachOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
-  const counts = { all: 0, damaged: 0, unread: 0 };
+  const counts = { all: 0, damaged: 0, unread: 0, others: 0 };
   const places: LogPlace[] = [];
   for await (const place of expanded(files)) places.push(place);
   const progress = new ProgressLine(io, "verifying", "sessions");
@@ -63,17 +68,37 @@ async function verifyEach(
       else await io.out.write(verdictLine(report, io.out.style));
     } catch (error) {
       io.signal.throwIfAborted();
+      if (!files.includes(place.path) && isOther(place.path, error)) {
+        counts.all -= 1;
+        counts.others += 1;
+        continue;
+      }
       counts.unread += 1;
       await progress.hide();
       await writeUnread(place.path, error, options.json, io);
     }
   }
   if (!options.json) {
-    const { all, damaged, unread } = counts;
+    const { all, damaged, unread, others } = counts;
     const rest = unread === 0 ? "" : `, ${unread} not read`;
-    await io.out.write(`${countText(all, "session")}, ${damaged} damaged${rest}\n`);
+    const without = others === 0 ? "" : `; ${countText(others, "other file")} of agents`;
+    await io.out.write(`${countText(all, "session")}, ${damaged} damaged${rest}${without}\n`);
   }
   return counts.damaged + counts.unread > 0 ? 1 : 0;
+}
+
+const otherBytesMax = 16 * 1024 * 1024;
+
+/** Whether an agent keeps other things in the file, all of which can be read: names, its index. */
+function isOther(path: string, error: unknown): boolean {
+  if (!isBranchlogError(error, "ERR_NOT_A_SESSION")) return false;
+  if (isBesideSessions(resolve(path))) return true;
+  if (statSync(path).size > otherBytesMax) return false;
+  const lines = readFileSync(path).toString().split("\n");
+  const records = lines.map((line) => decodeLine(Buffer.from(line)));
+  const [first] = records.flatMap((record) => (record.ok ? [record.value] : []));
+  const isWhole = records.every((record) => record.ok || record.reason === "blank");
+  return isWhole && first !== undefined && formatOf(first) !== undefined;
 }
 
 async function reportOf(file: string, options: EachOptions, io: CommandIo): Promise<VerifyReport> {

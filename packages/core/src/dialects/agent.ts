@@ -4,6 +4,7 @@
  * and the packages above it ask them, and know none by name.
  * See docs/decisions/0057-agents-are-registered.md.
  */
+import { dirname, sep } from "node:path";
 import type { ByteSource, JsonObject } from "@branchlog/streaming";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { Usage } from "../entries/message-types.ts";
@@ -90,6 +91,8 @@ export interface TranscriptFormat extends SessionOwner {
   indexedName?(path: string): string | undefined;
   /** How it spreads a session over files; undefined: each file is one. */
   readonly parts?: SessionParts;
+  /** Files beside the session at this path with the whole of texts that it holds in part. */
+  sideTexts?(path: string): readonly SideText[];
   /** How the agent compresses sessions that it no longer uses, with any name that ends so. */
   readonly compression?: { readonly nameEnd: string; readonly mark: Buffer; readonly text: string };
 }
@@ -111,12 +114,20 @@ export interface LogPart {
   readonly isOwn: boolean;
 }
 
+export interface SideText {
+  readonly path: string;
+  /** What a text has in it instead. */
+  readonly mention: string;
+}
+
 export type SpentTokens = Pick<Usage, "input" | "output" | "cacheRead" | "cacheWrite">;
 
 export interface EntryIdentity {
   readonly key: readonly (string | number)[];
-  /** Whether further entries of its session have the same, and add to it. */
+  /** Whether further entries of its session may have the same, and add to it. */
   readonly isPart: boolean;
+  /** What copies have in common that got another key. */
+  readonly otherKey?: readonly (string | number)[];
 }
 
 const registered = new Map<string, Agent>();
@@ -144,6 +155,14 @@ export function agentNamed(name: string): Agent | undefined {
 
 export function transcriptFormats(): readonly TranscriptFormat[] {
   return registeredAgents().flatMap(({ transcripts }) => transcripts ?? []);
+}
+
+/** Whether a file is in the home of an agent of transcripts, and not where its sessions are. */
+export function isBesideSessions(path: string): boolean {
+  const homes = registeredAgents().filter(({ transcripts }) => transcripts !== undefined);
+  const places = homes.flatMap((agent) => agent.places());
+  const isBelow = (directory: string): boolean => path.startsWith(directory + sep);
+  return places.some((place) => isBelow(dirname(place))) && !places.some(isBelow);
 }
 
 /**

@@ -94,8 +94,8 @@ export function requireNoTranscript(path: string, source: ByteSource, size: numb
   if (error !== undefined) throw error;
 }
 
-export function transcriptErrorAt(path: string): BranchlogError | undefined {
-  return errorAt(path, (source) => foreignError(path, source, source.sizeSync()));
+export function transcriptErrorAt(path: string, advice?: string): BranchlogError | undefined {
+  return errorAt(path, (source) => foreignError(path, source, source.sizeSync(), advice));
 }
 
 /** Undefined for a file that is not compressed. */
@@ -121,10 +121,15 @@ function errorAt(
   }
 }
 
-function foreignError(path: string, source: ByteSource, size: number): BranchlogError | undefined {
+function foreignError(
+  path: string,
+  source: ByteSource,
+  size: number,
+  advice?: string,
+): BranchlogError | undefined {
   return (
     compressedError(path, source) ??
-    ownedError(path, transcriptFormat(source, size) ?? documentFormatOf(path))
+    ownedError(path, transcriptFormat(source, size) ?? documentFormatOf(path), advice)
   );
 }
 
@@ -143,10 +148,13 @@ function compressedError(path: string, source: ByteSource): BranchlogError | und
   return undefined;
 }
 
-function ownedError(path: string, owner: SessionOwner | undefined): BranchlogError | undefined {
+function ownedError(
+  path: string,
+  owner: SessionOwner | undefined,
+  advice = copyAdvice,
+): BranchlogError | undefined {
   if (owner === undefined) return undefined;
-  const message =
-    `${path} is ${owner.noun}, not a session of pi or omp. ` +
-    `It was left as it is. ${copyAdvice}`;
+  const what = `${path} is ${owner.noun}, not a session of pi or omp`;
+  const message = `${what}. It was left as it is. ${advice}`;
   return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }

@@ -3,6 +3,7 @@ import { currentVersion } from "../dialects/header.ts";
 import { BranchlogError } from "../errors.ts";
 import type { LogFile } from "../platform/log-file.ts";
 import type { FileStat } from "../platform/ports.ts";
+import type { TranscriptFormat } from "../dialects/agent.ts";
 import { requireNoTranscript } from "./foreign-transcript.ts";
 
 /** Throws `ERR_LOG_MISSING`, or `ERR_LOG_UNREADABLE` for anything but a file. */
@@ -17,10 +18,17 @@ export function requireFile(path: string, stat: FileStat | null): FileStat {
   throw new BranchlogError("ERR_LOG_UNREADABLE", message, { path });
 }
 
+interface ReadHead<Header> {
+  readonly header: Header | undefined;
+  readonly entriesBeforeHeader: number;
+  /** Of a transcript. */
+  readonly format?: TranscriptFormat | undefined;
+}
+
 /** Throws `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION` or `ERR_HEADER_DAMAGED`. */
 export function requireHeader<Header>(
   file: LogFile,
-  read: { readonly header: Header | undefined; readonly entriesBeforeHeader: number },
+  read: ReadHead<Header>,
   bytes: number,
 ): Header {
   if (read.header !== undefined) return read.header;
@@ -28,6 +36,12 @@ export function requireHeader<Header>(
   if (bytes === 0) {
     const message = `${path} is empty. Delete it, or create a session there.`;
     throw new BranchlogError("ERR_LOG_EMPTY", message, { path });
+  }
+  if (read.format !== undefined) {
+    const message =
+      `${path} is ${read.format.noun} without a conversation: it has only names or settings of ` +
+      "the agent. It was left as it is.";
+    throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
   }
   requireNoTranscript(path, file, bytes);
   const entries = read.entriesBeforeHeader;

@@ -95,7 +95,9 @@ function partsBy(role: string | undefined, message: object): readonly EntryPart[
   if (role === "branchSummary" || role === "compactionSummary") return summaryParts(message);
   const parts = contentParts(fieldOf(message, "content"));
   const error = textOf(message, "errorMessage");
-  return error === undefined ? parts : [...parts, { kind: "error", text: error }];
+  // Some agents store it as the text of the answer, too.
+  const isSaid = error === undefined || error === textOfParts(parts, "\n");
+  return isSaid ? parts : [...parts, { kind: "error", text: error }];
 }
 
 function contentParts(content: unknown): readonly EntryPart[] {

@@ -112,6 +112,9 @@ async function removeForGood(
   if (left?.error !== undefined) throw left.error;
 }
 
+const archiveAdvice =
+  "branchlog archive removes it with all that belongs to it, and branchlog restore brings it back.";
+
 interface DeletableFile {
   readonly path: string;
   /** As stored: foreign files may lack any field but the id. */
@@ -136,7 +139,7 @@ function deletableFile(path: string): DeletableFile {
   const canonical = join(realpathSync(dirname(named)), basename(named));
   const header = readable(canonical, () => readSessionHeaderSync(canonical));
   if (header !== undefined) return { path: canonical, header };
-  const foreign = transcriptErrorAt(canonical);
+  const foreign = transcriptErrorAt(canonical, archiveAdvice);
   if (foreign !== undefined) throw foreign;
   const message =
     `${named} has no readable session header, so it may be anything. branchlog repair shows ` +

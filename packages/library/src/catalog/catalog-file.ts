@@ -7,6 +7,7 @@ import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { ByteSource } from "@branchlog/streaming";
 import {
+  agentNamed,
   dialectNames,
   mayBeDocument,
   openLogSource,
@@ -73,7 +74,10 @@ export class CatalogFile {
    */
   async refresh(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
     this.#takeUpSaved(file);
-    if (this.#isSettled && this.#read !== undefined && isUnchanged(this.#read, file)) return 0;
+    if (this.#isSettled && this.#read !== undefined && isUnchanged(this.#read, file)) {
+      this.#takeName(file.path);
+      return 0;
+    }
     if (mayBeDocument(file.name)) return this.#refreshDocument(file, lookedAtMs);
     const source = openLogSource(file.path);
     try {
@@ -96,6 +100,16 @@ export class CatalogFile {
       return openedFileBytes + reader.offset - bytes.cursor;
     } finally {
       source.closeSync();
+    }
+  }
+
+  /** Some agents keep names in another file. */
+  #takeName(path: string): void {
+    const session = this.#session;
+    const format = agentNamed(session?.transcript?.of ?? "")?.transcripts;
+    const name = format?.indexedName?.(path);
+    if (session !== undefined && name !== undefined && name !== session.name) {
+      this.#session = { ...session, name };
     }
   }
 

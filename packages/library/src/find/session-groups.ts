@@ -3,6 +3,7 @@
  * linear; cycles of parents end.
  */
 import { resolve } from "node:path";
+import type { SessionHeader } from "@branchlog/core";
 import type { ListedSession } from "../catalog/listed-session.ts";
 
 /** What a session was forked from. */
@@ -50,20 +51,25 @@ function parentsOf(sessions: readonly ListedSession[]): ReadonlyMap<ListedSessio
   const byId = new Map(sessions.toReversed().map((session) => [session.header.id, session]));
   const parents = new Map<ListedSession, SessionParent>();
   for (const session of sessions) {
-    const reference = referenceIn(session);
-    if (reference === undefined) continue;
-    // A moved session keeps its id in its file name.
-    const id = /_([^_/\\]+)\.jsonl$/.exec(reference)?.[1] ?? reference;
+    const origin = originOf(session.header);
+    if (origin === undefined) continue;
+    const { reference, id } = origin;
     const found = byPath.get(resolve(reference)) ?? byId.get(reference) ?? byId.get(id);
     parents.set(session, { reference, session: found });
   }
   return parents;
 }
 
-function referenceIn({ header }: ListedSession): string | undefined {
+/** What a session was forked from: as its header names it, a path or an id, and its id. */
+export function originOf(
+  header: SessionHeader,
+): { readonly reference: string; readonly id: string } | undefined {
   // Decoding boundary: of the header only the id was checked.
   const references: readonly unknown[] = [header.parentSession, header.branchedFrom];
-  return references.find((one): one is string => typeof one === "string" && one !== "");
+  const reference = references.find((one): one is string => typeof one === "string" && one !== "");
+  if (reference === undefined) return undefined;
+  // A moved session keeps its id in its file name.
+  return { reference, id: /_([^_/\\]+)\.jsonl$/.exec(reference)?.[1] ?? reference };
 }
 
 /** "" if absent. */

@@ -19,8 +19,9 @@ import type {
   TranscriptRow,
 } from "@branchlog/core/rows";
 import type { SessionEntry } from "@branchlog/core";
-import type { LineFilter } from "./line-filter.ts";
+import { LineFilter } from "./line-filter.ts";
 import type { Match, Search, SearchHit } from "./search-terms.ts";
+import type { SideTexts } from "./side-texts.ts";
 
 /** Takes the lines of a file and collects hits. */
 export interface Matches {
@@ -105,7 +106,9 @@ export class SessionMatches implements Matches, LinesSink {
     if (typeof entryId !== "string") return;
     const { timestamp } = entry;
     const { path, owner: transcriptOf } = this.#file;
-    this.hits.push({ path, header, transcriptOf, entryId, timestamp, ...match });
+    const place = { path, header, transcriptOf, entryId, timestamp };
+    const hit = this.#search.hitOf(place, match);
+    if (hit !== undefined) this.hits.push(hit);
   }
 }
 
@@ -115,18 +118,22 @@ export class Candidates implements Matches, LinesSink {
   readonly isOver: boolean = false;
   readonly sink: LinesSink = this;
   readonly lines: Set<number> = new Set();
-  readonly #filter: LineFilter;
+  readonly #filters: readonly LineFilter[];
   readonly #inherited: number;
 
-  constructor(filter: LineFilter, inherited = 0) {
-    this.#filter = filter;
+  /** @param mentioned Texts whose lines are candidates, too. */
+  constructor(filter: LineFilter, inherited = 0, mentioned: readonly string[] = []) {
+    this.#filters = [filter, ...mentioned.map((text) => new LineFilter(text, false))];
     this.#inherited = inherited;
   }
 
   addLines(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): number {
-    return this.#filter.lines(bytes, start, end, lineNumber, (from, _to, number) => {
-      if (offset + from - start >= this.#inherited) this.lines.add(number);
-    });
+    const counts = this.#filters.map((filter) =>
+      filter.lines(bytes, start, end, lineNumber, (from, _to, number) => {
+        if (offset + from - start >= this.#inherited) this.lines.add(number);
+      }),
+    );
+    return counts[0] ?? 0;
   }
 
   longLine({ offset }: LongLine, lineNumber: number): void {
@@ -142,6 +149,7 @@ interface FoundTranscript {
   readonly format: TranscriptFormat;
   readonly search: Search;
   readonly candidates: Candidates;
+  readonly sides: SideTexts;
   /** What the agent calls it elsewhere. */
   readonly name: string | undefined;
 }
@@ -213,7 +221,9 @@ export class TranscriptMatches implements Matches, LineSink {
     const place = placeOf(row, () => this.#recent.toReversed());
     const entry = this.#transcript.entryOf(record, place);
     // Decoding boundary: made by the transcript, in the form of an entry.
-    const match = entry && this.#found.search.match(entry as unknown as SessionEntry);
+    const said = entry as unknown as SessionEntry | undefined;
+    const { search, sides } = this.#found;
+    const match = said && search.match(said, (text) => sides.wholeOf(text));
     if (match !== undefined) this.#add(match, row.id, place.timestamp);
   }
 
@@ -227,11 +237,13 @@ export class TranscriptMatches implements Matches, LineSink {
   }
 
   #add(match: Match, entryId: string, timestamp: string): void {
-    const { path, format } = this.#found;
+    const { path, format, search } = this.#found;
     const { header } = this.#transcript;
     // Records before the session id is known are not searched.
     if (header === undefined) return;
-    this.hits.push({ path, header, transcriptOf: format.agent, entryId, timestamp, ...match });
+    const place = { path, header, transcriptOf: format.agent, entryId, timestamp };
+    const hit = search.hitOf(place, match);
+    if (hit !== undefined) this.hits.push(hit);
   }
 }
 

@@ -2,6 +2,7 @@
 import type { SearchProgress } from "../find/find-options.ts";
 import type { BranchlogError, SessionEntry, SessionHeader } from "@branchlog/core";
 import { storedTimeMs } from "@branchlog/core/rows";
+import { CopiedHits } from "./copied-hits.ts";
 import { entryTexts } from "./entry-texts.ts";
 import type { EntryText, SearchedKind } from "./entry-texts.ts";
 import { LineFilter } from "./line-filter.ts";
@@ -27,6 +28,8 @@ export interface SearchHit {
   /** The first match in the entry. */
   readonly snippet: Snippet;
 }
+
+type HitPlace = Pick<SearchHit, "path" | "header" | "transcriptOf" | "entryId" | "timestamp">;
 
 /** Filters of {@link searchSessions}. */
 export interface SearchOptions {
@@ -62,6 +65,7 @@ export class Search {
   readonly sessionLines: LineFilter;
   readonly transcriptLines: LineFilter;
   readonly #text: TextSearch;
+  readonly #copies = new CopiedHits();
   readonly #options: SearchOptions;
 
   constructor(text: TextSearch, options: SearchOptions) {
@@ -76,14 +80,25 @@ export class Search {
     return this.#options.agents?.includes(agent) ?? true;
   }
 
-  /** The first text that matches. */
-  match(entry: SessionEntry): Match | undefined {
+  /** Undefined for a copy of a hit; a session is named once, wherever its name came from. */
+  hitOf(place: HitPlace, { text, ...match }: Match): SearchHit | undefined {
+    const isCopy = match.kind !== "name" && this.#copies.isCopy({ ...place, ...match, text });
+    return isCopy ? undefined : { ...place, ...match };
+  }
+
+  /** The first text that matches. @param wholeOf The rest of a result of which it has a part. */
+  match(entry: SessionEntry, wholeOf?: (text: string) => string | undefined): Match | undefined {
     if (this.#isBefore(entry.timestamp)) return undefined;
-    for (const text of entryTexts(entry)) {
-      const match = this.#matchOf(text);
-      if (match !== undefined) return match;
+    for (const said of entryTexts(entry)) {
+      const whole = said.kind === "result" ? wholeOf?.(said.text) : undefined;
+      const match = this.#matchOf(said) ?? (whole && this.#matchOf({ ...said, text: whole }));
+      if (match) return match;
     }
     return undefined;
+  }
+
+  isIn(text: string): boolean {
+    return this.#text.inText(text) !== undefined;
   }
 
   matchName(name: string, timestamp: string): Match | undefined {
@@ -100,8 +115,11 @@ export class Search {
     if (role !== undefined && said.role !== role) return undefined;
     if (tool !== undefined && said.tool?.toLowerCase() !== tool.toLowerCase()) return undefined;
     const snippet = said.kind === "name" ? this.#text.inName(text) : this.#text.inText(text);
-    return snippet && { ...said, snippet };
+    return snippet && { ...said, snippet, text };
   }
 }
 
-export type Match = Pick<SearchHit, "kind" | "role" | "tool" | "snippet">;
+/** With the text that it is in. */
+export interface Match extends Pick<SearchHit, "kind" | "role" | "tool" | "snippet"> {
+  readonly text: string;
+}

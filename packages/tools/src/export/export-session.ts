@@ -6,6 +6,7 @@ import type { EngineOptions } from "@branchlog/core/types";
 import type { RedactionReport } from "../redaction/redactor.ts";
 import { AnswerJoiner, exactArguments, isObject } from "@branchlog/core/rows";
 import { Engine, piecesOfOneLog } from "@branchlog/core/engine";
+import { SideTexts } from "@branchlog/library/catalogs";
 import {
   createStreamedLog,
   engineSettings,
@@ -103,7 +104,9 @@ async function* markdownTexts(
   const header = redactor ? redactedHeader(redactor, engine.header) : engine.header;
   yield title(markdownTitle(header, name === undefined ? name : title(name)));
   const joiner = new AnswerJoiner();
-  for await (const { row, entry } of engine.bodies.entries(rows, signal)) {
+  const sides = new SideTexts(engine.path, indexer.format?.agent);
+  for await (const { row, entry: stored } of engine.bodies.entries(rows, signal)) {
+    const entry = sides.inWhole(stored);
     // Parsing rounds numbers that no double holds.
     const isExact = indexer.transcript === undefined && hasCalls(entry);
     const line = isExact ? engine.bodies.lineSync(row).toString() : "";

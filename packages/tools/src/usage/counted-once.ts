@@ -8,13 +8,14 @@ import { createHash } from "node:crypto";
 export type Identity = readonly (string | number)[];
 
 export class CountedOnce {
-  readonly #counted = new Set<string>();
-  /** Answers whose first part was counted in this session: further parts add to it. */
-  #open = new Set<string>();
+  /** How often each was counted, in the session that has it most often. */
+  readonly #counted = new Map<string, number>();
+  /** How often each is in this session. */
+  #own = new Map<string, number>();
 
   /** Before the entries of another session. */
   begin(): void {
-    this.#open = new Set();
+    this.#own = new Map();
   }
 
   /**
@@ -24,17 +25,21 @@ export class CountedOnce {
   mark(identity: Identity): boolean {
     const digest = digestOf(identity);
     const isNew = !this.#counted.has(digest);
-    this.#counted.add(digest);
+    if (isNew) this.#counted.set(digest, 1);
     return isNew;
   }
 
-  /** Whether it is the first with this identity; of parts of an answer, in the first session. */
-  takes(identity: Identity, isAnswer: boolean): boolean {
+  /**
+   * Whether it is the first with this identity; of what a session may repeat, whether this session
+   * has more of them than any before.
+   */
+  takes(identity: Identity, mayRepeat: boolean): boolean {
     const digest = digestOf(identity);
-    if (this.#open.has(digest)) return true;
-    if (this.#counted.has(digest)) return false;
-    this.#counted.add(digest);
-    if (isAnswer) this.#open.add(digest);
+    const counted = this.#counted.get(digest) ?? 0;
+    const own = mayRepeat ? (this.#own.get(digest) ?? 0) + 1 : 1;
+    if (mayRepeat) this.#own.set(digest, own);
+    if (own <= counted) return false;
+    this.#counted.set(digest, own);
     return true;
   }
 }

@@ -56,7 +56,12 @@ function* recordsOf(entry: SessionEntry, of: RecordsOf): Generator<SpentRecord> 
   const isCopied = foreign !== undefined && once?.mark(own) === false;
   if (!isAsked && spent.totalTokens === 0 && spent.cost === 0) return;
   if (isCopied && !foreign.isPart) return;
-  if (once?.takes(foreign?.key ?? own, foreign?.isPart === true) === false) return;
+  const keys = [
+    foreign?.key ?? own,
+    ...(foreign?.otherKey === undefined ? [] : [foreign.otherKey]),
+  ];
+  const isNew = keys.map((key) => once?.takes(key, foreign?.isPart === true) !== false);
+  if (isNew.includes(false)) return;
   if (sinceMs !== undefined && !(timeMs >= sinceMs)) return;
   const [[provider, models] = []] = byModel;
   const [id] = models?.keys() ?? [];
