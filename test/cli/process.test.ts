@@ -1,7 +1,7 @@
 /** The built command as a process: pipes, signals, colours, memory. Runs on dist. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { copyFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeSessionFile } from "@branchlog/bench/generator";
@@ -25,19 +25,6 @@ function largeSession(bytes: number): string {
   return path;
 }
 
-/** The modules of the engine that a run of the command loaded. */
-async function engineModules(words: readonly string[]): Promise<string[]> {
-  const directory = temporaryDirectory();
-  const { code } = await runProcess(words, { env: { NODE_V8_COVERAGE: directory } });
-  expect(code).toBe(0);
-  const urls = readdirSync(directory).flatMap((name) => {
-    const text = readFileSync(join(directory, name), "utf8");
-    return Array.from(text.matchAll(/"url":"([^"]+)"/g), ([, url]) => String(url));
-  });
-  const folder = /\/packages\/core\/dist\/(.+)$/;
-  return urls.flatMap((url) => folder.exec(url)?.[1] ?? []);
-}
-
 describe("the process", () => {
   it("the process exits with the code of the run, results on one stream and failures on the other", async () => {
     const fine = await runProcess(["name", fixture("pi-labels-and-names.jsonl")]);
@@ -57,24 +44,6 @@ describe("the process", () => {
     expect(searched).toMatchObject({ code: 1, out: "", err: `nothing found in ${directory}\n` });
     const listed = await runProcess(["list", directory]);
     expect(listed).toMatchObject({ code: 0, out: "", err: `no sessions in ${directory}\n` });
-  });
-
-  it.each([
-    [["--version"], []],
-    [["--help"], ["errors.js", "platform/address.js"]],
-    [
-      ["info", "--help"],
-      ["errors.js", "platform/address.js"],
-    ],
-  ])(
-    "the process prints what needs no session without loading the engine: %j",
-    async (words, modules) => {
-      expect(await engineModules(words)).toEqual(modules);
-    },
-  );
-
-  it("the process loads the engine for a command that reads a session", async () => {
-    expect((await engineModules(["info", branches])).length).toBeGreaterThan(20);
   });
 
   it("shows a stack only if BRANCHLOG_DEBUG is set", async () => {

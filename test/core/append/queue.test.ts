@@ -7,19 +7,6 @@ import type { Ports } from "@branchlog/core/testing";
 import { CountedWorld, countedSession, path, say } from "../../support/counted-world.ts";
 
 describe("appends in flight", () => {
-  it("cost one lock and one write, and are one chain in the order of their calls", async () => {
-    const { world, session } = await countedSession();
-    const results = await Promise.all(
-      Array.from({ length: 64 }, (_, i) => session.append(say(`${i}`))),
-    );
-    expect(world.counts()).toEqual({ locks: 1, writes: 1 });
-    expect(results.map(({ revision }) => revision)).toEqual(results.map((_, i) => i + 1));
-    const parents = [null, ...results.slice(0, -1).map(({ id }) => id)];
-    expect(results.map(({ parentId }) => parentId)).toEqual(parents);
-    expect(world.lines).toHaveLength(65);
-    expect(session.leaf).toBe(results.at(-1)?.id);
-  });
-
   it("that keep coming are written a group at a time", async () => {
     const { world, session } = await countedSession();
     let next = 0;

@@ -57,12 +57,6 @@ describe("opening a path that is no session", () => {
     expect(await failure(temporaryFile(content))).toMatchObject({ code });
   });
 
-  it("says that a file is missing, and creates none", async () => {
-    const directory = temporaryDirectory();
-    expect(await failure(join(directory, "none.jsonl"))).toMatchObject({ code: "ERR_LOG_MISSING" });
-    expect(readdirSync(directory)).toEqual([]);
-  });
-
   it("says that a directory is none", async () => {
     const path = join(temporaryDirectory(), "d.jsonl");
     mkdirSync(path);
@@ -148,16 +142,6 @@ describe("opening a session", () => {
     for (const kind of ["missing-parent", "cycle"]) {
       expect(session.diagnostics.filter((one) => one.kind === kind)).toHaveLength(diagnosticsMax);
     }
-  });
-
-  it("ignores an unterminated fragment, which another process may be writing", async () => {
-    const session = await openSession(
-      temporaryFile(`${header}\n${user("a", null)}\n${user("b", "a").slice(0, 50)}`),
-    );
-    expect(session.leaf).toBe("a");
-    expect(session.diagnostics).toEqual([]);
-    const report = await verifySession(session);
-    expect(report).toMatchObject({ ok: true, pending: { kind: "fragment", length: 50 } });
   });
 
   it("reports a fast-indexed line that does not parse, and sees through it (Verifies: P10)", async () => {

@@ -141,12 +141,6 @@ describe("a line", () => {
     expect(isSound(planned.remaining)).toBe(true);
   });
 
-  it("with two whole records becomes two", async () => {
-    expect(kinds(await planFor(`${start}${b}${c}\n`))).toEqual(["recover", "recover"]);
-    expect(await repairedLines(`${start}${b}${c}\n`)).toEqual([header, a, b, c, ""]);
-    expect(await repairedLines(`${header}${a}${b}`)).toEqual([header, a, b, ""]);
-  });
-
   it("with a byte-order mark loses it, also in the middle of the log", async () => {
     const content = `\uFEFF\uFEFF${header}\n\uFEFF${a}\n`;
     const mark = "set-aside byte-order-mark";
