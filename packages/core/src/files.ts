@@ -29,7 +29,7 @@ export {
   inLargeChunks,
   directoryFailed,
 } from "./platform/atomic-file.ts";
-export { errorCodeOf, isSameFile } from "./platform/ports.ts";
+export { errorCodeOf, isSameFile, isUnchanged } from "./platform/ports.ts";
 export { descriptorPoolOf } from "./platform/descriptor-pool.ts";
 export { LogFile } from "./platform/log-file.ts";
 export { removeAbandonedTickets } from "./platform/lock-queue.ts";

@@ -172,6 +172,11 @@ export function isSameState(one: FileState, other: FileState): boolean {
   return isFile && one.size === other.size && one.ctimeMs === other.ctimeMs;
 }
 
+/** {@link isSameState}, also where the file system keeps no time of change, as FAT. */
+export function isUnchanged(one: FileStat, other: FileStat): boolean {
+  return isSameState(one, other) && one.mtimeMs === other.mtimeMs;
+}
+
 /** "" for anything but a system error. */
 export function errorCodeOf(error: unknown): string {
   if (!(error instanceof Error) || !("code" in error)) return "";
