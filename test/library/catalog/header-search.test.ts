@@ -6,12 +6,10 @@ import { describe, expect, it } from "vitest";
 import { readSessionHeaderSync } from "../../../packages/library/src/catalog/header-search.ts";
 import { headerScanBytesMax } from "../../../packages/library/src/catalog/limits.ts";
 import { header, jsonl, user, writeLines } from "./session-lines.ts";
-import { temporaryDirectories } from "./temporary-directory.ts";
-
-const newDirectory = temporaryDirectories();
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 function write(content: string | Buffer): string {
-  const path = join(newDirectory(), "s.jsonl");
+  const path = join(temporaryDirectory(), "s.jsonl");
   writeFileSync(path, content);
   return path;
 }
@@ -106,7 +104,7 @@ describe("reading a header", () => {
 
   it("finds a header in every prefix of a file that holds it whole, and in no other", () => {
     const line = JSON.stringify(header());
-    const path = writeLines(newDirectory(), "s.jsonl", [header(), user("hi")]);
+    const path = writeLines(temporaryDirectory(), "s.jsonl", [header(), user("hi")]);
     for (let bytes = readFileSync(path).length; bytes >= 0; bytes -= 1) {
       truncateSync(path, bytes);
       expect(readSessionHeaderSync(path)).toEqual(bytes >= line.length ? header() : undefined);
@@ -114,7 +112,7 @@ describe("reading a header", () => {
   });
 
   it("throws what the file system throws", () => {
-    const directory = newDirectory();
+    const directory = temporaryDirectory();
     expect(() => readSessionHeaderSync(join(directory, "gone.jsonl"))).toThrow("ENOENT");
     expect(() => readSessionHeaderSync(directory)).toThrow("EISDIR");
   });

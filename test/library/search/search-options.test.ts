@@ -11,21 +11,15 @@ import { search$ } from "@branchlog/library/live";
 import { decodeCounter } from "@branchlog/streaming";
 import { LineFilter } from "../../../packages/library/src/search/line-filter.ts";
 import { textSearch } from "../../../packages/library/src/search/search-query.ts";
+import { collected } from "../../support/collected.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { assistant, entry, header, name, user, writeLines } from "../catalog/session-lines.ts";
 
 const fixtures = join(import.meta.dirname, "../../../fixtures");
 
-async function hits(
-  places: string | readonly string[],
-  query: string,
-  options?: SearchOptions,
-): Promise<SearchHit[]> {
-  const found: SearchHit[] = [];
-  for await (const hit of searchSessions(places, query, options)) found.push(hit);
-  return found;
-}
+const hits = (...asked: Parameters<typeof searchSessions>): Promise<SearchHit[]> =>
+  collected(searchSessions(...asked));
 
 function sessionOfEveryKind(): string {
   const call = {
