@@ -1,22 +1,16 @@
 /** The built command as a process: pipes, signals, colours, memory. Runs on dist. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeSessionFile } from "@branchlog/bench/generator";
 import { runs } from "../support/fault-seed.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { fixture } from "./command-run.ts";
+import { copyOf, fixture } from "./command-run.ts";
 import { ended, program, runProcess, signalsAtOpening, startCommand } from "./command-process.ts";
 
 const branches = fixture("pi-branches.jsonl");
-
-function copyOf(name: string): string {
-  const path = join(temporaryDirectory(), name);
-  copyFileSync(fixture(name), path);
-  return path;
-}
 
 /** A session whose listings are longer than any pipe. */
 function largeSession(bytes: number): string {

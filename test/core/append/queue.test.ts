@@ -5,6 +5,7 @@ import { isBranchlogError, openSession } from "@branchlog/core";
 import type { AppendOptions, Session } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/testing";
 import { CountedWorld, countedSession, path, say } from "../../support/counted-world.ts";
+import { turns } from "../live/support.ts";
 
 describe("appends in flight", () => {
   it("that keep coming are written a group at a time", async () => {
@@ -186,11 +187,6 @@ describe("one append of a group", () => {
     expect(world.lines).toHaveLength(41);
   });
 });
-
-/** Lets the event loop turn. */
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
-}
 
 async function passTime({ clock }: CountedWorld, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 1) {
