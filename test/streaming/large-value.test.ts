@@ -1,4 +1,5 @@
 /** Reading inside a record: tokens, one value; JSON.parse at any chunk size. */
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -57,39 +58,9 @@ function build(tokens: Iterable<JsonToken>): unknown {
 }
 
 /** Texts that JSON.parse refuses. */
-const malformed = [
-  "",
-  " ",
-  "{",
-  '{"a"',
-  '{"a":',
-  '{"a":1',
-  '{"a":1,}',
-  "{'a':1}",
-  '{"a":1}}',
-  '{"a":1}{"b":2}',
-  "[1,]",
-  "[1 2]",
-  "[",
-  "01",
-  "-",
-  "1.",
-  "1e",
-  "+1",
-  ".5",
-  "nul",
-  "nulll",
-  "truefalse",
-  '"abc',
-  '"\\x"',
-  '"\\u12"',
-  '"a\nb"',
-  '"a\0b"',
-  "\0",
-  "NaN",
-  "\u00a01",
-  '{"a":1}\0',
-] as const;
+const malformed = JSON.parse(
+  readFileSync(new URL("malformed-texts.json", import.meta.url), "utf8"),
+) as readonly string[];
 
 describe("bodyStream", () => {
   it("yields the tokens in order, strings in pieces", async () => {
