@@ -16,6 +16,7 @@ import { kernelCode } from "../../packages/streaming/src/scan-kernel-code.ts";
 import { runs } from "../support/fault-seed.ts";
 import { envelopeOf } from "./support/read-envelope.ts";
 import { lineOf, otherForms, recordJson, writtenForms } from "./support/session-lines.ts";
+import { dataBeside } from "../support/data-file.ts";
 
 /** A line, and what a reader that parses may find in it; null: it must not be trusted. */
 interface Sample {
@@ -44,8 +45,9 @@ interface Tables {
   readonly changes: Readonly<Record<string, readonly (readonly [from: string, to: string])[]>>;
 }
 
-const { times, noTimes, ids, changes } = JSON.parse(
-  readFileSync(new URL("kernel-mutants.json", import.meta.url), "utf8"),
+const { times, noTimes, ids, changes } = dataBeside(
+  import.meta.url,
+  "kernel-mutants.json",
 ) as Tables;
 
 const mark = (fields: object): object => ({

@@ -1,5 +1,4 @@
 /** Reading inside a record: tokens, one value; JSON.parse at any chunk size. */
-import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -14,6 +13,7 @@ import {
 import { collected } from "../support/collected.ts";
 import { MemorySource } from "./support/memory-source.ts";
 import { chunksOf, chunksOfSize, jsonText } from "./support/session-lines.ts";
+import { dataBeside } from "../support/data-file.ts";
 
 const record = '{"a":[1,{"b":"text"},[true,null]],"b":{"a":-1.5e3},"é":"漢😀","c":""}';
 
@@ -58,9 +58,7 @@ function build(tokens: Iterable<JsonToken>): unknown {
 }
 
 /** Texts that JSON.parse refuses. */
-const malformed = JSON.parse(
-  readFileSync(new URL("malformed-texts.json", import.meta.url), "utf8"),
-) as readonly string[];
+const malformed = dataBeside(import.meta.url, "malformed-texts.json") as readonly string[];
 
 describe("bodyStream", () => {
   it("yields the tokens in order, strings in pieces", async () => {

@@ -1,13 +1,14 @@
 /** What PyYAML reads for scalars without quotes: from its own answers, and asked where it is there. */
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { foldedText, readPlain } from "../../../packages/agents/src/connectonion/plain-scalars.ts";
 import { askPython, pythonWithYaml, withoutPython } from "../../support/python-yaml.ts";
+import { dataBeside } from "../../support/data-file.ts";
 
 /** A text, and what PyYAML makes of it; "beyond" is what JSON cannot say. */
-const readings = JSON.parse(
-  readFileSync(new URL("plain-scalars.json", import.meta.url), "utf8"),
-) as readonly (readonly [string, unknown])[];
+const readings = dataBeside(import.meta.url, "plain-scalars.json") as readonly (readonly [
+  string,
+  unknown,
+])[];
 
 describe("a scalar without quotes", () => {
   it.each(readings)("%j is read as PyYAML does", (source, expected) => {
