@@ -61,10 +61,7 @@ async function exchange(programs: readonly PiProgram[], stored?: string): Promis
     await (i % 2 === 0 ? server.end() : server.kill());
     transcripts.push(server.transcript.filter(({ type }) => !type.endsWith("_update")));
   }
-  return {
-    transcripts: form.of(transcripts),
-    files: form.files(),
-  };
+  return { transcripts: form.of(transcripts), files: form.files() };
 }
 
 async function filesOfBoth(place: Sandbox, file: string, rounds: number): Promise<string> {

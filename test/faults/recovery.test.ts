@@ -193,10 +193,7 @@ interface Ending {
 
 const endings: Readonly<Record<string, Ending>> = {
   "is deleted": { happen: ({ path }) => unlinkSync(path), code: "ERR_LOG_GONE" },
-  "is moved away": {
-    happen: ({ path }) => renameSync(path, `${path}.away`),
-    code: "ERR_LOG_GONE",
-  },
+  "is moved away": { happen: ({ path }) => renameSync(path, `${path}.away`), code: "ERR_LOG_GONE" },
   "loses its directory": {
     happen: ({ path }) => rmSync(dirname(path), { recursive: true }),
     code: "ERR_LOG_GONE",

@@ -133,9 +133,7 @@ describe("any tree", () => {
     const id = fc.constantFrom("a", "b", "c", "d", "e", "f");
     const links = fc.array(
       fc.record({ id, parentId: fc.option(fc.oneof(id, fc.constant("gone"))) }),
-      {
-        maxLength: 12,
-      },
+      { maxLength: 12 },
     );
     fc.assert(
       fc.property(links, (records) => {

@@ -74,11 +74,7 @@ describe("a path of a session of omp", () => {
       { type: "message", id: "4" },
       { type: "session_info", name: "Before", parentId: "4" },
       { type: "compaction", fromHook: true },
-      {
-        type: "session_info",
-        name: "In the slot",
-        parentId: "6",
-      },
+      { type: "session_info", name: "In the slot", parentId: "6" },
     ]);
     expect(records[0]).toEqual(header);
     expect(textLines(path).at(-1)).toMatch(/"id":"[0-9a-f]{8}"/);

@@ -112,9 +112,7 @@ describe("an import", () => {
     const many = Array.from({ length: 20_000 }, (_, i) => ({ ...hi, uuid: `u${i}` }));
     const source = sourceOf(many);
     const ending = new AbortController();
-    const done = importSession(source, join(directory, "new.jsonl"), {
-      signal: ending.signal,
-    });
+    const done = importSession(source, join(directory, "new.jsonl"), { signal: ending.signal });
     setImmediate(() => ending.abort(new Error("enough")));
     await expect(done).rejects.toThrow("enough");
     expect(readdirSync(directory)).toEqual([]);

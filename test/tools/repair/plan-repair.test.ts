@@ -46,14 +46,7 @@ describe("the end of a log", () => {
   it("that was cut off is set aside", async () => {
     const planned = await planFor(`${start}${b.slice(0, 60)}`);
     expect(planned.changes).toEqual([
-      {
-        kind: "set-aside",
-        offset: start.length,
-        length: 60,
-        line: 3,
-        reason: "torn",
-        id: "b",
-      },
+      { kind: "set-aside", offset: start.length, length: 60, line: 3, reason: "torn", id: "b" },
     ]);
     expect(planned.repaired).toEqual({ sizeBytes: start.length, entries: 1 });
   });
