@@ -177,6 +177,11 @@ export function isUnchanged(one: FileStat, other: FileStat): boolean {
   return isSameState(one, other) && one.mtimeMs === other.mtimeMs;
 }
 
+/** What went wrong, for a sentence about it. */
+export function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
 /** "" for anything but a system error. */
 export function errorCodeOf(error: unknown): string {
   if (!(error instanceof Error) || !("code" in error)) return "";
