@@ -86,31 +86,29 @@ describe.each(readers)("%s", (name) => {
   });
 });
 
-describe("verify of a log that a checkpoint has seen", () => {
-  it("verify names the changed line and exits with 1 (Verifies: P13)", async () => {
-    const file = temporaryFile(`${header}\n${entry}\n`);
-    await (await openSession(file, { checkpointEveryBytes: 1 })).close();
-    expect((await branchlog(["verify", file])).out).toContain("checksums: 1 entry compared\n");
-    // One bit, and a line behind what the checkpoint saw.
-    writeFileSync(file, `${header}\n${entry.replace("hi", "hk")}\n${entry.replace("a1", "a2")}\n`);
-    const { code, out } = await branchlog(["verify", file]);
-    expect(code).toBe(1);
-    expect(out).toContain("checksums: 1 entry compared, 1 not seen yet\n");
-    const changed = "1 changed line, or lines: not what a checkpoint saw\n";
-    expect(out).toContain(`${changed}  a1 in line 2 at byte 85\n`);
-    const [report] = jsonLines((await branchlog(["verify", file, "--json"])).out);
-    expect(report).toMatchObject({ ok: false, changedLines: [{ id: "a1", line: 2, offset: 85 }] });
-    writeFileSync(file, `${header}\n`);
-    const saw = Buffer.byteLength(`${header}\n${entry}\n`);
-    const gone = `${changed}  line 1 at byte 0, ${saw} bytes\n`;
-    expect((await branchlog(["verify", file])).out).toContain(gone);
-    const other = `${entry.replace("hi", "something longer")}\n`;
-    writeFileSync(file, `${header}\n${entry}\n${entry}\n${entry}\n${entry}\n`);
-    rmSync(`${file}.ckpt`);
-    await (await openSession(file, { checkpointEveryBytes: 1 })).close();
-    writeFileSync(file, `${header}\n${other}${other}${other}${other}`);
-    expect((await branchlog(["verify", file])).out).toContain("written anew");
-  });
+it("verify names a line that changed since a checkpoint, and exits with 1 (Verifies: P13)", async () => {
+  const file = temporaryFile(`${header}\n${entry}\n`);
+  await (await openSession(file, { checkpointEveryBytes: 1 })).close();
+  expect((await branchlog(["verify", file])).out).toContain("checksums: 1 entry compared\n");
+  // One bit, and a line behind what the checkpoint saw.
+  writeFileSync(file, `${header}\n${entry.replace("hi", "hk")}\n${entry.replace("a1", "a2")}\n`);
+  const { code, out } = await branchlog(["verify", file]);
+  expect(code).toBe(1);
+  expect(out).toContain("checksums: 1 entry compared, 1 not seen yet\n");
+  const changed = "1 changed line, or lines: not what a checkpoint saw\n";
+  expect(out).toContain(`${changed}  a1 in line 2 at byte 85\n`);
+  const [report] = jsonLines((await branchlog(["verify", file, "--json"])).out);
+  expect(report).toMatchObject({ ok: false, changedLines: [{ id: "a1", line: 2, offset: 85 }] });
+  writeFileSync(file, `${header}\n`);
+  const saw = Buffer.byteLength(`${header}\n${entry}\n`);
+  const gone = `${changed}  line 1 at byte 0, ${saw} bytes\n`;
+  expect((await branchlog(["verify", file])).out).toContain(gone);
+  const other = `${entry.replace("hi", "something longer")}\n`;
+  writeFileSync(file, `${header}\n${entry}\n${entry}\n${entry}\n${entry}\n`);
+  rmSync(`${file}.ckpt`);
+  await (await openSession(file, { checkpointEveryBytes: 1 })).close();
+  writeFileSync(file, `${header}\n${other}${other}${other}${other}`);
+  expect((await branchlog(["verify", file])).out).toContain("written anew");
 });
 
 describe("a failure", () => {

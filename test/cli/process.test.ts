@@ -113,35 +113,31 @@ describe("an interrupt", () => {
   });
 });
 
-describe("repeated signals", () => {
-  it.each(["SIGINT", "SIGTERM"] as const)(
-    "repeated signals leave no half-written file: %s",
-    async (signal) => {
-      const source = largeSession(4_000_000);
-      const directory = temporaryDirectory();
-      const target = join(directory, "converted.jsonl");
-      const child = startCommand(["convert", source, "--to", "omp", "-o", target], {
-        nodeArguments: signalsAtOpening(/\.tmp$/, [signal, signal]),
-      });
-      child.stdout?.resume();
-      child.stderr?.resume();
-      expect(await ended(child)).toMatchObject({ code: 130 });
-      expect(readdirSync(directory)).toEqual([]);
-    },
-  );
-});
-
-describe("a large session", () => {
-  it("is listed in bounded memory, also when its reader is slow. Verifies: P16", async () => {
-    const path = largeSession(runs(40_000_000, 90_000_000));
-    const words = ["entries", path, "--json"];
-    const nodeArguments = [`--max-old-space-size=${runs(24, 64)}`];
-    const child = startCommand(words, { nodeArguments });
-    let bytes = 0;
-    child.stdout?.on("data", (chunk: Buffer) => {
-      bytes += chunk.length;
+it.each(["SIGINT", "SIGTERM"] as const)(
+  "repeated signals leave no half-written file: %s",
+  async (signal) => {
+    const source = largeSession(4_000_000);
+    const directory = temporaryDirectory();
+    const target = join(directory, "converted.jsonl");
+    const child = startCommand(["convert", source, "--to", "omp", "-o", target], {
+      nodeArguments: signalsAtOpening(/\.tmp$/, [signal, signal]),
     });
-    expect(await ended(child)).toEqual({ code: 0, signal: null });
-    expect(bytes).toBeGreaterThan(runs(39_000_000, 89_000_000));
+    child.stdout?.resume();
+    child.stderr?.resume();
+    expect(await ended(child)).toMatchObject({ code: 130 });
+    expect(readdirSync(directory)).toEqual([]);
+  },
+);
+
+it("a large session is listed in bounded memory, also when its reader is slow. Verifies: P16", async () => {
+  const path = largeSession(runs(40_000_000, 90_000_000));
+  const words = ["entries", path, "--json"];
+  const nodeArguments = [`--max-old-space-size=${runs(24, 64)}`];
+  const child = startCommand(words, { nodeArguments });
+  let bytes = 0;
+  child.stdout?.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
   });
+  expect(await ended(child)).toEqual({ code: 0, signal: null });
+  expect(bytes).toBeGreaterThan(runs(39_000_000, 89_000_000));
 });

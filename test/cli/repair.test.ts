@@ -163,17 +163,15 @@ describe("repair --apply", () => {
   });
 });
 
-describe("repair --output", () => {
-  it("repair --output writes the repaired session and leaves the original unchanged", async () => {
-    const file = temporaryFile(damaged);
-    const output = join(temporaryDirectory(), "new.jsonl");
-    const { code, out } = await branchlog(["repair", file, "--output", output]);
-    expect(code).toBe(0);
-    expect(out).toContain(`repaired   ${output}\noriginal   ${file}\n`);
-    expect(readFileSync(output, "utf8")).toBe(whole);
-    expect(filesBeside(output)).toEqual(["new.jsonl", "new.jsonl.salvage"]);
-    expect(filesBeside(file)).toEqual(["s.jsonl"]);
-  });
+it("repair --output writes the repaired session and leaves the original unchanged", async () => {
+  const file = temporaryFile(damaged);
+  const output = join(temporaryDirectory(), "new.jsonl");
+  const { code, out } = await branchlog(["repair", file, "--output", output]);
+  expect(code).toBe(0);
+  expect(out).toContain(`repaired   ${output}\noriginal   ${file}\n`);
+  expect(readFileSync(output, "utf8")).toBe(whole);
+  expect(filesBeside(output)).toEqual(["new.jsonl", "new.jsonl.salvage"]);
+  expect(filesBeside(file)).toEqual(["s.jsonl"]);
 });
 
 describe("the process of a repair", () => {

@@ -69,18 +69,16 @@ describe(`a log that ends in ${count}`, () => {
   });
 });
 
-describe("the tree that pi's face hands out", () => {
-  it("costs no more for damaged entries one below the other", () => {
-    const below = each((i) => line(`c${i}`, `d${count - 1}`));
-    const { ports } = logOf([
-      ...each((i) => tornEntry(`d${i}`, i === 0 ? "a" : `d${i - 1}`)),
-      ...below,
-    ]);
-    const manager = managersWith({ ports }).open(path);
-    // What resembles an entry is found to be damaged when it is read.
-    expect(JSON.stringify(manager.getEntries()).length).toBeGreaterThan(count);
-    // One walk per entry through all the damage would outlast the patience of the test.
-    expect(manager.getTree()).toMatchObject([{ entry: { id: "a" } }]);
-    expect(manager.getTree()[0]?.children).toHaveLength(count);
-  });
+it("the tree that pi's face hands out costs no more for damaged entries one below the other", () => {
+  const below = each((i) => line(`c${i}`, `d${count - 1}`));
+  const { ports } = logOf([
+    ...each((i) => tornEntry(`d${i}`, i === 0 ? "a" : `d${i - 1}`)),
+    ...below,
+  ]);
+  const manager = managersWith({ ports }).open(path);
+  // What resembles an entry is found to be damaged when it is read.
+  expect(JSON.stringify(manager.getEntries()).length).toBeGreaterThan(count);
+  // One walk per entry through all the damage would outlast the patience of the test.
+  expect(manager.getTree()).toMatchObject([{ entry: { id: "a" } }]);
+  expect(manager.getTree()[0]?.children).toHaveLength(count);
 });

@@ -54,15 +54,13 @@ const calls: Readonly<Record<string, readonly [string, () => unknown]>> = {
   pick: ["valueBytesMax", () => streaming.pick(noBytes(), [], misspelt("valueBytes"))],
 };
 
-describe("a misspelt option", () => {
-  it.each(Object.entries(calls))(
-    "is a TypeError when it is given to %s",
-    async (_, [meant, call]) => {
-      await expect((async () => call())()).rejects.toBeInstanceOf(TypeError);
-      await expect((async () => call())()).rejects.toMatchObject({
-        code: "ERR_INVALID_ARGUMENT",
-        message: expect.stringContaining(`Did you mean "${meant}"?`) as unknown,
-      });
-    },
-  );
-});
+it.each(Object.entries(calls))(
+  "a misspelt option is a TypeError when it is given to %s",
+  async (_, [meant, call]) => {
+    await expect((async () => call())()).rejects.toBeInstanceOf(TypeError);
+    await expect((async () => call())()).rejects.toMatchObject({
+      code: "ERR_INVALID_ARGUMENT",
+      message: expect.stringContaining(`Did you mean "${meant}"?`) as unknown,
+    });
+  },
+);

@@ -101,16 +101,14 @@ async function settledOf(promises: readonly Promise<unknown>[]): Promise<boolean
   return settled;
 }
 
-describe("os, the default", () => {
-  it("syncs nothing (Verifies: P5)", async () => {
-    const world = new World();
-    const session = await createSession(path, { ports: world.ports });
-    world.syncs();
-    await Promise.all([1, 2, 3].map((n) => session.append(userDraft(`${n}`))));
-    BlockingSession.open(path, { ports: world.ports }).append({ draft: userDraft("4") });
-    await session.close();
-    expect(world.syncs()).toBe(0);
-  });
+it("os, the default, syncs nothing (Verifies: P5)", async () => {
+  const world = new World();
+  const session = await createSession(path, { ports: world.ports });
+  world.syncs();
+  await Promise.all([1, 2, 3].map((n) => session.append(userDraft(`${n}`))));
+  BlockingSession.open(path, { ports: world.ports }).append({ draft: userDraft("4") });
+  await session.close();
+  expect(world.syncs()).toBe(0);
 });
 
 describe("disk", () => {

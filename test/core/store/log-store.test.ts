@@ -12,9 +12,9 @@ import { MemoryLogStore } from "../../support/memory-log-store.ts";
 import type { LogStore, StoredAppend, StoredLog } from "@branchlog/core/testing";
 import { commitConflictsMax } from "../../../packages/core/src/limits.ts";
 
-describe("a store in memory", () => {
-  it.each(logStoreContract(() => new MemoryLogStore()))("$title", ({ run }) => run());
-});
+it.each(logStoreContract(() => new MemoryLogStore()))("a store in memory: $title", ({ run }) =>
+  run(),
+);
 
 const header = Buffer.from(jsonLines(sampleHeader()));
 

@@ -71,44 +71,37 @@ describe("the name of a session", () => {
   });
 });
 
-describe("whose session it is", () => {
-  it.each([
-    [
-      "pi",
-      [header(), user("x"), name("N"), entry("model_change", { provider: "p", modelId: "m" })],
-    ],
-    ["omp", [slot(""), header()]],
-    ["omp", [header({ title: "T" })]],
-    ["omp", [header(), entry("model_change", { model: "p/m" })]],
-    ["omp", [header(), user("x"), entry("ttsr_injection", { injectedRules: [] })]],
-    ["omp", [header(), title("T"), user("x")]],
-  ])("is %s's by the traces that it left", async (dialect, lines) => {
-    expect((await factsOf(...lines))?.dialect).toBe(dialect);
-  });
+it.each([
+  ["pi", [header(), user("x"), name("N"), entry("model_change", { provider: "p", modelId: "m" })]],
+  ["omp", [slot(""), header()]],
+  ["omp", [header({ title: "T" })]],
+  ["omp", [header(), entry("model_change", { model: "p/m" })]],
+  ["omp", [header(), user("x"), entry("ttsr_injection", { injectedRules: [] })]],
+  ["omp", [header(), title("T"), user("x")]],
+])("a session is %s's by the traces that it left", async (dialect, lines) => {
+  expect((await factsOf(...lines))?.dialect).toBe(dialect);
 });
 
-describe("what is saved of a session of omp", () => {
-  it("continues where reading ended, as if it were read whole (Verifies: P21)", async () => {
-    const line = fc.oneof(
-      fc.constantFrom("A", "B", "").map((text) => title(text)),
-      fc.constantFrom("C", "").map((text) => name(text)),
-      fc.constant(user("said")),
-      fc.constant(entry("model_change", { model: "p/m" })),
-    );
-    const head = fc.constantFrom([header()], [header({ title: "H" })], [slot("S"), header()]);
-    const lines = fc.array(line, { maxLength: 3 });
-    await fc.assert(
-      fc.asyncProperty(head, lines, lines, async (first, before, after) => {
-        const directory = temporaryDirectory();
-        const path = writeLines(directory, "s.jsonl", [...first, large, ...before]);
-        await list(directory);
-        appendFileSync(path, jsonl(after));
-        const [session] = await list(directory);
-        const facts = await readSessionFacts(join(directory, "s.jsonl"));
-        expect([session?.name, session?.dialect]).toEqual([facts?.name, facts?.dialect]);
-        expect(session?.summary).toEqual(facts?.summary);
-      }),
-      { numRuns: 25 },
-    );
-  });
+it("a session of omp is read on as if it were read whole (Verifies: P21)", async () => {
+  const line = fc.oneof(
+    fc.constantFrom("A", "B", "").map((text) => title(text)),
+    fc.constantFrom("C", "").map((text) => name(text)),
+    fc.constant(user("said")),
+    fc.constant(entry("model_change", { model: "p/m" })),
+  );
+  const head = fc.constantFrom([header()], [header({ title: "H" })], [slot("S"), header()]);
+  const lines = fc.array(line, { maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(head, lines, lines, async (first, before, after) => {
+      const directory = temporaryDirectory();
+      const path = writeLines(directory, "s.jsonl", [...first, large, ...before]);
+      await list(directory);
+      appendFileSync(path, jsonl(after));
+      const [session] = await list(directory);
+      const facts = await readSessionFacts(join(directory, "s.jsonl"));
+      expect([session?.name, session?.dialect]).toEqual([facts?.name, facts?.dialect]);
+      expect(session?.summary).toEqual(facts?.summary);
+    }),
+    { numRuns: 25 },
+  );
 });

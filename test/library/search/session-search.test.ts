@@ -182,22 +182,20 @@ function expectedKinds(lines: readonly string[], wanted: string): string[] {
   });
 }
 
-describe("a snippet", () => {
-  it("holds the match, whatever the text, and never half a character", () => {
-    const text = fc.string({ unit: "binary", maxLength: 400 });
-    fc.assert(
-      fc.property(text, fc.string({ unit: "grapheme", minLength: 1 }), text, (a, wanted, b) => {
-        const found = textSearch(wanted).inText(`${a}${wanted}${b}`);
-        if (wanted.trim() === "") {
-          expect(found).toBeUndefined();
-          return;
-        }
-        const { text: around = "", matchStart, matchEnd } = found ?? {};
-        const match = around.slice(matchStart, matchEnd);
-        expect(textSearch(wanted).inText(match)?.text).toBe(match);
-        expect(Buffer.from(around).toString()).toBe(around);
-      }),
-      { examples: [["", " ", ""]] },
-    );
-  });
+it("a snippet holds the match, whatever the text, and never half a character", () => {
+  const text = fc.string({ unit: "binary", maxLength: 400 });
+  fc.assert(
+    fc.property(text, fc.string({ unit: "grapheme", minLength: 1 }), text, (a, wanted, b) => {
+      const found = textSearch(wanted).inText(`${a}${wanted}${b}`);
+      if (wanted.trim() === "") {
+        expect(found).toBeUndefined();
+        return;
+      }
+      const { text: around = "", matchStart, matchEnd } = found ?? {};
+      const match = around.slice(matchStart, matchEnd);
+      expect(textSearch(wanted).inText(match)?.text).toBe(match);
+      expect(Buffer.from(around).toString()).toBe(around);
+    }),
+    { examples: [["", " ", ""]] },
+  );
 });

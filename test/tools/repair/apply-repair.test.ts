@@ -292,20 +292,18 @@ describe("a repair of a log that is not as it was planned for", () => {
   });
 });
 
-describe("a file system without hard links", () => {
-  it("gets a copy of the original instead", async () => {
-    const path = damagedLog();
-    const fs: Ports["fs"] = {
-      ...nodePorts.fs,
-      linkSync() {
-        throw Object.assign(new Error("not supported"), { code: "ENOTSUP" });
-      },
-    };
-    const result = await applyRepair(await planRepair(path), { ports: { fs } });
-    expect(readFileSync(result.original ?? "", "utf8")).toBe(damaged);
-    expect(readFileSync(path, "utf8")).toBe(whole);
-    expect(filesIn(path)).toEqual(["s.jsonl", "s.jsonl.before-repair", "s.jsonl.salvage"]);
-  });
+it("a file system without hard links gets a copy of the original instead", async () => {
+  const path = damagedLog();
+  const fs: Ports["fs"] = {
+    ...nodePorts.fs,
+    linkSync() {
+      throw Object.assign(new Error("not supported"), { code: "ENOTSUP" });
+    },
+  };
+  const result = await applyRepair(await planRepair(path), { ports: { fs } });
+  expect(readFileSync(result.original ?? "", "utf8")).toBe(damaged);
+  expect(readFileSync(path, "utf8")).toBe(whole);
+  expect(filesIn(path)).toEqual(["s.jsonl", "s.jsonl.before-repair", "s.jsonl.salvage"]);
 });
 
 describe("a salvage file", () => {
