@@ -15,6 +15,7 @@ import type { Session, SessionEntry } from "@branchlog/core";
 import { entryParts, textOfParts } from "@branchlog/core/entries";
 import { agentNamed } from "@branchlog/core/rows";
 import { archiveSessions, findSessions, restoreSession, searchSessions } from "@branchlog/library";
+import { collected } from "../support/collected.ts";
 import type { ListedSession, SearchHit } from "@branchlog/library";
 import { usageStatistics } from "@branchlog/tools";
 import { directoryState } from "../support/directory-state.ts";
@@ -57,11 +58,7 @@ async function reading<T>(path: string, work: (session: Session) => Promise<T>):
   }
 }
 
-async function entriesIn(session: Session): Promise<SessionEntry[]> {
-  const entries: SessionEntry[] = [];
-  for await (const entry of session.entries()) entries.push(entry);
-  return entries;
-}
+const entriesIn = (session: Session): Promise<SessionEntry[]> => collected(session.entries());
 
 /** The context, but for the usage, which some agents store beside their answers. */
 async function saidIn(session: Session): Promise<unknown> {

@@ -70,11 +70,9 @@ describe.each(adapters)("%s", (_, newManager) => {
   });
 });
 
-describe("a text file", () => {
-  it("is no valid session of the agent whose manager opens it", async () => {
-    const path = join(temporaryDirectory(), "notes.jsonl");
-    writeFileSync(path, "not a session\n");
-    await expect(OmpManager.open(path)).rejects.toThrow(`is not a valid omp session: ${path}`);
-    expect(() => PiManager.open(path)).toThrow(`is not a valid pi session: ${path}`);
-  });
+it("a text file is no valid session of the agent whose manager opens it", async () => {
+  const path = join(temporaryDirectory(), "notes.jsonl");
+  writeFileSync(path, "not a session\n");
+  await expect(OmpManager.open(path)).rejects.toThrow(`is not a valid omp session: ${path}`);
+  expect(() => PiManager.open(path)).toThrow(`is not a valid pi session: ${path}`);
 });

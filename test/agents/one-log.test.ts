@@ -155,15 +155,13 @@ describe.each(["pi", "omp"] as const)("a log of %s", (dialect: DialectName) => {
   });
 });
 
-describe("the dialect of a session", () => {
-  it("is what its caller says it is", async () => {
-    const path = join(temporaryDirectory(), "session.jsonl");
-    await (await createSession(path)).close();
-    const session = await openSession(path, { dialect: "omp" });
-    await session.append({ type: "model_change", provider: "a", modelId: "b" });
-    const [entry] = await session.branch();
-    expect(entry).toMatchObject({ type: "model_change", model: "a/b" });
-    // From here on, its entries say so.
-    expect((await openSession(path)).dialect).toBe("omp");
-  });
+it("the dialect of a session is what its caller says it is", async () => {
+  const path = join(temporaryDirectory(), "session.jsonl");
+  await (await createSession(path)).close();
+  const session = await openSession(path, { dialect: "omp" });
+  await session.append({ type: "model_change", provider: "a", modelId: "b" });
+  const [entry] = await session.branch();
+  expect(entry).toMatchObject({ type: "model_change", model: "a/b" });
+  // From here on, its entries say so.
+  expect((await openSession(path)).dialect).toBe("omp");
 });

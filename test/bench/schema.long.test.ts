@@ -26,13 +26,7 @@ function problems(report: unknown): readonly string[] {
   );
 }
 
-const facts = {
-  name: "a",
-  question: "What?",
-  goal: "b.",
-  nodeFlags: ["-c"],
-  comparedBy: "MB/s",
-};
+const facts = { name: "a", question: "What?", goal: "b.", nodeFlags: ["-c"], comparedBy: "MB/s" };
 
 /** What a reader of the file gets. */
 function written(report: unknown): unknown {

@@ -165,29 +165,23 @@ describe("a case in processes of its own", () => {
   });
 });
 
-describe("the example of the documents", () => {
-  it("runs, and its answer is checked", () => {
-    const root = new URL("../../", import.meta.url);
-    const document = readFileSync(new URL("docs/benchmarks/README.md", root), "utf8");
-    const [, code = ""] = /```js\n([^]*?)```/.exec(document) ?? [];
-    const file = join(folder, "count-lines.mjs");
-    writeFileSync(file, code.replace("./packages/", new URL("packages/", root).href));
-    const { stdout, stderr } = spawnSync(execPath, [file], { encoding: "utf8" });
-    expect(stderr).toBe("");
-    expect(stdout).toMatch(/\*\*split\*\* \| .* lines\/ms \| .* \| 3 \|/);
-  });
+it("the example of the documents runs, and its answer is checked", () => {
+  const root = new URL("../../", import.meta.url);
+  const document = readFileSync(new URL("docs/benchmarks/README.md", root), "utf8");
+  const [, code = ""] = /```js\n([^]*?)```/.exec(document) ?? [];
+  const file = join(folder, "count-lines.mjs");
+  writeFileSync(file, code.replace("./packages/", new URL("packages/", root).href));
+  const { stdout, stderr } = spawnSync(execPath, [file], { encoding: "utf8" });
+  expect(stderr).toBe("");
+  expect(stdout).toMatch(/\*\*split\*\* \| .* lines\/ms \| .* \| 3 \|/);
 });
 
-describe("the report", () => {
-  it("shows figures of sound cases, and of failed ones the reason only", async () => {
-    const sound = await writeCase("shown", `figures: () => ({ "MB/s": 1234.5 }),`);
-    const wrong = await writeCase("broken", `check: () => { throw new Error("not equal"); },`);
-    const cases: readonly CaseReport[] = await runSuite([sound, wrong], suiteOptions);
-    const text = toMarkdown(createReport(sampleMachine, "full", cases));
-    expect(text).toContain(
-      "CPU, 2 cores, 8 GiB, Linux 6, Node v20.19.0, commit abc1234, 2026-06-01",
-    );
-    expect(text).toMatch(/## shown[^#]*\| \*\*one\*\* \| [^|]+ \| 0 % \| 1 \| 1,235 MB\/s \|/);
-    expect(text).toMatch(/## broken[^#]*Failed: broken, one: /);
-  });
+it("the report shows figures of sound cases, and of failed ones the reason only", async () => {
+  const sound = await writeCase("shown", `figures: () => ({ "MB/s": 1234.5 }),`);
+  const wrong = await writeCase("broken", `check: () => { throw new Error("not equal"); },`);
+  const cases: readonly CaseReport[] = await runSuite([sound, wrong], suiteOptions);
+  const text = toMarkdown(createReport(sampleMachine, "full", cases));
+  expect(text).toContain("CPU, 2 cores, 8 GiB, Linux 6, Node v20.19.0, commit abc1234, 2026-06-01");
+  expect(text).toMatch(/## shown[^#]*\| \*\*one\*\* \| [^|]+ \| 0 % \| 1 \| 1,235 MB\/s \|/);
+  expect(text).toMatch(/## broken[^#]*Failed: broken, one: /);
 });

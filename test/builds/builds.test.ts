@@ -87,8 +87,9 @@ const corpusFiles =
         .filter((name) => name.endsWith(".jsonl"))
         .map((name) => join(corpus, name));
 
-describe("Every command of both builds", () => {
-  it.each([...fixtureFiles, ...corpusFiles])("prints and leaves the same for %s", async (file) => {
+it.each([...fixtureFiles, ...corpusFiles])(
+  "Every command of both builds prints and leaves the same for %s",
+  async (file) => {
     const bytes = readFileSync(file);
     for (const words of commandLines) {
       const [before, after] = await Promise.all(
@@ -96,5 +97,5 @@ describe("Every command of both builds", () => {
       );
       expect.soft(after, words.join(" ")).toEqual(before);
     }
-  });
-});
+  },
+);

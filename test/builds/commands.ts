@@ -9,35 +9,13 @@ import { basename, join } from "node:path";
 import { builtProgram } from "./other-build.ts";
 
 /** Command lines; `FILE` is the copy, `DIR` its folder, `NEW` a file that is not there yet. */
-export const commandLines: readonly (readonly string[])[] = [
-  ["info", "FILE", "--json"],
-  ["tree", "FILE"],
-  ["tree", "FILE", "--json"],
-  ["context", "FILE"],
-  ["context", "FILE", "--json"],
-  ["turns", "FILE"],
-  ["turns", "FILE", "--json"],
-  ["entries", "FILE"],
-  ["entries", "FILE", "--json"],
-  ["tail", "FILE"],
-  ["verify", "FILE"],
-  ["verify", "FILE", "--json"],
-  ["list", "DIR"],
-  ["list", "DIR", "--json"],
-  ["search", "the", "DIR"],
-  ["search", "the", "DIR", "--json"],
-  ["repair", "FILE"],
-  ["repair", "FILE", "--apply", "--json"],
-  ["name", "FILE", "Renamed"],
-  ["migrate", "FILE"],
-  ["fork", "FILE", "-o", "NEW"],
-  ["convert", "FILE", "--to", "omp", "-o", "NEW"],
-  ["convert", "FILE", "--to", "pi", "-o", "NEW"],
-  ["export", "FILE", "--to", "markdown"],
-  ["export", "FILE", "--to", "linear", "-o", "NEW"],
-  ["import", "FILE", "-o", "NEW"],
-  ["delete", "FILE", "--yes"],
-];
+export const commandLines: readonly (readonly string[])[] = readFileSync(
+  new URL("commands.txt", import.meta.url),
+  "utf8",
+)
+  .trimEnd()
+  .split("\n")
+  .map((line) => line.split(" "));
 
 /** What a command line left: its output, its exit code, and the files of its folder. */
 export async function outcomesOf(

@@ -1,16 +1,8 @@
 /** The commands that write: what is acknowledged is in the log, and nothing else is. */
-import { copyFileSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
-
-function copyOf(name: string): string {
-  const path = join(temporaryDirectory(), name);
-  copyFileSync(fixture(name), path);
-  return path;
-}
+import { branchlog, copyOf, jsonLines, MemoryOutput } from "./command-run.ts";
 
 const custom = (customType: string): string => JSON.stringify({ type: "custom", customType });
 

@@ -156,38 +156,37 @@ describe("undo and ops", () => {
   });
 });
 
-describe("a migration by another command", () => {
-  it.each([
-    ["append", ["--user", "more"]],
-    ["name", ["A name"]],
-  ])("is said by %s, and where the original is", async (command, words) => {
+it.each([
+  ["append", ["--user", "more"]],
+  ["name", ["A name"]],
+])(
+  "a migration by another command is said by %s, and where the original is",
+  async (command, words) => {
     const path = join(temporaryDirectory(), "old.jsonl");
     copyFileSync(fixture("pi-v1.jsonl"), path);
     const { err } = await branchlog([command, path, ...words]);
     expect(err).toBe(`migrated from version 1; the original is ${path}.v1-original\n`);
     expect((await branchlog([command, path, ...words])).err).toBe("");
-  });
-});
+  },
+);
 
-describe("mv", () => {
-  it("lists what it would move, moves it, and undo brings it back", async () => {
-    const home = process.env["HOME"] ?? "";
-    const [from, to] = [join(home, "shop"), temporaryDirectory()];
-    vi.stubEnv("PI_CODING_AGENT_DIR", "");
-    const name = `--${from.slice(1).replaceAll("/", "-")}--`;
-    const header = { type: "session", version: 3, id: "x", timestamp: "2026-01-01T00:00:00Z" };
-    const path = join(home, ".pi/agent/sessions", name, "t_x.jsonl");
-    write(path, `${JSON.stringify({ ...header, cwd: from })}\n`);
-    const before = ledgerOf(home);
-    const dry = await branchlog(["mv", from, to, "--dry-run"]);
-    expect(dry.err).toBe("would be moved: 1 session\n");
-    expect(ledgerOf(home)).toEqual(before);
-    const { out } = await branchlog(["mv", from, to, "--json"]);
-    expect(jsonLines(out)).toMatchObject([{ moved: [{ from: path, agent: "pi", cwd: to }] }]);
-    expect(existsSync(path)).toBe(false);
-    await branchlog(["undo"]);
-    expect(ledgerOf(home)).toEqual(before);
-    const missing = await branchlog(["mv", from, join(to, "none")]);
-    expect([missing.code, missing.err]).toEqual([1, expect.stringContaining("no such directory")]);
-  });
+it("mv lists what it would move, moves it, and undo brings it back", async () => {
+  const home = process.env["HOME"] ?? "";
+  const [from, to] = [join(home, "shop"), temporaryDirectory()];
+  vi.stubEnv("PI_CODING_AGENT_DIR", "");
+  const name = `--${from.slice(1).replaceAll("/", "-")}--`;
+  const header = { type: "session", version: 3, id: "x", timestamp: "2026-01-01T00:00:00Z" };
+  const path = join(home, ".pi/agent/sessions", name, "t_x.jsonl");
+  write(path, `${JSON.stringify({ ...header, cwd: from })}\n`);
+  const before = ledgerOf(home);
+  const dry = await branchlog(["mv", from, to, "--dry-run"]);
+  expect(dry.err).toBe("would be moved: 1 session\n");
+  expect(ledgerOf(home)).toEqual(before);
+  const { out } = await branchlog(["mv", from, to, "--json"]);
+  expect(jsonLines(out)).toMatchObject([{ moved: [{ from: path, agent: "pi", cwd: to }] }]);
+  expect(existsSync(path)).toBe(false);
+  await branchlog(["undo"]);
+  expect(ledgerOf(home)).toEqual(before);
+  const missing = await branchlog(["mv", from, join(to, "none")]);
+  expect([missing.code, missing.err]).toEqual([1, expect.stringContaining("no such directory")]);
 });

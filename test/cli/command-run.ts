@@ -1,10 +1,13 @@
 /** Runs the command inside the test, its output in memory: no process, no terminal, no clock. */
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
 import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { CommandIo } from "../../packages/cli/src/command-io.ts";
 import { StreamOutput } from "../../packages/cli/src/output.ts";
 import type { Output } from "../../packages/cli/src/output.ts";
 import { run } from "../../packages/cli/src/run.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** How an output in memory differs from a pipe of 110 columns. */
 export interface MemoryOutputOptions {
@@ -104,6 +107,13 @@ async function* pieces(input: readonly string[]): AsyncGenerator<Uint8Array> {
 /** The path of a fixture. */
 export function fixture(name: string): string {
   return fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
+}
+
+/** A copy of one, in a directory of its own. */
+export function copyOf(name: string): string {
+  const path = join(temporaryDirectory(), name);
+  copyFileSync(fixture(name), path);
+  return path;
 }
 
 /** The lines of JSON in a text. */

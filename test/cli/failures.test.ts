@@ -14,7 +14,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openSession } from "@branchlog/core";
 import { sampleHeader } from "@branchlog/core/testing";
 import { describeFailure, failureHint } from "../../packages/cli/src/failure.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { temporaryDirectory, temporaryFile } from "../support/temporary-directory.ts";
 import { program } from "./command-process.ts";
 import { branchlog, fixture, jsonLines } from "./command-run.ts";
 
@@ -23,12 +23,6 @@ const entry =
   '{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-01T00:00:01Z",' +
   '"message":{"role":"user","content":"hi","timestamp":1}}';
 const readers = ["info", "tree", "context", "entries", "verify", "name"];
-
-function fileOf(text: string | Buffer): string {
-  const path = join(temporaryDirectory(), "session.jsonl");
-  writeFileSync(path, text);
-  return path;
-}
 
 it("says that the working directory is gone, and what to do", () => {
   const directory = join(temporaryDirectory(), "gone");
@@ -49,9 +43,13 @@ it("says that the working directory is gone, and what to do", () => {
 describe.each(readers)("%s", (name) => {
   const cases: readonly (readonly [string, () => string, string])[] = [
     ["of a file that is not there", () => "/no/such/file.jsonl", "ERR_LOG_MISSING"],
-    ["of an empty file", () => fileOf(""), "ERR_LOG_EMPTY"],
-    ["of a foreign file", () => fileOf("hello\n"), "ERR_NOT_A_SESSION"],
-    ["of entries without a header", () => fileOf(`{broken\n${entry}\n`), "ERR_HEADER_DAMAGED"],
+    ["of an empty file", () => temporaryFile(""), "ERR_LOG_EMPTY"],
+    ["of a foreign file", () => temporaryFile("hello\n"), "ERR_NOT_A_SESSION"],
+    [
+      "of entries without a header",
+      () => temporaryFile(`{broken\n${entry}\n`),
+      "ERR_HEADER_DAMAGED",
+    ],
     ["of a directory", () => temporaryDirectory(), "ERR_LOG_UNREADABLE"],
   ];
   // A directory is all that is below it.
@@ -74,43 +72,43 @@ describe.each(readers)("%s", (name) => {
   });
 
   it("reads a session of a newer version", async () => {
-    const file = fileOf(`${header.replace('"version":3', '"version":9')}\n${entry}\n`);
+    const file = temporaryFile(`${header.replace('"version":3', '"version":9')}\n${entry}\n`);
     expect((await branchlog([name, file])).code).toBe(0);
   });
 
   it("changes no byte", async () => {
-    const file = fileOf(Buffer.concat([readFileSync(fixture("pi-v1.jsonl")), Buffer.from("{")]));
+    const file = temporaryFile(
+      Buffer.concat([readFileSync(fixture("pi-v1.jsonl")), Buffer.from("{")]),
+    );
     const before = readFileSync(file);
     await branchlog([name, file]);
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 });
 
-describe("verify of a log that a checkpoint has seen", () => {
-  it("verify names the changed line and exits with 1 (Verifies: P13)", async () => {
-    const file = fileOf(`${header}\n${entry}\n`);
-    await (await openSession(file, { checkpointEveryBytes: 1 })).close();
-    expect((await branchlog(["verify", file])).out).toContain("checksums: 1 entry compared\n");
-    // One bit, and a line behind what the checkpoint saw.
-    writeFileSync(file, `${header}\n${entry.replace("hi", "hk")}\n${entry.replace("a1", "a2")}\n`);
-    const { code, out } = await branchlog(["verify", file]);
-    expect(code).toBe(1);
-    expect(out).toContain("checksums: 1 entry compared, 1 not seen yet\n");
-    const changed = "1 changed line, or lines: not what a checkpoint saw\n";
-    expect(out).toContain(`${changed}  a1 in line 2 at byte 85\n`);
-    const [report] = jsonLines((await branchlog(["verify", file, "--json"])).out);
-    expect(report).toMatchObject({ ok: false, changedLines: [{ id: "a1", line: 2, offset: 85 }] });
-    writeFileSync(file, `${header}\n`);
-    const saw = Buffer.byteLength(`${header}\n${entry}\n`);
-    const gone = `${changed}  line 1 at byte 0, ${saw} bytes\n`;
-    expect((await branchlog(["verify", file])).out).toContain(gone);
-    const other = `${entry.replace("hi", "something longer")}\n`;
-    writeFileSync(file, `${header}\n${entry}\n${entry}\n${entry}\n${entry}\n`);
-    rmSync(`${file}.ckpt`);
-    await (await openSession(file, { checkpointEveryBytes: 1 })).close();
-    writeFileSync(file, `${header}\n${other}${other}${other}${other}`);
-    expect((await branchlog(["verify", file])).out).toContain("written anew");
-  });
+it("verify names a line that changed since a checkpoint, and exits with 1 (Verifies: P13)", async () => {
+  const file = temporaryFile(`${header}\n${entry}\n`);
+  await (await openSession(file, { checkpointEveryBytes: 1 })).close();
+  expect((await branchlog(["verify", file])).out).toContain("checksums: 1 entry compared\n");
+  // One bit, and a line behind what the checkpoint saw.
+  writeFileSync(file, `${header}\n${entry.replace("hi", "hk")}\n${entry.replace("a1", "a2")}\n`);
+  const { code, out } = await branchlog(["verify", file]);
+  expect(code).toBe(1);
+  expect(out).toContain("checksums: 1 entry compared, 1 not seen yet\n");
+  const changed = "1 changed line, or lines: not what a checkpoint saw\n";
+  expect(out).toContain(`${changed}  a1 in line 2 at byte 85\n`);
+  const [report] = jsonLines((await branchlog(["verify", file, "--json"])).out);
+  expect(report).toMatchObject({ ok: false, changedLines: [{ id: "a1", line: 2, offset: 85 }] });
+  writeFileSync(file, `${header}\n`);
+  const saw = Buffer.byteLength(`${header}\n${entry}\n`);
+  const gone = `${changed}  line 1 at byte 0, ${saw} bytes\n`;
+  expect((await branchlog(["verify", file])).out).toContain(gone);
+  const other = `${entry.replace("hi", "something longer")}\n`;
+  writeFileSync(file, `${header}\n${entry}\n${entry}\n${entry}\n${entry}\n`);
+  rmSync(`${file}.ckpt`);
+  await (await openSession(file, { checkpointEveryBytes: 1 })).close();
+  writeFileSync(file, `${header}\n${other}${other}${other}${other}`);
+  expect((await branchlog(["verify", file])).out).toContain("written anew");
 });
 
 describe("a failure", () => {
@@ -145,7 +143,7 @@ describe("verify", () => {
   const damaged = `${header}\n${entry}\n{"type":"mess\n\n[1]\n${entry.replace("a1", "a2")}\n`;
 
   it("verify lists every damaged line with its place and reason, and exits with 1", async () => {
-    const { code, out } = await branchlog(["verify", fileOf(damaged)]);
+    const { code, out } = await branchlog(["verify", temporaryFile(damaged)]);
     expect(code).toBe(1);
     const line = (number: number, offset: number, length: number, reason: string): string =>
       `  line ${number} at byte ${offset}, ${length} bytes: ${reason}\n`;
@@ -159,7 +157,7 @@ describe("verify", () => {
     ["a fragment", '{"type":"message","id":"b', "an unfinished line"],
     ["a record without its newline", entry.replace("a1", "b1"), "a whole record"],
   ])("takes %s at the end for pending, not for damage", async (_what, end, words) => {
-    const file = fileOf(`${header}\n${entry}\n${end}`);
+    const file = temporaryFile(`${header}\n${entry}\n${end}`);
     // However long this takes, the file changed just now.
     const changed = new Date(Date.now() + 3_600_000);
     utimesSync(file, changed, changed);

@@ -169,35 +169,31 @@ describe("list", () => {
   });
 });
 
-describe("a file by name or id", () => {
-  it("a name or id is resolved among the sessions of the agents", async () => {
-    const directory = join(home, ".pi/agent/sessions/--w--");
-    const path = write(join(directory, "a.jsonl"), line("0197-a", { title: "The one" }));
-    write(join(directory, "b.jsonl"), line("0197-b", {}));
-    expect((await branchlog(["info", "The one"])).out).toContain(path);
-    const alone = await branchlog(["list", "The one", "--json"]);
-    expect(jsonLines(alone.out)).toMatchObject([{ path, depth: 0 }]);
-    const { err } = await branchlog(["info", "nobody"]);
-    expect(err).toMatch(/no file nobody here, and no session .*\(ERR_SESSION_NOT_FOUND\)/u);
-  });
+it("a name or id is resolved among the sessions of the agents", async () => {
+  const directory = join(home, ".pi/agent/sessions/--w--");
+  const path = write(join(directory, "a.jsonl"), line("0197-a", { title: "The one" }));
+  write(join(directory, "b.jsonl"), line("0197-b", {}));
+  expect((await branchlog(["info", "The one"])).out).toContain(path);
+  const alone = await branchlog(["list", "The one", "--json"]);
+  expect(jsonLines(alone.out)).toMatchObject([{ path, depth: 0 }]);
+  const { err } = await branchlog(["info", "nobody"]);
+  expect(err).toMatch(/no file nobody here, and no session .*\(ERR_SESSION_NOT_FOUND\)/u);
 });
 
-describe("fork", () => {
-  it("fork reports the new session, with --json in full", async () => {
-    const root = temporaryDirectory();
-    const source = fixture("pi-branches.jsonl");
-    const output = join(root, "fork.jsonl");
-    const words = ["fork", source, "--at", "5b2e9d04", "-o", output];
-    expect(await branchlog(words)).toEqual({
-      code: 0,
-      out: `forked 4 entries up to 5b2e9d04\n${output}\n`,
-      err: "",
-    });
-    const again = await branchlog([...words, "--json"]);
-    expect(jsonLines(again.err)).toMatchObject([{ error: { code: "ERR_LOG_EXISTS" } }]);
-    const other = await branchlog(["fork", output, "--json"]);
-    expect(jsonLines(other.out)).toMatchObject([{ source: output, at: "5b2e9d04", entries: 4 }]);
+it("fork reports the new session, with --json in full", async () => {
+  const root = temporaryDirectory();
+  const source = fixture("pi-branches.jsonl");
+  const output = join(root, "fork.jsonl");
+  const words = ["fork", source, "--at", "5b2e9d04", "-o", output];
+  expect(await branchlog(words)).toEqual({
+    code: 0,
+    out: `forked 4 entries up to 5b2e9d04\n${output}\n`,
+    err: "",
   });
+  const again = await branchlog([...words, "--json"]);
+  expect(jsonLines(again.err)).toMatchObject([{ error: { code: "ERR_LOG_EXISTS" } }]);
+  const other = await branchlog(["fork", output, "--json"]);
+  expect(jsonLines(other.out)).toMatchObject([{ source: output, at: "5b2e9d04", entries: 4 }]);
 });
 
 describe("convert", () => {
@@ -239,20 +235,18 @@ describe("convert", () => {
   });
 });
 
-describe("migrate", () => {
-  it("migrate prints where the original is, or that there is nothing to do", async () => {
-    const path = join(temporaryDirectory(), "s.jsonl");
-    copyFileSync(fixture("pi-v2.jsonl"), path);
-    const { out } = await branchlog(["migrate", path]);
-    const original = `${path}.v2-original`;
-    const said = `migrated   ${path}, from version 2 to 3\noriginal   ${original}\n`;
-    expect(out.startsWith(`${said}to take it back: branchlog undo `)).toBe(true);
-    expect((await branchlog(["migrate", path])).out).toBe(`${path} has version 3: nothing to do\n`);
-    const { out: json } = await branchlog(["migrate", path, "--json"]);
-    const { size: sizeBytes } = statSync(path);
-    const nothing = { original: null, sizeBytes, operation: null };
-    expect(jsonLines(json)).toEqual([{ path, version: 3, migrated: false, ...nothing }]);
-  });
+it("migrate prints where the original is, or that there is nothing to do", async () => {
+  const path = join(temporaryDirectory(), "s.jsonl");
+  copyFileSync(fixture("pi-v2.jsonl"), path);
+  const { out } = await branchlog(["migrate", path]);
+  const original = `${path}.v2-original`;
+  const said = `migrated   ${path}, from version 2 to 3\noriginal   ${original}\n`;
+  expect(out.startsWith(`${said}to take it back: branchlog undo `)).toBe(true);
+  expect((await branchlog(["migrate", path])).out).toBe(`${path} has version 3: nothing to do\n`);
+  const { out: json } = await branchlog(["migrate", path, "--json"]);
+  const { size: sizeBytes } = statSync(path);
+  const nothing = { original: null, sizeBytes, operation: null };
+  expect(jsonLines(json)).toEqual([{ path, version: 3, migrated: false, ...nothing }]);
 });
 
 describe("delete", () => {
@@ -341,20 +335,18 @@ describe("delete", () => {
   });
 });
 
-describe("a new session that is to go to standard output", () => {
-  it.each([
-    ["fork", "-o", "-"],
-    ["fork", "--output="],
-    ["convert", "--to", "omp", "-o", "-"],
-    ["convert", "--to", "omp", "--output=-"],
-    ["repair", "--output", "-"],
-  ])(
-    "a new session to standard output is refused, and no file is created: %s %s %s %s",
-    async (name, ...options) => {
-      const { code, err } = await branchlog([name, fixture("pi-branches.jsonl"), ...options]);
-      expect(code).toBe(2);
-      expect(err).toContain("Say where the session goes: -o FILE");
-      expect(existsSync("-")).toBe(false);
-    },
-  );
-});
+it.each([
+  ["fork", "-o", "-"],
+  ["fork", "--output="],
+  ["convert", "--to", "omp", "-o", "-"],
+  ["convert", "--to", "omp", "--output=-"],
+  ["repair", "--output", "-"],
+])(
+  "a new session to standard output is refused, and no file is made: %s %s %s %s",
+  async (name, ...options) => {
+    const { code, err } = await branchlog([name, fixture("pi-branches.jsonl"), ...options]);
+    expect(code).toBe(2);
+    expect(err).toContain("Say where the session goes: -o FILE");
+    expect(existsSync("-")).toBe(false);
+  },
+);

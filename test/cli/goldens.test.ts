@@ -1,5 +1,5 @@
 /** What the commands print for small sessions, as text and as JSON, against stored outputs. */
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { branchlog, fixture, onTerminal } from "./command-run.ts";
 
 const sessions = [
@@ -40,31 +40,27 @@ function settled(text: string): string {
     .replaceAll(/"opening":\{[^}]*\}/g, '"opening":{}');
 }
 
-describe.each(sessions)("for %s", (session) => {
-  it("the commands print the expected text", async () => {
-    const texts: string[] = [];
-    for (const [name = "", ...rest] of commands) {
-      const options = rest.filter((word) => word !== "|");
-      const runs = rest.includes("|") ? branchlog : onTerminal;
-      const { code, out, err } = await runs([name, fixture(`${session}.jsonl`), ...options]);
-      const words = ["branchlog", name, `${session}.jsonl`, ...rest].join(" ");
-      texts.push(`$ ${words}\n${out}${err}[${code}]\n`);
-    }
-    await expect(settled(texts.join("\n"))).toMatchFileSnapshot(`golden/${session}.txt`);
-  });
+it.each(sessions)("for %s the commands print the expected text", async (session) => {
+  const texts: string[] = [];
+  for (const [name = "", ...rest] of commands) {
+    const options = rest.filter((word) => word !== "|");
+    const runs = rest.includes("|") ? branchlog : onTerminal;
+    const { code, out, err } = await runs([name, fixture(`${session}.jsonl`), ...options]);
+    const words = ["branchlog", name, `${session}.jsonl`, ...rest].join(" ");
+    texts.push(`$ ${words}\n${out}${err}[${code}]\n`);
+  }
+  await expect(settled(texts.join("\n"))).toMatchFileSnapshot(`golden/${session}.txt`);
 });
 
-describe.each(sessionsAsJson)("for %s", (session) => {
-  it("the commands print the expected JSON", async () => {
-    const texts: string[] = [];
-    for (const name of ["info", "tree", "context", "entries", "verify"]) {
-      const { code, out, err } = await branchlog([name, fixture(`${session}.jsonl`), "--json"]);
-      const lines = out.split("\n").filter((line) => line !== "");
-      const pretty = lines.map((line) => JSON.stringify(JSON.parse(line), null, 1)).join("\n");
-      texts.push(`$ branchlog ${name} ${session}.jsonl --json\n${pretty}\n${err}[${code}]\n`);
-    }
-    await expect(settledJson(texts.join("\n"))).toMatchFileSnapshot(`golden/${session}.json.txt`);
-  });
+it.each(sessionsAsJson)("for %s the commands print the expected JSON", async (session) => {
+  const texts: string[] = [];
+  for (const name of ["info", "tree", "context", "entries", "verify"]) {
+    const { code, out, err } = await branchlog([name, fixture(`${session}.jsonl`), "--json"]);
+    const lines = out.split("\n").filter((line) => line !== "");
+    const pretty = lines.map((line) => JSON.stringify(JSON.parse(line), null, 1)).join("\n");
+    texts.push(`$ branchlog ${name} ${session}.jsonl --json\n${pretty}\n${err}[${code}]\n`);
+  }
+  await expect(settledJson(texts.join("\n"))).toMatchFileSnapshot(`golden/${session}.json.txt`);
 });
 
 function settledJson(text: string): string {

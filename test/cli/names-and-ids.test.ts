@@ -38,8 +38,9 @@ async function expectFine(...words: readonly string[]): Promise<string> {
   return out;
 }
 
-describe.each(["The one", "the ONE", "0197-a", "0197-A"])("a session called %s", (word) => {
-  it("is appended to, named, labelled, repaired and exported", async () => {
+it.each(["The one", "the ONE", "0197-a", "0197-A"])(
+  "a session called %s is appended to, named, labelled, repaired and exported",
+  async (word) => {
     const before = readFileSync(other, "utf8");
     await expectFine("append", word, "--user", "hello");
     const { leaf } = await openSession(path);
@@ -58,8 +59,8 @@ describe.each(["The one", "the ONE", "0197-a", "0197-A"])("a session called %s",
     const session = await openSession(path);
     expect([session.name, session.label(leaf ?? "")?.label]).toEqual(["Another", "here"]);
     expect(readFileSync(other, "utf8")).toBe(before);
-  });
-});
+  },
+);
 
 describe.each([
   ["append", ["--user", "hello"]],
@@ -98,17 +99,15 @@ describe.each([
   });
 });
 
-describe("@latest, and sessions of the working directory", () => {
-  it("is the session that changed last, of the working directory if it has one", async () => {
-    writeFileSync(other, header("0197-b").replace("2025", "2026") + named("The other"));
-    expect(await expectFine("name", "@latest")).toBe("The other\n");
-    const here = temporaryDirectory();
-    process.chdir(here);
-    writeFileSync(path, header("0197-a").replace("/w", here) + named("The one"));
-    expect(await expectFine("name", "@latest")).toBe("The one\n");
-    // Both ids begin so.
-    expect(await expectFine("name", "0197")).toBe("The one\n");
-  });
+it("@latest is the session that changed last, of the working directory if it has one", async () => {
+  writeFileSync(other, header("0197-b").replace("2025", "2026") + named("The other"));
+  expect(await expectFine("name", "@latest")).toBe("The other\n");
+  const here = temporaryDirectory();
+  process.chdir(here);
+  writeFileSync(path, header("0197-a").replace("/w", here) + named("The one"));
+  expect(await expectFine("name", "@latest")).toBe("The one\n");
+  // Both ids begin so.
+  expect(await expectFine("name", "0197")).toBe("The one\n");
 });
 
 describe("completions", () => {

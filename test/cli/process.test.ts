@@ -1,41 +1,22 @@
 /** The built command as a process: pipes, signals, colours, memory. Runs on dist. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeSessionFile } from "@branchlog/bench/generator";
 import { runs } from "../support/fault-seed.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { fixture } from "./command-run.ts";
+import { copyOf, fixture } from "./command-run.ts";
 import { ended, program, runProcess, signalsAtOpening, startCommand } from "./command-process.ts";
 
 const branches = fixture("pi-branches.jsonl");
-
-function copyOf(name: string): string {
-  const path = join(temporaryDirectory(), name);
-  copyFileSync(fixture(name), path);
-  return path;
-}
 
 /** A session whose listings are longer than any pipe. */
 function largeSession(bytes: number): string {
   const path = join(temporaryDirectory(), "large.jsonl");
   writeSessionFile(path, { bytes });
   return path;
-}
-
-/** The modules of the engine that a run of the command loaded. */
-async function engineModules(words: readonly string[]): Promise<string[]> {
-  const directory = temporaryDirectory();
-  const { code } = await runProcess(words, { env: { NODE_V8_COVERAGE: directory } });
-  expect(code).toBe(0);
-  const urls = readdirSync(directory).flatMap((name) => {
-    const text = readFileSync(join(directory, name), "utf8");
-    return Array.from(text.matchAll(/"url":"([^"]+)"/g), ([, url]) => String(url));
-  });
-  const folder = /\/packages\/core\/dist\/(.+)$/;
-  return urls.flatMap((url) => folder.exec(url)?.[1] ?? []);
 }
 
 describe("the process", () => {
@@ -57,24 +38,6 @@ describe("the process", () => {
     expect(searched).toMatchObject({ code: 1, out: "", err: `nothing found in ${directory}\n` });
     const listed = await runProcess(["list", directory]);
     expect(listed).toMatchObject({ code: 0, out: "", err: `no sessions in ${directory}\n` });
-  });
-
-  it.each([
-    [["--version"], []],
-    [["--help"], ["errors.js", "platform/address.js"]],
-    [
-      ["info", "--help"],
-      ["errors.js", "platform/address.js"],
-    ],
-  ])(
-    "the process prints what needs no session without loading the engine: %j",
-    async (words, modules) => {
-      expect(await engineModules(words)).toEqual(modules);
-    },
-  );
-
-  it("the process loads the engine for a command that reads a session", async () => {
-    expect((await engineModules(["info", branches])).length).toBeGreaterThan(20);
   });
 
   it("shows a stack only if BRANCHLOG_DEBUG is set", async () => {
@@ -150,35 +113,31 @@ describe("an interrupt", () => {
   });
 });
 
-describe("repeated signals", () => {
-  it.each(["SIGINT", "SIGTERM"] as const)(
-    "repeated signals leave no half-written file: %s",
-    async (signal) => {
-      const source = largeSession(4_000_000);
-      const directory = temporaryDirectory();
-      const target = join(directory, "converted.jsonl");
-      const child = startCommand(["convert", source, "--to", "omp", "-o", target], {
-        nodeArguments: signalsAtOpening(/\.tmp$/, [signal, signal]),
-      });
-      child.stdout?.resume();
-      child.stderr?.resume();
-      expect(await ended(child)).toMatchObject({ code: 130 });
-      expect(readdirSync(directory)).toEqual([]);
-    },
-  );
-});
-
-describe("a large session", () => {
-  it("is listed in bounded memory, also when its reader is slow. Verifies: P16", async () => {
-    const path = largeSession(runs(40_000_000, 90_000_000));
-    const words = ["entries", path, "--json"];
-    const nodeArguments = [`--max-old-space-size=${runs(24, 64)}`];
-    const child = startCommand(words, { nodeArguments });
-    let bytes = 0;
-    child.stdout?.on("data", (chunk: Buffer) => {
-      bytes += chunk.length;
+it.each(["SIGINT", "SIGTERM"] as const)(
+  "repeated signals leave no half-written file: %s",
+  async (signal) => {
+    const source = largeSession(4_000_000);
+    const directory = temporaryDirectory();
+    const target = join(directory, "converted.jsonl");
+    const child = startCommand(["convert", source, "--to", "omp", "-o", target], {
+      nodeArguments: signalsAtOpening(/\.tmp$/, [signal, signal]),
     });
-    expect(await ended(child)).toEqual({ code: 0, signal: null });
-    expect(bytes).toBeGreaterThan(runs(39_000_000, 89_000_000));
+    child.stdout?.resume();
+    child.stderr?.resume();
+    expect(await ended(child)).toMatchObject({ code: 130 });
+    expect(readdirSync(directory)).toEqual([]);
+  },
+);
+
+it("a large session is listed in bounded memory, also when its reader is slow. Verifies: P16", async () => {
+  const path = largeSession(runs(40_000_000, 90_000_000));
+  const words = ["entries", path, "--json"];
+  const nodeArguments = [`--max-old-space-size=${runs(24, 64)}`];
+  const child = startCommand(words, { nodeArguments });
+  let bytes = 0;
+  child.stdout?.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
   });
+  expect(await ended(child)).toEqual({ code: 0, signal: null });
+  expect(bytes).toBeGreaterThan(runs(39_000_000, 89_000_000));
 });

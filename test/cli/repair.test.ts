@@ -1,11 +1,11 @@
 /** `branchlog repair`: what it says, what it writes, how it ends. */
-import { appendFileSync, readFileSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, readdirSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeSessionFile } from "@branchlog/bench/generator";
 import { sampleHeader } from "@branchlog/core/testing";
 import { runs } from "../support/fault-seed.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { temporaryDirectory, temporaryFile } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines } from "./command-run.ts";
 import { ended, runProcess, signalsAtOpening, startCommand } from "./command-process.ts";
 
@@ -16,19 +16,13 @@ const entry = (id: string, parent: string | null): string =>
 const whole = `${header}${entry("a", null)}${entry("b", "a")}`;
 const damaged = `${header}${entry("a", null)}{"type":"mess${entry("b", "a")}`;
 
-function fileOf(text: string): string {
-  const path = join(temporaryDirectory(), "session.jsonl");
-  writeFileSync(path, text);
-  return path;
-}
-
 function filesBeside(path: string): string[] {
   return readdirSync(dirname(path)).toSorted((one, other) => one.localeCompare(other));
 }
 
 describe("repair without --apply", () => {
   it("repair without --apply shows its plan, changes nothing, and exits with 1", async () => {
-    const file = fileOf(damaged);
+    const file = temporaryFile(damaged);
     const { code, out, err } = await branchlog(["repair", file]);
     const at = header.length + entry("a", null).length;
     expect([code, err]).toEqual([1, ""]);
@@ -43,14 +37,14 @@ describe("repair without --apply", () => {
         `  branchlog repair ${file} --apply\n`,
     );
     expect(readFileSync(file, "utf8")).toBe(damaged);
-    expect(filesBeside(file)).toEqual(["session.jsonl"]);
+    expect(filesBeside(file)).toEqual(["s.jsonl"]);
   });
 
   it("repair exits with 1 when it cannot repair some damage, and names the option that would", async () => {
     const { code, out } = await branchlog(["repair", fixture("pi-duplicate-ids.jsonl")]);
     expect(code).toBe(1);
     expect(out).toMatch(/not repaired:\n {2}\d repeated ids?: /);
-    const orphan = fileOf(`${header}${entry("b", "gone")}`);
+    const orphan = temporaryFile(`${header}${entry("b", "gone")}`);
     expect((await branchlog(["repair", orphan])).out).toContain("--bridge connects them");
     const bridged = await branchlog(["repair", orphan, "--bridge"]);
     expect(bridged.out).toContain(
@@ -60,7 +54,7 @@ describe("repair without --apply", () => {
   });
 
   it("repair names the source of each field of a rebuilt header", async () => {
-    const torn = fileOf(`${header.slice(0, 60)}\n${entry("a", null)}`);
+    const torn = temporaryFile(`${header.slice(0, 60)}\n${entry("a", null)}`);
     const { out } = await branchlog(["repair", torn, "--cwd", "/home/me"]);
     expect(out).toContain("adds a header, since there is none that can be read\n");
     expect(out).toContain("  id s (damaged header)\n");
@@ -69,7 +63,7 @@ describe("repair without --apply", () => {
   });
 
   it("repair says that a rebuilt header has no cwd, and how to set it", async () => {
-    const torn = fileOf(`${header.slice(0, 60)}\n${entry("a", null)}`);
+    const torn = temporaryFile(`${header.slice(0, 60)}\n${entry("a", null)}`);
     const { out } = await branchlog(["repair", torn]);
     expect(out).toContain('  cwd "" (unknown, --cwd DIR sets it)\n');
   });
@@ -80,7 +74,7 @@ describe("repair without --apply", () => {
     ["the header is torn, too", null, ["--bridge", "--cwd", "/home/me"]],
   ])("repair names the command that repairs everything when %s", async (_, torn, options) => {
     const start = torn === null ? `${header.slice(0, 60)}\n` : `${header}${torn}`;
-    const file = fileOf(`${start}${entry("a", null)}${entry("b", "gone")}`);
+    const file = temporaryFile(`${start}${entry("a", null)}${entry("b", "gone")}`);
     const { out } = await branchlog(["repair", file, ...options.slice(1)]);
     const words = /\n {2}branchlog (repair .*)\n$/.exec(out)?.[1]?.split(" ") ?? [];
     expect(words).toEqual(["repair", file, ...options, "--apply"]);
@@ -89,21 +83,21 @@ describe("repair without --apply", () => {
   });
 
   it("repair names no command when no option repairs the rest", async () => {
-    const { out } = await branchlog(["repair", fileOf(`${whole}${entry("a", null)}`)]);
+    const { out } = await branchlog(["repair", temporaryFile(`${whole}${entry("a", null)}`)]);
     expect(out).not.toContain("branchlog repair");
   });
 
   it("repair lists the first of many changes, without control sequences", async () => {
     const lines = Array.from({ length: 150 }, (_, i) => `{"type":"mess\u001B[2J${i}\n`);
     const evil = `{"type":"x","id":"\\u001b[2J","parentId":null,\n`;
-    const { out } = await branchlog(["repair", fileOf(`${header}${evil}${lines.join("")}`)]);
+    const { out } = await branchlog(["repair", temporaryFile(`${header}${evil}${lines.join("")}`)]);
     expect(out.match(/^line /gm)).toHaveLength(100);
     expect(out).toContain("and 51 more; --json lists all\n");
     expect(out).not.toContain("\u001B");
   });
 
   it("repair --json prints the plan as one object", async () => {
-    const file = fileOf(damaged);
+    const file = temporaryFile(damaged);
     const { code, out } = await branchlog(["repair", file, "--json"]);
     expect(code).toBe(1);
     expect(jsonLines(out)).toEqual([
@@ -137,7 +131,7 @@ describe("repair without --apply", () => {
 
 describe("repair --apply", () => {
   it("repair --apply shows the plan, repairs, lists the files, and exits with 0", async () => {
-    const file = fileOf(damaged);
+    const file = temporaryFile(damaged);
     const { code, out } = await branchlog(["repair", file, "--apply"]);
     expect(code).toBe(0);
     expect(out).toContain("sets 13 bytes aside");
@@ -156,7 +150,7 @@ describe("repair --apply", () => {
   });
 
   it("repair --apply exits with 1 when damage is left", async () => {
-    const file = fileOf(`${damaged}${entry("c", "gone")}`);
+    const file = temporaryFile(`${damaged}${entry("c", "gone")}`);
     const { code, out } = await branchlog(["repair", file, "--apply"]);
     expect(code).toBe(1);
     expect(out).toContain("written and verified, with damage left\ndamaged: missing-parent 1\n");
@@ -169,17 +163,15 @@ describe("repair --apply", () => {
   });
 });
 
-describe("repair --output", () => {
-  it("repair --output writes the repaired session and leaves the original unchanged", async () => {
-    const file = fileOf(damaged);
-    const output = join(temporaryDirectory(), "new.jsonl");
-    const { code, out } = await branchlog(["repair", file, "--output", output]);
-    expect(code).toBe(0);
-    expect(out).toContain(`repaired   ${output}\noriginal   ${file}\n`);
-    expect(readFileSync(output, "utf8")).toBe(whole);
-    expect(filesBeside(output)).toEqual(["new.jsonl", "new.jsonl.salvage"]);
-    expect(filesBeside(file)).toEqual(["session.jsonl"]);
-  });
+it("repair --output writes the repaired session and leaves the original unchanged", async () => {
+  const file = temporaryFile(damaged);
+  const output = join(temporaryDirectory(), "new.jsonl");
+  const { code, out } = await branchlog(["repair", file, "--output", output]);
+  expect(code).toBe(0);
+  expect(out).toContain(`repaired   ${output}\noriginal   ${file}\n`);
+  expect(readFileSync(output, "utf8")).toBe(whole);
+  expect(filesBeside(output)).toEqual(["new.jsonl", "new.jsonl.salvage"]);
+  expect(filesBeside(file)).toEqual(["s.jsonl"]);
 });
 
 describe("the process of a repair", () => {

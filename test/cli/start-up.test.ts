@@ -51,10 +51,7 @@ function loadedBy(...words: string[]): Loaded {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [join(bundle, "main.js"), ...words],
-    {
-      encoding: "utf8",
-      env: { HOME: home, NODE_V8_COVERAGE: directory },
-    },
+    { encoding: "utf8", env: { HOME: home, NODE_V8_COVERAGE: directory } },
   );
   const urls = readdirSync(directory).flatMap((name) => {
     const text = readFileSync(join(directory, name), "utf8");

@@ -109,23 +109,19 @@ describe.each(commandNames)("%s", (name) => {
   });
 });
 
-describe("the table of samples", () => {
-  it("has every command", () => {
-    expect(Object.keys(samples).toSorted()).toEqual(commandNames.toSorted());
-  });
+it("the table of samples has every command", () => {
+  expect(Object.keys(samples).toSorted()).toEqual(commandNames.toSorted());
 });
 
-describe("a command line", () => {
-  it.each([
-    [[hostile]],
-    [["--", hostile]],
-    [[`--${hostile}`]],
-    [["--get-yargs-completions", hostile]],
-  ])("a command line of %j is refused without control sequences", async (words) => {
-    const { out, err } = await onTerminal(words, { hasColours: true });
-    requireHarmless(out, words);
-    requireHarmless(err, words);
-  });
+it.each([
+  [[hostile]],
+  [["--", hostile]],
+  [[`--${hostile}`]],
+  [["--get-yargs-completions", hostile]],
+])("a command line of %j is refused without control sequences", async (words) => {
+  const { out, err } = await onTerminal(words, { hasColours: true });
+  requireHarmless(out, words);
+  requireHarmless(err, words);
 });
 
 describe("an output", () => {
@@ -185,11 +181,9 @@ describe("an output", () => {
   });
 });
 
-describe("a path in a hint", () => {
-  it("a path in a hint is one word of a shell, without control characters", () => {
-    expect(quoted("/it's\u001B[31m\nhere\\")).toBe(String.raw`$'/it\'s\u001b[31m\u000ahere\\'`);
-    expect(quoted("/a b")).toBe("'/a b'");
-  });
+it("a path in a hint is one word of a shell, without control characters", () => {
+  expect(quoted("/it's\u001B[31m\nhere\\")).toBe(String.raw`$'/it\'s\u001b[31m\u000ahere\\'`);
+  expect(quoted("/a b")).toBe("'/a b'");
 });
 
 describe("the process", () => {

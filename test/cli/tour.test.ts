@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { ended } from "./command-process.ts";
 import { branchlog } from "./command-run.ts";
 
@@ -28,27 +28,25 @@ async function expectNextCommands(end: string): Promise<void> {
   }
 }
 
-describe("the tour", () => {
-  it("shows a session, lets two processes append and a third follow, and loses nothing", async () => {
-    const child = spawn(process.execPath, [tour], { env: { PATH: process.env["PATH"] } });
-    const out: Buffer[] = [];
-    const err: Buffer[] = [];
-    child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
-    child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
-    const { code } = await ended(child);
-    expect(Buffer.concat(err).toString()).toBe("");
-    expect(code).toBe(0);
+it("the tour shows a session, lets two processes append and a third follow, and loses nothing", async () => {
+  const child = spawn(process.execPath, [tour], { env: { PATH: process.env["PATH"] } });
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
+  const { code } = await ended(child);
+  expect(Buffer.concat(err).toString()).toBe("");
+  expect(code).toBe(0);
 
-    const text = Buffer.concat(out).toString();
-    expect(text).toContain("Port the settings page");
-    expect(text).toContain("◉ ");
-    expect(text.match(/50 entries acknowledged/g)).toHaveLength(2);
-    expect(text).toMatch(/follower +100 entries seen/);
-    expect(text).toMatch(/entries +344 before, 444 now/);
-    expect(text.match(/^✓ /gm)).toHaveLength(4);
-    expect(text).not.toContain("✗");
-    expect(text).toContain("\nTour complete: nothing was lost.\n");
-    expect(text.split("\n").length).toBeLessThan(80);
-    await expectNextCommands(text.slice(text.indexOf("Tour complete")));
-  });
+  const text = Buffer.concat(out).toString();
+  expect(text).toContain("Port the settings page");
+  expect(text).toContain("◉ ");
+  expect(text.match(/50 entries acknowledged/g)).toHaveLength(2);
+  expect(text).toMatch(/follower +100 entries seen/);
+  expect(text).toMatch(/entries +344 before, 444 now/);
+  expect(text.match(/^✓ /gm)).toHaveLength(4);
+  expect(text).not.toContain("✗");
+  expect(text).toContain("\nTour complete: nothing was lost.\n");
+  expect(text.split("\n").length).toBeLessThan(80);
+  await expectNextCommands(text.slice(text.indexOf("Tour complete")));
 });

@@ -6,17 +6,20 @@ import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import { sampleHeader } from "@branchlog/core/testing";
+import {
+  jsonLines as linesOf,
+  sampleHeader,
+  sampleTime,
+  sampleTimeMs,
+  userEntry,
+} from "@branchlog/core/testing";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, jsonLines, onTerminal } from "./command-run.ts";
 import type { RunResult } from "./command-run.ts";
 
-const stamp = "2026-01-01T00:00:00.000Z";
-const header = `${JSON.stringify(sampleHeader({ timestamp: stamp }))}\n`;
-const user = (id: string, parentId: string | null, content = "hi"): string => {
-  const message = { role: "user", content, timestamp: 1 };
-  return `${JSON.stringify({ type: "message", id, parentId, timestamp: stamp, message })}\n`;
-};
+const header = linesOf(sampleHeader());
+const user = (id: string, parentId: string | null, content = "hi"): string =>
+  linesOf(userEntry(id, parentId, content));
 const [a, b, c, d] = [user("a", null), user("b", "a"), user("c", "b"), user("d", "c")];
 const sound = `${header}${a}${b}${c}`;
 
@@ -31,7 +34,7 @@ function withInvalidUtf8(text: string): Buffer {
 function fileOf(bytes: string | Buffer, isFresh = false): string {
   const path = join(temporaryDirectory(), "session.jsonl");
   writeFileSync(path, bytes);
-  const changed = isFresh ? Date.now() + 3_600_000 : Date.parse(stamp);
+  const changed = isFresh ? Date.now() + 3_600_000 : sampleTimeMs;
   utimesSync(path, new Date(changed), new Date(changed));
   return path;
 }
@@ -75,7 +78,7 @@ const label = JSON.stringify({
   type: "label",
   id: "l",
   parentId: "c",
-  timestamp: stamp,
+  timestamp: sampleTime,
   targetId: "x",
 });
 const bytesOf = (...parts: readonly (string | Buffer)[]): Buffer =>

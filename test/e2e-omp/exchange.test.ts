@@ -74,30 +74,28 @@ describe("a session", () => {
   });
 });
 
-describe("the document's example", () => {
-  it("prints what it should of a file that we wrote", () => {
-    const directory = temporaryDirectory();
-    const file = begun("ours", directory);
-    const lines = runOnBun("ours", directory, "parsing-example.mjs", file) as string[];
-    const ids = readFileSync(file, "utf8").matchAll(/"id":"([^"]*)","parentId"/g);
-    const named = lines.map((line) => line.replace(/^Session v3: .*/, "Session v3: S"));
-    let text = named.join("\n");
-    for (const [at, [, id = ""]] of [...ids].entries()) text = text.replaceAll(id, `#${at + 1}`);
-    expect(text.split("\n")).toEqual([
-      "Session v3: S",
-      "[#1] Model: anthropic/claude-sonnet-4-5 (default)",
-      "[#2] Thinking: high",
-      '[#3] user: "begun by a user"',
-      '[#4] assistant: [{"type":"text","text":"begun by an assistant"}]',
-      "[#6] Model: openai/gpt-4o (smol)",
-      "[#7] Custom message (ext): begun by an extension",
-      "[#8] TTSR rules: rule when begun",
-      '[#9] Label "begun here" on #3',
-      "[#10] Branch from #3",
-      '[#11] assistant: [{"type":"text","text":"begun on a branch"}]',
-      "[#12] Compaction: 100 tokens summarized",
-      '[#13] user: "begun after a compaction"',
-      '[#14] assistant: [{"type":"text","text":"begun and answered"}]',
-    ]);
-  });
+it("the document's example prints what it should of a file that we wrote", () => {
+  const directory = temporaryDirectory();
+  const file = begun("ours", directory);
+  const lines = runOnBun("ours", directory, "parsing-example.mjs", file) as string[];
+  const ids = readFileSync(file, "utf8").matchAll(/"id":"([^"]*)","parentId"/g);
+  const named = lines.map((line) => line.replace(/^Session v3: .*/, "Session v3: S"));
+  let text = named.join("\n");
+  for (const [at, [, id = ""]] of [...ids].entries()) text = text.replaceAll(id, `#${at + 1}`);
+  expect(text.split("\n")).toEqual([
+    "Session v3: S",
+    "[#1] Model: anthropic/claude-sonnet-4-5 (default)",
+    "[#2] Thinking: high",
+    '[#3] user: "begun by a user"',
+    '[#4] assistant: [{"type":"text","text":"begun by an assistant"}]',
+    "[#6] Model: openai/gpt-4o (smol)",
+    "[#7] Custom message (ext): begun by an extension",
+    "[#8] TTSR rules: rule when begun",
+    '[#9] Label "begun here" on #3',
+    "[#10] Branch from #3",
+    '[#11] assistant: [{"type":"text","text":"begun on a branch"}]',
+    "[#12] Compaction: 100 tokens summarized",
+    '[#13] user: "begun after a compaction"',
+    '[#14] assistant: [{"type":"text","text":"begun and answered"}]',
+  ]);
 });

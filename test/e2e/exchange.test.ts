@@ -61,10 +61,7 @@ async function exchange(programs: readonly PiProgram[], stored?: string): Promis
     await (i % 2 === 0 ? server.end() : server.kill());
     transcripts.push(server.transcript.filter(({ type }) => !type.endsWith("_update")));
   }
-  return {
-    transcripts: form.of(transcripts),
-    files: form.files(),
-  };
+  return { transcripts: form.of(transcripts), files: form.files() };
 }
 
 async function filesOfBoth(place: Sandbox, file: string, rounds: number): Promise<string> {
@@ -91,53 +88,49 @@ describe("Verifies: P20. Sessions that pi and pi on Branchlog take turns in", ()
   });
 });
 
-describe("Verifies: P11. A session that both have open", () => {
-  it("holds every message of either, whole and once", async () => {
-    const place = sandbox();
-    await modelFor(place);
-    const file = sessionFromFixture(place, "pi-linear");
-    const before = readFileSync(file, "utf8");
-    const after = await filesOfBoth(place, file, 5);
-    expect(after.startsWith(before)).toBe(true);
-    const records = after
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as Stored);
-    const ids = new Set(records.map(({ id }) => id));
-    expect(ids.size).toBe(records.length);
-    expect(records.filter(({ parentId }) => parentId && !ids.has(parentId))).toEqual([]);
-    const said = records.map((record) => JSON.stringify(record.message?.content) ?? "");
-    for (let round = 0; round < 5; round += 1) {
-      for (const who of [0, 1]) {
-        expect(said.filter((text) => text.includes(`Round ${round} of ${who}`))).toHaveLength(1);
-      }
+it("Verifies: P11. A session that both have open holds every message of either, whole and once", async () => {
+  const place = sandbox();
+  await modelFor(place);
+  const file = sessionFromFixture(place, "pi-linear");
+  const before = readFileSync(file, "utf8");
+  const after = await filesOfBoth(place, file, 5);
+  expect(after.startsWith(before)).toBe(true);
+  const records = after
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Stored);
+  const ids = new Set(records.map(({ id }) => id));
+  expect(ids.size).toBe(records.length);
+  expect(records.filter(({ parentId }) => parentId && !ids.has(parentId))).toEqual([]);
+  const said = records.map((record) => JSON.stringify(record.message?.content) ?? "");
+  for (let round = 0; round < 5; round += 1) {
+    for (const who of [0, 1]) {
+      expect(said.filter((text) => text.includes(`Round ${round} of ${who}`))).toHaveLength(1);
     }
-  });
+  }
 });
 
-describe("A prompt that pi is killed over", () => {
-  it("is in the file of pi on Branchlog, and continued by pi", async () => {
-    const filesAfter = async (pi: PiProgram): Promise<readonly [Sandbox, readonly string[]]> => {
-      const place = sandbox();
-      await modelFor(place);
-      const server = PiServer.start(pi, place, [...terse, "--session-dir", place.sessions]);
-      await server.begin("Please say nothing");
-      await server.kill();
-      return [place, [...sessionFiles(place.sessions).values()]];
-    };
-    // Until 0.99.0 pi wrote its file with the first answer.
-    const [, lost] = await filesAfter(pis.original);
-    expect(lost).toEqual([]);
-    const [place, kept] = await filesAfter(pis.replaced);
-    expect(kept).toEqual([expect.stringContaining("Please say nothing")]);
+it("A prompt that pi is killed over is in the file of pi on Branchlog, and continued by pi", async () => {
+  const filesAfter = async (pi: PiProgram): Promise<readonly [Sandbox, readonly string[]]> => {
+    const place = sandbox();
+    await modelFor(place);
+    const server = PiServer.start(pi, place, [...terse, "--session-dir", place.sessions]);
+    await server.begin("Please say nothing");
+    await server.kill();
+    return [place, [...sessionFiles(place.sessions).values()]];
+  };
+  // Until 0.99.0 pi wrote its file with the first answer.
+  const [, lost] = await filesAfter(pis.original);
+  expect(lost).toEqual([]);
+  const [place, kept] = await filesAfter(pis.replaced);
+  expect(kept).toEqual([expect.stringContaining("Please say nothing")]);
 
-    const next = ["--session-dir", place.sessions, "--continue"];
-    const server = PiServer.start(pis.original, place, [...terse, ...next]);
-    const { messages } = await server.data<{ messages: unknown[] }>({ type: "get_messages" });
-    expect(JSON.stringify(messages)).toContain("Please say nothing");
-    await server.prompt("And now?");
-    await server.end();
-  });
+  const next = ["--session-dir", place.sessions, "--continue"];
+  const server = PiServer.start(pis.original, place, [...terse, ...next]);
+  const { messages } = await server.data<{ messages: unknown[] }>({ type: "get_messages" });
+  expect(JSON.stringify(messages)).toContain("Please say nothing");
+  await server.prompt("And now?");
+  await server.end();
 });
 
 interface Stored {

@@ -1,7 +1,7 @@
 /** Proof by a real client: pi exports the same pages with our session layer as with its own. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { differences } from "./support/difference.ts";
 import { NormalForm } from "./support/normal-form.ts";
 import { bothPis } from "./support/pi-program.ts";
@@ -26,17 +26,15 @@ async function exported(pi: PiProgram, text: string): Promise<object> {
   return { session: form.of(session), frame: html.replace(whole, "") };
 }
 
-describe("Verifies: P20. pi --export", () => {
-  it.each([
-    "seed-pi",
-    "realistic-session",
-    "pi-branches",
-    "pi-compactions-overlapping",
-    "pi-v1",
-    "pi-v2",
-  ])("gives the same page of %s", async (name) => {
-    const text = fixture(name);
-    const published = await exported(pis.original, text);
-    expect(differences(published, await exported(pis.replaced, text))).toEqual([]);
-  });
+it.each([
+  "seed-pi",
+  "realistic-session",
+  "pi-branches",
+  "pi-compactions-overlapping",
+  "pi-v1",
+  "pi-v2",
+])("Verifies: P20. pi --export gives the same page of %s", async (name) => {
+  const text = fixture(name);
+  const published = await exported(pis.original, text);
+  expect(differences(published, await exported(pis.replaced, text))).toEqual([]);
 });

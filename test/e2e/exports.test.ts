@@ -94,16 +94,14 @@ describe.each([
   });
 });
 
-describe("The copy of pi", () => {
-  it("has our session layer where pi has its own", () => {
-    const index = (folder: string): string => pathToFileURL(join(folder, "dist/index.js")).href;
-    const script = `
+it("The copy of pi has our session layer where pi has its own", () => {
+  const index = (folder: string): string => pathToFileURL(join(folder, "dist/index.js")).href;
+  const script = `
       const { SessionManager } = await import(${JSON.stringify(pathToFileURL(builtFace()).href)});
       const copy = await import(${JSON.stringify(index(pis.replaced.packageFolder))});
       const original = await import(${JSON.stringify(index(pis.original.packageFolder))});
       console.log([copy, original].map((pi) => pi.SessionManager === SessionManager).join());`;
-    const args = ["--input-type=module", "--eval", script];
-    const text = execFileSync(pis.replaced.node, args, { encoding: "utf8" });
-    expect(text.trim()).toBe("true,false");
-  });
+  const args = ["--input-type=module", "--eval", script];
+  const text = execFileSync(pis.replaced.node, args, { encoding: "utf8" });
+  expect(text.trim()).toBe("true,false");
 });

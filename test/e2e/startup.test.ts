@@ -25,20 +25,14 @@ async function startsOf(
   const form = new NormalForm(place, [...sessionFiles(place.sessions).values()]);
   const said: unknown[] = [];
   for (const argumentsFor of starts) said.push(await start(pi, place, argumentsFor(place)));
-  return {
-    said: form.of(said),
-    files: form.files(),
-  };
+  return { said: form.of(said), files: form.files() };
 }
 
 async function start(pi: PiProgram, place: Sandbox, args: readonly string[]): Promise<unknown> {
   const model = ["--provider", "here", "--model", "echo"];
   if (args.includes("--print")) {
     return runPi(pi, place, [...terse, ...model, ...args]).catch(
-      ({ stdout, stderr }: object & Output) => ({
-        stdout,
-        stderr,
-      }),
+      ({ stdout, stderr }: object & Output) => ({ stdout, stderr }),
     );
   }
   const server = PiServer.start(pi, place, [...terse, ...model, ...args]);

@@ -1,26 +1,23 @@
 /** Logs that end in masses of debris or damage: each line is read a few times, not each time. */
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
-import { MemoryFileSystem, createMemoryPorts, sampleHeader } from "@branchlog/core/testing";
+import {
+  MemoryFileSystem,
+  createMemoryPorts,
+  sampleHeader,
+  userEntry,
+} from "@branchlog/core/testing";
 import { managersWith } from "@branchlog/agents/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { runs } from "../support/fault-seed.ts";
 import { BlockingSession } from "../support/blocking-session.ts";
+import { tornEntry } from "../support/torn-entry.ts";
 
-const stamp = "2026-01-01T00:00:00.000Z";
-const header = JSON.stringify(sampleHeader({ timestamp: stamp }));
+const header = JSON.stringify(sampleHeader());
 const path = "/s.jsonl";
 
-function line(id: string, parentId: string | null): string {
-  const message = { role: "user", content: id, timestamp: 1 };
-  return JSON.stringify({ type: "message", id, parentId, timestamp: stamp, message });
-}
-
-/** A line that looks like a message and is none. */
-function torn(id: string, parentId: string | null): string {
-  const envelope = JSON.stringify({ type: "message", id, parentId, timestamp: stamp });
-  return `${envelope.slice(0, -1)},"message":{"role":"assistant","content":[{"a":{"b":1}}`;
-}
+const line = (id: string, parentId: string | null): string =>
+  JSON.stringify(userEntry(id, parentId, id));
 
 const count = runs(3_000, 20_000);
 const each = (make: (i: number) => string): string[] =>
@@ -28,18 +25,18 @@ const each = (make: (i: number) => string): string[] =>
 
 /** Ends of a log behind the entry `a`; `good`: how many entries are among them. */
 const ends: readonly (readonly [name: string, good: number, lines: readonly string[]])[] = [
-  ["fragments", 0, each((i) => torn(`d${i}`, "a").slice(0, 40))],
+  ["fragments", 0, each((i) => tornEntry(`d${i}`, "a").slice(0, 40))],
   ["NUL bytes", 0, each(() => "\0\0\0")],
-  ["damaged tips", 0, each((i) => torn(`d${i}`, "a"))],
-  ["damaged entries, each below the one before", 0, each((i) => torn(`d${i}`, `d${i - 1}`))],
-  ["damaged entries, each above the one before", 0, each((i) => torn(`d${i}`, `d${i + 1}`))],
+  ["damaged tips", 0, each((i) => tornEntry(`d${i}`, "a"))],
+  ["damaged entries, each below the one before", 0, each((i) => tornEntry(`d${i}`, `d${i - 1}`))],
+  ["damaged entries, each above the one before", 0, each((i) => tornEntry(`d${i}`, `d${i + 1}`))],
   [
     "damaged parents of children before them",
     count,
-    [...each((i) => line(`c${i}`, `d${i}`)), ...each((i) => torn(`d${i}`, "a"))],
+    [...each((i) => line(`c${i}`, `d${i}`)), ...each((i) => tornEntry(`d${i}`, "a"))],
   ],
-  ["damaged entries with one id", 0, each(() => torn("d", "a"))],
-  ["damaged entries with the id of the one before the end", 0, each(() => torn("a", null))],
+  ["damaged entries with one id", 0, each(() => tornEntry("d", "a"))],
+  ["damaged entries with the id of the one before the end", 0, each(() => tornEntry("a", null))],
 ];
 
 function logOf(lines: readonly string[]): { readonly ports: Ports; readonly reads: () => number } {
@@ -72,15 +69,16 @@ describe(`a log that ends in ${count}`, () => {
   });
 });
 
-describe("the tree that pi's face hands out", () => {
-  it("costs no more for damaged entries one below the other", () => {
-    const below = each((i) => line(`c${i}`, `d${count - 1}`));
-    const { ports } = logOf([...each((i) => torn(`d${i}`, i === 0 ? "a" : `d${i - 1}`)), ...below]);
-    const manager = managersWith({ ports }).open(path);
-    // What resembles an entry is found to be damaged when it is read.
-    expect(JSON.stringify(manager.getEntries()).length).toBeGreaterThan(count);
-    // One walk per entry through all the damage would outlast the patience of the test.
-    expect(manager.getTree()).toMatchObject([{ entry: { id: "a" } }]);
-    expect(manager.getTree()[0]?.children).toHaveLength(count);
-  });
+it("the tree that pi's face hands out costs no more for damaged entries one below the other", () => {
+  const below = each((i) => line(`c${i}`, `d${count - 1}`));
+  const { ports } = logOf([
+    ...each((i) => tornEntry(`d${i}`, i === 0 ? "a" : `d${i - 1}`)),
+    ...below,
+  ]);
+  const manager = managersWith({ ports }).open(path);
+  // What resembles an entry is found to be damaged when it is read.
+  expect(JSON.stringify(manager.getEntries()).length).toBeGreaterThan(count);
+  // One walk per entry through all the damage would outlast the patience of the test.
+  expect(manager.getTree()).toMatchObject([{ entry: { id: "a" } }]);
+  expect(manager.getTree()[0]?.children).toHaveLength(count);
 });

@@ -67,8 +67,9 @@ describe("files and directories under a umask that hides nothing", () => {
   });
 });
 
-describe("ids and names from outside", () => {
-  it.each(hostileNames)("never become part of a path: %j (Verifies: P23)", async (name) => {
+it.each(hostileNames)(
+  "ids and names from outside never become part of a path: %j (Verifies: P23)",
+  async (name) => {
     const root = temporaryDirectory();
     const sessions = join(root, "sessions");
     const invalid = { code: "ERR_INVALID_SESSION_ID" };
@@ -90,8 +91,8 @@ describe("ids and names from outside", () => {
     const names = readdirSync(sessions);
     expect(names).toHaveLength(4);
     for (const one of names) expect(one).toMatch(/^(s|[\dTZ-]+_[\da-f-]{36})\.jsonl$/u);
-  });
-});
+  },
+);
 
 describe("a log of an unknown newer version", () => {
   const newer = `{"type":"session","version":4,"id":"s","timestamp":"${time}","cwd":"/w"}`;

@@ -14,8 +14,10 @@ import { rawLog } from "../support/raw-log.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Victim } from "../support/victims.ts";
 
-describe("programs that append without the lock", () => {
-  it("cost no writer an entry: two of them, three of ours (Verifies: P11)", patience, async () => {
+it(
+  "two programs without the lock cost none of three writers an entry (Verifies: P11)",
+  patience,
+  async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     await createSession(path);
     const ways = ["peer", "batches", "peer", "blocking", "together"] as const;
@@ -27,8 +29,8 @@ describe("programs that append without the lock", () => {
     const acknowledged = all.flatMap((victim) => victim.acknowledged);
     expect(acknowledged.length).toBe(count * (1 + 5 + 1 + 1 + 1));
     expect(await brokenPromises(path, acknowledged, 0)).toEqual([]);
-  });
-});
+  },
+);
 
 describe("a program that rewrites a log in place", () => {
   /** As pi does when it migrates: read everything, write everything, the same file. */

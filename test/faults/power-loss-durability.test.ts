@@ -136,25 +136,23 @@ describe(`what "disk" acknowledged survives a loss of power at any call (seed ${
   });
 });
 
-describe("an interval", () => {
-  it("keeps what was acknowledged that long ago (Verifies: P5)", async () => {
-    const machine = newMachine({ intervalMs: 100 });
-    const { ports, durability, clock, disk } = machine;
-    const session = await createSession(path, { ports, durability, cwd: "/w" });
-    const random = createRandom(seed);
-    const before: string[] = [];
-    for (let round = 0; round < 5; round += 1) {
-      const ids = [0, 1, 2].map((n) => `${round}-${n}`);
-      await Promise.all(ids.map((id) => session.append(draft(id), { id })));
-      for (let run = 0; run < runs(20, 500); run += 1) {
-        const found = readable(disk.afterPowerLoss((of) => random.below(of)));
-        for (const id of before) expect([round, found.has(id)]).toEqual([round, true]);
-      }
-      before.push(...ids);
-      clock.advance(100);
-      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+it("an interval keeps what was acknowledged that long ago (Verifies: P5)", async () => {
+  const machine = newMachine({ intervalMs: 100 });
+  const { ports, durability, clock, disk } = machine;
+  const session = await createSession(path, { ports, durability, cwd: "/w" });
+  const random = createRandom(seed);
+  const before: string[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const ids = [0, 1, 2].map((n) => `${round}-${n}`);
+    await Promise.all(ids.map((id) => session.append(draft(id), { id })));
+    for (let run = 0; run < runs(20, 500); run += 1) {
+      const found = readable(disk.afterPowerLoss((of) => random.below(of)));
+      for (const id of before) expect([round, found.has(id)]).toEqual([round, true]);
     }
-  });
+    before.push(...ids);
+    clock.advance(100);
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  }
 });
 
 describe("files that take a name under `disk`", () => {

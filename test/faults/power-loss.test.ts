@@ -89,18 +89,16 @@ async function diesAtEveryCall(
 
 const batches = [["a"], ["b", "c"], ["d"]] as const;
 
-describe("a process that dies at any call", () => {
-  it("has lost nothing that was acknowledged (Verifies: P7, P9)", async () => {
-    await diesAtEveryCall(({ memory }, { isCreated, acknowledged }) => {
-      const session = found(memory);
-      if (session === null) {
-        expect(isCreated).toBe(false);
-        return;
-      }
-      expect(session.header).toEqual(header);
-      const ids = expectUsable(memory, session);
-      expect(ids.slice(0, acknowledged.length)).toEqual(acknowledged);
-    });
+it("a process that dies at any call has lost nothing that was acknowledged (Verifies: P7, P9)", async () => {
+  await diesAtEveryCall(({ memory }, { isCreated, acknowledged }) => {
+    const session = found(memory);
+    if (session === null) {
+      expect(isCreated).toBe(false);
+      return;
+    }
+    expect(session.header).toEqual(header);
+    const ids = expectUsable(memory, session);
+    expect(ids.slice(0, acknowledged.length)).toEqual(acknowledged);
   });
 });
 

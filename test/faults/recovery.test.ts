@@ -16,33 +16,23 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { SessionManager } from "@branchlog/agents/pi";
-import { jsonLines, sampleHeader, userDraft } from "@branchlog/core/testing";
+import { jsonLines, sampleHeader, userDraft, userEntry } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
 import { userMessage } from "../core/projections/sample-entries.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { temporaryFile } from "../support/temporary-directory.ts";
 import { rejection, typedError } from "../support/typed-errors.ts";
 
-const stamp = "2026-01-01T00:00:00.000Z";
-const header = jsonLines(sampleHeader({ timestamp: stamp }));
-
-function entry(id: string, parentId: string | null, content = "hi"): string {
-  const message = { role: "user", content, timestamp: 1 };
-  return JSON.stringify({ type: "message", id, parentId, timestamp: stamp, message });
-}
+const header = jsonLines(sampleHeader());
+const entry = (id: string, parentId: string | null, content = "hi"): string =>
+  JSON.stringify(userEntry(id, parentId, content));
 
 const start = `${header}${entry("a", null)}\n`;
 const last = entry("b", "a", "5 €");
-
-function logOf(content: string | Buffer): string {
-  const path = join(temporaryDirectory(), "s.jsonl");
-  writeFileSync(path, content);
-  return path;
-}
 
 /** The line of `text` that is cut off behind `part`, so many bytes further. */
 function cutBehind(text: string, part: string, bytes: number): Buffer {
@@ -123,7 +113,7 @@ describe.each(tails)("behind %s", (_, tail) => {
     "an entry is appended %s (Verifies: P9, P10)",
     async (__, append) => {
       const before = Buffer.concat([Buffer.from(start), Buffer.from(tail.bytes)]);
-      const path = logOf(before);
+      const path = temporaryFile(before);
       const id = await append(path, tail);
       const after = readFileSync(path);
       expect(after.subarray(0, before.length).equals(before)).toBe(true);
@@ -145,7 +135,7 @@ describe.each(tails)("behind %s", (_, tail) => {
 
 describe("a log of a header alone", () => {
   it("is an empty session; its first entry is a root", async () => {
-    const path = logOf(header);
+    const path = temporaryFile(header);
     const session = await openSession(path);
     expect([session.leaf, session.tail, session.revision]).toEqual([null, null, 0]);
     expect((await session.context()).messages).toEqual([]);
@@ -153,7 +143,7 @@ describe("a log of a header alone", () => {
   });
 
   it("is completed if its newline is missing", async () => {
-    const path = logOf(header.slice(0, -1));
+    const path = temporaryFile(header.slice(0, -1));
     const session = await openSession(path);
     const { id } = await session.append(userDraft("1"));
     expect(readFileSync(path, "utf8").startsWith(header)).toBe(true);
@@ -163,7 +153,7 @@ describe("a log of a header alone", () => {
   it.each([1, 20, 60, header.length - 2])(
     "is no session, and stays as it is, if it was cut off at byte %i",
     async (cut) => {
-      const path = logOf(header.slice(0, cut));
+      const path = temporaryFile(header.slice(0, cut));
       await expect(openSession(path)).rejects.toMatchObject({ code: "ERR_NOT_A_SESSION" });
       expect(readFileSync(path, "utf8")).toBe(header.slice(0, cut));
     },
@@ -180,7 +170,7 @@ interface Open {
 }
 
 async function openLog(): Promise<Open> {
-  const path = logOf(`${start}${last}\n`);
+  const path = temporaryFile(`${start}${last}\n`);
   const session = await openSession(path);
   const { id: own } = await session.append(userDraft("own"));
   return { session, path, own, text: readFileSync(path, "utf8") };
@@ -203,10 +193,7 @@ interface Ending {
 
 const endings: Readonly<Record<string, Ending>> = {
   "is deleted": { happen: ({ path }) => unlinkSync(path), code: "ERR_LOG_GONE" },
-  "is moved away": {
-    happen: ({ path }) => renameSync(path, `${path}.away`),
-    code: "ERR_LOG_GONE",
-  },
+  "is moved away": { happen: ({ path }) => renameSync(path, `${path}.away`), code: "ERR_LOG_GONE" },
   "loses its directory": {
     happen: ({ path }) => rmSync(dirname(path), { recursive: true }),
     code: "ERR_LOG_GONE",

@@ -99,54 +99,50 @@ describe.each(pairs)("opening a log of version %i that one of version %i replace
   });
 });
 
-describe("opening a log that is replaced again and again", () => {
-  it("ends with one of them, or with an error that says so", () => {
-    for (const every of [1, 2, 3, 5, 8, 13]) {
-      const { fs, ports } = world(3, 3, -1);
-      let calls = 0;
-      let isReplacing = false;
-      fs.onCall = () => {
-        if (isReplacing || (calls += 1) % every !== 0) return undefined;
-        isReplacing = true;
-        fs.writeFileSync("/next", logOf(1 + (calls % 3), calls % 2 === 0 ? "old" : "new"));
-        fs.renameSync("/next", path);
-        isReplacing = false;
-        return undefined;
-      };
-      let session: BlockingSession | undefined;
-      try {
-        session = BlockingSession.open(path, { ports });
-      } catch (error) {
-        expect(isBranchlogError(error, "ERR_LOG_GONE")).toBe(true);
-      }
-      fs.onCall = undefined;
-      session?.refresh();
-      const now = textsIn(session ?? BlockingSession.open(path, { ports }));
-      expect([textsOf("old"), textsOf("new")]).toContainEqual(now);
+it("a log that is replaced again and again opens as one of them, or an error says so", () => {
+  for (const every of [1, 2, 3, 5, 8, 13]) {
+    const { fs, ports } = world(3, 3, -1);
+    let calls = 0;
+    let isReplacing = false;
+    fs.onCall = () => {
+      if (isReplacing || (calls += 1) % every !== 0) return undefined;
+      isReplacing = true;
+      fs.writeFileSync("/next", logOf(1 + (calls % 3), calls % 2 === 0 ? "old" : "new"));
+      fs.renameSync("/next", path);
+      isReplacing = false;
+      return undefined;
+    };
+    let session: BlockingSession | undefined;
+    try {
+      session = BlockingSession.open(path, { ports });
+    } catch (error) {
+      expect(isBranchlogError(error, "ERR_LOG_GONE")).toBe(true);
     }
-  });
+    fs.onCall = undefined;
+    session?.refresh();
+    const now = textsIn(session ?? BlockingSession.open(path, { ports }));
+    expect([textsOf("old"), textsOf("new")]).toContainEqual(now);
+  }
 });
 
-describe("opening a log that is deleted meanwhile", () => {
-  it("gives it whole, or an error that says so", () => {
-    for (let n = 0; ; n += 1) {
-      const { fs, ports } = world(3, 3, -1);
-      let calls = 0;
-      fs.onCall = () => {
-        calls += 1;
-        if (calls === n + 1) fs.unlinkSync(path);
-        return undefined;
-      };
-      try {
-        const session = BlockingSession.open(path, { ports });
-        expect(textsIn(session)).toEqual(textsOf("old"));
-      } catch (error) {
-        const codes = ["ERR_LOG_MISSING", "ERR_LOG_GONE", "ERR_LOG_UNREADABLE"] as const;
-        expect(codes.some((code) => isBranchlogError(error, code))).toBe(true);
-      }
-      if (calls <= n) break;
+it("opening a log that is deleted meanwhile gives it whole, or an error that says so", () => {
+  for (let n = 0; ; n += 1) {
+    const { fs, ports } = world(3, 3, -1);
+    let calls = 0;
+    fs.onCall = () => {
+      calls += 1;
+      if (calls === n + 1) fs.unlinkSync(path);
+      return undefined;
+    };
+    try {
+      const session = BlockingSession.open(path, { ports });
+      expect(textsIn(session)).toEqual(textsOf("old"));
+    } catch (error) {
+      const codes = ["ERR_LOG_MISSING", "ERR_LOG_GONE", "ERR_LOG_UNREADABLE"] as const;
+      expect(codes.some((code) => isBranchlogError(error, code))).toBe(true);
     }
-  });
+    if (calls <= n) break;
+  }
 });
 
 interface Outcome {

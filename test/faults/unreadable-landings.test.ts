@@ -3,7 +3,7 @@
  * is found out what became of them: whatever is said to have been written did, whatever is said not to
  * have been written did not, and nothing is said to be missing that is there.
  */
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
 import {
   MemoryFileSystem,
@@ -81,10 +81,11 @@ function attempt(disturb: (fs: MemoryFileSystem) => void | "short", n: number): 
   return left < 0;
 }
 
-describe("an append that cannot be read when", () => {
-  it.each(Object.entries(disturbances))("%s tells no lies (Verifies: P12)", (_, disturb) => {
+it.each(Object.entries(disturbances))(
+  "an append that cannot be read when %s tells no lies (Verifies: P12)",
+  (_, disturb) => {
     let n = 0;
     while (attempt(disturb, n)) n += 1;
     expect(n).toBeGreaterThan(2);
-  });
-});
+  },
+);

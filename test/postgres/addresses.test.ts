@@ -13,28 +13,12 @@ import "@branchlog/postgres/blocking";
 import { firstValueFrom } from "rxjs";
 import { branchlog, fixture } from "../cli/command-run.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { dataBeside } from "../support/data-file.ts";
 
 const secret = "SECRET";
 
 /** Addresses that hold a password, well-formed or not. */
-const malformed = [
-  "postgres://u:p@ssSECRET@h:99999/db",
-  "Postgres://u:SECRET@h:99999/db",
-  "POSTGRESQL://u:SECRET@[/db",
-  "mysql://u:SECRET@h/db",
-  "postgres:u:SECRET@h",
-  "postgres:/u:SECRET@h/db",
-  "postgres://u:SECRET",
-  "postgres://u:12/SECRET@h/db",
-  "postgres://u:12?SECRET@h/db",
-  "postgres://u:12#SECRET@h/db",
-  "postgres://u:two wordsSECRET@h/db",
-  "postgres://u:SECRET%@h/db",
-  "postgres://u:SECRET@h/db/more",
-  "postgres://u:SECRET@h/db?listen=perhaps",
-  "postgres://u:SECRET@h/db?answer_wait=soon",
-  "postgres://u:SECRET@h/db#%",
-];
+const malformed = dataBeside(import.meta.url, "malformed-addresses.json") as readonly string[];
 
 const odd = fc
   .array(fc.constantFrom("@", ":", "/", "?", "#", "%", " ", "\\", "'", '"', "&", "=", "a", "1"), {

@@ -225,17 +225,15 @@ describe.skipIf(!hasPostgres())("session managers on a store", () => {
   });
 });
 
-describe("an address without the package for it", () => {
-  it("is refused with what to import", async () => {
-    const core = new URL("../../packages/agents/dist/pi/index.js", import.meta.url).href;
-    const program = `
+it("an address without the package for it is refused with what to import", async () => {
+  const core = new URL("../../packages/agents/dist/pi/index.js", import.meta.url).href;
+  const program = `
       const { SessionManager } = await import(${JSON.stringify(core)});
       try { SessionManager.open("postgres://db.example/team#s"); }
       catch (error) { console.log(error.code, error.message); }`;
-    const child = spawn(process.execPath, ["--input-type=module", "-e", program]);
-    const printed = await child.stdout.toArray();
-    expect(Buffer.concat(printed as Buffer[]).toString()).toMatch(
-      /^ERR_INVALID_ARGUMENT .*branchlog\/postgres\/blocking/,
-    );
-  });
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program]);
+  const printed = await child.stdout.toArray();
+  expect(Buffer.concat(printed as Buffer[]).toString()).toMatch(
+    /^ERR_INVALID_ARGUMENT .*branchlog\/postgres\/blocking/,
+  );
 });

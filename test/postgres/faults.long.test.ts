@@ -171,9 +171,7 @@ describe.skipIf(!hasPostgres())("sessions of a server", () => {
       await primary.stop("immediate");
       await primary.restart();
       await expect(session.append(userDraft("doubtful"), { id: "doubtful" })).rejects.toMatchObject(
-        {
-          code: "ERR_APPEND_UNCERTAIN",
-        },
+        { code: "ERR_APPEND_UNCERTAIN" },
       );
       await standby.restart();
       const again = await session.append(userDraft("doubtful"), { id: "doubtful" });

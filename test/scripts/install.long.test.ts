@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { root } from "../tidy/source-file.ts";
 
@@ -30,40 +30,36 @@ const modulesElsewhere = {
   registries: { default: "https://registry.npmjs.org/" },
 };
 
-describe("npm run setup", () => {
-  it("replaces the modules of a copied tree when there is no terminal to ask at", () => {
-    const tree = temporaryDirectory();
-    for (const path of ["linked", "node_modules"]) mkdirSync(join(tree, path), { recursive: true });
-    copyFileSync(join(root, "pnpm-workspace.yaml"), join(tree, "pnpm-workspace.yaml"));
-    const manifest = { private: true, dependencies: { linked: "link:./linked" } };
-    writeFileSync(join(tree, "package.json"), JSON.stringify(manifest));
-    writeFileSync(join(tree, "linked", "package.json"), '{ "name": "linked" }');
-    const noted = JSON.stringify(modulesElsewhere);
-    writeFileSync(join(tree, "node_modules", ".modules.yaml"), noted);
-    const setup = /"setup": "(.*) --frozen-lockfile/.exec(
-      readFileSync(join(root, "package.json"), "utf8"),
-    )?.[1];
-    const { CI: _, ...env } = process.env;
-    const command = `${setup} --offline --no-frozen-lockfile`;
-    const options = { cwd: tree, env, encoding: "utf8", stdio: "pipe" } as const;
-    const { status, stdout, stderr } = spawnSync("sh", ["-c", command], options);
-    expect(`${stdout}${stderr}`).not.toContain("ERR_PNPM");
-    expect(status).toBe(0);
-    expect(readdirSync(join(tree, "node_modules"))).toContain("linked");
-  });
+it("npm run setup replaces the modules of a copied tree when there is no terminal to ask at", () => {
+  const tree = temporaryDirectory();
+  for (const path of ["linked", "node_modules"]) mkdirSync(join(tree, path), { recursive: true });
+  copyFileSync(join(root, "pnpm-workspace.yaml"), join(tree, "pnpm-workspace.yaml"));
+  const manifest = { private: true, dependencies: { linked: "link:./linked" } };
+  writeFileSync(join(tree, "package.json"), JSON.stringify(manifest));
+  writeFileSync(join(tree, "linked", "package.json"), '{ "name": "linked" }');
+  const noted = JSON.stringify(modulesElsewhere);
+  writeFileSync(join(tree, "node_modules", ".modules.yaml"), noted);
+  const setup = /"setup": "(.*) --frozen-lockfile/.exec(
+    readFileSync(join(root, "package.json"), "utf8"),
+  )?.[1];
+  const { CI: _, ...env } = process.env;
+  const command = `${setup} --offline --no-frozen-lockfile`;
+  const options = { cwd: tree, env, encoding: "utf8", stdio: "pipe" } as const;
+  const { status, stdout, stderr } = spawnSync("sh", ["-c", command], options);
+  expect(`${stdout}${stderr}`).not.toContain("ERR_PNPM");
+  expect(status).toBe(0);
+  expect(readdirSync(join(tree, "node_modules"))).toContain("linked");
 });
 
-describe("npm pack", () => {
-  it.each(["core", "streaming", "cli"])(
-    "fails and names npm run pack when it is run in the directory of %s",
-    (name) => {
-      const { status, stderr } = spawnSync("npm", ["pack", "--pack-destination", folder], {
-        cwd: join(root, "packages", name),
-        encoding: "utf8",
-      });
-      expect(status).toBe(1);
-      expect(stderr).toContain('Run "npm run pack" in the root of the repository');
-      expect(readdirSync(folder)).toEqual([]);
-    },
-  );
-});
+it.each(["core", "streaming", "cli"])(
+  "npm pack fails and names npm run pack when it is run in the directory of %s",
+  (name) => {
+    const { status, stderr } = spawnSync("npm", ["pack", "--pack-destination", folder], {
+      cwd: join(root, "packages", name),
+      encoding: "utf8",
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain('Run "npm run pack" in the root of the repository');
+    expect(readdirSync(folder)).toEqual([]);
+  },
+);

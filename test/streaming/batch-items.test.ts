@@ -94,21 +94,19 @@ describe("itemsOf", () => {
   });
 });
 
-describe("law: the items of batches are those of a plain async generator", () => {
-  it("itemsOf equals an async generator for any batches and concurrent calls", async () => {
-    const batches = fc.array(fc.array(fc.integer(), { maxLength: 3 }), { maxLength: 4 });
-    const call = fc.constantFrom<Call>("next", "next", "next", "next", "return", "throw");
-    const calls = fc.array(call, { maxLength: 12 });
-    await fc.assert(
-      fc.asyncProperty(batches, calls, fc.nat(4), async (lists, asked, failing) => {
-        const make = (): Iterable<number>[] =>
-          lists.map((list, i) => (i === failing ? failingAfter(list, new Error("bad")) : list));
-        const [source, plain] = [new Source(), new Source()];
-        const found = await outcomes(itemsOf(source.batches(make())), asked);
-        expect(found).toEqual(await outcomes(plainItems(plain.batches(make())), asked));
-        expect([source.isBegun, source.isEnded]).toEqual([plain.isBegun, plain.isEnded]);
-      }),
-      { numRuns: 300 },
-    );
-  });
+it("law: itemsOf equals an async generator for any batches and concurrent calls", async () => {
+  const batches = fc.array(fc.array(fc.integer(), { maxLength: 3 }), { maxLength: 4 });
+  const call = fc.constantFrom<Call>("next", "next", "next", "next", "return", "throw");
+  const calls = fc.array(call, { maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(batches, calls, fc.nat(4), async (lists, asked, failing) => {
+      const make = (): Iterable<number>[] =>
+        lists.map((list, i) => (i === failing ? failingAfter(list, new Error("bad")) : list));
+      const [source, plain] = [new Source(), new Source()];
+      const found = await outcomes(itemsOf(source.batches(make())), asked);
+      expect(found).toEqual(await outcomes(plainItems(plain.batches(make())), asked));
+      expect([source.isBegun, source.isEnded]).toEqual([plain.isBegun, plain.isEnded]);
+    }),
+    { numRuns: 300 },
+  );
 });

@@ -16,6 +16,7 @@ import { kernelCode } from "../../packages/streaming/src/scan-kernel-code.ts";
 import { runs } from "../support/fault-seed.ts";
 import { envelopeOf } from "./support/read-envelope.ts";
 import { lineOf, otherForms, recordJson, writtenForms } from "./support/session-lines.ts";
+import { dataBeside } from "../support/data-file.ts";
 
 /** A line, and what a reader that parses may find in it; null: it must not be trusted. */
 interface Sample {
@@ -35,45 +36,19 @@ function sampleOf(record: object, mustBeTrusted: boolean): Sample {
   return { line: lineOf(record), mustBeTrusted, record: record as JsonObject };
 }
 
-const times = [
-  "1970-01-01T00:00:00.000Z",
-  "1999-12-31T23:59:59.999Z",
-  "2000-02-29T12:34:56.789Z",
-  "2024-02-29T00:00:00.001Z",
-  "2026-03-01T09:08:07.060Z",
-  "2100-02-28T23:00:00.000Z",
-  "2026-04-30T19:59:00.000Z",
-  "9999-12-31T23:59:59.999Z",
-];
-const noTimes = [
-  "1969-12-31T23:59:59.999Z",
-  "2026-02-29T00:00:00.000Z",
-  "2100-02-29T00:00:00.000Z",
-  "2026-04-31T00:00:00.000Z",
-  "2026-00-01T00:00:00.000Z",
-  "2026-13-01T00:00:00.000Z",
-  "2026-01-00T00:00:00.000Z",
-  "2026-01-01T24:00:00.000Z",
-  "2026-01-01T23:60:00.000Z",
-  "2026-01-01T23:00:60.000Z",
-  "2026-01-01T23:00:00.00aZ",
-  "2026-01-01T23:00:00,000Z",
-  "2026-01-01T23-00:00.000Z",
-  "2026-01-01 23:00:00.000Z",
-  "2026/01/01T23:00:00.000Z",
-  "2026-01-01T23:00:00.000z",
-];
-const ids = [
-  "00000000",
-  "ffffffff",
-  "12345678",
-  "9abcdef0",
-  "ABCDEF01",
-  "0000000g",
-  "0000000/",
-  "0000000:",
-  "a1b2c3d4e5f6",
-];
+interface Tables {
+  /** Texts of times that are exact, and of others. */
+  readonly times: readonly string[];
+  readonly noTimes: readonly string[];
+  readonly ids: readonly string[];
+  /** Changes of the kernel, by file, that the comparison must notice: a text, and another one. */
+  readonly changes: Readonly<Record<string, readonly (readonly [from: string, to: string])[]>>;
+}
+
+const { times, noTimes, ids, changes } = dataBeside(
+  import.meta.url,
+  "kernel-mutants.json",
+) as Tables;
 
 const mark = (fields: object): object => ({
   type: "mark",
@@ -104,7 +79,7 @@ function samples(): Sample[] {
   const users = written.slice(0, 1);
   const damaged = users.flatMap((record) => {
     const text = lineOf(record).toString();
-    const changes = [
+    const texts = [
       text.slice(0, -1),
       `${text} `,
       text.replace("hello", "h\0i"),
@@ -123,7 +98,7 @@ function samples(): Sample[] {
         timestamp: "t",
       }).toString(),
     ];
-    return changes.map((line) => ({ line: Buffer.from(line), mustBeTrusted: false, record: null }));
+    return texts.map((line) => ({ line: Buffer.from(line), mustBeTrusted: false, record: null }));
   });
   return [
     ...written.map((record) => sampleOf(record, true)),
@@ -259,53 +234,6 @@ function isCustomTail(record: JsonObject): boolean {
   return keys.indexOf("customType") === 1;
 }
 
-/** Changes of the kernel, by file, that the comparison must notice: a text, and another one. */
-const changes: Readonly<Record<string, readonly (readonly [from: string, to: string])[]>> = {
-  "index.ts": [
-    ["parentIds == 1", "parentIds >= 1"],
-    ["&& !hasNul", ""],
-    ["lineStart = at + 1", "lineStart = at"],
-    ["parentIds = 0;\n        hasNul", "hasNul"],
-    ["== carriageReturn ? at - 1 : at", "== carriageReturn ? at : at"],
-    ["load<u8>(last - 1) == closingBrace", "true"],
-  ],
-  "record.ts": [
-    ["(flags & endsWithObject) == 0", "false"],
-    ["else if (parentStart == parentEnd) return;", ""],
-    ["if (parentStart == 0) flags |= root;", "if (false) {}"],
-    ["end - start == 8 && isHexWord", "isHexWord"],
-    ["length == 7 && isAt(typeStart, messageType", "false && isAt(typeStart, messageType"],
-    ["(type == MESSAGE || next + 1 == last)", "true"],
-    ["isWhole && occursOnce(messageKey", "isWhole || occursOnce(messageKey"],
-    ["if (!isCustom || !isTrailingValue(end, floor)) return -1;", "if (!isCustom) return -1;"],
-    ["if (!occursOnce(customTypeKey", "if (false && !occursOnce(customTypeKey"],
-    ["isAt(next, dataText, 8) &&", ""],
-    ["return next + 1 == last;", "return true;"],
-    ["flags |= payload == 0 ? tailForm", "flags |= payload == 1 ? tailForm"],
-  ],
-  "text.ts": [
-    ["i8x16.eq(bytes, i8x16.splat(0x5c))", "i8x16.eq(bytes, i8x16.splat(0x22))"],
-    ["i8x16.lt_s(bytes", "i8x16.lt_u(bytes"],
-    ["load<u8>(found) == 0x22 ? found : 0", "found"],
-    ["if (byte == 0x5c || byte < 0x20) return 0;", ""],
-  ],
-  "values.ts": [
-    ["i8x16.splat(9)", "i8x16.splat(10)"],
-    ["i8x16.splat(5)", "i8x16.splat(6)"],
-    ["(load<u8>(place + 23) ^ 0x5a)", "0"],
-    ["minute < 60", "minute < 61"],
-    ["year < 1970 ||", ""],
-    ["|| year % 400 == 0", ""],
-    ["hourMs = ms;", "hourMs = 0;"],
-    ["hour > 23", "hour > 24"],
-  ],
-  "kinds.ts": [["return known - 1;", "return known;"]],
-  "rows.ts": [["store<f64>(TIME + (row << 1), time)", "store<f64>(TIME + row, time)"]],
-  "answer.ts": [
-    ["at < end; at += 1", "at < end - 1; at += 1"],
-    ["end - first > digitsMax", "false"],
-  ],
-};
 const allEdits = Object.entries(changes).flatMap(([file, edits]) =>
   edits.map(([from, to]) => ({ file, from, to })),
 );

@@ -13,6 +13,7 @@ import {
 import { collected } from "../support/collected.ts";
 import { MemorySource } from "./support/memory-source.ts";
 import { chunksOf, chunksOfSize, jsonText } from "./support/session-lines.ts";
+import { dataBeside } from "../support/data-file.ts";
 
 const record = '{"a":[1,{"b":"text"},[true,null]],"b":{"a":-1.5e3},"é":"漢😀","c":""}';
 
@@ -57,39 +58,7 @@ function build(tokens: Iterable<JsonToken>): unknown {
 }
 
 /** Texts that JSON.parse refuses. */
-const malformed = [
-  "",
-  " ",
-  "{",
-  '{"a"',
-  '{"a":',
-  '{"a":1',
-  '{"a":1,}',
-  "{'a':1}",
-  '{"a":1}}',
-  '{"a":1}{"b":2}',
-  "[1,]",
-  "[1 2]",
-  "[",
-  "01",
-  "-",
-  "1.",
-  "1e",
-  "+1",
-  ".5",
-  "nul",
-  "nulll",
-  "truefalse",
-  '"abc',
-  '"\\x"',
-  '"\\u12"',
-  '"a\nb"',
-  '"a\0b"',
-  "\0",
-  "NaN",
-  "\u00a01",
-  '{"a":1}\0',
-] as const;
+const malformed = dataBeside(import.meta.url, "malformed-texts.json") as readonly string[];
 
 describe("bodyStream", () => {
   it("yields the tokens in order, strings in pieces", async () => {

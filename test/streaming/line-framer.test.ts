@@ -203,28 +203,26 @@ describe("law: chunks do not matter", () => {
   });
 });
 
-describe("work", () => {
-  it.each([1, 64, 4096])(
-    "LineFramer copies each byte a few times at most, in chunks of %i",
-    (size) => {
-      const bytes = Buffer.alloc(2000 * size, "x");
-      const copy = vi.spyOn(Buffer.prototype, "copy");
-      try {
-        const framer = new LineFramer();
-        const sink = new LineCollector();
-        let pushed = 0;
-        for (const chunk of chunksOfSize(bytes, size)) {
-          framer.push(chunk, sink);
-          pushed += 1;
-        }
-        framer.push(Buffer.from("\n"), sink);
-        expect(sink.lines[0]?.text.length).toBe(bytes.length);
-        const copied = copy.mock.results.reduce((sum, { value }) => sum + Number(value), 0);
-        expect(copied).toBeLessThanOrEqual(3 * bytes.length + 4096);
-        expect(copy.mock.calls.length).toBeLessThanOrEqual(pushed + 40);
-      } finally {
-        copy.mockRestore();
+it.each([1, 64, 4096])(
+  "LineFramer copies each byte a few times at most, in chunks of %i",
+  (size) => {
+    const bytes = Buffer.alloc(2000 * size, "x");
+    const copy = vi.spyOn(Buffer.prototype, "copy");
+    try {
+      const framer = new LineFramer();
+      const sink = new LineCollector();
+      let pushed = 0;
+      for (const chunk of chunksOfSize(bytes, size)) {
+        framer.push(chunk, sink);
+        pushed += 1;
       }
-    },
-  );
-});
+      framer.push(Buffer.from("\n"), sink);
+      expect(sink.lines[0]?.text.length).toBe(bytes.length);
+      const copied = copy.mock.results.reduce((sum, { value }) => sum + Number(value), 0);
+      expect(copied).toBeLessThanOrEqual(3 * bytes.length + 4096);
+      expect(copy.mock.calls.length).toBeLessThanOrEqual(pushed + 40);
+    } finally {
+      copy.mockRestore();
+    }
+  },
+);

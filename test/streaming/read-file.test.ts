@@ -6,21 +6,15 @@ import { describe, expect, it } from "vitest";
 import { lines, records, recordsSync } from "@branchlog/streaming";
 import type { FileLine } from "@branchlog/streaming";
 import { collected } from "../support/collected.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { temporaryDirectory, temporaryFile } from "../support/temporary-directory.ts";
 import { splitLines } from "./support/collected-lines.ts";
 import { nextDescriptor } from "./support/resources.ts";
 
 const bom = "\ufeff";
 
-function fileWith(content: string | Buffer): string {
-  const path = join(temporaryDirectory(), "lines.jsonl");
-  writeFileSync(path, content);
-  return path;
-}
-
 describe("lines", () => {
   it("lines have offsets, lengths and numbers; an unterminated last one is marked", async () => {
-    const path = fileWith(`${bom}{"a":1}\r\n\n{"b":2}`);
+    const path = temporaryFile(`${bom}{"a":1}\r\n\n{"b":2}`);
     const expected = [
       { bytes: Buffer.from('{"a":1}\r'), offset: 3, length: 8, lineNumber: 1, terminated: true },
       { bytes: Buffer.alloc(0), offset: 12, length: 0, lineNumber: 2, terminated: true },
@@ -30,7 +24,7 @@ describe("lines", () => {
   });
 
   it("lines of a range start and end at the given offsets", async () => {
-    const path = fileWith("ab\ncd\nef\n");
+    const path = temporaryFile("ab\ncd\nef\n");
     const rest = await collected(lines(path, { from: 3 }));
     expect(rest.map(({ offset }) => offset)).toEqual([3, 6]);
     const cut = await collected(lines(path, { from: 3, to: 7 }));
@@ -38,63 +32,59 @@ describe("lines", () => {
   });
 
   it("lines above the maximum are described", async () => {
-    const path = fileWith(`short\n${"x".repeat(100)}\nshort\n${"y".repeat(200)}`);
+    const path = temporaryFile(`short\n${"x".repeat(100)}\nshort\n${"y".repeat(200)}`);
     const found = await collected(lines(path, { lineBytesMax: 50, chunkBytes: 16 }));
     expect(found.map(({ long }) => long?.length)).toEqual([undefined, 100, undefined, 200]);
     expect(found.map(({ long }) => long?.terminated)).toEqual([undefined, true, undefined, false]);
   });
 });
 
-describe("records", () => {
-  it("records are decoded lines, or lines with the reason why they are not records", async () => {
-    const path = fileWith('{"a":1}\n\n[]\n{"a":\n\0\0\n{"long":"xxxxxxxxxxxx"}\n{"b":2}');
-    const found = await collected(records(path, { lineBytesMax: 10 }));
-    expect(found.map((record) => (record.ok ? record.value : record.reason))).toEqual([
-      { a: 1 },
-      "blank",
-      "not-object",
-      "not-json",
-      "nul-bytes",
-      "too-long",
-      { b: 2 },
-    ]);
-    expect(found.map(({ lineNumber }) => lineNumber)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-    expect([...recordsSync(path, { lineBytesMax: 10 })]).toEqual(found);
-  });
+it("records are decoded lines, or lines with the reason why they are not records", async () => {
+  const path = temporaryFile('{"a":1}\n\n[]\n{"a":\n\0\0\n{"long":"xxxxxxxxxxxx"}\n{"b":2}');
+  const found = await collected(records(path, { lineBytesMax: 10 }));
+  expect(found.map((record) => (record.ok ? record.value : record.reason))).toEqual([
+    { a: 1 },
+    "blank",
+    "not-object",
+    "not-json",
+    "nul-bytes",
+    "too-long",
+    { b: 2 },
+  ]);
+  expect(found.map(({ lineNumber }) => lineNumber)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect([...recordsSync(path, { lineBytesMax: 10 })]).toEqual(found);
 });
 
-describe("law: every chunk size gives the same lines", () => {
-  it("lines and records are those of a plain split", async () => {
-    const part = fc.oneof(
-      fc.constantFrom("\n", "\r\n", "\n\n", "ab", '{"a":"漢"}\n', bom),
-      fc.string({ unit: "binary", maxLength: 10 }),
-    );
-    const directory = temporaryDirectory();
-    let files = 0;
-    const size = fc.integer({ min: 1, max: 30 });
-    const content = fc.array(part, { maxLength: 12 }).map((parts) => Buffer.from(parts.join("")));
-    await fc.assert(
-      fc.asyncProperty(content, size, size, async (bytes, chunkBytes, lineBytesMax) => {
-        const path = join(directory, `${files++}.jsonl`);
-        writeFileSync(path, bytes);
-        const joined = await collected(lines(path, { chunkBytes }));
-        const { lines: split, rest } = splitLines(bytes);
-        const texts = split.map(({ text, offset }) => [text, offset]);
-        const last = rest.length > 0 ? [[rest.toString("latin1"), bytes.length - rest.length]] : [];
-        expect(joined.map((line) => [line.bytes?.toString("latin1"), line.offset])).toEqual([
-          ...texts,
-          ...last,
-        ]);
-        const options = { chunkBytes, lineBytesMax };
-        const found = await collected(records(path, options));
-        expect([...recordsSync(path, options)]).toEqual(found);
-        const places = (list: readonly FileLine[]) =>
-          list.map(({ offset, length }) => [offset, length]);
-        expect(places(found)).toEqual(places(joined));
-      }),
-      { numRuns: 150 },
-    );
-  });
+it("law: lines and records are those of a plain split, for every chunk size", async () => {
+  const part = fc.oneof(
+    fc.constantFrom("\n", "\r\n", "\n\n", "ab", '{"a":"漢"}\n', bom),
+    fc.string({ unit: "binary", maxLength: 10 }),
+  );
+  const directory = temporaryDirectory();
+  let files = 0;
+  const size = fc.integer({ min: 1, max: 30 });
+  const content = fc.array(part, { maxLength: 12 }).map((parts) => Buffer.from(parts.join("")));
+  await fc.assert(
+    fc.asyncProperty(content, size, size, async (bytes, chunkBytes, lineBytesMax) => {
+      const path = join(directory, `${files++}.jsonl`);
+      writeFileSync(path, bytes);
+      const joined = await collected(lines(path, { chunkBytes }));
+      const { lines: split, rest } = splitLines(bytes);
+      const texts = split.map(({ text, offset }) => [text, offset]);
+      const last = rest.length > 0 ? [[rest.toString("latin1"), bytes.length - rest.length]] : [];
+      expect(joined.map((line) => [line.bytes?.toString("latin1"), line.offset])).toEqual([
+        ...texts,
+        ...last,
+      ]);
+      const options = { chunkBytes, lineBytesMax };
+      const found = await collected(records(path, options));
+      expect([...recordsSync(path, options)]).toEqual(found);
+      const places = (list: readonly FileLine[]) =>
+        list.map(({ offset, length }) => [offset, length]);
+      expect(places(found)).toEqual(places(joined));
+    }),
+    { numRuns: 150 },
+  );
 });
 
 const readers = [
@@ -105,7 +95,7 @@ const readers = [
 
 describe.each(readers)("%s", (_, read) => {
   it("the reader closes its file at the end, at an early return and at an error", async () => {
-    const path = fileWith("a\nb\nc\n");
+    const path = temporaryFile("a\nb\nc\n");
     const before = nextDescriptor(path);
     for await (const line of read(path)) expect(line.terminated).toBe(true);
     expect(nextDescriptor(path)).toBe(before);
@@ -122,7 +112,7 @@ describe.each(readers)("%s", (_, read) => {
   });
 
   it("the reader opens nothing before the first pull", async () => {
-    const path = fileWith("a\n");
+    const path = temporaryFile("a\n");
     const before = nextDescriptor(path);
     const unused = read(path);
     expect(nextDescriptor(path)).toBe(before);
@@ -130,7 +120,7 @@ describe.each(readers)("%s", (_, read) => {
   });
 
   it("the reader throws the reason and closes the file when the signal aborts", async () => {
-    const path = fileWith("a\nb\nc\n");
+    const path = temporaryFile("a\nb\nc\n");
     const before = nextDescriptor(path);
     const controller = new AbortController();
     const reason = new Error("enough");
@@ -164,7 +154,7 @@ describe.each(readers)("%s", (_, read) => {
   });
 
   it("the reader ends early when the file shrinks meanwhile", async () => {
-    const path = fileWith("aaaa\nbbbb\ncccc\n");
+    const path = temporaryFile("aaaa\nbbbb\ncccc\n");
     let seen = 0;
     for await (const line of read(path, { chunkBytes: 5 })) {
       seen += 1;

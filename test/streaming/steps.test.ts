@@ -220,33 +220,29 @@ describe("steps to a result", () => {
   });
 });
 
-describe("law: drivers, chunk sizes and short reads do not matter", () => {
-  it("drivers, chunk sizes and short reads do not change the results", async () => {
-    const sizes = fc.integer({ min: 1, max: 25 });
-    const asked = fc.integer({ min: 0, max: 30 });
-    await fc.assert(
-      fc.asyncProperty(asked, sizes, sizes, async (to, chunkBytes, readBytesMax) => {
-        const source = (): MemorySource => new MemorySource(bytes, { readBytesMax });
-        const expected = bytes.subarray(0, to).toString();
-        expect([...itemsSync(letters(source(), to, chunkBytes))].join("")).toBe(expected);
-        for (const changed of [(steps: FindingSteps<string>) => steps, readingAhead]) {
-          const steps = changed(letters(source(), to, chunkBytes));
-          expect(await collect(items(steps))).toBe(expected);
-        }
-      }),
-      { numRuns: 100 },
-    );
-  });
+it("law: drivers, chunk sizes and short reads do not change the results", async () => {
+  const sizes = fc.integer({ min: 1, max: 25 });
+  const asked = fc.integer({ min: 0, max: 30 });
+  await fc.assert(
+    fc.asyncProperty(asked, sizes, sizes, async (to, chunkBytes, readBytesMax) => {
+      const source = (): MemorySource => new MemorySource(bytes, { readBytesMax });
+      const expected = bytes.subarray(0, to).toString();
+      expect([...itemsSync(letters(source(), to, chunkBytes))].join("")).toBe(expected);
+      for (const changed of [(steps: FindingSteps<string>) => steps, readingAhead]) {
+        const steps = changed(letters(source(), to, chunkBytes));
+        expect(await collect(items(steps))).toBe(expected);
+      }
+    }),
+    { numRuns: 100 },
+  );
 });
 
-describe("reusedBuffers", () => {
-  it("reusedBuffers reuses its buffers, except for targets above the maximum", () => {
-    const next = reusedBuffers(2, 100);
-    const [first, second, third] = [next(10), next(100), next(10)];
-    expect(third.buffer).toBe(first.buffer);
-    expect(third.byteOffset).toBe(first.byteOffset);
-    expect(second.length).toBe(100);
-    const [long, other] = [next(101), next(101)];
-    expect(long.buffer).not.toBe(other.buffer);
-  });
+it("reusedBuffers reuses its buffers, except for targets above the maximum", () => {
+  const next = reusedBuffers(2, 100);
+  const [first, second, third] = [next(10), next(100), next(10)];
+  expect(third.buffer).toBe(first.buffer);
+  expect(third.byteOffset).toBe(first.byteOffset);
+  expect(second.length).toBe(100);
+  const [long, other] = [next(101), next(101)];
+  expect(long.buffer).not.toBe(other.buffer);
 });

@@ -1,6 +1,6 @@
 /** What cases do with sessions of ours: open them, append to them, leave checkpoints. */
 import { ok } from "node:assert";
-import { execFileSync } from "node:child_process";
+import { type ChildProcess, execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
@@ -59,4 +59,13 @@ export async function reopen(
 export function checkReopened(logBytesRead: number, logBytes: number): void {
   const isShort = logBytesRead <= logBytes / 10;
   ok(isShort, `${logBytesRead} of ${logBytes} bytes of the log were read`);
+}
+
+/** Lets a job begin that said that it is ready; what it then says. */
+export function runChild(one: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    one.once("exit", (code) => reject(new Error(`an appending process ended with ${code}`)));
+    one.once("message", (ms) => resolve(Number(ms)));
+    one.send("go");
+  });
 }

@@ -23,13 +23,14 @@ export {
   createStreamedLog,
   inBatches,
   requireFree,
+  creating,
   creationFailed,
   logExists,
   inLargeChunksAsync,
   inLargeChunks,
   directoryFailed,
 } from "./platform/atomic-file.ts";
-export { errorCodeOf, isSameFile } from "./platform/ports.ts";
+export { errorCodeOf, isSameFile, isUnchanged, reasonOf } from "./platform/ports.ts";
 export { descriptorPoolOf } from "./platform/descriptor-pool.ts";
 export { LogFile } from "./platform/log-file.ts";
 export { removeAbandonedTickets } from "./platform/lock-queue.ts";
@@ -46,7 +47,6 @@ export { engineSettings, engineOptionNames } from "./log/engine-options.ts";
 export type { EngineSettings } from "./log/engine-options.ts";
 export { acquireLock } from "./platform/lock.ts";
 export {
-  identityOf,
   matchesFingerprint,
   FingerprintingReader,
   fingerprintOf,

@@ -33,7 +33,6 @@ export {
   listAt,
   objectAt,
   stringAt,
-  timeAt,
   withoutKeys,
 } from "./entries/json-fields.ts";
 export {

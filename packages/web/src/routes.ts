@@ -3,28 +3,16 @@ import { readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { Hono } from "hono";
 import type { Context } from "hono";
-import { BranchlogError, forkSession, isBranchlogError, openSession } from "@branchlog/core";
-import { searchSessions, deleteSession } from "@branchlog/library";
-import type { SearchHit } from "@branchlog/library";
-import { agentNamed, registeredAgents } from "@branchlog/core/rows";
-import { usageStatistics } from "@branchlog/tools";
-import type { SpentSums } from "@branchlog/tools";
+import { isBranchlogError } from "@branchlog/core";
+import { invalidArgument } from "@branchlog/core/files";
+import { agentNamed } from "@branchlog/core/rows";
 import { answerHeaders, isSameSecret, placeVerdict, verdictOf } from "./access.ts";
 import type { AccessRules, Asked } from "./access.ts";
-import type {
-  ApiError,
-  Change,
-  ChangeResult,
-  CostRow,
-  CostTable,
-  SearchEnd,
-  SearchHitItem,
-  SessionFacts,
-  SessionItem,
-  SessionList,
-} from "./api.ts";
+import type { ApiError, SessionFacts, SessionItem, SessionList } from "./api.ts";
+import { costTable } from "./cost-table.ts";
 import { EventStream } from "./event-stream.ts";
-import { keyOfPath } from "./session-directory.ts";
+import { hitStream } from "./search-stream.ts";
+import { changeIn, changed } from "./session-changes.ts";
 import type { SessionDirectory, ShownPlace } from "./session-directory.ts";
 
 export interface RouteOptions {
@@ -44,7 +32,6 @@ export interface RouteOptions {
 }
 
 const streamsMax = 200;
-const hitsMax = 500;
 const changeBytesMax = 64 * 1024;
 const groupings = ["project", "day", "model", "agent"] as const;
 
@@ -139,14 +126,19 @@ export function routes(options: RouteOptions): Hono {
     // Requests without Content-Length are rejected.
     const size = Number(context.req.header("content-length") ?? Infinity);
     const change = size > changeBytesMax ? undefined : changeIn(await context.req.text());
-    if (change === undefined) throw invalid("The body is no change.");
+    if (change === undefined) throw invalidArgument("The body is no change.");
     const item = directory.item(context.req.param("key"));
     return context.json(await changed(item, change, directory));
   });
-  app.get("/api/search", (context) => searchAnswer(context, options));
+  app.get("/api/search", (context) => {
+    const { q = "", regex, agent, key } = context.req.query();
+    if (q === "") throw invalidArgument("Give a text to search for.");
+    const stream = hitStream(q, { regex: regex === "1", agent, key }, options);
+    return context.body(stream, 200, { "Content-Type": "application/x-ndjson" });
+  });
   app.get("/api/costs", async (context) => {
     const by = groupings.find((one) => one === context.req.query("by")) ?? "project";
-    return context.json(await costs(by, options, context.req.raw.signal));
+    return context.json(await costTable(by, options.place, context.req.raw.signal));
   });
   app.get("/api/events", (context) => {
     if (state.streams >= streamsMax) {
@@ -226,10 +218,6 @@ function failure(
   return context.html(`${start}<h1>Branchlog</h1><p>${message}</p></html>`, status);
 }
 
-function invalid(message: string): BranchlogError {
-  return new BranchlogError("ERR_INVALID_ARGUMENT", message);
-}
-
 function numberIn(context: Context, name: string, absent?: number): number {
   const given = context.req.query(name);
   if (given === undefined && absent !== undefined) return absent;
@@ -238,7 +226,7 @@ function numberIn(context: Context, name: string, absent?: number): number {
 
 function wholeNumber(name: string, given: string): number {
   if (/^\d{1,15}$/.test(given)) return Number(given);
-  throw invalid(`${name} takes a whole number.`);
+  throw invalidArgument(`${name} takes a whole number.`);
 }
 
 /** Any other path is a place of the page. Names of files never come from the request. */
@@ -267,189 +255,4 @@ function resumeCommand({ agent, id, path }: SessionItem): string | null {
 
 function quoted(word: string): string {
   return /^[\w.:-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
-}
-
-/** Decoding boundary: undefined for anything but a change. */
-function changeIn(text: string): Change | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (typeof value !== "object" || value === null) return undefined;
-  const { kind, id, label, name }: Readonly<Record<string, unknown>> = { ...value };
-  if (kind === "label" && typeof id === "string" && typeof label === "string") {
-    return { kind, id, label };
-  }
-  if (kind === "name" && typeof name === "string") return { kind, name };
-  if (kind === "fork" && typeof id === "string") return { kind, id };
-  return kind === "delete" ? { kind } : undefined;
-}
-
-async function changed(
-  item: SessionItem,
-  change: Change,
-  directory: SessionDirectory,
-): Promise<ChangeResult> {
-  const { key } = item;
-  const source = directory.sourceOf(item);
-  switch (change.kind) {
-    case "label":
-    case "name": {
-      const session =
-        typeof source === "string" ? await openSession(source) : await openSession(source);
-      try {
-        if (change.kind === "name") await session.setName(change.name);
-        else {
-          const label = change.label === "" ? {} : { label: change.label };
-          await session.append({ type: "label", targetId: change.id, ...label });
-        }
-      } finally {
-        await session.close();
-      }
-      return { message: change.kind === "name" ? "Named." : "Labelled.", key };
-    }
-    case "fork": {
-      const fork = await forkSession(source, { at: change.id });
-      return {
-        message: `Forked to ${fork.path}`,
-        key: (await directory.listedKey(fork.path)) ?? null,
-      };
-    }
-    case "delete": {
-      if (typeof source !== "string") {
-        throw invalid("A session in a store is removed with branchlog store rm.");
-      }
-      const { operation } = await deleteSession(source);
-      return { message: `Deleted. branchlog undo ${operation ?? ""} brings it back.`, key: null };
-    }
-  }
-}
-
-function searchAnswer(context: Context, options: RouteOptions): Response {
-  const { q = "", regex, agent, key } = context.req.query();
-  if (q === "") throw invalid("Give a text to search for.");
-  const ending = new AbortController();
-  const hits = searchHits(q, { regex: regex === "1", agent, key }, options, ending.signal);
-  const encoder = new TextEncoder();
-  const stream = new ReadableStream<Uint8Array>({
-    pull: async (controller) => {
-      const next = await hits.next();
-      if (next.done === true) controller.close();
-      else controller.enqueue(encoder.encode(`${JSON.stringify(next.value)}\n`));
-    },
-    cancel: async () => {
-      ending.abort();
-      // Stopped between two hits it has files open.
-      await hits.return(undefined);
-    },
-  });
-  return context.body(stream, 200, { "Content-Type": "application/x-ndjson" });
-}
-
-interface SearchFilter {
-  readonly regex: boolean;
-  readonly agent: string | undefined;
-  readonly key: string | undefined;
-}
-
-async function* searchHits(
-  query: string,
-  filter: SearchFilter,
-  { directory, place }: RouteOptions,
-  signal: AbortSignal,
-): AsyncGenerator<SearchHitItem | SearchEnd | ApiError> {
-  let [count, searched] = [0, 0];
-  const agents = registeredAgents().flatMap(({ name }) => (name === filter.agent ? name : []));
-  const { key } = filter;
-  try {
-    const only = key === undefined ? undefined : directory.sourceOf(directory.item(key));
-    const found = hitsIn(only ?? place, {
-      query,
-      regex: filter.regex,
-      agents: agents.length === 0 ? undefined : agents,
-      signal,
-      onProgress: (progress: { readonly searched: number }) => {
-        searched = progress.searched;
-      },
-    });
-    for await (const hit of found) {
-      if (count >= hitsMax) break;
-      count += 1;
-      yield hitItem(hit, directory);
-    }
-    yield { hits: count, searched };
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!isBranchlogError(error)) throw error;
-    yield { code: error.code, message: error.message };
-  }
-}
-
-interface HitOptions {
-  readonly query: string;
-  readonly regex: boolean;
-  readonly agents: readonly string[] | undefined;
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: { readonly searched: number }) => void;
-}
-
-function hitsIn(
-  place: Parameters<typeof searchSessions>[0],
-  { query, ...options }: HitOptions,
-): AsyncIterable<SearchHit> {
-  return searchSessions(place, query, options);
-}
-
-function hitItem(hit: SearchHit, directory: SessionDirectory): SearchHitItem {
-  const { path, entryId, kind, timestamp, snippet } = hit;
-  const key = directory.keyOf(path) ?? keyOfPath(path);
-  const { text, matchStart, matchEnd } = snippet;
-  const timeMs = Date.parse(timestamp);
-  return {
-    key,
-    title: titleOf(key, directory),
-    entryId,
-    kind,
-    timeMs: Number.isNaN(timeMs) ? null : timeMs,
-    before: text.slice(0, matchStart),
-    match: text.slice(matchStart, matchEnd),
-    after: text.slice(matchEnd),
-  };
-}
-
-function titleOf(key: string, directory: SessionDirectory): string {
-  try {
-    const { name, firstMessage } = directory.item(key);
-    return name ?? firstMessage ?? "(no messages)";
-  } catch {
-    // It is listed in a moment, or is gone.
-    return "(not listed yet)";
-  }
-}
-
-async function costs(
-  by: CostTable["by"],
-  { place }: RouteOptions,
-  signal: AbortSignal,
-): Promise<CostTable> {
-  if ("store" in place) throw invalid("Costs of sessions in a store are not added up here.");
-  const { total, groups } = await usageStatistics(place, { signal });
-  const rows = [...groups[by]].map(([name, sums]) => costRow(name, sums));
-  const sorted =
-    by === "day"
-      ? rows.toSorted((one, other) => (one.name < other.name ? -1 : 1))
-      : rows.toSorted((one, other) => tokensIn(other) - tokensIn(one));
-  return { by, total: costRow("all", total), rows: sorted };
-}
-
-function costRow(name: string, sums: SpentSums): CostRow {
-  const { requests, input, output, cacheRead, cacheWrite, cost, turns, unpriced } = sums;
-  const known = unpriced < requests ? cost : null;
-  return { name, requests, input, output, cacheRead, cacheWrite, cost: known, turns, unpriced };
-}
-
-function tokensIn({ input, output, cacheRead, cacheWrite }: CostRow): number {
-  return input + output + cacheRead + cacheWrite;
 }

@@ -3,7 +3,7 @@
  * contexts. The index of the engine answers; bodies are read for what is shown.
  */
 import { openSession, BranchlogError } from "@branchlog/core";
-import type { Session, AgentMessage, OpenStoredOptions } from "@branchlog/core";
+import type { Session, OpenStoredOptions } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core/entries";
 import { live } from "@branchlog/core/live";
 import { diffContexts, openedFindings } from "@branchlog/tools";
@@ -11,7 +11,6 @@ import { parentFinder } from "@branchlog/core/rows";
 import { SideTexts } from "@branchlog/library/catalogs";
 import { watchedSession } from "@branchlog/core/engine";
 import type {
-  Block,
   ContextComparison,
   ContextMessage,
   ContextView,
@@ -20,23 +19,19 @@ import type {
   Row,
   RowPage,
   SessionFacts,
-  Usage,
 } from "./api.ts";
 import {
-  assistantMessage,
   callIdsOf,
   entryBlocks,
-  fieldsOf,
   gistOf,
   isErrorEntry,
-  messageBlocks,
   shortened,
   shownUnitsMax,
-  tokensOf,
   toolsOf,
 } from "./blocks.ts";
 import type { CallPlaces } from "./blocks.ts";
 import { Lanes } from "./lanes.ts";
+import { contextMessage, messageUsage, modelOf, noPlaces, usageOf } from "./message-facts.ts";
 
 /** Of one answer. */
 export const rowsMax = 500;
@@ -369,44 +364,10 @@ export class ShownSession {
   }
 }
 
-const noPlaces: CallPlaces = { resultRow: () => null, callRow: () => null };
-
 function storedLine(entry: SessionEntry): string {
   try {
     return JSON.stringify(entry);
   } catch {
     return "(This entry is nested too deeply to be shown.)";
   }
-}
-
-function contextMessage(message: AgentMessage): ContextMessage {
-  const blocks: Block[] = messageBlocks(message, { unitsMax: shownUnitsMax, places: noPlaces });
-  return { role: message.role, blocks, tokens: tokensOf(blocks) };
-}
-
-function modelOf(entry: SessionEntry | undefined): string | null {
-  const { provider, model } = assistantMessage(entry) ?? {};
-  const names = [provider, model].filter((name) => typeof name === "string");
-  return names.length === 0 ? null : names.join("/");
-}
-
-function messageUsage(entry: SessionEntry | undefined): Usage | null {
-  const stored = fieldsOf(assistantMessage(entry)?.["usage"]);
-  if (stored === undefined) return null;
-  const count = (value: unknown): number => (typeof value === "number" ? value : 0);
-  const { input, output, cacheRead, cacheWrite, cost } = stored;
-  return usageOf({
-    requests: 1,
-    input: count(input),
-    output: count(output),
-    cacheRead: count(cacheRead),
-    cacheWrite: count(cacheWrite),
-    cost: count(fieldsOf(cost)?.["total"]),
-  });
-}
-
-/** Agents store 0 for an unknown price. */
-function usageOf(totals: Omit<Usage, "cost"> & { readonly cost: number }): Usage {
-  const { requests, input, output, cacheRead, cacheWrite, cost } = totals;
-  return { requests, input, output, cacheRead, cacheWrite, cost: cost > 0 ? cost : null };
 }

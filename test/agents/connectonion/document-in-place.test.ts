@@ -10,6 +10,7 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { collected } from "../../support/collected.ts";
 import { importConnectonion, openConnectonion } from "@branchlog/agents/connectonion";
 import { BranchlogError, forkSession, openSession } from "@branchlog/core";
 import type { Session, SessionEntry } from "@branchlog/core";
@@ -45,11 +46,7 @@ async function opened(path: string): Promise<Session> {
   return session;
 }
 
-async function entriesOf(session: Session): Promise<SessionEntry[]> {
-  const entries: SessionEntry[] = [];
-  for await (const entry of session.entries()) entries.push(entry);
-  return entries;
-}
+const entriesOf = (session: Session): Promise<SessionEntry[]> => collected(session.entries());
 
 /** What is said, without ids and times. */
 function said(entries: readonly SessionEntry[]): unknown[] {

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readDocument } from "../../../packages/agents/src/connectonion/read-document.ts";
-import { loadedByPython, pythonWithYaml, withoutPython } from "../../support/python-yaml.ts";
+import { askPython, pythonWithYaml, withoutPython } from "../../support/python-yaml.ts";
 import { arbitraryData, fixtureText, textOf } from "./documents.ts";
 
 describe("the text of a document", () => {
@@ -32,6 +32,6 @@ describe("the text of a document", () => {
   it.skipIf(pythonWithYaml === undefined)(`is read so by PyYAML, too${withoutPython}`, () => {
     const samples = fc.sample(arbitraryData, { numRuns: 150, seed: 1 });
     const texts = samples.map((data) => textOf(data));
-    expect(loadedByPython(texts)).toEqual(samples);
+    expect(askPython("loaded", texts)).toEqual(samples);
   });
 });

@@ -305,26 +305,24 @@ describe("a log that becomes a document", () => {
   });
 });
 
-describe("a session that is rewritten while it becomes a document", () => {
-  it("becomes none", async () => {
-    const fs = new MemoryFileSystem();
-    const ports = createMemoryPorts({ fs });
-    const session = await createSession("/s.jsonl", { cwd: "/w", id: "s", ports });
-    await session.append(said(user("What is it?")));
-    await session.append(said(answer([{ type: "text", text: "It is old." }])));
-    await session.close();
-    const text = fs.readFileSync("/s.jsonl").toString();
-    for (const rewritten of [text.replace("What", "WHAT"), text.split("\n", 1).join("")]) {
-      fs.writeFileSync("/s.jsonl", Buffer.from(text));
-      const opened = await openSession("/s.jsonl", { access: "read", ports });
-      fs.onCall = ({ name }) => {
-        if (name !== "read") return;
-        fs.onCall = undefined;
-        fs.writeFileSync("/s.jsonl", Buffer.from(rewritten));
-      };
-      const exported = exportConnectonion(opened, "/d.yaml", { ports });
-      await expect(exported).rejects.toMatchObject({ code: "ERR_LOG_CHANGED" });
-      expect(fs.listSync("/")).toEqual(["s.jsonl"]);
-    }
-  });
+it("a session that is rewritten while it becomes a document becomes none", async () => {
+  const fs = new MemoryFileSystem();
+  const ports = createMemoryPorts({ fs });
+  const session = await createSession("/s.jsonl", { cwd: "/w", id: "s", ports });
+  await session.append(said(user("What is it?")));
+  await session.append(said(answer([{ type: "text", text: "It is old." }])));
+  await session.close();
+  const text = fs.readFileSync("/s.jsonl").toString();
+  for (const rewritten of [text.replace("What", "WHAT"), text.split("\n", 1).join("")]) {
+    fs.writeFileSync("/s.jsonl", Buffer.from(text));
+    const opened = await openSession("/s.jsonl", { access: "read", ports });
+    fs.onCall = ({ name }) => {
+      if (name !== "read") return;
+      fs.onCall = undefined;
+      fs.writeFileSync("/s.jsonl", Buffer.from(rewritten));
+    };
+    const exported = exportConnectonion(opened, "/d.yaml", { ports });
+    await expect(exported).rejects.toMatchObject({ code: "ERR_LOG_CHANGED" });
+    expect(fs.listSync("/")).toEqual(["s.jsonl"]);
+  }
 });

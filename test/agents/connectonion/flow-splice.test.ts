@@ -6,12 +6,7 @@ import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { flowText } from "../../../packages/agents/src/connectonion/yaml-text.ts";
 import { spliceTurn } from "../../../packages/agents/src/connectonion/turn-splice.ts";
 import type { TurnToAdd } from "../../../packages/agents/src/connectonion/turn-splice.ts";
-import {
-  loadedByPython,
-  pythonWithYaml,
-  runPython,
-  withoutPython,
-} from "../../support/python-yaml.ts";
+import { askPython, pythonWithYaml, withoutPython } from "../../support/python-yaml.ts";
 import { arbitraryData, arbitraryTurn, textOf } from "./documents.ts";
 import { dataOf, sample, says, withTurn } from "./spliced-turns.ts";
 
@@ -140,26 +135,11 @@ describe("any turn in any document in flow style", () => {
     () => {
       const arbitrary = fc.tuple(arbitraryData, arbitraryTurn);
       const cases = fc.sample(arbitrary, { numRuns: runs(30, 150), seed: 3 });
-      const script = [
-        "import yaml, json, sys",
-        "def dumped(d, width):",
-        "  m = d.get('messages')",
-        "  if m is not None: d['messages'] = {int(k): v for k, v in m.items()}",
-        "  flow = lambda k: k in ('turns', 'messages')",
-        "  options = dict(allow_unicode=True, sort_keys=False, width=width)",
-        "  head = {k: v for k, v in d.items() if not flow(k)}",
-        "  parts = [yaml.dump(head, default_flow_style=False, **options)]",
-        "  for k in d:",
-        "    if flow(k): parts.append(k + ': ' + yaml.dump(d[k], default_flow_style=True, **options))",
-        "  return ''.join(parts)",
-        "data = json.load(sys.stdin)",
-        "print(json.dumps([dumped(d, 30 if i % 2 else 1000000) for i, d in enumerate(data)]))",
-      ];
       const inputs = cases.map(([data]) => data);
-      const texts = runPython(script.join("\n"), JSON.stringify(inputs)) as string[];
+      const texts = askPython("dumped_in_flows", inputs) as string[];
       const spliced = texts.map((text, at) => splicedText(text, cases[at]?.[1] ?? sample));
-      const read = loadedByPython(spliced);
-      const known = loadedByPython(texts) as JsonObject[];
+      const read = askPython("loaded", spliced);
+      const known = askPython("loaded", texts) as JsonObject[];
       expect(read).toEqual(known.map((data, at) => withTurn(data, cases[at]?.[1] ?? sample)));
     },
   );

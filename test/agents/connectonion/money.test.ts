@@ -5,7 +5,7 @@ import {
   addedCost,
   roundedCost,
 } from "../../../packages/agents/src/connectonion/costs-and-times.ts";
-import { pythonWithYaml, runPython, withoutPython } from "../../support/python-yaml.ts";
+import { askPython, pythonWithYaml, withoutPython } from "../../support/python-yaml.ts";
 
 it.each([
   [0.03125, 0.0312],
@@ -29,7 +29,5 @@ it.skipIf(pythonWithYaml === undefined)(`rounds as Python does${withoutPython}`,
     numRuns: 1000,
     seed: 3,
   });
-  const script =
-    "import json, sys\nprint(json.dumps([round(float(x), 4) for x in json.load(sys.stdin)]))";
-  expect(costs.map(roundedCost)).toEqual(runPython(script, JSON.stringify(costs)));
+  expect(costs.map(roundedCost)).toEqual(askPython("rounded", costs));
 });

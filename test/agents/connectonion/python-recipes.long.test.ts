@@ -5,35 +5,8 @@ import { createConnectonion } from "@branchlog/agents/connectonion";
 import { pythonWithYaml, runPython, withoutPython } from "../../support/python-yaml.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-const opening = `
-import json, sys, yaml
-path = sys.argv[1]
-with open(path) as f:
-    session = yaml.safe_load(f)
-`;
-
-const resume = `${opening}
-messages = [{"role": "system", "content": session['system_prompt']}]
-for turn_num in sorted(session['messages'].keys()):
-    messages.extend(session['messages'][turn_num])
-print(json.dumps(messages))
-`;
-
-const replay = `${opening}
-target_turn = 2
-messages = [{"role": "system", "content": session['system_prompt']}]
-for turn_num in range(1, target_turn):
-    messages.extend(session['messages'][turn_num])
-target_input = session['turns'][target_turn - 1]['input']
-messages.append({"role": "user", "content": target_input})
-print(json.dumps(messages))
-`;
-
-const rewrite = `${opening}
-with open(path, 'w') as f:
-    yaml.dump(session, f, default_flow_style=False, allow_unicode=True, sort_keys=False)
-print(json.dumps(session))
-`;
+const recipe = (name: string, path: string): unknown =>
+  runPython(new URL("recipes.py", import.meta.url), [name, path]);
 
 const facts = {
   model: "co/gemini-2.5-pro",
@@ -65,15 +38,15 @@ it.skipIf(pythonWithYaml === undefined)(
         { role: "assistant", content: "1.5" },
       ]);
     }
-    expect(runPython(resume, "", path)).toEqual(session.messagesForResume());
-    expect(runPython(replay, "", path)).toEqual(session.messagesForReplay(2));
+    expect(recipe("resume", path)).toEqual(session.messagesForResume());
+    expect(recipe("replay", path)).toEqual(session.messagesForReplay(2));
     // The tool itself rewrites the file; what it leaves is read and continued.
     const before = session.document;
-    runPython(rewrite, "", path);
+    recipe("rewrite", path);
     await session.refresh();
     expect(session.document).toEqual(before);
     await session.appendTurn({ ...facts, input: "next", result: "" }, []);
     expect(session.turns.at(-1)).toMatchObject({ turn: 13, input: "next" });
-    expect(runPython(replay, "", path)).toEqual(session.messagesForReplay(2));
+    expect(recipe("replay", path)).toEqual(session.messagesForReplay(2));
   },
 );

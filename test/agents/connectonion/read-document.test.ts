@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
 import { readDocument } from "../../../packages/agents/src/connectonion/read-document.ts";
-import { pythonWithYaml, runPython, withoutPython } from "../../support/python-yaml.ts";
+import { pythonWithYaml, askPython, withoutPython } from "../../support/python-yaml.ts";
 import { fixtureText } from "./documents.ts";
 
 const read = (text: string): ReturnType<typeof readDocument>["document"] =>
@@ -219,15 +219,7 @@ describe("a document that cannot be read", () => {
         .filter((code) => ![0x0a, 0x22, 0x5c, 0x85].includes(code))
         .map((code) => `name: "a${String.fromCodePoint(code)}b"\n`);
       const ours = texts.map((text) => failure(text) === undefined);
-      const script = [
-        "import json, sys, yaml",
-        "def reads(text):",
-        "    try: yaml.safe_load(text)",
-        "    except yaml.YAMLError: return False",
-        "    return True",
-        "print(json.dumps([reads(text) for text in json.load(sys.stdin)]))",
-      ].join("\n");
-      expect(ours).toEqual(runPython(script, JSON.stringify(texts)));
+      expect(ours).toEqual(askPython("is_read", texts));
     },
   );
 });

@@ -8,12 +8,7 @@ import { everyCase } from "../../support/law-time.ts";
 import type { JsonObject } from "@branchlog/streaming";
 import { isBranchlogError } from "@branchlog/core";
 import { spliceTurn } from "../../../packages/agents/src/connectonion/turn-splice.ts";
-import {
-  loadedByPython,
-  pythonWithYaml,
-  runPython,
-  withoutPython,
-} from "../../support/python-yaml.ts";
+import { askPython, pythonWithYaml, withoutPython } from "../../support/python-yaml.ts";
 import { arbitraryData, arbitraryLayout, arbitraryTurn, fixtureText, textOf } from "./documents.ts";
 import { dataOf, sample, says, withTurn } from "./spliced-turns.ts";
 
@@ -180,38 +175,20 @@ describe("a turn that is put into a document", () => {
         numRuns: runs(30, 150),
         seed: 2,
       });
-      const script = [
-        "import yaml, json, sys",
-        "dump = lambda d: yaml.dump(d, default_flow_style=False, allow_unicode=True, sort_keys=False)",
-        "def dumped(d):",
-        "  m = d.get('messages')",
-        "  if m is not None: d['messages'] = {int(k): v for k, v in m.items()}",
-        "  return dump(d)",
-        "print(json.dumps([dumped(d) for d in json.load(sys.stdin)]))",
-      ];
       // As the tool itself would have written them.
       const inputs = cases.map(([data]) => data);
-      const texts = runPython(script.join("\n"), JSON.stringify(inputs)) as string[];
+      const texts = askPython("dumped", inputs) as string[];
       const spliced = texts.map((text, at) => {
         const added = cases[at]?.[1] ?? sample;
         const result = spliceTurn(text, "/a.yaml", added).text;
         expect(isWithin(text, result)).toBe(true);
         return result;
       });
-      const read = loadedByPython(spliced);
+      const read = askPython("loaded", spliced);
       // It does not read everything as it was before it wrote it: U+0085 is a line break to it.
-      const known = loadedByPython(texts) as JsonObject[];
-      // A whole number that no double holds is a text to us.
-      const held = [
-        "import yaml, json, sys",
-        "def held(v):",
-        "  if isinstance(v, dict): return {k: held(w) for k, w in v.items()}",
-        "  if isinstance(v, list): return [held(w) for w in v]",
-        "  return str(v) if isinstance(v, int) and abs(v) >= 2**53 else v",
-        "print(json.dumps([held(yaml.safe_load(t)) for t in json.load(sys.stdin)]))",
-      ];
+      const known = askPython("loaded", texts) as JsonObject[];
       const ours = texts.map((text) => dataOf(text));
-      expect(ours).toEqual(runPython(held.join("\n"), JSON.stringify(texts)));
+      expect(ours).toEqual(askPython("held", texts));
       expect(read).toEqual(known.map((data, at) => withTurn(data, cases[at]?.[1] ?? sample)));
     },
   );

@@ -155,68 +155,62 @@ describe("appending", () => {
   });
 });
 
-describe("the tree", () => {
-  it("has children by time, labels, and roots for what has no parent", () => {
-    const { managers } = inMemoryFiles();
-    const manager = managers.inMemory("/work");
-    const root = say(manager, "root");
-    const one = answer(manager, "one");
-    manager.branch(root);
-    const other = answer(manager, "other");
-    manager.resetLeaf();
-    const second = say(manager, "second root");
-    manager.appendLabelChange(one, "mark");
-    expect(manager.getChildren(root).map(({ id }) => id)).toEqual([one, other]);
-    expect(manager.getTree().map(({ entry }) => entry.id)).toEqual([root, second]);
-    expect(manager.getTree()[0]?.children.map(({ label }) => label)).toEqual(["mark", undefined]);
-    expect(manager.getBranch(other).map(({ id }) => id)).toEqual([root, other]);
-    expect([manager.getLabel(one), manager.getEntry(one)?.parentId]).toEqual(["mark", root]);
-    expect(() => manager.branch("nobody")).toThrow("Entry nobody not found");
-    expect(() => manager.appendLabelChange("nobody", "x")).toThrow("Entry nobody not found");
-  });
+it("the tree has children by time, labels, and roots for what has no parent", () => {
+  const { managers } = inMemoryFiles();
+  const manager = managers.inMemory("/work");
+  const root = say(manager, "root");
+  const one = answer(manager, "one");
+  manager.branch(root);
+  const other = answer(manager, "other");
+  manager.resetLeaf();
+  const second = say(manager, "second root");
+  manager.appendLabelChange(one, "mark");
+  expect(manager.getChildren(root).map(({ id }) => id)).toEqual([one, other]);
+  expect(manager.getTree().map(({ entry }) => entry.id)).toEqual([root, second]);
+  expect(manager.getTree()[0]?.children.map(({ label }) => label)).toEqual(["mark", undefined]);
+  expect(manager.getBranch(other).map(({ id }) => id)).toEqual([root, other]);
+  expect([manager.getLabel(one), manager.getEntry(one)?.parentId]).toEqual(["mark", root]);
+  expect(() => manager.branch("nobody")).toThrow("Entry nobody not found");
+  expect(() => manager.appendLabelChange("nobody", "x")).toThrow("Entry nobody not found");
 });
 
-describe("a tree with very many branches", () => {
-  it("is shown without what was put away", async () => {
-    const { managers, fs } = inMemoryFiles();
-    fs.makeDirectorySync(directory);
-    const header = { type: "session", version: 3, id: "a", timestamp: "", cwd: "/", title: "wide" };
-    const timestamp = "2026-01-01T00:00:00.000Z";
-    const entry = (id: string, parentId: string | null): object => ({
-      type: "custom",
-      customType: "x",
-      id,
-      parentId,
-      timestamp,
-    });
-    const children = Array.from({ length: 150_000 }, (_, at) => entry(`c${at}`, "root"));
-    const away = { type: "archive", id: "x", parentId: null, timestamp, targetId: "c1" };
-    const records = [header, entry("root", null), ...children, { ...away, archived: true }];
-    const text = records.map((record) => `${JSON.stringify(record)}\n`).join("");
-    fs.writeFileSync(`${directory}/wide.jsonl`, Buffer.from(text));
-    const manager = await managers.open(`${directory}/wide.jsonl`);
-    expect(manager.getTree()[0]?.children).toHaveLength(149_999);
-    expect(manager.getTree({ includeArchived: true })[0]?.children).toHaveLength(150_000);
+it("a tree with very many branches is shown without what was put away", async () => {
+  const { managers, fs } = inMemoryFiles();
+  fs.makeDirectorySync(directory);
+  const header = { type: "session", version: 3, id: "a", timestamp: "", cwd: "/", title: "wide" };
+  const timestamp = "2026-01-01T00:00:00.000Z";
+  const entry = (id: string, parentId: string | null): object => ({
+    type: "custom",
+    customType: "x",
+    id,
+    parentId,
+    timestamp,
   });
+  const children = Array.from({ length: 150_000 }, (_, at) => entry(`c${at}`, "root"));
+  const away = { type: "archive", id: "x", parentId: null, timestamp, targetId: "c1" };
+  const records = [header, entry("root", null), ...children, { ...away, archived: true }];
+  const text = records.map((record) => `${JSON.stringify(record)}\n`).join("");
+  fs.writeFileSync(`${directory}/wide.jsonl`, Buffer.from(text));
+  const manager = await managers.open(`${directory}/wide.jsonl`);
+  expect(manager.getTree()[0]?.children).toHaveLength(149_999);
+  expect(manager.getTree({ includeArchived: true })[0]?.children).toHaveLength(150_000);
 });
 
-describe("a log of pi, continued by omp", () => {
-  it("knows the models of its roles, and which was changed last", async () => {
-    const { managers, fs } = inMemoryFiles();
-    fs.makeDirectorySync(directory);
-    const uuid = "01990000-0000-7000-8000-000000000001";
-    const header = { type: "session", version: 3, id: uuid, timestamp: "", cwd: "/" };
-    fs.writeFileSync(`${directory}/pi.jsonl`, Buffer.from(`${JSON.stringify(header)}\n`));
-    const manager = await managers.open(`${directory}/pi.jsonl`);
-    manager.appendModelChange("a/b");
-    manager.appendModelChange("c/d", "smol");
-    expect(manager.getLastModelChangeRole()).toBe("smol");
-    expect(manager.buildSessionContext().models).toEqual({ default: "a/b", smol: "c/d" });
-    manager.appendModelChange("without-a-provider");
-    expect(manager.buildSessionContext().models["default"]).toBe("without-a-provider");
-    manager.appendModelChange("e/f", "__proto__");
-    expect(Object.keys(manager.buildSessionContext().models)).toContain("__proto__");
-  });
+it("a log of pi that omp continues knows the models of its roles, and which was changed last", async () => {
+  const { managers, fs } = inMemoryFiles();
+  fs.makeDirectorySync(directory);
+  const uuid = "01990000-0000-7000-8000-000000000001";
+  const header = { type: "session", version: 3, id: uuid, timestamp: "", cwd: "/" };
+  fs.writeFileSync(`${directory}/pi.jsonl`, Buffer.from(`${JSON.stringify(header)}\n`));
+  const manager = await managers.open(`${directory}/pi.jsonl`);
+  manager.appendModelChange("a/b");
+  manager.appendModelChange("c/d", "smol");
+  expect(manager.getLastModelChangeRole()).toBe("smol");
+  expect(manager.buildSessionContext().models).toEqual({ default: "a/b", smol: "c/d" });
+  manager.appendModelChange("without-a-provider");
+  expect(manager.buildSessionContext().models["default"]).toBe("without-a-provider");
+  manager.appendModelChange("e/f", "__proto__");
+  expect(Object.keys(manager.buildSessionContext().models)).toContain("__proto__");
 });
 
 describe("forks and copies", () => {
@@ -268,14 +262,12 @@ describe("a session that is opened again", () => {
   });
 });
 
-describe("usage", () => {
-  it("adds up over the whole log, and what is new to it", () => {
-    const { managers } = inMemoryFiles();
-    const manager = managers.inMemory("/work");
-    expect(manager.getUsageStatistics()).toMatchObject({ input: 0, output: 0, cost: 0 });
-    answer(manager, "one");
-    expect(manager.getUsageStatistics()).toMatchObject({ input: 1, output: 2, totalTokens: 3 });
-    answer(manager, "two");
-    expect(manager.getUsageStatistics()).toMatchObject({ input: 2, output: 4 });
-  });
+it("usage adds up over the whole log, and what is new to it", () => {
+  const { managers } = inMemoryFiles();
+  const manager = managers.inMemory("/work");
+  expect(manager.getUsageStatistics()).toMatchObject({ input: 0, output: 0, cost: 0 });
+  answer(manager, "one");
+  expect(manager.getUsageStatistics()).toMatchObject({ input: 1, output: 2, totalTokens: 3 });
+  answer(manager, "two");
+  expect(manager.getUsageStatistics()).toMatchObject({ input: 2, output: 4 });
 });

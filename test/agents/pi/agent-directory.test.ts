@@ -153,10 +153,8 @@ describe("a session without a directory of its own", () => {
   });
 });
 
-describe("what extensions get", () => {
-  it("is a manager that only reads", () => {
-    const reader: ReadonlySessionManager = SessionManager.inMemory("/work");
-    expect(reader.getBranch()).toEqual([]);
-    expectTypeOf<Extract<keyof ReadonlySessionManager, `append${string}`>>().toBeNever();
-  });
+it("what extensions get is a manager that only reads", () => {
+  const reader: ReadonlySessionManager = SessionManager.inMemory("/work");
+  expect(reader.getBranch()).toEqual([]);
+  expectTypeOf<Extract<keyof ReadonlySessionManager, `append${string}`>>().toBeNever();
 });

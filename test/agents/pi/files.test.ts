@@ -137,36 +137,32 @@ describe("a new session", () => {
   });
 });
 
-describe("a draft that cannot be published", () => {
-  it("because the path was taken says so, and stays usable", () => {
-    const { managers, fs } = inMemoryFiles();
-    const [one, two] = [managers.open("/a/s.jsonl"), managers.open("/a/s.jsonl")];
-    two.appendModelChange("p", "m");
-    say(one, "first");
-    const before = [two.getEntries(), two.getLeafId()];
-    expect(() => say(two, "second")).toThrow(
-      expect.objectContaining({ code: "ERR_LOG_EXISTS", path: "/a/s.jsonl" }),
-    );
-    expect([two.getEntries(), two.getLeafId()]).toEqual(before);
-    two.appendThinkingLevelChange("high");
-    expect(two.getEntryCount()).toBe(2);
-    expect(linesIn(fs, "/a/s.jsonl")).toHaveLength(2);
-    expect(fs.listSync("/a")).toEqual(["s.jsonl"]);
-    two.setSessionFile("/a/s.jsonl");
-    say(two, "second");
-    expect(linesIn(fs, "/a/s.jsonl")).toHaveLength(3);
-  });
+it("a draft that cannot be published because the path was taken says so, and stays usable", () => {
+  const { managers, fs } = inMemoryFiles();
+  const [one, two] = [managers.open("/a/s.jsonl"), managers.open("/a/s.jsonl")];
+  two.appendModelChange("p", "m");
+  say(one, "first");
+  const before = [two.getEntries(), two.getLeafId()];
+  expect(() => say(two, "second")).toThrow(
+    expect.objectContaining({ code: "ERR_LOG_EXISTS", path: "/a/s.jsonl" }),
+  );
+  expect([two.getEntries(), two.getLeafId()]).toEqual(before);
+  two.appendThinkingLevelChange("high");
+  expect(two.getEntryCount()).toBe(2);
+  expect(linesIn(fs, "/a/s.jsonl")).toHaveLength(2);
+  expect(fs.listSync("/a")).toEqual(["s.jsonl"]);
+  two.setSessionFile("/a/s.jsonl");
+  say(two, "second");
+  expect(linesIn(fs, "/a/s.jsonl")).toHaveLength(3);
 });
 
-describe("an append that fails", () => {
-  it("on a value that has no JSON form is reported by itself, before any file", () => {
-    const manager = inMemoryFiles().managers.create("/work", directory);
-    expect(() => manager.appendCustomEntry("x", 10n)).toThrow(
-      expect.objectContaining({ code: "ERR_UNSERIALIZABLE" }),
-    );
-    expect(manager.getEntryCount()).toBe(0);
-    say(manager, "still works");
-  });
+it("an append of a value that has no JSON form fails by itself, before any file", () => {
+  const manager = inMemoryFiles().managers.create("/work", directory);
+  expect(() => manager.appendCustomEntry("x", 10n)).toThrow(
+    expect.objectContaining({ code: "ERR_UNSERIALIZABLE" }),
+  );
+  expect(manager.getEntryCount()).toBe(0);
+  say(manager, "still works");
 });
 
 describe("opening", () => {

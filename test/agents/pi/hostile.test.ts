@@ -49,66 +49,58 @@ describe("cycles", () => {
   });
 });
 
-describe("repeated ids", () => {
-  it("let the last entry count; the earlier one is still among the entries", () => {
-    const manager = inMemory([
-      user("a", null, "first"),
-      user("b", "a", "child"),
-      user("a", null, "second"),
-    ]);
-    expect(
-      textsOf(
-        manager.getEntries().map((entry) => ("message" in entry ? entry.message : (null as never))),
-      ),
-    ).toEqual(["first", "child", "second"]);
-    expect(manager.getEntryCount()).toBe(2);
-    expect(manager.getEntry("a")).toHaveProperty("message.content", "second");
-    expect(idsOfNodes(manager.getTree())).toEqual(["a", "b"]);
-    manager.branch("b");
-    expect(textsOf(manager.buildSessionContext().messages)).toEqual(["second", "child"]);
-    expect(manager.getDiagnostics()).toMatchObject([{ kind: "duplicate-id", id: "a" }]);
-  });
+it("repeated ids let the last entry count; the earlier one is still among the entries", () => {
+  const manager = inMemory([
+    user("a", null, "first"),
+    user("b", "a", "child"),
+    user("a", null, "second"),
+  ]);
+  expect(
+    textsOf(
+      manager.getEntries().map((entry) => ("message" in entry ? entry.message : (null as never))),
+    ),
+  ).toEqual(["first", "child", "second"]);
+  expect(manager.getEntryCount()).toBe(2);
+  expect(manager.getEntry("a")).toHaveProperty("message.content", "second");
+  expect(idsOfNodes(manager.getTree())).toEqual(["a", "b"]);
+  manager.branch("b");
+  expect(textsOf(manager.buildSessionContext().messages)).toEqual(["second", "child"]);
+  expect(manager.getDiagnostics()).toMatchObject([{ kind: "duplicate-id", id: "a" }]);
 });
 
-describe("missing parents", () => {
-  it("make roots of orphans, which can be asked for by the missing id", () => {
-    const manager = inMemory([user("a", "gone", "a"), user("b", null, "b"), user("c", "a", "c")]);
-    expect(roots(manager.getTree())).toEqual(["a", "b"]);
-    expect(idsOf(manager.getChildren(null))).toEqual(["b"]);
-    expect(idsOf(manager.getChildren("gone"))).toEqual(["a"]);
-    expect(manager.getDiagnostics()).toMatchObject([{ kind: "missing-parent", id: "a" }]);
-  });
+it("missing parents make roots of orphans, which can be asked for by the missing id", () => {
+  const manager = inMemory([user("a", "gone", "a"), user("b", null, "b"), user("c", "a", "c")]);
+  expect(roots(manager.getTree())).toEqual(["a", "b"]);
+  expect(idsOf(manager.getChildren(null))).toEqual(["b"]);
+  expect(idsOf(manager.getChildren("gone"))).toEqual(["a"]);
+  expect(manager.getDiagnostics()).toMatchObject([{ kind: "missing-parent", id: "a" }]);
 });
 
-describe("the order of children", () => {
-  it("is by time, of equal and unreadable times that of the file", () => {
-    const manager = inMemory([
-      user("root", null, "root"),
-      at(user("late", "root", ""), "2025-06-03T09:00:02.000Z"),
-      at(user("early", "root", ""), "2025-06-03T09:00:01.000Z"),
-      at(user("same", "root", ""), "2025-06-03T11:00:01.000+02:00"),
-    ]);
-    const [root] = manager.getTree();
-    expect(roots(root?.children ?? [])).toEqual(["early", "same", "late"]);
-    expect(idsOf(manager.getChildren("root"))).toEqual(["late", "early", "same"]);
-    const unreadable = inMemory([
-      user("root", null, "root"),
-      at(user("b", "root", ""), "yesterday"),
-      at(user("a", "root", ""), "tomorrow"),
-    ]);
-    expect(roots(unreadable.getTree()[0]?.children ?? [])).toEqual(["b", "a"]);
-  });
+it("the order of children is by time, of equal and unreadable times that of the file", () => {
+  const manager = inMemory([
+    user("root", null, "root"),
+    at(user("late", "root", ""), "2025-06-03T09:00:02.000Z"),
+    at(user("early", "root", ""), "2025-06-03T09:00:01.000Z"),
+    at(user("same", "root", ""), "2025-06-03T11:00:01.000+02:00"),
+  ]);
+  const [root] = manager.getTree();
+  expect(roots(root?.children ?? [])).toEqual(["early", "same", "late"]);
+  expect(idsOf(manager.getChildren("root"))).toEqual(["late", "early", "same"]);
+  const unreadable = inMemory([
+    user("root", null, "root"),
+    at(user("b", "root", ""), "yesterday"),
+    at(user("a", "root", ""), "tomorrow"),
+  ]);
+  expect(roots(unreadable.getTree()[0]?.children ?? [])).toEqual(["b", "a"]);
 });
 
-describe("records that are no entries", () => {
-  it("are left out and reported", () => {
-    const junk = [5, true, [], {}, { type: "note" }, { id: "x" }] as unknown as SessionEntry[];
-    const manager = inMemory([...junk, user("a", null, "a")]);
-    // In pi they become entries without an id.
-    expect(idsOf(manager.getEntries())).toEqual(["a"]);
-    expect(roots(manager.getTree())).toEqual(["a"]);
-    expect(manager.getDiagnostics()).toHaveLength(6);
-  });
+it("records that are no entries are left out and reported", () => {
+  const junk = [5, true, [], {}, { type: "note" }, { id: "x" }] as unknown as SessionEntry[];
+  const manager = inMemory([...junk, user("a", null, "a")]);
+  // In pi they become entries without an id.
+  expect(idsOf(manager.getEntries())).toEqual(["a"]);
+  expect(roots(manager.getTree())).toEqual(["a"]);
+  expect(manager.getDiagnostics()).toHaveLength(6);
 });
 
 const count = runs(20_000, 100_000);
@@ -128,35 +120,31 @@ describe(`a chain of ${count} entries`, () => {
   });
 });
 
-describe("any tree", () => {
-  it("has each entry that can be found exactly once, below the entry it names", () => {
-    const id = fc.constantFrom("a", "b", "c", "d", "e", "f");
-    const links = fc.array(
-      fc.record({ id, parentId: fc.option(fc.oneof(id, fc.constant("gone"))) }),
-      {
-        maxLength: 12,
-      },
-    );
-    fc.assert(
-      fc.property(links, (records) => {
-        const manager = inMemory(records.map((one) => user(one.id, one.parentId, one.id)));
-        const tree = manager.getTree();
-        const ids = idsOfNodes(tree);
-        expect(new Set(ids).size).toBe(ids.length);
-        expect(ids.toSorted()).toEqual([...new Set(records.map((one) => one.id))].toSorted());
-        const open = [...tree];
-        for (let node = open.pop(); node !== undefined; node = open.pop()) {
-          for (const child of node.children) {
-            expect(child.entry.parentId).toBe(node.entry.id);
-            open.push(child);
-          }
+it("any tree has each entry that can be found exactly once, below the entry it names", () => {
+  const id = fc.constantFrom("a", "b", "c", "d", "e", "f");
+  const links = fc.array(
+    fc.record({ id, parentId: fc.option(fc.oneof(id, fc.constant("gone"))) }),
+    { maxLength: 12 },
+  );
+  fc.assert(
+    fc.property(links, (records) => {
+      const manager = inMemory(records.map((one) => user(one.id, one.parentId, one.id)));
+      const tree = manager.getTree();
+      const ids = idsOfNodes(tree);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(ids.toSorted()).toEqual([...new Set(records.map((one) => one.id))].toSorted());
+      const open = [...tree];
+      for (let node = open.pop(); node !== undefined; node = open.pop()) {
+        for (const child of node.children) {
+          expect(child.entry.parentId).toBe(node.entry.id);
+          open.push(child);
         }
-        for (const one of ids) {
-          const branch = manager.getBranch(one);
-          expect(branch.at(-1)?.id).toBe(one);
-          expect(new Set(idsOf(branch)).size).toBe(branch.length);
-        }
-      }),
-    );
-  });
+      }
+      for (const one of ids) {
+        const branch = manager.getBranch(one);
+        expect(branch.at(-1)?.id).toBe(one);
+        expect(new Set(idsOf(branch)).size).toBe(branch.length);
+      }
+    }),
+  );
 });

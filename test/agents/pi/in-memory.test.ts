@@ -29,12 +29,10 @@ const header: FileEntry = {
   cwd: "/kept",
 };
 
-describe("a manager", () => {
-  it("has no members that a program could replace by its own without noticing", () => {
-    const manager = SessionManager.inMemory("/w");
-    const own = ["position", "state", "append"].filter((name) => name in manager);
-    expect(own).toEqual([]);
-  });
+it("a manager has no members that a program could replace by its own without noticing", () => {
+  const manager = SessionManager.inMemory("/w");
+  const own = ["position", "state", "append"].filter((name) => name in manager);
+  expect(own).toEqual([]);
 });
 
 describe("a session in memory", () => {
@@ -121,16 +119,14 @@ describe("a session in memory", () => {
   });
 });
 
-describe("appending", () => {
-  it("returns the whole entry for a usage", () => {
-    const manager = inMemory();
-    const keys = "type id parentId timestamp kind provider model usage".split(" ");
-    for (const note of [undefined, "", "why"]) {
-      const entry = manager.appendUsage("cache_warming", "p", "m", usageOf(1, 2), note);
-      expect(entry).toEqual(manager.getEntries().at(-1));
-      expect(Object.keys(entry)).toEqual(note === "why" ? [...keys, "note"] : keys);
-    }
-  });
+it("appending returns the whole entry for a usage", () => {
+  const manager = inMemory();
+  const keys = "type id parentId timestamp kind provider model usage".split(" ");
+  for (const note of [undefined, "", "why"]) {
+    const entry = manager.appendUsage("cache_warming", "p", "m", usageOf(1, 2), note);
+    expect(entry).toEqual(manager.getEntries().at(-1));
+    expect(Object.keys(entry)).toEqual(note === "why" ? [...keys, "note"] : keys);
+  }
 });
 
 describe("the leaf", () => {
@@ -153,14 +149,12 @@ describe("the leaf", () => {
   });
 });
 
-describe("labels", () => {
-  it("are on the nodes of the tree, with the time at which they were set", () => {
-    const manager = inMemory();
-    const ids = [say(manager, "1"), answer(manager, "2")];
-    manager.appendLabelChange(ids[0] ?? "", "start");
-    const [root] = manager.getTree();
-    expect(Object.keys(root ?? {})).toEqual(["entry", "children", "label", "labelTimestamp"]);
-    expect(root).toMatchObject({ label: "start", labelTimestamp: "2026-01-01T00:00:00.000Z" });
-    expect(root?.children[0]?.label).toBeUndefined();
-  });
+it("labels are on the nodes of the tree, with the time at which they were set", () => {
+  const manager = inMemory();
+  const ids = [say(manager, "1"), answer(manager, "2")];
+  manager.appendLabelChange(ids[0] ?? "", "start");
+  const [root] = manager.getTree();
+  expect(Object.keys(root ?? {})).toEqual(["entry", "children", "label", "labelTimestamp"]);
+  expect(root).toMatchObject({ label: "start", labelTimestamp: "2026-01-01T00:00:00.000Z" });
+  expect(root?.children[0]?.label).toBeUndefined();
 });

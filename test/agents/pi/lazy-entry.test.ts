@@ -177,28 +177,26 @@ describe("a lazy body", () => {
   });
 });
 
-describe("any time", () => {
-  it("comes back as it was stored", () => {
-    const instant = fc.date({
-      min: new Date(0),
-      max: new Date("9999-12-31T23:59:59.999Z"),
-      noInvalidDate: true,
-    });
-    const digits = fc.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u);
-    const stamps = fc.array(
-      fc.oneof(
-        instant.map((date) => date.toISOString()),
-        digits,
-      ),
-      { minLength: 1, maxLength: 50 },
-    );
-    fc.assert(
-      fc.property(stamps, (times) => {
-        const lines = times.map((stamp) => message.replace("2026-01-31T23:59:59.999Z", stamp));
-        const manager = open(...lines);
-        expect(manager.getEntries().map(({ timestamp }) => timestamp)).toEqual(times);
-      }),
-      { numRuns: 30 },
-    );
+it("any time comes back as it was stored", () => {
+  const instant = fc.date({
+    min: new Date(0),
+    max: new Date("9999-12-31T23:59:59.999Z"),
+    noInvalidDate: true,
   });
+  const digits = fc.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u);
+  const stamps = fc.array(
+    fc.oneof(
+      instant.map((date) => date.toISOString()),
+      digits,
+    ),
+    { minLength: 1, maxLength: 50 },
+  );
+  fc.assert(
+    fc.property(stamps, (times) => {
+      const lines = times.map((stamp) => message.replace("2026-01-31T23:59:59.999Z", stamp));
+      const manager = open(...lines);
+      expect(manager.getEntries().map(({ timestamp }) => timestamp)).toEqual(times);
+    }),
+    { numRuns: 30 },
+  );
 });

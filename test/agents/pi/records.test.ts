@@ -21,12 +21,10 @@ function entriesOf(records: readonly FileEntry[]): SessionEntry[] {
   return records.filter((record) => record.type !== "session");
 }
 
-describe("parseSessionEntries", () => {
-  it("gives every JSON object of the text, header or not, and skips the rest", () => {
-    const text = '\uFEFF{"type":"a"}\r\n\n{bad}\n5\nnull\n[]\n{"type":"b"}';
-    expect(parseSessionEntries(text)).toEqual([{ type: "a" }, { type: "b" }]);
-    expect(parseSessionEntries("")).toEqual([]);
-  });
+it("parseSessionEntries gives every JSON object of the text, header or not, and skips the rest", () => {
+  const text = '\uFEFF{"type":"a"}\r\n\n{bad}\n5\nnull\n[]\n{"type":"b"}';
+  expect(parseSessionEntries(text)).toEqual([{ type: "a" }, { type: "b" }]);
+  expect(parseSessionEntries("")).toEqual([]);
 });
 
 describe("migrateSessionEntries", () => {

@@ -34,23 +34,21 @@ describe("an entry that was handed out", () => {
   });
 });
 
-describe("a system message without a time", () => {
-  it.each([
-    [[{ content: "be brief" }], "be brief"],
-    [[{ content: "be brief", timestamp: null }], "be brief"],
-    [[{ content: "be brief" }, { content: "be kind", timestamp: 1 }], "be brief\n\nbe kind"],
-    [
-      [{ content: "be brief", toolsAdded: [{ name: "t" }] }, { toolsRemoved: [{ name: "t" }] }],
-      "be brief",
-    ],
-  ])("outlives a compaction: %j", (messages, content) => {
-    const manager = inMemory();
-    for (const one of messages) manager.appendMessage(untyped({ role: "system", ...one }));
-    const kept = say(manager, "kept");
-    const id = manager.appendCompaction("summary", kept, 10);
-    // pi 1.5.2 drops the prompt if no system message has a time and no tools are left.
-    const systemMessage = { role: "system", content, timestamp: Date.UTC(2026, 0, 1) };
-    expect(manager.getEntry(id)).toMatchObject({ systemMessage });
-    expect(textsOf(manager.buildSessionContext().messages)).toEqual([content, "summary", "kept"]);
-  });
+it.each([
+  [[{ content: "be brief" }], "be brief"],
+  [[{ content: "be brief", timestamp: null }], "be brief"],
+  [[{ content: "be brief" }, { content: "be kind", timestamp: 1 }], "be brief\n\nbe kind"],
+  [
+    [{ content: "be brief", toolsAdded: [{ name: "t" }] }, { toolsRemoved: [{ name: "t" }] }],
+    "be brief",
+  ],
+])("a system message without a time outlives a compaction: %j", (messages, content) => {
+  const manager = inMemory();
+  for (const one of messages) manager.appendMessage(untyped({ role: "system", ...one }));
+  const kept = say(manager, "kept");
+  const id = manager.appendCompaction("summary", kept, 10);
+  // pi 1.5.2 drops the prompt if no system message has a time and no tools are left.
+  const systemMessage = { role: "system", content, timestamp: Date.UTC(2026, 0, 1) };
+  expect(manager.getEntry(id)).toMatchObject({ systemMessage });
+  expect(textsOf(manager.buildSessionContext().messages)).toEqual([content, "summary", "kept"]);
 });

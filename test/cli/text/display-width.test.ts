@@ -33,19 +33,17 @@ describe("the width of text", () => {
   });
 });
 
-describe("a unique prefix", () => {
-  it("law: it is the shortest beginning that no other id has, or the whole id", () => {
-    const ids = fc.uniqueArray(fc.stringMatching(/^[0-9A-Ca-c]{1,5}$/), { maxLength: 20 });
-    fc.assert(
-      fc.property(ids, (all) => {
-        const others = (id: string, start: string): string[] =>
-          all.filter((one) => one !== id && one.toLowerCase().startsWith(start.toLowerCase()));
-        for (const [id, length] of uniquePrefixes(all)) {
-          const isEqual = all.some((one) => one !== id && one.toLowerCase() === id.toLowerCase());
-          if (length < id.length && !isEqual) expect(others(id, id.slice(0, length))).toEqual([]);
-          if (length > 1) expect(others(id, id.slice(0, length - 1))).not.toEqual([]);
-        }
-      }),
-    );
-  });
+it("a unique prefix is the shortest beginning that no other id has, or the whole id (law)", () => {
+  const ids = fc.uniqueArray(fc.stringMatching(/^[0-9A-Ca-c]{1,5}$/), { maxLength: 20 });
+  fc.assert(
+    fc.property(ids, (all) => {
+      const others = (id: string, start: string): string[] =>
+        all.filter((one) => one !== id && one.toLowerCase().startsWith(start.toLowerCase()));
+      for (const [id, length] of uniquePrefixes(all)) {
+        const isEqual = all.some((one) => one !== id && one.toLowerCase() === id.toLowerCase());
+        if (length < id.length && !isEqual) expect(others(id, id.slice(0, length))).toEqual([]);
+        if (length > 1) expect(others(id, id.slice(0, length - 1))).not.toEqual([]);
+      }
+    }),
+  );
 });

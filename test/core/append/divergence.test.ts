@@ -188,38 +188,36 @@ describe("an append is not diverged", () => {
   });
 });
 
-describe("sessions that append by turns", () => {
-  it("diverge exactly when the leaf got its first child from another. Law", async () => {
-    const steps = fc.array(fc.tuple(fc.nat(2), fc.boolean()), { maxLength: 14 });
-    await fc.assert(
-      fc.asyncProperty(steps, async (script) => {
-        const { path, first } = await newLog();
-        const sessions = await Promise.all([0, 1, 2].map(() => openSession(path)));
-        const hasChild = new Set<string | null>();
-        const leaves: (string | null)[] = sessions.map(() => first.id);
-        let divergences = 0;
-        for (const [at, looks] of script) {
-          const session = sessions[at];
-          if (session === undefined) continue;
-          if (looks) {
-            await session.follow();
-            await session.refresh();
-            leaves[at] = session.leaf;
-          }
-          const { id, parentId, diverged } = await session.append(userDraft("x"));
-          expect(parentId).toBe(leaves[at]);
-          expect(diverged !== undefined).toBe(hasChild.has(parentId));
-          divergences += diverged === undefined ? 0 : 1;
-          hasChild.add(parentId);
-          leaves[at] = id;
+it("sessions diverge exactly when the leaf got its first child from another. Law", async () => {
+  const steps = fc.array(fc.tuple(fc.nat(2), fc.boolean()), { maxLength: 14 });
+  await fc.assert(
+    fc.asyncProperty(steps, async (script) => {
+      const { path, first } = await newLog();
+      const sessions = await Promise.all([0, 1, 2].map(() => openSession(path)));
+      const hasChild = new Set<string | null>();
+      const leaves: (string | null)[] = sessions.map(() => first.id);
+      let divergences = 0;
+      for (const [at, looks] of script) {
+        const session = sessions[at];
+        if (session === undefined) continue;
+        if (looks) {
+          await session.follow();
+          await session.refresh();
+          leaves[at] = session.leaf;
         }
-        const report = await verifySession(await openSession(path));
-        expect(report).toMatchObject({ ok: true, divergenceCount: divergences });
-        await Promise.all(sessions.map((session) => session.close()));
-      }),
-      { numRuns: 30 },
-    );
-  });
+        const { id, parentId, diverged } = await session.append(userDraft("x"));
+        expect(parentId).toBe(leaves[at]);
+        expect(diverged !== undefined).toBe(hasChild.has(parentId));
+        divergences += diverged === undefined ? 0 : 1;
+        hasChild.add(parentId);
+        leaves[at] = id;
+      }
+      const report = await verifySession(await openSession(path));
+      expect(report).toMatchObject({ ok: true, divergenceCount: divergences });
+      await Promise.all(sessions.map((session) => session.close()));
+    }),
+    { numRuns: 30 },
+  );
 });
 
 describe.each([

@@ -14,15 +14,13 @@ import { CountedWorld, countedSession, header, path, say } from "../../support/c
 import { BlockingSession } from "../../support/blocking-session.ts";
 import { appendTo } from "../../support/append-to.ts";
 
-describe("blocking appends in a row", () => {
-  it("cost one write and one look each, once the lock is kept (Verifies: P17)", () => {
-    const world = new CountedWorld();
-    const session = BlockingSession.create(path, header, { ports: world.ports() });
-    for (let n = 0; n < retentionAfterAppends; n += 1) session.append({ draft: say("x") });
-    const before = calls(world);
-    for (let n = 0; n < 100; n += 1) session.append({ draft: say("x") });
-    expectOneWriteAndOneLook(before, world);
-  });
+it("behind a kept lock, blocking appends cost one write and one look each (Verifies: P17)", () => {
+  const world = new CountedWorld();
+  const session = BlockingSession.create(path, header, { ports: world.ports() });
+  for (let n = 0; n < retentionAfterAppends; n += 1) session.append({ draft: say("x") });
+  const before = calls(world);
+  for (let n = 0; n < 100; n += 1) session.append({ draft: say("x") });
+  expectOneWriteAndOneLook(before, world);
 });
 
 describe("awaited appends in a row", () => {

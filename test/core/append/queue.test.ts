@@ -5,21 +5,9 @@ import { isBranchlogError, openSession } from "@branchlog/core";
 import type { AppendOptions, Session } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/testing";
 import { CountedWorld, countedSession, path, say } from "../../support/counted-world.ts";
+import { turns } from "../live/support.ts";
 
 describe("appends in flight", () => {
-  it("cost one lock and one write, and are one chain in the order of their calls", async () => {
-    const { world, session } = await countedSession();
-    const results = await Promise.all(
-      Array.from({ length: 64 }, (_, i) => session.append(say(`${i}`))),
-    );
-    expect(world.counts()).toEqual({ locks: 1, writes: 1 });
-    expect(results.map(({ revision }) => revision)).toEqual(results.map((_, i) => i + 1));
-    const parents = [null, ...results.slice(0, -1).map(({ id }) => id)];
-    expect(results.map(({ parentId }) => parentId)).toEqual(parents);
-    expect(world.lines).toHaveLength(65);
-    expect(session.leaf).toBe(results.at(-1)?.id);
-  });
-
   it("that keep coming are written a group at a time", async () => {
     const { world, session } = await countedSession();
     let next = 0;
@@ -200,11 +188,6 @@ describe("one append of a group", () => {
   });
 });
 
-/** Lets the event loop turn. */
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
-}
-
 async function passTime({ clock }: CountedWorld, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 1) {
     clock.advance(1);
@@ -258,33 +241,31 @@ function outcome(settled: PromiseSettledResult<unknown>): unknown {
   return { code, tail, id, written };
 }
 
-describe("appends asked for at once", () => {
-  it("have the same result as one after the other (Verifies: P1, P2, P4)", async () => {
-    const rounds = fc.array(
-      fc.record({ foreign: fc.nat(2), requests: fc.array(request, { maxLength: 8 }) }),
-      { maxLength: 4 },
-    );
-    await fc.assert(
-      fc.asyncProperty(rounds, async (history) => {
-        const [together, apart] = [new CountedWorld(), new CountedWorld()];
-        const sessions = await Promise.all([together.create(), apart.create()]);
-        const others = await Promise.all([together.open(7), apart.open(7)]);
-        for (const { foreign, requests } of history) {
-          for (let n = 0; n < foreign; n += 1) {
-            for (const other of others) await other.append(say(`foreign ${n}`));
-          }
-          const [session, patient] = sessions;
-          const atOnce = await Promise.allSettled(requests.map((one) => carryOut(session, one)));
-          const inTurn: PromiseSettledResult<unknown>[] = [];
-          for (const one of requests) {
-            inTurn.push(...(await Promise.allSettled([carryOut(patient, one)])));
-          }
-          expect(atOnce.map(outcome)).toEqual(inTurn.map(outcome));
-          expect(session.leaf).toBe(patient.leaf);
-          expect(together.text).toBe(apart.text);
+it("appends asked for at once have the same result as in a row (Verifies: P1, P2, P4)", async () => {
+  const rounds = fc.array(
+    fc.record({ foreign: fc.nat(2), requests: fc.array(request, { maxLength: 8 }) }),
+    { maxLength: 4 },
+  );
+  await fc.assert(
+    fc.asyncProperty(rounds, async (history) => {
+      const [together, apart] = [new CountedWorld(), new CountedWorld()];
+      const sessions = await Promise.all([together.create(), apart.create()]);
+      const others = await Promise.all([together.open(7), apart.open(7)]);
+      for (const { foreign, requests } of history) {
+        for (let n = 0; n < foreign; n += 1) {
+          for (const other of others) await other.append(say(`foreign ${n}`));
         }
-      }),
-      { numRuns: Number(process.env["BRANCHLOG_HISTORIES"] ?? 300) },
-    );
-  });
+        const [session, patient] = sessions;
+        const atOnce = await Promise.allSettled(requests.map((one) => carryOut(session, one)));
+        const inTurn: PromiseSettledResult<unknown>[] = [];
+        for (const one of requests) {
+          inTurn.push(...(await Promise.allSettled([carryOut(patient, one)])));
+        }
+        expect(atOnce.map(outcome)).toEqual(inTurn.map(outcome));
+        expect(session.leaf).toBe(patient.leaf);
+        expect(together.text).toBe(apart.text);
+      }
+    }),
+    { numRuns: Number(process.env["BRANCHLOG_HISTORIES"] ?? 300) },
+  );
 });

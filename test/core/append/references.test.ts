@@ -87,18 +87,16 @@ describe("a session takes a reference", () => {
   });
 });
 
-describe("the drop-in", () => {
-  it("stores what pi stores, with a diagnostic, and verify lists it", async () => {
-    const session = await newSession();
-    await session.close();
-    const manager = SessionManager.open(session.path);
-    const id = manager.appendCompaction("S", "left1", 1);
-    expect(manager.getDiagnostics()).toMatchObject([{ kind: "dangling-reference", id }]);
-    const report = await verifySession(await openSession(session.path));
-    expect(report).toMatchObject({
-      ok: true,
-      danglingReferenceCount: 1,
-      danglingReferences: [{ id, field: "firstKeptEntryId", targetId: "left1", line: 5 }],
-    });
+it("the drop-in stores what pi stores, with a diagnostic, and verify lists it", async () => {
+  const session = await newSession();
+  await session.close();
+  const manager = SessionManager.open(session.path);
+  const id = manager.appendCompaction("S", "left1", 1);
+  expect(manager.getDiagnostics()).toMatchObject([{ kind: "dangling-reference", id }]);
+  const report = await verifySession(await openSession(session.path));
+  expect(report).toMatchObject({
+    ok: true,
+    danglingReferenceCount: 1,
+    danglingReferences: [{ id, field: "firstKeptEntryId", targetId: "left1", line: 5 }],
   });
 });

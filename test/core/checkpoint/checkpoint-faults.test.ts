@@ -90,21 +90,19 @@ describe("a checkpoint", () => {
   });
 });
 
-describe("saving", () => {
-  it("is not tried again and again where it fails", async () => {
-    const { memory, ports } = newWorld();
-    const tried: string[] = [];
-    memory.onCall = ({ name, path: target }) => {
-      if (target?.includes(".ckpt.") !== true) return undefined;
-      tried.push(name);
-      throw new Error("EROFS");
-    };
-    const engine = Engine.openSync(path, { ports, ...always });
-    await engine.checkpoints.save();
-    appendTo(memory, path, added);
-    engine.refreshSync();
-    await engine.checkpoints.save();
-    engine.checkpoints.saveSync();
-    expect(tried).toEqual(["openSync"]);
-  });
+it("saving is not tried again and again where it fails", async () => {
+  const { memory, ports } = newWorld();
+  const tried: string[] = [];
+  memory.onCall = ({ name, path: target }) => {
+    if (target?.includes(".ckpt.") !== true) return undefined;
+    tried.push(name);
+    throw new Error("EROFS");
+  };
+  const engine = Engine.openSync(path, { ports, ...always });
+  await engine.checkpoints.save();
+  appendTo(memory, path, added);
+  engine.refreshSync();
+  await engine.checkpoints.save();
+  engine.checkpoints.saveSync();
+  expect(tried).toEqual(["openSync"]);
 });

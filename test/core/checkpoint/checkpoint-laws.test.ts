@@ -24,34 +24,32 @@ const append = (session: Session, n: number): Promise<unknown> =>
     id: `own${n}`,
   });
 
-describe("a session that was opened with a checkpoint", () => {
-  it("says, appends and reads the same as one without (Verifies: P15, P21)", async () => {
-    await fc.assert(
-      fc.asyncProperty(damagedSession, fc.nat(100), fc.nat(3), async (damage, cut, more) => {
-        const paths = ["a", "b"].map((name) => join(temporaryDirectory(), `${name}.jsonl`));
-        const { bytes } = damage;
-        const end = bytes.indexOf(10, (bytes.length * cut) / 100) + 1;
-        const facts: unknown[] = [];
-        for (const [at, path] of paths.entries()) {
-          const ports = { clock: new ManualClock(0) };
-          const options: OpenOptions = { ports, ...(at === 0 ? always : { checkpoint: "off" }) };
-          writeFileSync(path, bytes.subarray(0, end));
-          const first = await openSession(path, options).catch(() => undefined);
-          await first?.close();
-          appendFileSync(path, bytes.subarray(end));
-          const second = await openSession(path, options).catch(() => undefined);
-          if (second === undefined) continue;
-          for (let n = 0; n < more; n += 1) await append(second, n).catch(() => undefined);
-          facts.push(await factsOf(second), (await verifySession(second)).badLineCounts);
-          await second.close();
-          facts.push(await openedFacts(path, options));
-        }
-        const half = facts.length / 2;
-        expect(facts.slice(0, half)).toEqual(facts.slice(half));
-      }),
-      { numRuns: 150 },
-    );
-  });
+it("a session says, appends and reads the same with a checkpoint (Verifies: P15, P21)", async () => {
+  await fc.assert(
+    fc.asyncProperty(damagedSession, fc.nat(100), fc.nat(3), async (damage, cut, more) => {
+      const paths = ["a", "b"].map((name) => join(temporaryDirectory(), `${name}.jsonl`));
+      const { bytes } = damage;
+      const end = bytes.indexOf(10, (bytes.length * cut) / 100) + 1;
+      const facts: unknown[] = [];
+      for (const [at, path] of paths.entries()) {
+        const ports = { clock: new ManualClock(0) };
+        const options: OpenOptions = { ports, ...(at === 0 ? always : { checkpoint: "off" }) };
+        writeFileSync(path, bytes.subarray(0, end));
+        const first = await openSession(path, options).catch(() => undefined);
+        await first?.close();
+        appendFileSync(path, bytes.subarray(end));
+        const second = await openSession(path, options).catch(() => undefined);
+        if (second === undefined) continue;
+        for (let n = 0; n < more; n += 1) await append(second, n).catch(() => undefined);
+        facts.push(await factsOf(second), (await verifySession(second)).badLineCounts);
+        await second.close();
+        facts.push(await openedFacts(path, options));
+      }
+      const half = facts.length / 2;
+      expect(facts.slice(0, half)).toEqual(facts.slice(half));
+    }),
+    { numRuns: 150 },
+  );
 });
 
 function newEngine(): { readonly fs: MemoryFileSystem; readonly engine: Engine } {

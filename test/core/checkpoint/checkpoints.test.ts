@@ -40,8 +40,9 @@ async function smallLog(): Promise<{ readonly path: string; readonly saved: stri
   return { path, saved: `${path}.ckpt` };
 }
 
-describe.each(fixtureNames())("the fixture %s", (name) => {
-  it("reads the same from a checkpoint of any of its lines (Verifies: P15, P21)", async () => {
+it.each(fixtureNames())(
+  "the fixture %s reads the same from a checkpoint of any of its lines (Verifies: P15, P21)",
+  async (name) => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const bytes = fixtureBytes(name);
     const ends: number[] = [];
@@ -52,8 +53,8 @@ describe.each(fixtureNames())("the fixture %s", (name) => {
       appendFileSync(path, bytes.subarray(end));
       await expectSame(path);
     }
-  });
-});
+  },
+);
 
 describe("a checkpoint", () => {
   it("damaged at any byte, or cut there, changes no answer, and is no alarm (Verifies: P21)", async () => {

@@ -158,18 +158,16 @@ describe("checksums", () => {
   });
 });
 
-describe("a flipped bit", () => {
-  it("is found by the checksums of any bytes, and is none where two flipped", () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ minLength: 2, maxLength: 300 }), fc.nat(), (given, at) => {
-        const bytes = Buffer.from(given);
-        const bit = at % (bytes.length * 8 - 1);
-        const difference = (changed: Buffer): number => crc32(bytes) ^ crc32(changed);
-        const { length } = bytes;
-        expect(flippedBit(difference(flipped(bytes, bit)), length)).toBe(bit >> 3);
-        expect(flippedBit(difference(flipped(bytes, bit, bit + 1)), length)).toBe(-1);
-        expect(flippedBit(0, length)).toBe(-1);
-      }),
-    );
-  });
+it("a flipped bit is found by the checksums of any bytes, and is none where two flipped", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 2, maxLength: 300 }), fc.nat(), (given, at) => {
+      const bytes = Buffer.from(given);
+      const bit = at % (bytes.length * 8 - 1);
+      const difference = (changed: Buffer): number => crc32(bytes) ^ crc32(changed);
+      const { length } = bytes;
+      expect(flippedBit(difference(flipped(bytes, bit)), length)).toBe(bit >> 3);
+      expect(flippedBit(difference(flipped(bytes, bit, bit + 1)), length)).toBe(-1);
+      expect(flippedBit(0, length)).toBe(-1);
+    }),
+  );
 });

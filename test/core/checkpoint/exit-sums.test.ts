@@ -75,34 +75,32 @@ describe("a checkpoint for which there is little time", () => {
   );
 });
 
-describe("a process that exits", () => {
-  it("saves what it has the time for, and the next one the rest (Verifies: P13, P21)", async () => {
-    const directory = temporaryDirectory();
-    const paths = ["a", "b", "c", "d"].map((name) => join(directory, `${name}.jsonl`));
-    for (const path of paths) writeFileSync(path, log);
-    const program = fileURLToPath(new URL("../../support/exiting-process.mjs", import.meta.url));
-    // The one second for all of it is over at the 17th look.
-    const child = fork(program, ["60", ...paths], { execArgv: [] });
-    expect(await once(child, "exit")).toEqual([0, null]);
+it("a process that exits saves what it has time for, the next the rest (Verifies: P13, P21)", async () => {
+  const directory = temporaryDirectory();
+  const paths = ["a", "b", "c", "d"].map((name) => join(directory, `${name}.jsonl`));
+  for (const path of paths) writeFileSync(path, log);
+  const program = fileURLToPath(new URL("../../support/exiting-process.mjs", import.meta.url));
+  // The one second for all of it is over at the 17th look.
+  const child = fork(program, ["60", ...paths], { execArgv: [] });
+  expect(await once(child, "exit")).toEqual([0, null]);
 
-    const seen: number[] = [];
-    for (const path of paths) {
-      seen.push((await checksumsOf(path)).entries);
-    }
-    expect(paths.map((path) => existsSync(`${path}.ckpt`))).toEqual([true, true, true, false]);
-    const [first = 0, second = 0, ...others] = seen;
-    // Half of the time for the first, half of what is left for the second, and so on.
-    expect(first).toBeLessThan(entries);
-    expect(first).toBeGreaterThan(second);
-    expect(second).toBeGreaterThan(0);
-    expect(others).toEqual([0, 0]);
-    for (const path of paths.slice(0, 3)) {
-      expect(await isTakenUp(path)).toBe(true);
-    }
+  const seen: number[] = [];
+  for (const path of paths) {
+    seen.push((await checksumsOf(path)).entries);
+  }
+  expect(paths.map((path) => existsSync(`${path}.ckpt`))).toEqual([true, true, true, false]);
+  const [first = 0, second = 0, ...others] = seen;
+  // Half of the time for the first, half of what is left for the second, and so on.
+  expect(first).toBeLessThan(entries);
+  expect(first).toBeGreaterThan(second);
+  expect(second).toBeGreaterThan(0);
+  expect(others).toEqual([0, 0]);
+  for (const path of paths.slice(0, 3)) {
+    expect(await isTakenUp(path)).toBe(true);
+  }
 
-    for (const path of paths) {
-      Engine.openSync(path, { checkpointEveryBytes: 1 }).checkpoints.saveSync();
-      expect((await checksumsOf(path)).entries).toBe(entries);
-    }
-  });
+  for (const path of paths) {
+    Engine.openSync(path, { checkpointEveryBytes: 1 }).checkpoints.saveSync();
+    expect((await checksumsOf(path)).entries).toBe(entries);
+  }
 });

@@ -3,15 +3,16 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { fixtureFile } from "../../support/fixture.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { expectSame, isTakenUp } from "./session-facts.ts";
 
 const log = fixtureFile("pi-linear");
 
-describe("a process that only opens", () => {
-  it.each(["session", "manager"])("a large log as %s leaves a checkpoint behind", async (face) => {
+it.each(["session", "manager"])(
+  "a process that only opens a large log as %s leaves a checkpoint behind",
+  async (face) => {
     const path = join(temporaryDirectory(), "s.jsonl");
     copyFileSync(log, path);
     const program = new URL("../../support/opening-process.mjs", import.meta.url);
@@ -20,5 +21,5 @@ describe("a process that only opens", () => {
     expect(existsSync(`${path}.ckpt`)).toBe(true);
     expect(await isTakenUp(path)).toBe(true);
     await expectSame(path);
-  });
-});
+  },
+);

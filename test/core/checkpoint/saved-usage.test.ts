@@ -138,34 +138,30 @@ function everyRow({ count }: IndexTable): number[] {
   return Array.from({ length: count }, (_, row) => row);
 }
 
-describe("a line that was read whole", () => {
-  it("is not read again by the next process that hands out all entries", async () => {
-    const path = await logOfAnswers();
-    await leaveCheckpoint(path);
-    const engine = Engine.openSync(path, always);
-    decodeCounter.parses = 0;
-    expect(handOut(engine, () => everyRow(engine.index))).toHaveLength(answers);
-    expect(decodeCounter.parses).toBeGreaterThanOrEqual(answers - 1);
-    engine.checkpoints.saveSync();
-    const next = SessionManager.open(path);
-    decodeCounter.parses = 0;
-    expect(next.getEntries()).toHaveLength(answers);
-    expect(decodeCounter.parses).toBe(0);
-  });
+it("a line that was read whole is not read again when a process hands out all entries", async () => {
+  const path = await logOfAnswers();
+  await leaveCheckpoint(path);
+  const engine = Engine.openSync(path, always);
+  decodeCounter.parses = 0;
+  expect(handOut(engine, () => everyRow(engine.index))).toHaveLength(answers);
+  expect(decodeCounter.parses).toBeGreaterThanOrEqual(answers - 1);
+  engine.checkpoints.saveSync();
+  const next = SessionManager.open(path);
+  decodeCounter.parses = 0;
+  expect(next.getEntries()).toHaveLength(answers);
+  expect(decodeCounter.parses).toBe(0);
 });
 
-describe("a checkpoint of an index alone", () => {
-  it("has no checksums, and leaves those there are as they are", async () => {
-    const path = await logOfAnswers();
-    await leaveCheckpoint(path, { checkpoint: "index" });
-    const without = await openSession(path, { access: "read" });
-    expect((await verifySession(without)).checksums).toMatchObject({ entries: 0 });
-    // A session that appends takes them.
-    await leaveCheckpoint(path);
-    const asked = { access: "append", checkpointEveryBytes: 1, checkpoint: "index" } as const;
-    await (await usageOf(path, asked)).session.close();
-    const { checksums } = await verifySession(await openSession(path, { access: "read" }));
-    expect(checksums).toEqual({ state: "compared", entries: answers, unseenEntries: 0 });
-    expect((await usageOf(path)).parses).toBe(0);
-  });
+it("a checkpoint of an index alone has no checksums, and leaves those there are as they are", async () => {
+  const path = await logOfAnswers();
+  await leaveCheckpoint(path, { checkpoint: "index" });
+  const without = await openSession(path, { access: "read" });
+  expect((await verifySession(without)).checksums).toMatchObject({ entries: 0 });
+  // A session that appends takes them.
+  await leaveCheckpoint(path);
+  const asked = { access: "append", checkpointEveryBytes: 1, checkpoint: "index" } as const;
+  await (await usageOf(path, asked)).session.close();
+  const { checksums } = await verifySession(await openSession(path, { access: "read" }));
+  expect(checksums).toEqual({ state: "compared", entries: answers, unseenEntries: 0 });
+  expect((await usageOf(path)).parses).toBe(0);
 });

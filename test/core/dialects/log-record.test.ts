@@ -79,16 +79,14 @@ describe("readHeader", () => {
   });
 });
 
-describe("entryForm", () => {
-  it.each([
-    [-1, 1],
-    [0, 1],
-    [1, 1],
-    [2, 2],
-    [2.5, 2],
-    [3, 3],
-    [4, 3],
-  ])("of version %j is %j", (version, form) => {
-    expect(entryForm(version)).toBe(form);
-  });
+it.each([
+  [-1, 1],
+  [0, 1],
+  [1, 1],
+  [2, 2],
+  [2.5, 2],
+  [3, 3],
+  [4, 3],
+])("entryForm of version %j is %j", (version, form) => {
+  expect(entryForm(version)).toBe(form);
 });

@@ -99,19 +99,13 @@ describe("migrateLine of messages", () => {
   });
 });
 
-describe("migrateLine of headers", () => {
-  it.each([
-    ['{"type":"session","id":"s"}\n', 1, '{"type":"session","id":"s","version":3}\n'],
-    ['{"type":"session","version":null,"id":"s"}', 1, '{"type":"session","version":3,"id":"s"}'],
-    [
-      '{"type":"session", "version": 2.0 ,"id":"s"}',
-      2,
-      '{"type":"session", "version": 3 ,"id":"s"}',
-    ],
-    ['{"type":"session","version":4}', 3, '{"type":"session","version":4}'],
-  ] as const)("writes the version of %j", (line, version, expected) => {
-    expect(migrate(line, version, "header")).toBe(expected);
-  });
+it.each([
+  ['{"type":"session","id":"s"}\n', 1, '{"type":"session","id":"s","version":3}\n'],
+  ['{"type":"session","version":null,"id":"s"}', 1, '{"type":"session","version":3,"id":"s"}'],
+  ['{"type":"session", "version": 2.0 ,"id":"s"}', 2, '{"type":"session", "version": 3 ,"id":"s"}'],
+  ['{"type":"session","version":4}', 3, '{"type":"session","version":4}'],
+] as const)("migrateLine of headers writes the version of %j", (line, version, expected) => {
+  expect(migrate(line, version, "header")).toBe(expected);
 });
 
 describe("migrateLine, by law", () => {

@@ -16,16 +16,14 @@ const context = (version: 1 | 2 | 3, ids: readonly (string | null)[] = []): Upca
   idAtFileIndex: (i) => ids[i],
 });
 
-describe("upcastHeader", () => {
-  it("adds or replaces the version", () => {
-    const header = { type: "session", id: "s" };
-    expect(JSON.stringify(upcastHeader(header, 1))).toBe('{"type":"session","id":"s","version":3}');
-    expect(JSON.stringify(upcastHeader({ ...header, version: 2, cwd: "/" }, 2))).toBe(
-      '{"type":"session","id":"s","version":3,"cwd":"/"}',
-    );
-    const newer = { ...header, version: 4 };
-    expect(upcastHeader(newer, 3)).toBe(newer);
-  });
+it("upcastHeader adds or replaces the version", () => {
+  const header = { type: "session", id: "s" };
+  expect(JSON.stringify(upcastHeader(header, 1))).toBe('{"type":"session","id":"s","version":3}');
+  expect(JSON.stringify(upcastHeader({ ...header, version: 2, cwd: "/" }, 2))).toBe(
+    '{"type":"session","id":"s","version":3,"cwd":"/"}',
+  );
+  const newer = { ...header, version: 4 };
+  expect(upcastHeader(newer, 3)).toBe(newer);
 });
 
 describe("upcasting, by law", () => {

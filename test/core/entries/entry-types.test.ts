@@ -49,24 +49,20 @@ describe("entries", () => {
   });
 });
 
-describe("messages", () => {
-  it("narrow by their role", () => {
-    const narrow = (message: AgentMessage): void => {
-      if (message.role === "user") expectTypeOf(message).toEqualTypeOf<UserMessage>();
-    };
-    narrow({ role: "user", content: "x", timestamp: 0 });
-  });
+it("messages narrow by their role", () => {
+  const narrow = (message: AgentMessage): void => {
+    if (message.role === "user") expectTypeOf(message).toEqualTypeOf<UserMessage>();
+  };
+  narrow({ role: "user", content: "x", timestamp: 0 });
 });
 
-describe("normalizeName", () => {
-  it.each([
-    ["  Refactor auth  ", "Refactor auth"],
-    ["one\r\n\n two\rthree", "one  two three"],
-    ["\n", ""],
-    ["", ""],
-  ])("makes %j one line", (name, expected) => {
-    expect(normalizeName(name)).toBe(expected);
-  });
+it.each([
+  ["  Refactor auth  ", "Refactor auth"],
+  ["one\r\n\n two\rthree", "one  two three"],
+  ["\n", ""],
+  ["", ""],
+])("normalizeName makes %j one line", (name, expected) => {
+  expect(normalizeName(name)).toBe(expected);
 });
 
 const agentTypes: readonly string[] = [...knownEntryTypes, ...ompEntryTypes];

@@ -100,11 +100,7 @@ const ids = fc.constantFrom("00000001", "00000002", "deadbeef", "x", "long-ident
 
 /** Random logs in which ids repeat, parents come later or never, and lines are damaged. */
 const logs = fc.array(
-  fc.record({
-    id: ids,
-    parent: fc.option(ids, { nil: null }),
-    damaged: fc.boolean(),
-  }),
+  fc.record({ id: ids, parent: fc.option(ids, { nil: null }), damaged: fc.boolean() }),
   { maxLength: 12 },
 );
 

@@ -192,21 +192,19 @@ describe("a record that is no entry", () => {
   });
 });
 
-describe("the entries of a log of version 1", () => {
-  it("have ids by their lines, each the child of the one before", () => {
-    const say = (content: string): string =>
-      JSON.stringify({ type: "message", timestamp, message: { role: "user", content } });
-    const own = JSON.stringify(
-      entry({ type: "message", message: { role: "user" } }, "0000000a", "x"),
-    );
-    const { rows, records, diagnostics } = indexed([headerOf(1), say("a"), own, say("b")]);
-    const ids = rows.map(({ id }) => id);
-    expect(new Set(ids).size).toBe(3);
-    expect(ids).not.toContain("0000000a");
-    expect(rows.map(({ parentId }) => parentId)).toEqual([null, ...ids.slice(0, 2)]);
-    expect(rows.every(({ isEnvelope, time }) => !isEnvelope && time === timeMs)).toBe(true);
-    expect({ records, diagnostics }).toEqual({ records: 4, diagnostics: [] });
-    const elsewhere = headerOf(1).replace('"id":"s"', '"id":"t"');
-    expect(indexed([elsewhere, say("a")]).rows[0]?.id).not.toBe(ids[0]);
-  });
+it("entries of version 1 have ids by their lines, each the child of the one before", () => {
+  const say = (content: string): string =>
+    JSON.stringify({ type: "message", timestamp, message: { role: "user", content } });
+  const own = JSON.stringify(
+    entry({ type: "message", message: { role: "user" } }, "0000000a", "x"),
+  );
+  const { rows, records, diagnostics } = indexed([headerOf(1), say("a"), own, say("b")]);
+  const ids = rows.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(3);
+  expect(ids).not.toContain("0000000a");
+  expect(rows.map(({ parentId }) => parentId)).toEqual([null, ...ids.slice(0, 2)]);
+  expect(rows.every(({ isEnvelope, time }) => !isEnvelope && time === timeMs)).toBe(true);
+  expect({ records, diagnostics }).toEqual({ records: 4, diagnostics: [] });
+  const elsewhere = headerOf(1).replace('"id":"s"', '"id":"t"');
+  expect(indexed([elsewhere, say("a")]).rows[0]?.id).not.toBe(ids[0]);
 });

@@ -68,28 +68,24 @@ function indexed(
   };
 }
 
-describe("linking rows in batches", () => {
-  it("gives the index that linking them one by one gives", () => {
-    fc.assert(
-      fc.property(fc.array(line, { maxLength: 30 }), (lines) => {
-        const all = [header, ...lines].map((text) => `${text}\n`);
-        expect(indexed([all.join("")])).toEqual(indexed(all));
-      }),
-      { numRuns: 2000 },
-    );
-  });
+it("linking rows in batches gives the index that linking them one by one gives", () => {
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 30 }), (lines) => {
+      const all = [header, ...lines].map((text) => `${text}\n`);
+      expect(indexed([all.join("")])).toEqual(indexed(all));
+    }),
+    { numRuns: 2000 },
+  );
 });
 
-describe("the time of a row", () => {
-  it.each([
-    ["a number of milliseconds", 1_780_300_800_377, 1_780_300_800_377],
-    ["a number that no Date can hold", 1e18, Number.NaN],
-    ["nothing", undefined, Number.NaN],
-    ["a text that is no time", "yesterday", Number.NaN],
-  ])("may be stored as %s", (_what, timestamp, time) => {
-    const record = JSON.stringify({ type: "custom", id: "a", parentId: null, timestamp });
-    expect(indexed([`${header}\n${record}\n`])).toMatchObject({ rows: [{ time }] });
-  });
+it.each([
+  ["a number of milliseconds", 1_780_300_800_377, 1_780_300_800_377],
+  ["a number that no Date can hold", 1e18, Number.NaN],
+  ["nothing", undefined, Number.NaN],
+  ["a text that is no time", "yesterday", Number.NaN],
+])("the time of a row may be stored as %s", (_what, timestamp, time) => {
+  const record = JSON.stringify({ type: "custom", id: "a", parentId: null, timestamp });
+  expect(indexed([`${header}\n${record}\n`])).toMatchObject({ rows: [{ time }] });
 });
 
 const kinds = ["bad-line", "duplicate-id", "cycle"] as const satisfies readonly DiagnosticKind[];

@@ -135,47 +135,43 @@ describe("the table of ids", () => {
   });
 });
 
-describe("the table of kinds", () => {
-  it("numbers what differs, in the order in which it came, and the same the same", () => {
-    const part = fc.option(fc.stringMatching(/^[ab]{0,2}$/), { nil: undefined });
-    const kind = fc.record({ type: fc.constantFrom("", "a", "ab"), role: part, customType: part });
-    fc.assert(
-      fc.property(fc.array(kind, { maxLength: 30 }), (kinds) => {
-        const table = new KindTable();
-        const numbers = kinds.map((one) => table.add(one));
-        expect(numbers.map((number) => table.at(number))).toEqual(kinds);
-        const keys = kinds.map((one) =>
-          JSON.stringify([one.type, one.role ?? 0, one.customType ?? 0]),
-        );
-        expect(new Set(numbers).size).toBe(new Set(keys).size);
-        expect([...new Set(numbers)]).toEqual(table.kinds.map((_, number) => number));
-      }),
-    );
-  });
+it("the table of kinds numbers what differs in its order, and the same the same", () => {
+  const part = fc.option(fc.stringMatching(/^[ab]{0,2}$/), { nil: undefined });
+  const kind = fc.record({ type: fc.constantFrom("", "a", "ab"), role: part, customType: part });
+  fc.assert(
+    fc.property(fc.array(kind, { maxLength: 30 }), (kinds) => {
+      const table = new KindTable();
+      const numbers = kinds.map((one) => table.add(one));
+      expect(numbers.map((number) => table.at(number))).toEqual(kinds);
+      const keys = kinds.map((one) =>
+        JSON.stringify([one.type, one.role ?? 0, one.customType ?? 0]),
+      );
+      expect(new Set(numbers).size).toBe(new Set(keys).size);
+      expect([...new Set(numbers)]).toEqual(table.kinds.map((_, number) => number));
+    }),
+  );
 });
 
-describe("the map of lines", () => {
-  it("finds the line of each row and the row of each record", () => {
-    const line = fc.constantFrom("row", "other", "blank");
-    fc.assert(
-      fc.property(fc.array(line, { maxLength: 60 }), (lines) => {
-        const map = new LineMap();
-        const rowOfRecord: number[] = [];
-        const lineOfRow: number[] = [];
-        for (const [i, what] of lines.entries()) {
-          if (what === "row") {
-            rowOfRecord.push(lineOfRow.length);
-            map.addRow(lineOfRow.length, i + 1);
-            lineOfRow.push(i + 1);
-          } else if (what === "other") {
-            rowOfRecord.push(-1);
-            map.addOtherRecord();
-          }
+it("the map of lines finds the line of each row and the row of each record", () => {
+  const line = fc.constantFrom("row", "other", "blank");
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 60 }), (lines) => {
+      const map = new LineMap();
+      const rowOfRecord: number[] = [];
+      const lineOfRow: number[] = [];
+      for (const [i, what] of lines.entries()) {
+        if (what === "row") {
+          rowOfRecord.push(lineOfRow.length);
+          map.addRow(lineOfRow.length, i + 1);
+          lineOfRow.push(i + 1);
+        } else if (what === "other") {
+          rowOfRecord.push(-1);
+          map.addOtherRecord();
         }
-        expect(lineOfRow.map((_, row) => map.lineOfRow(row))).toEqual(lineOfRow);
-        expect(rowOfRecord.map((_, record) => map.rowOfRecord(record))).toEqual(rowOfRecord);
-        expect([-1, 0.5, rowOfRecord.length].map((r) => map.rowOfRecord(r))).toEqual([-1, -1, -1]);
-      }),
-    );
-  });
+      }
+      expect(lineOfRow.map((_, row) => map.lineOfRow(row))).toEqual(lineOfRow);
+      expect(rowOfRecord.map((_, record) => map.rowOfRecord(record))).toEqual(rowOfRecord);
+      expect([-1, 0.5, rowOfRecord.length].map((r) => map.rowOfRecord(r))).toEqual([-1, -1, -1]);
+    }),
+  );
 });

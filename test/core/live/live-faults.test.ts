@@ -271,15 +271,13 @@ describe("what is emitted", () => {
   });
 });
 
-describe("a request that makes no sense", () => {
-  it("or means never, where it is Infinity", async () => {
-    const session = await memorySession({ pollMs: Number.POSITIVE_INFINITY });
-    const leaf = seen(live(session).leaf$);
-    const waiting = live(session).waitFor({ revision: 1 }, { timeoutMs: Number.POSITIVE_INFINITY });
-    await turns();
-    await session.append(say("one"));
-    await waiting;
-    expect(leaf.items).toHaveLength(2);
-    leaf.unsubscribe();
-  });
+it("a wait or a poll of Infinity means never", async () => {
+  const session = await memorySession({ pollMs: Number.POSITIVE_INFINITY });
+  const leaf = seen(live(session).leaf$);
+  const waiting = live(session).waitFor({ revision: 1 }, { timeoutMs: Number.POSITIVE_INFINITY });
+  await turns();
+  await session.append(say("one"));
+  await waiting;
+  expect(leaf.items).toHaveLength(2);
+  leaf.unsubscribe();
 });

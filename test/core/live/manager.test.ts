@@ -139,48 +139,44 @@ async function act(
   }
 }
 
-describe("whatever a manager does", () => {
-  it("what was emitted since the last reset is the log, once and in order (Verifies: P14, P15)", async () => {
-    const script = fc.array(fc.tuple(fc.constantFrom(...acts), fc.nat(50)), { maxLength: 20 });
-    await fc.assert(
-      fc.asyncProperty(script, async (steps) => {
-        const world = new World();
-        const manager = create(world);
-        const views = live(manager);
-        const events = seen(views.entries$());
-        const hot = [seen(views.leaf$), seen(views.name$)] as const;
-        const [tree, labels] = [seen(views.tree$), seen(views.labels$)];
-        const context = seen(views.context$);
-        const files = new Set<string>();
-        for (const step of steps) await act(world, manager, files, step);
-        await turns(8);
-        const ids = manager.getEntries().map((entry) => entry.id);
-        const all = idsOf(events.items);
-        expect(all.slice(all.lastIndexOf("reset") + 1)).toEqual(ids);
-        expect(hot.map(({ items }) => items.at(-1)?.value)).toEqual([
-          manager.getLeafId(),
-          manager.getSessionName(),
-        ]);
-        expect([...(tree.items.at(-1)?.value.roots ?? [])]).toEqual(
-          manager.getTree().map(({ entry }) => entry.id),
-        );
-        const labelled = ids.flatMap((id) => manager.getLabel(id) ?? []);
-        const labelsShown = labels.items.at(-1)?.value;
-        expect(ids.flatMap((id) => labelsShown?.get(id)?.label ?? [])).toEqual(labelled);
-        const { messages } = manager.buildSessionContext();
-        expect([...(context.items.at(-1)?.value.messages ?? [])]).toEqual(messages);
-        expect([...events.ends, ...hot.flatMap(({ ends }) => ends)]).toEqual([]);
-      }),
-      { numRuns: 100 },
-    );
-  });
+it("whatever a manager does, emissions since a reset are the log in order (Verifies: P14, P15)", async () => {
+  const script = fc.array(fc.tuple(fc.constantFrom(...acts), fc.nat(50)), { maxLength: 20 });
+  await fc.assert(
+    fc.asyncProperty(script, async (steps) => {
+      const world = new World();
+      const manager = create(world);
+      const views = live(manager);
+      const events = seen(views.entries$());
+      const hot = [seen(views.leaf$), seen(views.name$)] as const;
+      const [tree, labels] = [seen(views.tree$), seen(views.labels$)];
+      const context = seen(views.context$);
+      const files = new Set<string>();
+      for (const step of steps) await act(world, manager, files, step);
+      await turns(8);
+      const ids = manager.getEntries().map((entry) => entry.id);
+      const all = idsOf(events.items);
+      expect(all.slice(all.lastIndexOf("reset") + 1)).toEqual(ids);
+      expect(hot.map(({ items }) => items.at(-1)?.value)).toEqual([
+        manager.getLeafId(),
+        manager.getSessionName(),
+      ]);
+      expect([...(tree.items.at(-1)?.value.roots ?? [])]).toEqual(
+        manager.getTree().map(({ entry }) => entry.id),
+      );
+      const labelled = ids.flatMap((id) => manager.getLabel(id) ?? []);
+      const labelsShown = labels.items.at(-1)?.value;
+      expect(ids.flatMap((id) => labelsShown?.get(id)?.label ?? [])).toEqual(labelled);
+      const { messages } = manager.buildSessionContext();
+      expect([...(context.items.at(-1)?.value.messages ?? [])]).toEqual(messages);
+      expect([...events.ends, ...hot.flatMap(({ ends }) => ends)]).toEqual([]);
+    }),
+    { numRuns: 100 },
+  );
 });
 
-describe("a session shown live", () => {
-  it("gives the observables that it has itself", async () => {
-    const session = await new World().create();
-    expect(live(session)).toBe(live(session));
-    expect(live(session).name$).toBe(live(session).name$);
-    await session.close();
-  });
+it("a session shown live gives the observables that it has itself", async () => {
+  const session = await new World().create();
+  expect(live(session)).toBe(live(session));
+  expect(live(session).name$).toBe(live(session).name$);
+  await session.close();
 });

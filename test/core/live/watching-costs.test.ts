@@ -6,13 +6,13 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readCounter } from "@branchlog/streaming";
 import type { Session } from "@branchlog/core";
 import { ManualClock, MemoryHints, jsonLines, sampleHeader } from "@branchlog/core/testing";
 import { live } from "@branchlog/core/live";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { path, seen, turns, World } from "./support.ts";
 import { Watching } from "./watched-directory.ts";
+import { bytesReadBy } from "../../library/catalog/saved-directory.ts";
 import { appendTo } from "../../support/append-to.ts";
 
 const sizes = [100, 400, 1_600];
@@ -37,13 +37,6 @@ function logOf(count: number): string {
   return header + Array.from({ length: count }, (_, n) => line(n)).join("");
 }
 
-/** Bytes read while something runs. */
-async function bytesRead(work: () => Promise<unknown>): Promise<number> {
-  const before = readCounter.bytes;
-  await work();
-  return readCounter.bytes - before;
-}
-
 describe("an entry that another writer appends", () => {
   it.each([
     ["where it stands", (session: Session) => live(session).leaf$, 0],
@@ -62,7 +55,7 @@ describe("an entry that another writer appends", () => {
       for (const n of [size, size + 1, size + 2]) {
         appendTo(world.fs, path, line(n));
         const before = watched.map(({ items }) => items.length);
-        const bytes = await bytesRead(async () => {
+        const bytes = await bytesReadBy(async () => {
           await world.hint();
           await turns(10);
         });
@@ -72,7 +65,7 @@ describe("an entry that another writer appends", () => {
         expect([size, n, bytes]).toEqual([size, n, wanted]);
       }
       // A hint of nothing costs nothing.
-      expect(await bytesRead(() => world.hint())).toBe(0);
+      expect(await bytesReadBy(() => world.hint())).toBe(0);
       for (const one of watched) one.unsubscribe();
     }
   });
@@ -97,7 +90,7 @@ describe("an entry that another writer appends", () => {
       const tellings = [() => hints.tell(log), () => clock.advance(1_000)];
       for (const [at, tell] of [...tellings, ...tellings].entries()) {
         appendFileSync(log, line(size + at));
-        const bytes = await bytesRead(() => {
+        const bytes = await bytesReadBy(() => {
           tell();
           return isKnown(size + at + 1);
         });

@@ -3,7 +3,7 @@
  * Lines that are long and in no usual form are read a second time for what they are, which can fail
  * when lines before them were taken in.
  */
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { Engine } from "@branchlog/core/engine";
@@ -38,37 +38,35 @@ function isTakenUp(fs: MemoryFileSystem): boolean {
   return decodeCounter.parses === 1;
 }
 
-describe("reading on that fails", () => {
-  it.each([
-    ["within one read", 1_000],
-    ["over several reads", 600_000],
-  ])(
-    "takes each line in once, with a long record %s (Verifies: P12, P21)",
-    async (_what, length) => {
-      const added = entry("a", "x") + entry("b", "y".repeat(length)) + entry("c", "z");
-      const calls = await failEveryCall(async (n) => {
-        const memory = new MemoryFileSystem();
-        memory.writeFileSync(path, Buffer.from(header + entry("first", "x")));
-        const failing = failingFileSystem(memory);
-        const ports = createMemoryPorts({ fs: failing.fs });
-        const engine = Engine.openSync(path, { ports, ...options });
-        appendTo(memory, path, added);
-        failing.arm(n, { concerns: ({ name }) => name === "readSync", code: "EIO" });
-        const error = thrownBy(() => engine.refreshSync());
-        const hasFailed = failing.disarm();
-        if (hasFailed) expect(error).toMatchObject({ code: "ERR_LOG_UNREADABLE" });
-        engine.checkpoints.saveSync();
-        appendTo(memory, path, entry("d", "x"));
-        engine.refreshSync();
-        const anew = Engine.openSync(path, { ports, ...options, checkpoint: "off" });
-        expect(facts(engine)).toEqual(facts(anew));
-        engine.checkpoints.saveSync();
-        expect(isTakenUp(memory)).toBe(true);
-        expect(await verifySession(sessionOver(engine))).toMatchObject({ ok: true, entries: 5 });
-        return hasFailed;
-      });
-      // The two that tell whether it is the same log, the new lines, and the long record again.
-      expect(calls).toBeGreaterThanOrEqual(4);
-    },
-  );
-});
+it.each([
+  ["within one read", 1_000],
+  ["over several reads", 600_000],
+])(
+  "reading on that fails takes each line in once, with a long record %s (Verifies: P12, P21)",
+  async (_what, length) => {
+    const added = entry("a", "x") + entry("b", "y".repeat(length)) + entry("c", "z");
+    const calls = await failEveryCall(async (n) => {
+      const memory = new MemoryFileSystem();
+      memory.writeFileSync(path, Buffer.from(header + entry("first", "x")));
+      const failing = failingFileSystem(memory);
+      const ports = createMemoryPorts({ fs: failing.fs });
+      const engine = Engine.openSync(path, { ports, ...options });
+      appendTo(memory, path, added);
+      failing.arm(n, { concerns: ({ name }) => name === "readSync", code: "EIO" });
+      const error = thrownBy(() => engine.refreshSync());
+      const hasFailed = failing.disarm();
+      if (hasFailed) expect(error).toMatchObject({ code: "ERR_LOG_UNREADABLE" });
+      engine.checkpoints.saveSync();
+      appendTo(memory, path, entry("d", "x"));
+      engine.refreshSync();
+      const anew = Engine.openSync(path, { ports, ...options, checkpoint: "off" });
+      expect(facts(engine)).toEqual(facts(anew));
+      engine.checkpoints.saveSync();
+      expect(isTakenUp(memory)).toBe(true);
+      expect(await verifySession(sessionOver(engine))).toMatchObject({ ok: true, entries: 5 });
+      return hasFailed;
+    });
+    // The two that tell whether it is the same log, the new lines, and the long record again.
+    expect(calls).toBeGreaterThanOrEqual(4);
+  },
+);

@@ -73,14 +73,12 @@ describe("a file on another device", () => {
   });
 });
 
-describe("two files are the same", () => {
-  it.each([
-    [{ dev: 1, ino: 5 }, { dev: 1, ino: 5 }, true],
-    [{ dev: 1, ino: 5 }, { dev: 1, ino: 6 }, false],
-    [{ dev: 1, ino: 5 }, { dev: 2, ino: 5 }, false],
-    [{ dev: 0, ino: 5 }, { dev: 2, ino: 5 }, true],
-    [{ dev: 0, ino: 5 }, { dev: 2, ino: 6 }, false],
-  ])("by inode and device: %j, %j", (one, other, expected) => {
-    expect([isSameFile(one, other), isSameFile(other, one)]).toEqual([expected, expected]);
-  });
+it.each([
+  [{ dev: 1, ino: 5 }, { dev: 1, ino: 5 }, true],
+  [{ dev: 1, ino: 5 }, { dev: 1, ino: 6 }, false],
+  [{ dev: 1, ino: 5 }, { dev: 2, ino: 5 }, false],
+  [{ dev: 0, ino: 5 }, { dev: 2, ino: 5 }, true],
+  [{ dev: 0, ino: 5 }, { dev: 2, ino: 6 }, false],
+])("two files are the same by inode and device: %j, %j", (one, other, expected) => {
+  expect([isSameFile(one, other), isSameFile(other, one)]).toEqual([expected, expected]);
 });

@@ -62,12 +62,10 @@ describe("on failure", () => {
   });
 });
 
-describe("the pool of a file system", () => {
-  it("is one per file system, and the machine's one per process", () => {
-    const [one, other] = [new MemoryFileSystem(), new MemoryFileSystem()];
-    expect(descriptorPoolOf(one)).toBe(descriptorPoolOf(one));
-    expect(descriptorPoolOf(one)).not.toBe(descriptorPoolOf(other));
-    const pool = descriptorPoolOf(nodeFileSystem);
-    expect(Reflect.get(globalThis, Symbol.for("branchlog.descriptor-pool.3"))).toBe(pool);
-  });
+it("the pool of a file system is one per file system, and the machine's one per process", () => {
+  const [one, other] = [new MemoryFileSystem(), new MemoryFileSystem()];
+  expect(descriptorPoolOf(one)).toBe(descriptorPoolOf(one));
+  expect(descriptorPoolOf(one)).not.toBe(descriptorPoolOf(other));
+  const pool = descriptorPoolOf(nodeFileSystem);
+  expect(Reflect.get(globalThis, Symbol.for("branchlog.descriptor-pool.3"))).toBe(pool);
 });

@@ -21,18 +21,16 @@ function setUp(): { path: string; flag: string } {
   return { path: join(root, "a.jsonl"), flag: join(root, "flag") };
 }
 
-describe("two processes", () => {
-  it("do not hold the lock at the same time", async () => {
-    const { path } = setUp();
-    const other = new LockProcess(path, patience);
-    await other.ask("acquire");
-    expect(patientLock.tryAcquireSync(path)).toBeNull();
-    await other.ask("release");
-    const held = acquire(patientLock, path);
-    expect(await other.ask("tryAcquire")).toBe(false);
-    held.releaseSync();
-    expect(await other.ask("tryAcquire")).toBe(true);
-  });
+it("two processes do not hold the lock at the same time", async () => {
+  const { path } = setUp();
+  const other = new LockProcess(path, patience);
+  await other.ask("acquire");
+  expect(patientLock.tryAcquireSync(path)).toBeNull();
+  await other.ask("release");
+  const held = acquire(patientLock, path);
+  expect(await other.ask("tryAcquire")).toBe(false);
+  held.releaseSync();
+  expect(await other.ask("tryAcquire")).toBe(true);
 });
 
 interface Robbery {

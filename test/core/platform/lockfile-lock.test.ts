@@ -193,10 +193,7 @@ describe("a lock that this process holds", () => {
     expect(lockfileLock.holderSync?.(path)).toMatchObject({ isOwnProcess: false });
     unlinkSync(lockPathOf(path));
     const held = acquire(lockfileLock, path);
-    expect(lockfileLock.holderSync?.(path)).toMatchObject({
-      pid: process.pid,
-      isOwnProcess: true,
-    });
+    expect(lockfileLock.holderSync?.(path)).toMatchObject({ pid: process.pid, isOwnProcess: true });
     held.releaseSync();
     leaveBehind(path, 0);
     expect(lockfileLock.holderSync?.(path)).toMatchObject({ isOwnProcess: false });

@@ -28,30 +28,26 @@ describe("a sidecar", () => {
   });
 });
 
-describe("a sidecar that counts", () => {
-  it("is read in parts, in both ways", async () => {
-    const path = join(temporaryDirectory(), "s.jsonl.ckpt");
-    writeFileSync(path, "0123456789");
-    const sidecar = openTrustedSync(nodeFileSystem, path);
-    if (sidecar === undefined) throw new Error("this user's own file counts");
-    nodeFileSystem.closeSync(sidecar.fd);
-    const source = pooledSource(nodeFileSystem, path, sidecar.stat);
-    const part = Buffer.from("....");
-    expect(source.readSync(part, 1, 2, 3)).toBe(2);
-    expect(part.toString()).toBe(".34.");
-    expect(await source.read(part, 0, 4, 8)).toBe(2);
-    expect(part.toString()).toBe("894.");
-  });
+it("a sidecar that counts is read in parts, in both ways", async () => {
+  const path = join(temporaryDirectory(), "s.jsonl.ckpt");
+  writeFileSync(path, "0123456789");
+  const sidecar = openTrustedSync(nodeFileSystem, path);
+  if (sidecar === undefined) throw new Error("this user's own file counts");
+  nodeFileSystem.closeSync(sidecar.fd);
+  const source = pooledSource(nodeFileSystem, path, sidecar.stat);
+  const part = Buffer.from("....");
+  expect(source.readSync(part, 1, 2, 3)).toBe(2);
+  expect(part.toString()).toBe(".34.");
+  expect(await source.read(part, 0, 4, 8)).toBe(2);
+  expect(part.toString()).toBe("894.");
 });
 
-describe("a sidecar that cannot be read once it is open", () => {
-  it("is closed, and the error is passed on", () => {
-    // The calls are: a stat, the opening, a stat of what was opened.
-    const { fs, failed } = failingFileSystem((call) => call === 3);
-    fs.writeFileSync("/sidecar", Buffer.from("text"));
-    expect(() => openTrustedSync(fs, "/sidecar")).toThrow("EIO");
-    expect([failed, fs.openCount]).toEqual([["fstatSync"], 0]);
-  });
+it("a sidecar that cannot be read once it is open is closed, and the error is passed on", () => {
+  // The calls are: a stat, the opening, a stat of what was opened.
+  const { fs, failed } = failingFileSystem((call) => call === 3);
+  fs.writeFileSync("/sidecar", Buffer.from("text"));
+  expect(() => openTrustedSync(fs, "/sidecar")).toThrow("EIO");
+  expect([failed, fs.openCount]).toEqual([["fstatSync"], 0]);
 });
 
 describe.runIf(process.platform !== "win32")("opening a sidecar", () => {

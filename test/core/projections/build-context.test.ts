@@ -6,11 +6,9 @@ import { countingView, pathToLast } from "./naive-tree.ts";
 import { assistant, compaction, contextEdit, stored, textsOf, user } from "./sample-entries.ts";
 import { runs } from "../../support/fault-seed.ts";
 
-describe("a context without compaction", () => {
-  it("is empty, off and without a model where there are no entries", () => {
-    const context = buildContext(arrayPathView([]));
-    expect(context).toEqual({ messages: [], thinkingLevel: "off", model: null });
-  });
+it("a context without compaction is empty, off and without a model where there are no entries", () => {
+  const context = buildContext(arrayPathView([]));
+  expect(context).toEqual({ messages: [], thinkingLevel: "off", model: null });
 });
 
 describe("the cost of a context", () => {

@@ -89,10 +89,8 @@ describe("cycles of parents", () => {
   });
 });
 
-describe("orphans", () => {
-  it("are the nodes whose parent no row is, damaged or not", () => {
-    const index = indexOf([-1, 9, 1, 8, 3], [3]);
-    expect(orphanRows(index)).toEqual([1]);
-    expect(index.parentIdOf(1)).toBe("00000009");
-  });
+it("orphans are the nodes whose parent no row is, damaged or not", () => {
+  const index = indexOf([-1, 9, 1, 8, 3], [3]);
+  expect(orphanRows(index)).toEqual([1]);
+  expect(index.parentIdOf(1)).toBe("00000009");
 });

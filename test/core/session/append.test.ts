@@ -36,14 +36,6 @@ describe("appending", () => {
     expect((await again.context()).messages).toHaveLength(1);
   });
 
-  it("appends a batch as one chain", async () => {
-    const session = await newSession();
-    const results = await session.appendAll([userDraft("1"), userDraft("2"), userDraft("3")]);
-    expect(results.map(({ parentId }) => parentId)).toEqual([null, results[0]?.id, results[1]?.id]);
-    expect(session.leaf).toBe(results[2]?.id);
-    expect(await session.appendAll([])).toEqual([]);
-  });
-
   it("refuses a batch over the limit and writes nothing", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path, { batchBytesMax: 1000 });
@@ -95,13 +87,6 @@ describe("appending", () => {
 const path = "/a/b/s.jsonl";
 
 describe("creating a session", () => {
-  it("makes the directories that are missing", async () => {
-    const fs = new MemoryFileSystem();
-    const session = await createSession(path, { ports: createMemoryPorts({ fs }), cwd: "/w" });
-    expect(fs.listSync("/a/b")).toEqual(["s.jsonl"]);
-    expect(session.header).toMatchObject({ type: "session", version: 3, cwd: "/w" });
-  });
-
   it("touches nothing for a header that cannot be one", async () => {
     const fs = new MemoryFileSystem();
     const ports = createMemoryPorts({ fs });

@@ -18,6 +18,7 @@ import { deferred } from "../../../packages/core/src/append/deferred.ts";
 import type { Deferred } from "../../../packages/core/src/append/deferred.ts";
 import { BlockingSession } from "../../support/blocking-session.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
+import { turns } from "../live/support.ts";
 
 const path = "/s.jsonl";
 
@@ -89,10 +90,6 @@ async function opened(
   return { world, session };
 }
 
-async function turns(count = 5): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
-}
-
 /** Which of the promises have settled. */
 async function settledOf(promises: readonly Promise<unknown>[]): Promise<boolean[]> {
   const settled = promises.map(() => false);
@@ -100,20 +97,18 @@ async function settledOf(promises: readonly Promise<unknown>[]): Promise<boolean
     settled[at] = true;
   };
   for (const [at, one] of promises.entries()) void one.then(note(at), note(at));
-  await turns();
+  await turns(5);
   return settled;
 }
 
-describe("os, the default", () => {
-  it("syncs nothing (Verifies: P5)", async () => {
-    const world = new World();
-    const session = await createSession(path, { ports: world.ports });
-    world.syncs();
-    await Promise.all([1, 2, 3].map((n) => session.append(userDraft(`${n}`))));
-    BlockingSession.open(path, { ports: world.ports }).append({ draft: userDraft("4") });
-    await session.close();
-    expect(world.syncs()).toBe(0);
-  });
+it("os, the default, syncs nothing (Verifies: P5)", async () => {
+  const world = new World();
+  const session = await createSession(path, { ports: world.ports });
+  world.syncs();
+  await Promise.all([1, 2, 3].map((n) => session.append(userDraft(`${n}`))));
+  BlockingSession.open(path, { ports: world.ports }).append({ draft: userDraft("4") });
+  await session.close();
+  expect(world.syncs()).toBe(0);
 });
 
 describe("disk", () => {
@@ -127,10 +122,10 @@ describe("disk", () => {
     const { world, session } = await opened("disk");
     world.isPatient = true;
     const first = session.append(userDraft("1"));
-    await turns();
+    await turns(5);
     expect(world.lines).toHaveLength(2);
     const second = session.append(userDraft("2"));
-    await turns();
+    await turns(5);
     const third = session.append(userDraft("3"));
     expect(await settledOf([first, second, third])).toEqual([false, false, false]);
     expect(world.lines).toHaveLength(4);
@@ -174,7 +169,7 @@ describe("disk", () => {
     const session = await createSession(path, options);
     world.isPatient = true;
     const appends = [1, 2, 3].map(() => session.append(userDraft("x".repeat(1000))));
-    await turns();
+    await turns(5);
     const refused = session.append(userDraft("x".repeat(1000)));
     await expect(refused).rejects.toMatchObject({ code: "ERR_QUEUE_FULL" });
     world.underWay[0]?.resolve();
@@ -189,17 +184,17 @@ describe("an interval", () => {
     const { world, session } = await opened({ intervalMs: 100 });
     for (let n = 0; n < 5; n += 1) await session.append(userDraft(`${n}`));
     world.clock.advance(99);
-    await turns();
+    await turns(5);
     expect(world.syncs()).toBe(0);
     world.clock.advance(1);
-    await turns();
+    await turns(5);
     expect(world.syncs()).toBe(1);
     world.clock.advance(1000);
-    await turns();
+    await turns(5);
     expect(world.syncs()).toBe(0);
     await session.append(userDraft("later"));
     world.clock.advance(100);
-    await turns();
+    await turns(5);
     expect(world.syncs()).toBe(1);
   });
 
@@ -223,7 +218,7 @@ describe("an interval", () => {
     await session.appendAll(drafts);
     expect(world.syncs()).toBe(0);
     await session.append(userDraft("last"));
-    await turns();
+    await turns(5);
     expect(world.syncs()).toBe(1);
   });
 
@@ -232,7 +227,7 @@ describe("an interval", () => {
     const { id } = await session.append(userDraft("1"));
     world.failures = 1;
     world.clock.advance(100);
-    await turns();
+    await turns(5);
     const next = session.append(userDraft("2"));
     await expect(next).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", written: [] });
     expect(await session.recover()).toEqual({ isRestored: false, appendedAgain: [id] });

@@ -146,27 +146,25 @@ describe("long lines", () => {
   });
 });
 
-describe("the lines of older logs", () => {
-  it.each(["pi-v1", "pi-v1-boundaries", "pi-v2"])(
-    "of %s are those that its migration writes (Verifies: P19)",
-    async (name) => {
-      const path = join(temporaryDirectory(), "s.jsonl");
-      copyFileSync(fixtureFile(name), path);
-      const odd = '{"type":"custom","customType":"x","data":{"n":1E3,"n":"\\u00e9"}';
-      appendFileSync(path, `${odd},${links("odd", null)}}\r\n`);
-      const session = await openSession(path);
-      const before = await linesOf(session);
-      const inChunks = await linesOf(await openFile(path, { lineBytesMax: 1 }));
-      expect(inChunks).toEqual(before);
-      await session.append({ type: "custom", customType: "after" });
-      const after = await linesOf(session);
-      expect(after.slice(0, -1)).toEqual(before);
-      const stored = readFileSync(path, "latin1").split("\n");
-      for (const { text } of after) expect(stored.some((line) => line.startsWith(text))).toBe(true);
-      expect(before.at(-1)?.text).toContain('"data":{"n":1E3,"n":"\\u00e9"}');
-    },
-  );
-});
+it.each(["pi-v1", "pi-v1-boundaries", "pi-v2"])(
+  "the lines of older logs of %s are those that its migration writes (Verifies: P19)",
+  async (name) => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    copyFileSync(fixtureFile(name), path);
+    const odd = '{"type":"custom","customType":"x","data":{"n":1E3,"n":"\\u00e9"}';
+    appendFileSync(path, `${odd},${links("odd", null)}}\r\n`);
+    const session = await openSession(path);
+    const before = await linesOf(session);
+    const inChunks = await linesOf(await openFile(path, { lineBytesMax: 1 }));
+    expect(inChunks).toEqual(before);
+    await session.append({ type: "custom", customType: "after" });
+    const after = await linesOf(session);
+    expect(after.slice(0, -1)).toEqual(before);
+    const stored = readFileSync(path, "latin1").split("\n");
+    for (const { text } of after) expect(stored.some((line) => line.startsWith(text))).toBe(true);
+    expect(before.at(-1)?.text).toContain('"data":{"n":1E3,"n":"\\u00e9"}');
+  },
+);
 
 describe("damage among the lines", () => {
   it("is left out and reported as it is by entries", async () => {

@@ -21,10 +21,7 @@ function idOf(engine: Engine, { leaf, leafLine }: ExpectedContext): string | nul
   throw new Error(`no entry on line ${leafLine}`);
 }
 
-const paths = fixtureNames().map((name) => ({
-  name,
-  path: fixtureFile(name),
-}));
+const paths = fixtureNames().map((name) => ({ name, path: fixtureFile(name) }));
 
 describe.each(paths)("the fixture $name, opened as a session", ({ name, path }) => {
   const { expected } = readFixture(name);

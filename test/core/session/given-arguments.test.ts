@@ -217,19 +217,15 @@ const invalid = {
   message: expect.stringMatching(/^(?!.*this is function)/u) as unknown,
 };
 
-describe("a session", () => {
-  it.each(Object.entries(ofSession))("refuses %s, and is what it was", async (_, call) => {
-    const session = await core.memorySession({ cwd: "/w" });
-    await session.append({ type: "custom", customType: "x" }, { id: "a" });
-    await expect(call(session)).rejects.toMatchObject(invalid);
-    expect([session.revision, session.leaf, session.name]).toEqual([1, "a", undefined]);
-  });
+it.each(Object.entries(ofSession))("a session refuses %s, and is what it was", async (_, call) => {
+  const session = await core.memorySession({ cwd: "/w" });
+  await session.append({ type: "custom", customType: "x" }, { id: "a" });
+  await expect(call(session)).rejects.toMatchObject(invalid);
+  expect([session.revision, session.leaf, session.name]).toEqual([1, "a", undefined]);
 });
 
-describe("a package", () => {
-  it.each(Object.entries(ofPackage))("refuses %s", async (_, call) => {
-    await expect(call(temporaryDirectory())).rejects.toMatchObject(invalid);
-  });
+it.each(Object.entries(ofPackage))("a package refuses %s", async (_, call) => {
+  await expect(call(temporaryDirectory())).rejects.toMatchObject(invalid);
 });
 
 /** As options that a caller in JavaScript misspelt. Cast: the compiler refuses them. */

@@ -37,41 +37,39 @@ describe("the context at the leaf", () => {
   });
 });
 
-describe("whatever comes between", () => {
-  it("a context is that of its moment, also of several asked for at once (Verifies: P15)", async () => {
-    const act = fc.constantFrom("append", "ask", "move", "foreign", "wait");
-    const script = fc.array(fc.tuple(act, fc.nat(100)), { maxLength: 25 });
-    await fc.assert(
-      fc.asyncProperty(script, async (steps) => {
-        const { world, session } = await newWorld();
-        const other = await world.open();
-        const asked: { got: Promise<unknown>; leaf: string | null }[] = [];
-        const ids: string[] = [];
-        // What a compaction or an edit names may be on another branch: then it is refused.
-        const append = async (to: Session, draft: EntryDraft): Promise<void> => {
-          const appended = await to.append(draft).catch(() => undefined);
-          if (appended !== undefined) ids.push(appended.id);
-        };
-        for (const [what, pick] of steps) {
-          const target = ids[pick % Math.max(1, ids.length)];
-          const draft = drafts[pick % drafts.length]?.(target ?? "none") ?? say("");
-          const isRefused = draft.type !== "message" && target === undefined;
-          if (what === "ask") asked.push({ got: session.context(), leaf: session.leaf });
-          else if (what === "wait") await turns(1);
-          else if (what === "move" && target !== undefined) await session.moveTo(target);
-          else if (what === "append" && !isRefused) await append(session, draft);
-          else if (what === "foreign" && !isRefused) {
-            await other.refresh();
-            await append(other, draft);
-            await session.refresh();
-          }
+it("a context is that of its moment, whatever comes between (Verifies: P15)", async () => {
+  const act = fc.constantFrom("append", "ask", "move", "foreign", "wait");
+  const script = fc.array(fc.tuple(act, fc.nat(100)), { maxLength: 25 });
+  await fc.assert(
+    fc.asyncProperty(script, async (steps) => {
+      const { world, session } = await newWorld();
+      const other = await world.open();
+      const asked: { got: Promise<unknown>; leaf: string | null }[] = [];
+      const ids: string[] = [];
+      // What a compaction or an edit names may be on another branch: then it is refused.
+      const append = async (to: Session, draft: EntryDraft): Promise<void> => {
+        const appended = await to.append(draft).catch(() => undefined);
+        if (appended !== undefined) ids.push(appended.id);
+      };
+      for (const [what, pick] of steps) {
+        const target = ids[pick % Math.max(1, ids.length)];
+        const draft = drafts[pick % drafts.length]?.(target ?? "none") ?? say("");
+        const isRefused = draft.type !== "message" && target === undefined;
+        if (what === "ask") asked.push({ got: session.context(), leaf: session.leaf });
+        else if (what === "wait") await turns(1);
+        else if (what === "move" && target !== undefined) await session.moveTo(target);
+        else if (what === "append" && !isRefused) await append(session, draft);
+        else if (what === "foreign" && !isRefused) {
+          await other.refresh();
+          await append(other, draft);
+          await session.refresh();
         }
-        const fresh = await openSession("/s.jsonl", { ports: world.ports, access: "read" });
-        for (const { got, leaf } of asked) {
-          expect(await got).toEqual(await fresh.context({ at: leaf }));
-        }
-      }),
-      { numRuns: 150 },
-    );
-  });
+      }
+      const fresh = await openSession("/s.jsonl", { ports: world.ports, access: "read" });
+      for (const { got, leaf } of asked) {
+        expect(await got).toEqual(await fresh.context({ at: leaf }));
+      }
+    }),
+    { numRuns: 150 },
+  );
 });

@@ -4,25 +4,16 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession, memorySession, openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
-import { userDraft, jsonLines, sampleHeader } from "@branchlog/core/testing";
+import { jsonLines, sampleHeader, userDraft, userEntry } from "@branchlog/core/testing";
 import { temporaryDirectory, temporaryFile } from "../../support/temporary-directory.ts";
 import { runs } from "../../support/fault-seed.ts";
-
-const stamp = "2026-01-01T00:00:00.000Z";
+import { tornEntry } from "../../support/torn-entry.ts";
 
 const newSession = (): Promise<Session> =>
   createSession(join(temporaryDirectory(), "s.jsonl"), { cwd: "/w" });
 
-function line(id: string, parentId: string | null): string {
-  const message = { role: "user", content: id, timestamp: 1 };
-  return `${JSON.stringify({ type: "message", id, parentId, timestamp: stamp, message })}\n`;
-}
-
-/** A line that looks like a message and is none. */
-function torn(id: string, parentId: string | null): string {
-  const envelope = JSON.stringify({ type: "message", id, parentId, timestamp: stamp });
-  return `${envelope.slice(0, -1)},"message":{"role":"assistant","content":[{"a":{"b":1}}`;
-}
+const line = (id: string, parentId: string | null): string =>
+  jsonLines(userEntry(id, parentId, id));
 
 const idsOf = (entries: readonly { readonly id: string }[]): string[] =>
   entries.map(({ id }) => id);
@@ -71,17 +62,15 @@ describe("the leaf and other writers", () => {
   });
 });
 
-describe("the leaf and failures", () => {
-  it("stays where it is when an old append is retried", async () => {
-    const session = await memorySession();
-    await session.append(userDraft("1"), { id: "one" });
-    const { id } = await session.append(userDraft("2"));
-    expect(await session.append(userDraft("1"), { id: "one" })).toMatchObject({
-      id: "one",
-      revision: 1,
-    });
-    expect(session.leaf).toBe(id);
+it("the leaf stays where it is when an old append is retried", async () => {
+  const session = await memorySession();
+  await session.append(userDraft("1"), { id: "one" });
+  const { id } = await session.append(userDraft("2"));
+  expect(await session.append(userDraft("1"), { id: "one" })).toMatchObject({
+    id: "one",
+    revision: 1,
   });
+  expect(session.leaf).toBe(id);
 });
 
 describe("lines that only look like entries", () => {
@@ -89,14 +78,14 @@ describe("lines that only look like entries", () => {
     openSession(temporaryFile(jsonLines(sampleHeader()) + lines.join("")), options);
 
   it("are no tips when an own append ended them", async () => {
-    const session = await open([line("a", null), torn("b", "a")]);
+    const session = await open([line("a", null), tornEntry("b", "a")]);
     const { id } = await session.append(userDraft("1"));
     expect(idsOf(session.tips())).toEqual([id]);
     expect(session.diagnostics).toMatchObject([{ kind: "damaged-entry", id: "b" }]);
   });
 
   it.each([1_000_000, 10])("are no entries to move to, lineBytesMax %i", async (lineBytesMax) => {
-    const lines = [line("a", null), `${torn("b", "a")}\n`, line("c", "b")];
+    const lines = [line("a", null), `${tornEntry("b", "a")}\n`, line("c", "b")];
     const session = await open(lines, { access: "read", lineBytesMax });
     const notFound = { code: "ERR_ENTRY_NOT_FOUND", id: "b" };
     for (let attempt = 0; attempt < 2; attempt += 1) {
@@ -109,7 +98,7 @@ describe("lines that only look like entries", () => {
   });
 
   it("leave it to the readable entry that they hid to be moved to, also when saved", async () => {
-    const lines = [line("a", null), line("b", "a"), `${torn("b", "a")}\n`, line("c", "b")];
+    const lines = [line("a", null), line("b", "a"), `${tornEntry("b", "a")}\n`, line("c", "b")];
     const options = { checkpointEveryBytes: 1 };
     const session = await open(lines, options);
     await session.moveTo("b");
@@ -122,7 +111,7 @@ describe("lines that only look like entries", () => {
 
   it("cost a tree no more when each is below another", async () => {
     const count = runs(8_000, 30_000);
-    const damaged = Array.from({ length: count }, (_, i) => `${torn(`d${i}`, `d${i - 1}`)}\n`);
+    const damaged = Array.from({ length: count }, (_, i) => `${tornEntry(`d${i}`, `d${i - 1}`)}\n`);
     const below = Array.from({ length: count }, (_, i) => line(`c${i}`, `d${count - 1}`));
     const session = await open([line("d-1", null), ...damaged, ...below]);
     for await (const _ of session.entries()) continue;

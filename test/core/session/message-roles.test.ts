@@ -87,14 +87,12 @@ describe("appending a message", () => {
   });
 });
 
-describe("the drop-ins", () => {
-  it("store what pi and omp store when a message has no role, or another", () => {
-    for (const manager of [PiManager.inMemory("/w"), OmpManager.inMemory("/w")]) {
-      for (const message of [{}, { role: "wizard" }, { role: "assistant", content: "Hi" }]) {
-        // Cast: what a caller in JavaScript gives.
-        manager.appendMessage(message as never);
-      }
-      expect(manager.getEntries()).toHaveLength(3);
+it("the drop-ins store what pi and omp store when a message has no role, or another", () => {
+  for (const manager of [PiManager.inMemory("/w"), OmpManager.inMemory("/w")]) {
+    for (const message of [{}, { role: "wizard" }, { role: "assistant", content: "Hi" }]) {
+      // Cast: what a caller in JavaScript gives.
+      manager.appendMessage(message as never);
     }
-  });
+    expect(manager.getEntries()).toHaveLength(3);
+  }
 });

@@ -57,12 +57,6 @@ describe("opening a path that is no session", () => {
     expect(await failure(temporaryFile(content))).toMatchObject({ code });
   });
 
-  it("says that a file is missing, and creates none", async () => {
-    const directory = temporaryDirectory();
-    expect(await failure(join(directory, "none.jsonl"))).toMatchObject({ code: "ERR_LOG_MISSING" });
-    expect(readdirSync(directory)).toEqual([]);
-  });
-
   it("says that a directory is none", async () => {
     const path = join(temporaryDirectory(), "d.jsonl");
     mkdirSync(path);
@@ -150,16 +144,6 @@ describe("opening a session", () => {
     }
   });
 
-  it("ignores an unterminated fragment, which another process may be writing", async () => {
-    const session = await openSession(
-      temporaryFile(`${header}\n${user("a", null)}\n${user("b", "a").slice(0, 50)}`),
-    );
-    expect(session.leaf).toBe("a");
-    expect(session.diagnostics).toEqual([]);
-    const report = await verifySession(session);
-    expect(report).toMatchObject({ ok: true, pending: { kind: "fragment", length: 50 } });
-  });
-
   it("reports a fast-indexed line that does not parse, and sees through it (Verifies: P10)", async () => {
     const damaged = user("b", "a").replace('"hi"', 'hi"');
     const lines = [header, user("a", null), damaged, user("c", "b")];
@@ -230,61 +214,55 @@ describe("reading entries", () => {
   });
 });
 
-describe("reading inside a body", () => {
-  it("names damage, and values too large to be built, by code", async () => {
-    const path = join(temporaryDirectory(), "s.jsonl");
-    await createSession(path);
-    const line = (id: string, data: string): string =>
-      `{"type":"custom","customType":"x","data":${data},"id":"${id}","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z"}\n`;
-    appendFileSync(path, line("bad", "[1,}]") + line("good", "[1,2]").replace("null", '"bad"'));
-    const session = await openSession(path);
-    expect(await session.pick("good", ["data", 1])).toBe(2);
-    await expect(session.pick("bad", ["data", 5])).rejects.toMatchObject({
-      code: "ERR_ENTRY_DAMAGED",
-      id: "bad",
-    });
-    await expect(session.bodyStream("bad").return(undefined)).resolves.toBeDefined();
-    const tokens = async (): Promise<void> => {
-      for await (const token of session.bodyStream("bad")) expect(token).toBeDefined();
-    };
-    await expect(tokens()).rejects.toMatchObject({ code: "ERR_ENTRY_DAMAGED" });
+it("reading inside a body names damage, and values too large to be built, by code", async () => {
+  const path = join(temporaryDirectory(), "s.jsonl");
+  await createSession(path);
+  const line = (id: string, data: string): string =>
+    `{"type":"custom","customType":"x","data":${data},"id":"${id}","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z"}\n`;
+  appendFileSync(path, line("bad", "[1,}]") + line("good", "[1,2]").replace("null", '"bad"'));
+  const session = await openSession(path);
+  expect(await session.pick("good", ["data", 1])).toBe(2);
+  await expect(session.pick("bad", ["data", 5])).rejects.toMatchObject({
+    code: "ERR_ENTRY_DAMAGED",
+    id: "bad",
   });
+  await expect(session.bodyStream("bad").return(undefined)).resolves.toBeDefined();
+  const tokens = async (): Promise<void> => {
+    for await (const token of session.bodyStream("bad")) expect(token).toBeDefined();
+  };
+  await expect(tokens()).rejects.toMatchObject({ code: "ERR_ENTRY_DAMAGED" });
 });
 
-describe("the tree of a session", () => {
-  it("answers from the index alone", async () => {
-    const session = await forked();
-    const before = decodeCounter.parses;
-    expect(session.tips().map(({ id }) => id)).toEqual(["c", "d"]);
-    expect(session.children("a").map(({ id }) => id)).toEqual(["b", "d"]);
-    expect(session.children(null).map(({ id }) => id)).toEqual(["root"]);
-    const tree = session.tree();
-    expect(tree).toMatchObject({ roots: ["root"], size: 5 });
-    expect(tree.node("d")).toMatchObject({
-      type: "custom",
-      customType: "x",
-      parentId: "a",
-      revision: 5,
-    });
-    expect(decodeCounter.parses).toBe(before);
-    await session.append(userDraft("later"), { id: "later" });
-    expect([tree.size, tree.children("d"), tree.node("later")]).toEqual([5, [], undefined]);
+it("the tree of a session answers from the index alone", async () => {
+  const session = await forked();
+  const before = decodeCounter.parses;
+  expect(session.tips().map(({ id }) => id)).toEqual(["c", "d"]);
+  expect(session.children("a").map(({ id }) => id)).toEqual(["b", "d"]);
+  expect(session.children(null).map(({ id }) => id)).toEqual(["root"]);
+  const tree = session.tree();
+  expect(tree).toMatchObject({ roots: ["root"], size: 5 });
+  expect(tree.node("d")).toMatchObject({
+    type: "custom",
+    customType: "x",
+    parentId: "a",
+    revision: 5,
   });
+  expect(decodeCounter.parses).toBe(before);
+  await session.append(userDraft("later"), { id: "later" });
+  expect([tree.size, tree.children("d"), tree.node("later")]).toEqual([5, [], undefined]);
 });
 
-describe("a path that breaks off", () => {
-  it("is reported, ends there by default, and can be bridged", async () => {
-    const lost = `{"type":"message","id":"two","parentId":"gone","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"2"}}\n`;
-    const path = join(temporaryDirectory(), "s.jsonl");
-    await createSession(path);
-    appendFileSync(path, lost.replace('"gone"', "null").replace("two", "one") + lost);
-    const opened = await openSession(path);
-    expect(await opened.context()).toMatchObject({
-      truncatedAt: "gone",
-      messages: [{ content: "2" }],
-    });
-    const bridged = await opened.context({ bridgeGaps: true });
-    expect(bridged).toMatchObject({ truncatedAt: "gone", messages: [{}, { content: "2" }] });
-    expect(opened.diagnostics).toMatchObject([{ kind: "missing-parent", id: "two", line: 3 }]);
+it("a path that breaks off is reported, ends there by default, and can be bridged", async () => {
+  const lost = `{"type":"message","id":"two","parentId":"gone","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"2"}}\n`;
+  const path = join(temporaryDirectory(), "s.jsonl");
+  await createSession(path);
+  appendFileSync(path, lost.replace('"gone"', "null").replace("two", "one") + lost);
+  const opened = await openSession(path);
+  expect(await opened.context()).toMatchObject({
+    truncatedAt: "gone",
+    messages: [{ content: "2" }],
   });
+  const bridged = await opened.context({ bridgeGaps: true });
+  expect(bridged).toMatchObject({ truncatedAt: "gone", messages: [{}, { content: "2" }] });
+  expect(opened.diagnostics).toMatchObject([{ kind: "missing-parent", id: "two", line: 3 }]);
 });

@@ -117,11 +117,9 @@ describe("a log that was deleted", () => {
   });
 });
 
-describe("a log that lacks nothing", () => {
-  it("is left as it is", async () => {
-    const session = await newSession();
-    const before = readFileSync(session.path);
-    expect(await session.recover()).toEqual(nothing);
-    expect(readFileSync(session.path)).toEqual(before);
-  });
+it("a log that lacks nothing is left as it is", async () => {
+  const session = await newSession();
+  const before = readFileSync(session.path);
+  expect(await session.recover()).toEqual(nothing);
+  expect(readFileSync(session.path)).toEqual(before);
 });

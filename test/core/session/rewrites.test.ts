@@ -119,30 +119,28 @@ describe("queries under way while the log continues", () => {
   });
 });
 
-describe("a log that cannot be read", () => {
-  it("is an error with a code, whatever is asked", async () => {
-    const path = temporaryFile(header(3) + chain(3, "old").join(""));
-    let isBroken = false;
-    const fs: Ports["fs"] = {
-      ...nodePorts.fs,
-      readSync: (...call) => (isBroken ? failRead() : nodePorts.fs.readSync(...call)),
-      read: async (...call) => (isBroken ? failRead() : nodePorts.fs.read(...call)),
-    };
-    const session = await openSession(path, { ports: { fs } });
-    isBroken = true;
-    const unreadable = { code: "ERR_LOG_UNREADABLE" };
-    await expect(session.entry("e1")).rejects.toMatchObject(unreadable);
-    await expect(session.context()).rejects.toMatchObject(unreadable);
-    await expect(openSession(path, { ports: { fs } })).rejects.toMatchObject(unreadable);
-    writeFileSync(path, chain(4, "old").slice(3).join(""), { flag: "a" });
-    await expect(session.refresh()).rejects.toMatchObject(unreadable);
-    await expect(session.append(userDraft("5"))).rejects.toMatchObject({
-      code: "ERR_APPEND_FAILED",
-    });
-    isBroken = false;
-    await session.refresh();
-    expect(await session.branch()).toHaveLength(4);
+it("a log that cannot be read is an error with a code, whatever is asked", async () => {
+  const path = temporaryFile(header(3) + chain(3, "old").join(""));
+  let isBroken = false;
+  const fs: Ports["fs"] = {
+    ...nodePorts.fs,
+    readSync: (...call) => (isBroken ? failRead() : nodePorts.fs.readSync(...call)),
+    read: async (...call) => (isBroken ? failRead() : nodePorts.fs.read(...call)),
+  };
+  const session = await openSession(path, { ports: { fs } });
+  isBroken = true;
+  const unreadable = { code: "ERR_LOG_UNREADABLE" };
+  await expect(session.entry("e1")).rejects.toMatchObject(unreadable);
+  await expect(session.context()).rejects.toMatchObject(unreadable);
+  await expect(openSession(path, { ports: { fs } })).rejects.toMatchObject(unreadable);
+  writeFileSync(path, chain(4, "old").slice(3).join(""), { flag: "a" });
+  await expect(session.refresh()).rejects.toMatchObject(unreadable);
+  await expect(session.append(userDraft("5"))).rejects.toMatchObject({
+    code: "ERR_APPEND_FAILED",
   });
+  isBroken = false;
+  await session.refresh();
+  expect(await session.branch()).toHaveLength(4);
 });
 
 function failRead(): never {

@@ -65,8 +65,9 @@ function parsesOf(path: string, options: OpenOptions): number {
   return decodeCounter.parses;
 }
 
-describe.each(goldenFiles)("%s", (name) => {
-  it("reads the same from a checkpoint of any of its lines (Verifies: P15, P21)", async () => {
+it.each(goldenFiles)(
+  "%s reads the same from a checkpoint of any of its lines (Verifies: P15, P21)",
+  async (name) => {
     const bytes = readFileSync(fixturePath(name));
     let count = 0;
     const ends: number[] = [];
@@ -83,8 +84,8 @@ describe.each(goldenFiles)("%s", (name) => {
       expect(saved).toEqual(fresh);
     }
     expect(count).toBeGreaterThan(0);
-  });
-});
+  },
+);
 
 const sources = { "Claude Code": claudeSource, Codex: codexSource };
 

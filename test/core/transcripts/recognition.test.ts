@@ -30,11 +30,7 @@ async function verdictOn(lines: readonly Line[], query: string): Promise<Verdict
   const [listed] = (await findSessions([dirname(path)], { catalog: "off" })).sessions;
   const found: string[] = [];
   for await (const hit of searchSessions(path, query)) found.push(hit.transcriptOf ?? "session");
-  return {
-    opened,
-    listed: listed && (listed.transcript?.of ?? "session"),
-    searched: found[0],
-  };
+  return { opened, listed: listed && (listed.transcript?.of ?? "session"), searched: found[0] };
 }
 
 const codex = { opened: "codex", listed: "codex", searched: "codex" };

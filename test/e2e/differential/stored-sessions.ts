@@ -112,9 +112,7 @@ export function storedSession(isNewest: boolean): fc.Arbitrary<StoredSession> {
   return fc
     .record({
       header,
-      bodies: fc.array(fc.tuple(body(isNewest), time, fc.nat(30)), {
-        maxLength: 12,
-      }),
+      bodies: fc.array(fc.tuple(body(isNewest), time, fc.nat(30)), { maxLength: 12 }),
       order: fc.array(fc.nat(1000), { minLength: 12, maxLength: 12 }),
       isShuffled: fc.boolean(),
       noise: fc.array(fc.tuple(fc.nat(13), noise), { maxLength: 3 }),

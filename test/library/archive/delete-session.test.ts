@@ -6,7 +6,6 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
-  rmdirSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -147,14 +146,6 @@ describe("a session with a writer", () => {
     expect(await deleteSession(path, { force: true })).toMatchObject({ how: "trash" });
     held?.releaseSync();
     expect(readdirSync(dirname(path))).toEqual([]);
-  });
-
-  it("is left alone while another process holds it", async () => {
-    const path = session();
-    mkdirSync(`${path}.branchlog-lock`);
-    await expect(deleteSession(path)).rejects.toMatchObject({ code: "ERR_SESSION_BUSY" });
-    rmdirSync(`${path}.branchlog-lock`);
-    await deleteSession(path);
   });
 
   it("is deleted with the lock of a process that died", async () => {

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fixtureBytes } from "../../support/fixture.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 export interface KeptPlace {
@@ -28,10 +28,6 @@ export const piName = "2026-01-01T00-00-00-000Z_01973400-0000-7000-8000-00000000
 
 const old = new Date(Date.UTC(2026, 0, 1));
 
-function fixture(name: string): string {
-  return fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url));
-}
-
 export function write(path: string, bytes: string | Buffer): string {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, bytes);
@@ -42,13 +38,13 @@ export function write(path: string, bytes: string | Buffer): string {
 export function keptPlace(): KeptPlace {
   const root = join(temporaryDirectory(), "sessions");
   const dataDir = temporaryDirectory();
-  const pi = write(join(root, `pi/${piName}.jsonl`), readFileSync(fixture("pi-linear.jsonl")));
+  const pi = write(join(root, `pi/${piName}.jsonl`), fixtureBytes("pi-linear"));
   write(join(root, `pi/${piName}/big/output.txt`), "x".repeat(100_000));
   write(`${pi}.v1-original`, "as it was\n");
-  const omp = write(join(root, "omp/b.jsonl"), readFileSync(fixture("omp-18.jsonl")));
+  const omp = write(join(root, "omp/b.jsonl"), fixtureBytes("omp-18"));
   const id = "c1a0de00-0000-4000-8000-000000000002";
   const claude = join(root, `claude/-w/${id}.jsonl`);
-  write(claude, readFileSync(fixture("claude/branches.jsonl")));
+  write(claude, fixtureBytes("claude/branches"));
   write(join(root, `claude/-w/${id}/subagents/agent-1.jsonl`), subagent(id, "1"));
   write(join(root, "claude/-w/agent-2.jsonl"), subagent(id, "2"));
   return { root, dataDir, pi, omp, claude };

@@ -78,11 +78,7 @@ function renamed(): Renamed {
     {
       timestamp,
       type: "response_item",
-      payload: {
-        type: "message",
-        role: "user",
-        content: [{ type: "input_text", text: "hello" }],
-      },
+      payload: { type: "message", role: "user", content: [{ type: "input_text", text: "hello" }] },
     },
   ];
   write(

@@ -291,27 +291,25 @@ function beginAgain(path: string, other: string): void {
   unlinkSync(made);
 }
 
-describe("a program of another process", () => {
-  it.runIf(process.platform === "linux").each(["archive", "delete", "mv"])(
-    "that opens it just before its name is taken keeps it: %s",
-    async (name) => {
-      const { root, dataDir, path, act } = await scene(name);
-      let pid = 0;
-      const fs = observedFileSystem(nodeFileSystem, (call, effect) => {
-        const isTaken = call.name === "renameSync" && call.path === path;
-        if (isTaken && pid === 0) pid = holderOf(path);
-        return effect();
-      });
-      const text = readFileSync(path, "utf8");
-      await ended(act({ ports: { fs } }));
-      expect(pid).toBeGreaterThan(0);
-      process.kill(pid);
-      expect(readFileSync(path, "utf8")).toBe(text);
-      expect(asideIn(root)).toEqual([]);
-      expect(await archivedSessions({ dataDir })).toEqual([]);
-    },
-  );
-});
+it.runIf(process.platform === "linux").each(["archive", "delete", "mv"])(
+  "a program of another process that opens it just before its name is taken keeps it: %s",
+  async (name) => {
+    const { root, dataDir, path, act } = await scene(name);
+    let pid = 0;
+    const fs = observedFileSystem(nodeFileSystem, (call, effect) => {
+      const isTaken = call.name === "renameSync" && call.path === path;
+      if (isTaken && pid === 0) pid = holderOf(path);
+      return effect();
+    });
+    const text = readFileSync(path, "utf8");
+    await ended(act({ ports: { fs } }));
+    expect(pid).toBeGreaterThan(0);
+    process.kill(pid);
+    expect(readFileSync(path, "utf8")).toBe(text);
+    expect(asideIn(root)).toEqual([]);
+    expect(await archivedSessions({ dataDir })).toEqual([]);
+  },
+);
 
 /** A process that has the file open; returns once it has. */
 function holderOf(path: string): number {

@@ -111,9 +111,7 @@ describe("what is kept", () => {
     await archiveSessions([pi, omp], { dataDir, force: true });
     await deleteSession(
       write(join(root, "z.jsonl"), readFileSync(join(dataDir, "operations.jsonl"))),
-      {
-        dataDir,
-      },
+      { dataDir },
     );
     await undoOperation(undefined, { dataDir });
     rmSync(join(root, "z.jsonl"));

@@ -33,6 +33,7 @@ import {
 import { jsonl, user } from "./session-lines.ts";
 import { patience, runs, seed } from "../../support/fault-seed.ts";
 import { everyCase } from "../../support/law-time.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** One change of one line. Numbers choose among what there is. */
 interface Forgery {
@@ -165,20 +166,16 @@ describe(`forged catalogs, BRANCHLOG_SEED=${seed}`, () => {
   });
 
   it("reading continues from a forged place only if its digest is that of the file", async () => {
-    const copy = await savedDirectory(mkdtempSync(join(tmpdir(), "branchlog-forged-")));
-    try {
-      const path = join(copy, "small.jsonl");
-      const changed = linesIn(readFileSync(catalogPath(copy))).map((line) => {
-        const record = JSON.parse(line) as Json;
-        if (record["name"] !== "small.jsonl") return line;
-        return JSON.stringify({ ...record, place: { ...(record["place"] as Json), offset: 20 } });
-      });
-      appendFileSync(path, jsonl([user("three")]));
-      writeFileSync(catalogPath(copy), catalogOf(changed));
-      expect(await list(copy, { saved: "read" })).toEqual(await list(copy, { saved: "off" }));
-    } finally {
-      rmSync(copy, { recursive: true });
-    }
+    const copy = await savedDirectory(temporaryDirectory());
+    const path = join(copy, "small.jsonl");
+    const changed = linesIn(readFileSync(catalogPath(copy))).map((line) => {
+      const record = JSON.parse(line) as Json;
+      if (record["name"] !== "small.jsonl") return line;
+      return JSON.stringify({ ...record, place: { ...(record["place"] as Json), offset: 20 } });
+    });
+    appendFileSync(path, jsonl([user("three")]));
+    writeFileSync(catalogPath(copy), catalogOf(changed));
+    expect(await list(copy, { saved: "read" })).toEqual(await list(copy, { saved: "off" }));
   });
 });
 
@@ -196,15 +193,11 @@ describe("a catalog that others may have written", () => {
   ];
 
   it.each(untrusted)("is not read when %s", async (_, change) => {
-    const copy = await savedDirectory(mkdtempSync(join(tmpdir(), "branchlog-forged-")));
-    try {
-      expect(await bytesReadBy(() => list(copy, { saved: "read" }))).toBe(0);
-      change(catalogPath(copy));
-      const read = await bytesReadBy(() => list(copy, { saved: "read" }));
-      expect(read).toBeGreaterThan(1_000_000);
-    } finally {
-      rmSync(copy, { recursive: true });
-    }
+    const copy = await savedDirectory(temporaryDirectory());
+    expect(await bytesReadBy(() => list(copy, { saved: "read" }))).toBe(0);
+    change(catalogPath(copy));
+    const read = await bytesReadBy(() => list(copy, { saved: "read" }));
+    expect(read).toBeGreaterThan(1_000_000);
   });
 });
 

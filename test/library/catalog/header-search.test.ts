@@ -1,20 +1,12 @@
 /** Header discovery: the first record decides, within one MiB. */
-import { readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readSessionHeaderSync } from "../../../packages/library/src/catalog/header-search.ts";
 import { headerScanBytesMax } from "../../../packages/library/src/catalog/limits.ts";
 import { header, jsonl, user, writeLines } from "./session-lines.ts";
-import { temporaryDirectories } from "./temporary-directory.ts";
-
-const newDirectory = temporaryDirectories();
-
-function write(content: string | Buffer): string {
-  const path = join(newDirectory(), "s.jsonl");
-  writeFileSync(path, content);
-  return path;
-}
+import { temporaryDirectory, temporaryFile } from "../../support/temporary-directory.ts";
 
 /** A header line of exactly so many bytes, without newline. */
 function headerOfBytes(bytes: number): string {
@@ -24,7 +16,7 @@ function headerOfBytes(bytes: number): string {
 
 describe("the first record of a file", () => {
   it("is the header, with all it holds", () => {
-    const path = write(jsonl([header({ extra: { kept: [1] } }), user("hi")]));
+    const path = temporaryFile(jsonl([header({ extra: { kept: [1] } }), user("hi")]));
     expect(readSessionHeaderSync(path)).toEqual(header({ extra: { kept: [1] } }));
   });
 
@@ -38,7 +30,7 @@ describe("the first record of a file", () => {
     ["nothing at all", ""],
     ["only NUL bytes", Buffer.alloc(10_000)],
   ])("is no header in a file with %s", (_what, content) => {
-    expect(readSessionHeaderSync(write(content))).toBeUndefined();
+    expect(readSessionHeaderSync(temporaryFile(content))).toBeUndefined();
   });
 
   it.each([
@@ -48,46 +40,56 @@ describe("the first record of a file", () => {
     ["a byte-order mark", "\u{FEFF}"],
     ["omp's title slot", `${JSON.stringify({ type: "title", v: 1, title: "t", pad: "  " })}\n`],
   ])("comes after %s", (_what, before) => {
-    const path = write(before + jsonl([header(), user("hi")]));
+    const path = temporaryFile(before + jsonl([header(), user("hi")]));
     expect(readSessionHeaderSync(path)).toEqual(header());
   });
 
   it("may end in CRLF, or without a newline, and may have an empty id", () => {
-    expect(readSessionHeaderSync(write(`${JSON.stringify(header())}\r\n`))).toEqual(header());
-    expect(readSessionHeaderSync(write(JSON.stringify(header())))).toEqual(header());
-    expect(readSessionHeaderSync(write(jsonl([header({ id: "" })])))?.id).toBe("");
+    expect(readSessionHeaderSync(temporaryFile(`${JSON.stringify(header())}\r\n`))).toEqual(
+      header(),
+    );
+    expect(readSessionHeaderSync(temporaryFile(JSON.stringify(header())))).toEqual(header());
+    expect(readSessionHeaderSync(temporaryFile(jsonl([header({ id: "" })])))?.id).toBe("");
   });
 
   it("is read as UTF-8, also where a character is split between two reads", () => {
     const cwd = `/${"ü€😀".repeat(2000)}`;
-    expect(readSessionHeaderSync(write(jsonl([header({ cwd }), user("x")])))?.cwd).toBe(cwd);
+    expect(readSessionHeaderSync(temporaryFile(jsonl([header({ cwd }), user("x")])))?.cwd).toBe(
+      cwd,
+    );
   });
 });
 
 describe("the limit of one MiB", () => {
   it("includes a header that ends with the file exactly there", () => {
-    const path = write(headerOfBytes(headerScanBytesMax));
+    const path = temporaryFile(headerOfBytes(headerScanBytesMax));
     expect(readFileSync(path)).toHaveLength(headerScanBytesMax);
     expect(readSessionHeaderSync(path)?.id).toBe("s1");
   });
 
   it("excludes a header that is one byte longer", () => {
-    expect(readSessionHeaderSync(write(headerOfBytes(headerScanBytesMax + 1)))).toBeUndefined();
+    expect(
+      readSessionHeaderSync(temporaryFile(headerOfBytes(headerScanBytesMax + 1))),
+    ).toBeUndefined();
   });
 
   it("includes a header whose newline is the last byte within it", () => {
-    const path = write(`${headerOfBytes(headerScanBytesMax - 1)}\n${jsonl([user("more")])}`);
+    const path = temporaryFile(
+      `${headerOfBytes(headerScanBytesMax - 1)}\n${jsonl([user("more")])}`,
+    );
     expect(readSessionHeaderSync(path)?.id).toBe("s1");
   });
 
   it("excludes a header whose newline comes after it", () => {
-    const path = write(`${headerOfBytes(headerScanBytesMax)}\n`);
+    const path = temporaryFile(`${headerOfBytes(headerScanBytesMax)}\n`);
     expect(readSessionHeaderSync(path)).toBeUndefined();
   });
 
   it("excludes a header behind one MiB of something else", () => {
     expect(
-      readSessionHeaderSync(write("x\n".repeat(headerScanBytesMax / 2) + jsonl([header()]))),
+      readSessionHeaderSync(
+        temporaryFile("x\n".repeat(headerScanBytesMax / 2) + jsonl([header()])),
+      ),
     ).toBeUndefined();
   });
 });
@@ -97,7 +99,7 @@ describe("reading a header", () => {
     const line = jsonl([header()]);
     fc.assert(
       fc.property(fc.nat({ max: 20_000 }), (bytes) => {
-        const path = write(`${" ".repeat(bytes)}\n${line}`);
+        const path = temporaryFile(`${" ".repeat(bytes)}\n${line}`);
         expect(readSessionHeaderSync(path)).toEqual(header());
       }),
       { numRuns: 50 },
@@ -106,7 +108,7 @@ describe("reading a header", () => {
 
   it("finds a header in every prefix of a file that holds it whole, and in no other", () => {
     const line = JSON.stringify(header());
-    const path = writeLines(newDirectory(), "s.jsonl", [header(), user("hi")]);
+    const path = writeLines(temporaryDirectory(), "s.jsonl", [header(), user("hi")]);
     for (let bytes = readFileSync(path).length; bytes >= 0; bytes -= 1) {
       truncateSync(path, bytes);
       expect(readSessionHeaderSync(path)).toEqual(bytes >= line.length ? header() : undefined);
@@ -114,7 +116,7 @@ describe("reading a header", () => {
   });
 
   it("throws what the file system throws", () => {
-    const directory = newDirectory();
+    const directory = temporaryDirectory();
     expect(() => readSessionHeaderSync(join(directory, "gone.jsonl"))).toThrow("ENOENT");
     expect(() => readSessionHeaderSync(directory)).toThrow("EISDIR");
   });

@@ -3,28 +3,14 @@ import { existsSync, mkdirSync, readdirSync, unlinkSync, utimesSync, writeFileSy
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import { DirectoryCatalog } from "../../../packages/library/src/catalog/directory-catalog.ts";
-import type { CatalogMode } from "../../../packages/library/src/catalog/catalog-store.ts";
 import { removeOrphans } from "../../../packages/library/src/catalog/catalog-store.ts";
-import { sessionFilesIn } from "../../../packages/library/src/catalog/session-files.ts";
+import { list } from "./saved-directory.ts";
 import { header, user, writeLines } from "./session-lines.ts";
-import { temporaryDirectories } from "./temporary-directory.ts";
-
-const newDirectory = temporaryDirectories();
-
-async function look(directory: string, saved: CatalogMode): Promise<number> {
-  const catalog = new DirectoryCatalog({
-    list: (signal) => sessionFilesIn(directory, signal),
-    saved,
-    now: () => Date.now(),
-  });
-  await catalog.refresh({ paths: null, signal: undefined });
-  return catalog.sessions().length;
-}
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** A session with a checkpoint, beside another session. */
 async function withCheckpoint(): Promise<{ directory: string; path: string; checkpoint: string }> {
-  const directory = newDirectory();
+  const directory = temporaryDirectory();
   writeLines(directory, "other.jsonl", [header({ id: "other" }), user("x")]);
   const path = writeLines(directory, "s.jsonl", [header(), user("x")]);
   const session = await openSession(path, { checkpointEveryBytes: 1 });
@@ -35,17 +21,19 @@ async function withCheckpoint(): Promise<{ directory: string; path: string; chec
 describe("the checkpoint of a session that was deleted by hand", () => {
   it("is removed when its directory is listed, that of a session that is there is not", async () => {
     const { directory, path, checkpoint } = await withCheckpoint();
-    expect(await look(directory, "auto")).toBe(2);
+    expect(await list(directory)).toHaveLength(2);
     expect(existsSync(checkpoint)).toBe(true);
     unlinkSync(path);
-    expect(await look(directory, "auto")).toBe(1);
+    expect(await list(directory)).toHaveLength(1);
     expect(readdirSync(directory)).toEqual(["other.jsonl"]);
   });
 
   it("stays where lists write nothing", async () => {
     const { directory, path, checkpoint } = await withCheckpoint();
     unlinkSync(path);
-    for (const mode of ["read", "off"] as const) expect(await look(directory, mode)).toBe(1);
+    for (const saved of ["read", "off"] as const) {
+      expect(await list(directory, { saved })).toHaveLength(1);
+    }
     expect(existsSync(checkpoint)).toBe(true);
   });
 
@@ -61,7 +49,7 @@ describe("the checkpoint of a session that was deleted by hand", () => {
 
 describe("a file that only resembles a sidecar", () => {
   it("stays: foreign files, directories with something in them, locks that are held", async () => {
-    const directory = newDirectory();
+    const directory = temporaryDirectory();
     writeFileSync(join(directory, "a.jsonl.ckpt"), "somebody else's");
     writeFileSync(join(directory, "b.jsonl.v1-original"), "original");
     writeFileSync(join(directory, "c.jsonl.salvage"), "salvage");

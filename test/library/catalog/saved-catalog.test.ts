@@ -35,13 +35,11 @@ import {
 } from "./saved-directory.ts";
 import { sampled } from "../../support/sampled.ts";
 import { header, jsonl, name, user, writeLines } from "./session-lines.ts";
-import { temporaryDirectories } from "./temporary-directory.ts";
-
-const newDirectory = temporaryDirectories();
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 describe("the saved catalog of a directory", () => {
   it("spares reading the files, in any process that comes later", async () => {
-    const directory = await savedDirectory(newDirectory());
+    const directory = await savedDirectory(temporaryDirectory());
     const read = await bytesReadBy(async () => {
       expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
     });
@@ -51,7 +49,7 @@ describe("the saved catalog of a directory", () => {
   });
 
   it("lets a file that has grown be read from where it ended", async () => {
-    const directory = await savedDirectory(newDirectory());
+    const directory = await savedDirectory(temporaryDirectory());
     const line = jsonl([user("three"), name("New")]);
     appendFileSync(join(directory, "large.jsonl"), line);
     const read = await bytesReadBy(async () => {
@@ -63,12 +61,12 @@ describe("the saved catalog of a directory", () => {
   });
 
   it("is written only when reading again what is new would be felt", async () => {
-    const directory = newDirectory();
+    const directory = temporaryDirectory();
     writeLines(directory, "small.jsonl", [header(), user("one")]);
     await list(directory);
     expect(existsSync(catalogPath(directory))).toBe(false);
 
-    const saved = await savedDirectory(newDirectory());
+    const saved = await savedDirectory(temporaryDirectory());
     const before = readFileSync(catalogPath(saved));
     appendFileSync(join(saved, "small.jsonl"), jsonl([user("three")]));
     await list(saved);
@@ -78,7 +76,7 @@ describe("the saved catalog of a directory", () => {
   it.runIf(process.getuid?.() === 0)(
     "is written in no directory of another user, and nothing is removed there",
     async () => {
-      const directory = newDirectory();
+      const directory = temporaryDirectory();
       const checkpoint = Buffer.from(checkpointKind.mark);
       writeFileSync(join(directory, "gone.jsonl.ckpt"), checkpoint);
       chownSync(directory, 65_534, 65_534);
@@ -101,7 +99,7 @@ describe("the saved catalog of a directory", () => {
   );
 
   it("waits the longer the larger it is", async () => {
-    const directory = newDirectory();
+    const directory = temporaryDirectory();
     const text = "x".repeat(20_000);
     for (let at = 0; at < 10; at += 1) writeLines(directory, `${at}.jsonl`, [header(), user(text)]);
     const path = writeLines(directory, "busy.jsonl", [header(), large]);
@@ -120,7 +118,7 @@ describe("the saved catalog of a directory", () => {
   });
 
   it("forgets files that are gone", async () => {
-    const directory = await savedDirectory(newDirectory());
+    const directory = await savedDirectory(temporaryDirectory());
     expect(readFileSync(catalogPath(directory), "utf8")).toContain("two");
     rmSync(join(directory, "small.jsonl"));
     await list(directory);
@@ -130,7 +128,7 @@ describe("the saved catalog of a directory", () => {
   });
 
   it("is not written, or not even read, with the option that says so", async () => {
-    const directory = await savedDirectory(newDirectory());
+    const directory = await savedDirectory(temporaryDirectory());
     expect(await bytesReadBy(() => list(directory, { saved: "read" }))).toBe(0);
     expect(await bytesReadBy(() => list(directory, { saved: "off" }))).toBeGreaterThan(1_000_000);
     rmSync(catalogPath(directory));
@@ -140,7 +138,7 @@ describe("the saved catalog of a directory", () => {
   });
 
   it("keeps what was read before a caller aborted", async () => {
-    const directory = newDirectory();
+    const directory = temporaryDirectory();
     for (const file of ["a", "b", "c"]) writeLines(directory, `${file}.jsonl`, [header(), large]);
     const stop = new AbortController();
     const reason = new Error("enough");
@@ -153,7 +151,7 @@ describe("the saved catalog of a directory", () => {
 
 describe("whatever happens to the saved catalog", () => {
   it("the sessions are the same: damaged in any byte, cut anywhere (Verifies: P21)", async () => {
-    const directory = await savedDirectory(newDirectory());
+    const directory = await savedDirectory(temporaryDirectory());
     const whole = readFileSync(catalogPath(directory));
     const expected = await list(directory, { saved: "off" });
     expect(await namesIn(whole)).toHaveLength(4);
@@ -175,7 +173,7 @@ describe("whatever happens to the saved catalog", () => {
   });
 
   it("a damaged page costs the files that it names, and no others (Verifies: P21)", async () => {
-    const directory = await savedDirectory(newDirectory());
+    const directory = await savedDirectory(temporaryDirectory());
     const whole = readFileSync(catalogPath(directory));
     // The longest line: whichever comes first, they take more than a page.
     const [known = ""] = linesIn(whole).toSorted((one, other) => other.length - one.length);
@@ -195,7 +193,7 @@ describe("whatever happens to the saved catalog", () => {
   });
 
   it("the sessions are the same if it cannot be read or written", async () => {
-    const directory = await savedDirectory(newDirectory());
+    const directory = await savedDirectory(temporaryDirectory());
     const expected = await list(directory, { saved: "off" });
     rmSync(catalogPath(directory));
     // A directory has its name: it can be neither read as a file nor replaced by one.
@@ -205,7 +203,7 @@ describe("whatever happens to the saved catalog", () => {
   });
 
   it("a pipe of its name is not waited for", async () => {
-    const directory = await savedDirectory(newDirectory());
+    const directory = await savedDirectory(temporaryDirectory());
     const expected = await list(directory, { saved: "off" });
     rmSync(catalogPath(directory));
     execFileSync("/usr/bin/env", ["mkfifo", catalogPath(directory)]);
@@ -213,7 +211,7 @@ describe("whatever happens to the saved catalog", () => {
   });
 
   it("sessions that begin with a very long text are read again instead", async () => {
-    const directory = newDirectory();
+    const directory = temporaryDirectory();
     const text = "x".repeat(1_000_000);
     for (const file of ["a", "b"]) writeLines(directory, `${file}.jsonl`, [header(), user(text)]);
     writeLines(directory, "c.jsonl", [header(), user("short")]);
@@ -224,8 +222,8 @@ describe("whatever happens to the saved catalog", () => {
 
   it("the sessions are the same when it was saved of other files of the same names", async () => {
     const [one, other] = [
-      await savedDirectory(newDirectory()),
-      await savedDirectory(newDirectory()),
+      await savedDirectory(temporaryDirectory()),
+      await savedDirectory(temporaryDirectory()),
     ];
     writeLines(other, "small.jsonl", [header({ id: "another" }), user("else")]);
     renameSync(catalogPath(one), catalogPath(other));
@@ -233,7 +231,7 @@ describe("whatever happens to the saved catalog", () => {
   });
 
   it("headers that JSON would not return are read again", async () => {
-    const directory = newDirectory();
+    const directory = temporaryDirectory();
     const odd = '{"type":"session","version":3,"id":"s","timestamp":1e400,"cwd":-0}';
     writeLines(directory, "odd.jsonl", [odd, large]);
     writeLines(directory, "deep.jsonl", [
@@ -286,7 +284,7 @@ describe("a file that is read again", () => {
   it.each(unfinished)(
     "is what a fresh reader finds, where it ended in %s",
     async (_, part, rest) => {
-      const directory = newDirectory();
+      const directory = temporaryDirectory();
       const path = join(directory, "s.jsonl");
       writeFileSync(path, part);
       const catalog = new DirectoryCatalog({
@@ -303,27 +301,25 @@ describe("a file that is read again", () => {
   );
 });
 
-describe("whatever happens to the files", () => {
-  it(
-    "a catalog with saved lines gives what one without gives (Verifies: P21)",
-    { timeout: 120_000 },
-    async () => {
-      const step = fc.tuple(fc.nat(edits.length - 1), fc.nat(2), fc.nat(1000), fc.boolean());
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-          const directory = newDirectory();
-          writeLines(directory, "0.jsonl", [header(), large]);
-          await list(directory);
-          for (const [edit, file, n, isListed] of steps) {
-            const path = join(directory, `${file}.jsonl`);
-            appendFileSync(path, "");
-            edits[edit]?.(path, n);
-            if (isListed) await list(directory);
-          }
-          expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
-        }),
-        { numRuns: 60 },
-      );
-    },
-  );
-});
+it(
+  "a catalog with saved lines gives what one without gives (Verifies: P21)",
+  { timeout: 120_000 },
+  async () => {
+    const step = fc.tuple(fc.nat(edits.length - 1), fc.nat(2), fc.nat(1000), fc.boolean());
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const directory = temporaryDirectory();
+        writeLines(directory, "0.jsonl", [header(), large]);
+        await list(directory);
+        for (const [edit, file, n, isListed] of steps) {
+          const path = join(directory, `${file}.jsonl`);
+          appendFileSync(path, "");
+          edits[edit]?.(path, n);
+          if (isListed) await list(directory);
+        }
+        expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+      }),
+      { numRuns: 60 },
+    );
+  },
+);

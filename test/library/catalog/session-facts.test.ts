@@ -14,7 +14,6 @@ import { foldAll } from "../../core/projections/fold.ts";
 import { arbitraryLines } from "./arbitrary-session.ts";
 import {
   assistant,
-  entry,
   header,
   jsonl,
   message,
@@ -24,12 +23,10 @@ import {
   user,
   writeLines,
 } from "./session-lines.ts";
-import { temporaryDirectories } from "./temporary-directory.ts";
-
-const newDirectory = temporaryDirectories();
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 function factsOf(lines: readonly (object | string)[], options?: FactsOptions) {
-  return readSessionFacts(writeLines(newDirectory(), "s.jsonl", lines), options);
+  return readSessionFacts(writeLines(temporaryDirectory(), "s.jsonl", lines), options);
 }
 
 /** The same facts the plainest way: split, parse, fold. */
@@ -69,18 +66,6 @@ describe("the facts of a session", () => {
     expect(await factsOf([header()])).toEqual(empty);
   });
 
-  it("count messages of every role, malformed ones too", async () => {
-    const odd = [null, undefined, 5, [], {}].map((body) => entry("message", { message: body }));
-    const facts = await factsOf([header(), user("hi"), message("x", 1), user(null), ...odd]);
-    expect(facts?.summary.messageCount).toBe(8);
-  });
-
-  it("have the latest name, and none once it was cleared", async () => {
-    expect((await factsOf([header(), name("a"), user("x"), name("b")]))?.name).toBe("b");
-    expect((await factsOf([header(), name("a"), name("")]))?.name).toBeUndefined();
-    expect((await factsOf([header(), name("a"), name(undefined)]))?.name).toBeUndefined();
-  });
-
   it("are undefined for a file whose first record is no header", async () => {
     expect(await factsOf([user("hi"), header()])).toBeUndefined();
     expect(await factsOf([])).toBeUndefined();
@@ -98,7 +83,7 @@ describe("the facts of a session", () => {
   });
 
   it("count an unterminated last record if it is whole", async () => {
-    const path = writeLines(newDirectory(), "s.jsonl", [header(), user("a")]);
+    const path = writeLines(temporaryDirectory(), "s.jsonl", [header(), user("a")]);
     const line = JSON.stringify(assistant([], startMs + 9));
     appendFileSync(path, line.slice(0, -1));
     expect((await readSessionFacts(path))?.summary.messageCount).toBe(1);
@@ -129,7 +114,7 @@ describe("facts from the stream", () => {
       chunk: fc.integer({ min: 1, max: 400 }).map((bytes) => Buffer.alloc(bytes)),
       lineBytesMax: fc.constantFrom(1 << 20, 300, 64, 1),
     });
-    const path = join(newDirectory(), "s.jsonl");
+    const path = join(temporaryDirectory(), "s.jsonl");
     await fc.assert(
       fc.asyncProperty(arbitraryLines, fc.boolean(), options, async (lines, ends, choice) => {
         const whole = jsonl([header(), ...lines]);
@@ -155,14 +140,14 @@ describe("facts from the stream", () => {
   it("parse only what users said, the header and the names", async () => {
     const lines = [header(), user("a"), name("n")];
     for (let i = 0; i < 50; i += 1) lines.push(assistant([]), message("toolResult", "x"));
-    const path = writeLines(newDirectory(), "s.jsonl", lines);
+    const path = writeLines(temporaryDirectory(), "s.jsonl", lines);
     const before = decodeCounter.parses;
     expect((await readSessionFacts(path))?.summary.messageCount).toBe(101);
     expect(decodeCounter.parses - before).toBe(3);
   });
 
   it("leave a file that is no session after its first chunk", async () => {
-    const path = join(newDirectory(), "s.jsonl");
+    const path = join(temporaryDirectory(), "s.jsonl");
     writeFileSync(path, jsonl([user("not a header")]) + "{bad}\n".repeat(100_000));
     const before = decodeCounter.parses;
     expect(await readSessionFacts(path)).toBeUndefined();
@@ -181,7 +166,7 @@ describe("facts from the stream", () => {
   });
 
   it("end with the reason of the signal, before and while the file is read", async () => {
-    const path = writeLines(newDirectory(), "s.jsonl", [header(), user("x".repeat(1 << 20))]);
+    const path = writeLines(temporaryDirectory(), "s.jsonl", [header(), user("x".repeat(1 << 20))]);
     const reason = new Error("enough");
     const aborted = { signal: AbortSignal.abort(reason) };
     await expect(readSessionFacts(path, aborted)).rejects.toBe(reason);
@@ -192,11 +177,11 @@ describe("facts from the stream", () => {
   });
 
   it("leave the file as it is, and throw what the file system throws", async () => {
-    const path = writeLines(newDirectory(), "s.jsonl", [header({ version: 1 }), user("x")]);
+    const path = writeLines(temporaryDirectory(), "s.jsonl", [header({ version: 1 }), user("x")]);
     const before = readFileSync(path);
     await readSessionFacts(path);
     expect(readFileSync(path)).toEqual(before);
     await expect(readSessionFacts(`${path}.gone`)).rejects.toThrow("ENOENT");
-    await expect(readSessionFacts(newDirectory())).rejects.toThrow("EISDIR");
+    await expect(readSessionFacts(temporaryDirectory())).rejects.toThrow("EISDIR");
   });
 });

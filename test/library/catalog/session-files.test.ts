@@ -6,9 +6,7 @@ import {
   sessionFilesBelow,
   sessionFilesIn,
 } from "../../../packages/library/src/catalog/session-files.ts";
-import { temporaryDirectories } from "./temporary-directory.ts";
-
-const newDirectory = temporaryDirectories();
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 function touch(...parts: string[]): string {
   const path = join(...parts);
@@ -22,7 +20,7 @@ async function pathsBelow(root: string): Promise<string[]> {
 
 describe("the session files of a directory", () => {
   it("are those named *.jsonl, with the time of their last change", async () => {
-    const directory = newDirectory();
+    const directory = temporaryDirectory();
     for (const name of ["a.jsonl", "b.txt", "c.json", "d.jsonl.ckpt", "e.jsonl.v1-original"]) {
       utimesSync(touch(directory, name), 1, 1.5);
     }
@@ -38,26 +36,26 @@ describe("the session files of a directory", () => {
   });
 
   it("are not those of its sub-directories", async () => {
-    const directory = newDirectory();
+    const directory = temporaryDirectory();
     mkdirSync(join(directory, "sub"));
     touch(directory, "sub", "a.jsonl");
     expect(await sessionFilesIn(directory)).toEqual([]);
   });
 
   it("include a link to a file elsewhere", async () => {
-    const directory = newDirectory();
-    symlinkSync(touch(newDirectory(), "real.jsonl"), join(directory, "link.jsonl"));
+    const directory = temporaryDirectory();
+    symlinkSync(touch(temporaryDirectory(), "real.jsonl"), join(directory, "link.jsonl"));
     const [file, ...others] = await sessionFilesIn(directory);
     expect(file).toMatchObject({ path: join(directory, "link.jsonl"), isReadable: true });
     expect(others).toEqual([]);
   });
 
   it("have each file once: under the name that is no link, else under the first", async () => {
-    const directory = newDirectory();
+    const directory = temporaryDirectory();
     touch(directory, "m.jsonl");
     symlinkSync("m.jsonl", join(directory, "a.jsonl"));
     linkSync(join(directory, "m.jsonl"), join(directory, "z.jsonl"));
-    const elsewhere = touch(newDirectory(), "real.jsonl");
+    const elsewhere = touch(temporaryDirectory(), "real.jsonl");
     symlinkSync(elsewhere, join(directory, "y.jsonl"));
     symlinkSync(elsewhere, join(directory, "x.jsonl"));
     const names = (await sessionFilesIn(directory)).map(({ name }) => name);
@@ -65,7 +63,7 @@ describe("the session files of a directory", () => {
   });
 
   it("include what cannot be read, told apart", async () => {
-    const directory = newDirectory();
+    const directory = temporaryDirectory();
     mkdirSync(join(directory, "directory.jsonl"));
     symlinkSync("nowhere", join(directory, "dangling.jsonl"));
     symlinkSync("loop.jsonl", join(directory, "loop.jsonl"));
@@ -79,16 +77,16 @@ describe("the session files of a directory", () => {
   });
 
   it("cannot be told for a directory that is missing, or after an abort", async () => {
-    await expect(sessionFilesIn(join(newDirectory(), "gone"))).rejects.toThrow("ENOENT");
+    await expect(sessionFilesIn(join(temporaryDirectory(), "gone"))).rejects.toThrow("ENOENT");
     const signal = AbortSignal.abort(new Error("enough"));
-    await expect(sessionFilesIn(newDirectory(), signal)).rejects.toThrow("enough");
+    await expect(sessionFilesIn(temporaryDirectory(), signal)).rejects.toThrow("enough");
   });
 });
 
 describe("the session files below a root", () => {
   it("are those of its sub-directories, links to directories included", async () => {
-    const root = newDirectory();
-    const elsewhere = newDirectory();
+    const root = temporaryDirectory();
+    const elsewhere = temporaryDirectory();
     mkdirSync(join(root, "p"));
     touch(root, "p", "a.jsonl");
     touch(root, "not-in-a-sub-directory.jsonl");
@@ -98,7 +96,7 @@ describe("the session files below a root", () => {
   });
 
   it("have each file once, also where links make circles", async () => {
-    const root = newDirectory();
+    const root = temporaryDirectory();
     mkdirSync(join(root, "m"));
     touch(root, "m", "a.jsonl");
     symlinkSync("m", join(root, "a"));
@@ -111,11 +109,11 @@ describe("the session files below a root", () => {
   });
 
   it("leave out a sub-directory that cannot be read", async () => {
-    const root = newDirectory();
-    const gone = newDirectory();
+    const root = temporaryDirectory();
+    const gone = temporaryDirectory();
     symlinkSync(gone, join(root, "gone"));
     rmSync(gone, { recursive: true });
-    symlinkSync(touch(newDirectory(), "file"), join(root, "file"));
+    symlinkSync(touch(temporaryDirectory(), "file"), join(root, "file"));
     mkdirSync(join(root, "p"));
     touch(root, "p", "a.jsonl");
     expect(await pathsBelow(root)).toEqual(["p/a.jsonl"]);

@@ -1,6 +1,7 @@
 /** Short ways to write session files in the tests of lists, in pi's key order. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { linesOf } from "../../core/copies/session-files.ts";
 
 /** When every session of these tests began, unless a test says otherwise. */
 export const startTime = "2025-06-03T09:00:00.000Z";
@@ -36,11 +37,7 @@ export function name(text: unknown): object {
   return entry("session_info", { name: text });
 }
 
-/** Lines of a file: records as JSON, texts as they are. */
-export function jsonl(lines: readonly (object | string)[]): string {
-  const texts = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)));
-  return texts.map((text) => `${text}\n`).join("");
-}
+export { linesOf as jsonl };
 
 /** Writes a file into a directory and returns its path. */
 export function writeLines(
@@ -49,6 +46,6 @@ export function writeLines(
   lines: readonly (object | string)[],
 ): string {
   const path = join(directory, fileName);
-  writeFileSync(path, jsonl(lines));
+  writeFileSync(path, linesOf(lines));
   return path;
 }

@@ -4,15 +4,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import type { ListedSession } from "@branchlog/library";
-import { DirectoryCatalog } from "../../../packages/library/src/catalog/directory-catalog.ts";
-import { sessionFilesIn } from "../../../packages/library/src/catalog/session-files.ts";
 import { readSessionFacts } from "./read-facts.ts";
-import { entry, header, jsonl, message, name, user, writeLines } from "./session-lines.ts";
-import { temporaryDirectories } from "./temporary-directory.ts";
+import { large, list } from "./saved-directory.ts";
+import { entry, header, jsonl, name, user, writeLines } from "./session-lines.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { titleSlotOf } from "../../../packages/core/src/dialects/title-slot.ts";
-
-const newDirectory = temporaryDirectories();
 
 /** A title slot as omp writes it: 256 bytes with its newline. */
 function slot(title: string): string {
@@ -24,17 +20,7 @@ function slot(title: string): string {
 const title = (text: unknown): object => entry("title_change", { title: text, source: "user" });
 
 async function factsOf(...lines: readonly (object | string)[]) {
-  return readSessionFacts(writeLines(newDirectory(), "s.jsonl", lines));
-}
-
-async function list(directory: string): Promise<ListedSession[]> {
-  const catalog = new DirectoryCatalog({
-    list: (signal) => sessionFilesIn(directory, signal),
-    saved: "auto",
-    now: () => Date.now() + 60_000,
-  });
-  await catalog.refresh({ paths: null, signal: undefined });
-  return catalog.sessions();
+  return readSessionFacts(writeLines(temporaryDirectory(), "s.jsonl", lines));
 }
 
 describe("the name of a session", () => {
@@ -68,7 +54,7 @@ describe("the name of a session", () => {
       (at: string) => at.replace('{"type":"title","v":1', '{"v":1,"type":"title"'),
     ],
   ])("is what opening says where the slot stands behind %s", async (_, moved) => {
-    const path = join(newDirectory(), "s.jsonl");
+    const path = join(temporaryDirectory(), "s.jsonl");
     writeFileSync(path, `${moved(slot("Slot"))}\n${jsonl([header(), user("x")])}`);
     const session = await openSession(path, { access: "read" });
     const facts = await readSessionFacts(path);
@@ -76,7 +62,7 @@ describe("the name of a session", () => {
   });
 
   it("is another when the slot is overwritten in place", async () => {
-    const directory = newDirectory();
+    const directory = temporaryDirectory();
     const path = writeLines(directory, "s.jsonl", [slot("One"), header(), user("x")]);
     expect((await list(directory))[0]?.name).toBe("One");
     const text = readFileSync(path, "utf8");
@@ -85,45 +71,37 @@ describe("the name of a session", () => {
   });
 });
 
-describe("whose session it is", () => {
-  it.each([
-    [
-      "pi",
-      [header(), user("x"), name("N"), entry("model_change", { provider: "p", modelId: "m" })],
-    ],
-    ["omp", [slot(""), header()]],
-    ["omp", [header({ title: "T" })]],
-    ["omp", [header(), entry("model_change", { model: "p/m" })]],
-    ["omp", [header(), user("x"), entry("ttsr_injection", { injectedRules: [] })]],
-    ["omp", [header(), title("T"), user("x")]],
-  ])("is %s's by the traces that it left", async (dialect, lines) => {
-    expect((await factsOf(...lines))?.dialect).toBe(dialect);
-  });
+it.each([
+  ["pi", [header(), user("x"), name("N"), entry("model_change", { provider: "p", modelId: "m" })]],
+  ["omp", [slot(""), header()]],
+  ["omp", [header({ title: "T" })]],
+  ["omp", [header(), entry("model_change", { model: "p/m" })]],
+  ["omp", [header(), user("x"), entry("ttsr_injection", { injectedRules: [] })]],
+  ["omp", [header(), title("T"), user("x")]],
+])("a session is %s's by the traces that it left", async (dialect, lines) => {
+  expect((await factsOf(...lines))?.dialect).toBe(dialect);
 });
 
-describe("what is saved of a session of omp", () => {
-  it("continues where reading ended, as if it were read whole (Verifies: P21)", async () => {
-    const large = message("toolResult", [{ type: "text", text: "x".repeat(1_100_000) }]);
-    const line = fc.oneof(
-      fc.constantFrom("A", "B", "").map((text) => title(text)),
-      fc.constantFrom("C", "").map((text) => name(text)),
-      fc.constant(user("said")),
-      fc.constant(entry("model_change", { model: "p/m" })),
-    );
-    const head = fc.constantFrom([header()], [header({ title: "H" })], [slot("S"), header()]);
-    const lines = fc.array(line, { maxLength: 3 });
-    await fc.assert(
-      fc.asyncProperty(head, lines, lines, async (first, before, after) => {
-        const directory = newDirectory();
-        const path = writeLines(directory, "s.jsonl", [...first, large, ...before]);
-        await list(directory);
-        appendFileSync(path, jsonl(after));
-        const [session] = await list(directory);
-        const facts = await readSessionFacts(join(directory, "s.jsonl"));
-        expect([session?.name, session?.dialect]).toEqual([facts?.name, facts?.dialect]);
-        expect(session?.summary).toEqual(facts?.summary);
-      }),
-      { numRuns: 25 },
-    );
-  });
+it("a session of omp is read on as if it were read whole (Verifies: P21)", async () => {
+  const line = fc.oneof(
+    fc.constantFrom("A", "B", "").map((text) => title(text)),
+    fc.constantFrom("C", "").map((text) => name(text)),
+    fc.constant(user("said")),
+    fc.constant(entry("model_change", { model: "p/m" })),
+  );
+  const head = fc.constantFrom([header()], [header({ title: "H" })], [slot("S"), header()]);
+  const lines = fc.array(line, { maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(head, lines, lines, async (first, before, after) => {
+      const directory = temporaryDirectory();
+      const path = writeLines(directory, "s.jsonl", [...first, large, ...before]);
+      await list(directory);
+      appendFileSync(path, jsonl(after));
+      const [session] = await list(directory);
+      const facts = await readSessionFacts(join(directory, "s.jsonl"));
+      expect([session?.name, session?.dialect]).toEqual([facts?.name, facts?.dialect]);
+      expect(session?.summary).toEqual(facts?.summary);
+    }),
+    { numRuns: 25 },
+  );
 });

@@ -5,13 +5,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readSessionTextSync } from "../../../packages/library/src/catalog/session-scan.ts";
 import { arbitraryLines } from "./arbitrary-session.ts";
-import { assistant, entry, header, jsonl, message, user, writeLines } from "./session-lines.ts";
-import { temporaryDirectories } from "./temporary-directory.ts";
-
-const newDirectory = temporaryDirectories();
+import { assistant, header, jsonl, user, writeLines } from "./session-lines.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 function textOf(lines: readonly (object | string)[]): string {
-  return readSessionTextSync(writeLines(newDirectory(), "s.jsonl", lines));
+  return readSessionTextSync(writeLines(temporaryDirectory(), "s.jsonl", lines));
 }
 
 const blocks = (...texts: string[]): object[] => texts.map((text) => ({ type: "text", text }));
@@ -22,40 +20,20 @@ describe("the text of a session", () => {
     expect(textOf([header(), ...lines])).toBe("one two three four");
   });
 
-  it("leaves out other roles, other entries, thinking, images and empty texts", () => {
-    const lines = [
-      message("toolResult", blocks("output")),
-      message("system", "prompt"),
-      entry("custom_message", { customType: "c", content: "note", display: true }),
-      assistant([
-        { type: "thinking", thinking: "hm" },
-        { type: "image", data: "A" },
-      ]),
-      user(""),
-      user("said"),
-    ];
-    expect(textOf([header(), ...lines])).toBe("said");
-  });
-
-  it("is not hidden by messages that are null or have null content or null blocks", () => {
-    const odd = [user(null), user([null]), entry("message", { message: null })];
-    expect(textOf([header(), user("a"), ...odd, user("b")])).toBe("a b");
-  });
-
   it("is empty for a file that is no session", () => {
     expect(textOf([user("a"), header()])).toBe("");
     expect(textOf([])).toBe("");
   });
 
   it("is that of the file as it is now", () => {
-    const path = writeLines(newDirectory(), "s.jsonl", [header(), user("a")]);
+    const path = writeLines(temporaryDirectory(), "s.jsonl", [header(), user("a")]);
     expect(readSessionTextSync(path)).toBe("a");
     appendFileSync(path, jsonl([user("b")]));
     expect(readSessionTextSync(path)).toBe("a b");
   });
 
   it("equals the text of a full parse, for every session", () => {
-    const path = join(newDirectory(), "s.jsonl");
+    const path = join(temporaryDirectory(), "s.jsonl");
     fc.assert(
       fc.property(arbitraryLines, (lines) => {
         writeFileSync(path, jsonl([header(), ...lines]));

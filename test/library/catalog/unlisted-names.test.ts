@@ -8,9 +8,8 @@ import type { LiveSessions } from "@branchlog/library/live";
 import { SessionManager } from "@branchlog/agents/pi";
 import { branchlog, jsonLines, MemoryOutput } from "../../cli/command-run.ts";
 import { header, jsonl, user, writeLines } from "./session-lines.ts";
-import { temporaryDirectories } from "./temporary-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-const newDirectory = temporaryDirectories();
 const session = jsonl([header({ id: "odd" }), user("a needle")]);
 /** What Node makes of the byte 0xFF. */
 const odd = "\u{fffd}";
@@ -25,7 +24,7 @@ function oddPath(beginning: string, end: string): Buffer {
 }
 
 beforeEach(() => {
-  directory = newDirectory();
+  directory = temporaryDirectory();
   writeLines(directory, "plain.jsonl", [header({ id: "plain" }), user("a needle")]);
   // A name that holds the very character.
   writeLines(directory, `real-${odd}.jsonl`, [header({ id: "real" }), user("a needle")]);

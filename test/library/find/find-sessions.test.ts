@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findSessions, knownPlaces, resolveSession } from "@branchlog/library";
 import type { FindOptions } from "@branchlog/library";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -127,7 +127,6 @@ describe("finding sessions", () => {
 
 describe("the places that agents use", () => {
   const names = [
-    "HOME",
     "PI_CODING_AGENT_DIR",
     "PI_CODING_AGENT_SESSION_DIR",
     "OMP_CODING_AGENT_DIR",
@@ -138,19 +137,12 @@ describe("the places that agents use", () => {
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
   ] as const;
-  const saved = new Map<string, string | undefined>();
   beforeEach(() => {
-    for (const name of names) {
-      saved.set(name, process.env[name]);
-      delete process.env[name];
-    }
-    process.env["HOME"] = temporaryDirectory();
+    for (const name of names) vi.stubEnv(name, undefined);
+    vi.stubEnv("HOME", temporaryDirectory());
   });
   afterEach(() => {
-    for (const [name, value] of saved) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
+    vi.unstubAllEnvs();
   });
 
   function made(...parts: readonly string[]): string {
@@ -168,14 +160,14 @@ describe("the places that agents use", () => {
     const flat = made("flat");
     const agent = made("agent", "sessions");
     expect(knownPlaces()).toEqual([pi, omp]);
-    process.env["XDG_DATA_HOME"] = join(homedir(), "data");
-    process.env["PI_CODING_AGENT_SESSION_DIR"] = "~/flat";
+    vi.stubEnv("XDG_DATA_HOME", join(homedir(), "data"));
+    vi.stubEnv("PI_CODING_AGENT_SESSION_DIR", "~/flat");
     expect(knownPlaces()).toEqual([pi, flat, omp, shared]);
-    process.env["PI_CODING_AGENT_DIR"] = "~/agent";
+    vi.stubEnv("PI_CODING_AGENT_DIR", "~/agent");
     expect(knownPlaces()).toEqual([agent, flat]);
-    process.env["OMP_PROFILE"] = "work";
+    vi.stubEnv("OMP_PROFILE", "work");
     expect(knownPlaces()).toEqual([agent, flat, profile]);
-    process.env["OMP_PROFILE"] = "../../etc";
+    vi.stubEnv("OMP_PROFILE", "../../etc");
     expect(knownPlaces()).toEqual([agent, flat]);
   });
 
@@ -184,8 +176,8 @@ describe("the places that agents use", () => {
     const [codex, archive] = [made(".codex", "sessions"), made(".codex", "archived_sessions")];
     const [movedClaude, movedCodex] = [made("c", "projects"), made("x", "sessions")];
     expect(knownPlaces()).toEqual([claude, codex, archive]);
-    process.env["CLAUDE_CONFIG_DIR"] = "~/c";
-    process.env["CODEX_HOME"] = "~/x";
+    vi.stubEnv("CLAUDE_CONFIG_DIR", "~/c");
+    vi.stubEnv("CODEX_HOME", "~/x");
     expect(knownPlaces()).toEqual([movedClaude, movedCodex]);
   });
 });

@@ -11,21 +11,15 @@ import { search$ } from "@branchlog/library/live";
 import { decodeCounter } from "@branchlog/streaming";
 import { LineFilter } from "../../../packages/library/src/search/line-filter.ts";
 import { textSearch } from "../../../packages/library/src/search/search-query.ts";
+import { collected } from "../../support/collected.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { assistant, entry, header, name, user, writeLines } from "../catalog/session-lines.ts";
 
 const fixtures = join(import.meta.dirname, "../../../fixtures");
 
-async function hits(
-  places: string | readonly string[],
-  query: string,
-  options?: SearchOptions,
-): Promise<SearchHit[]> {
-  const found: SearchHit[] = [];
-  for await (const hit of searchSessions(places, query, options)) found.push(hit);
-  return found;
-}
+const hits = (...asked: Parameters<typeof searchSessions>): Promise<SearchHit[]> =>
+  collected(searchSessions(...asked));
 
 function sessionOfEveryKind(): string {
   const call = {
@@ -147,58 +141,54 @@ describe("a search", () => {
   });
 });
 
-describe("a line filter", () => {
-  it("passes over no line whose text has the query, and counts lines", () => {
-    const words = fc.stringMatching(/^[ -~\n]{0,12}$/);
-    const query = fc.stringMatching(/^[ -~]{1,6}$/);
-    fc.assert(
-      fc.property(fc.array(fc.tuple(words, words), { minLength: 1 }), query, (texts, wanted) => {
-        const search = textSearch(wanted);
-        const all = texts.map(([one, other], n) => (n % 2 === 0 ? one : `${one}${wanted}${other}`));
-        const bytes = Buffer.from(all.map((text) => JSON.stringify({ text })).join("\n"));
-        const seen: number[] = [];
-        const count = new LineFilter(search.bytesOf, false).lines(
-          bytes,
-          0,
-          bytes.length,
-          1,
-          (start, end, n) => {
-            expect(JSON.parse(bytes.toString("utf8", start, end))).toEqual({ text: all[n - 1] });
-            seen.push(n);
-          },
-        );
-        expect(count).toBe(all.length);
-        const matching = all.flatMap((text, n) => (search.inText(text) ? [n + 1] : []));
-        expect(seen).toEqual(expect.arrayContaining(matching));
-        expect(seen).toEqual([...new Set(seen)].toSorted((one, other) => one - other));
-      }),
-    );
-  });
+it("a line filter passes over no line whose text has the query, and counts lines", () => {
+  const words = fc.stringMatching(/^[ -~\n]{0,12}$/);
+  const query = fc.stringMatching(/^[ -~]{1,6}$/);
+  fc.assert(
+    fc.property(fc.array(fc.tuple(words, words), { minLength: 1 }), query, (texts, wanted) => {
+      const search = textSearch(wanted);
+      const all = texts.map(([one, other], n) => (n % 2 === 0 ? one : `${one}${wanted}${other}`));
+      const bytes = Buffer.from(all.map((text) => JSON.stringify({ text })).join("\n"));
+      const seen: number[] = [];
+      const count = new LineFilter(search.bytesOf, false).lines(
+        bytes,
+        0,
+        bytes.length,
+        1,
+        (start, end, n) => {
+          expect(JSON.parse(bytes.toString("utf8", start, end))).toEqual({ text: all[n - 1] });
+          seen.push(n);
+        },
+      );
+      expect(count).toBe(all.length);
+      const matching = all.flatMap((text, n) => (search.inText(text) ? [n + 1] : []));
+      expect(seen).toEqual(expect.arrayContaining(matching));
+      expect(seen).toEqual([...new Set(seen)].toSorted((one, other) => one - other));
+    }),
+  );
 });
 
-describe("a line filter over much text", () => {
-  it("finds a line wherever it is, also beside lines longer than what it reads at once", () => {
-    const lengths = fc.array(fc.oneof(fc.nat(200), fc.integer({ min: 60_000, max: 70_000 })), {
-      minLength: 1,
-      maxLength: 12,
-    });
-    fc.assert(
-      fc.property(lengths, fc.nat(), (lineLengths, chosen) => {
-        const wanted = chosen % lineLengths.length;
-        const lines = lineLengths.map((length, at) => {
-          const text = "x".repeat(length);
-          return at === wanted ? `${text}Needle` : text;
-        });
-        const bytes = Buffer.from(`in front\n${lines.join("\n")}\nbehind needle`);
-        const seen: string[] = [];
-        const [start, end] = ["in front\n".length, bytes.length - "\nbehind needle".length];
-        new LineFilter("needle", false).lines(bytes, start, end, 1, (from, to) => {
-          seen.push(bytes.toString("latin1", from, to));
-        });
-        expect(seen).toEqual([lines[wanted]]);
-      }),
-    );
+it("a line filter finds a line anywhere, also beside lines longer than it reads at once", () => {
+  const lengths = fc.array(fc.oneof(fc.nat(200), fc.integer({ min: 60_000, max: 70_000 })), {
+    minLength: 1,
+    maxLength: 12,
   });
+  fc.assert(
+    fc.property(lengths, fc.nat(), (lineLengths, chosen) => {
+      const wanted = chosen % lineLengths.length;
+      const lines = lineLengths.map((length, at) => {
+        const text = "x".repeat(length);
+        return at === wanted ? `${text}Needle` : text;
+      });
+      const bytes = Buffer.from(`in front\n${lines.join("\n")}\nbehind needle`);
+      const seen: string[] = [];
+      const [start, end] = ["in front\n".length, bytes.length - "\nbehind needle".length];
+      new LineFilter("needle", false).lines(bytes, start, end, 1, (from, to) => {
+        seen.push(bytes.toString("latin1", from, to));
+      });
+      expect(seen).toEqual([lines[wanted]]);
+    }),
+  );
 });
 
 describe("transcripts of other agents", () => {

@@ -6,23 +6,17 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { searchSessions } from "@branchlog/library";
-import type { SearchHit, SearchOptions } from "@branchlog/library";
+import type { SearchHit } from "@branchlog/library";
 import type { SessionEntry } from "@branchlog/core/entries";
 import { entryTexts } from "../../../packages/library/src/search/entry-texts.ts";
 import { textSearch } from "../../../packages/library/src/search/search-query.ts";
+import { collected } from "../../support/collected.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { arbitraryLines } from "../catalog/arbitrary-session.ts";
 import { assistant, entry, header, name, user, writeLines } from "../catalog/session-lines.ts";
 
-async function hits(
-  directory: string,
-  query: string,
-  options?: SearchOptions,
-): Promise<SearchHit[]> {
-  const found: SearchHit[] = [];
-  for await (const hit of searchSessions(directory, query, options)) found.push(hit);
-  return found;
-}
+const hits = (directory: string, query: string): Promise<SearchHit[]> =>
+  collected(searchSessions(directory, query));
 
 const fixtures = fileURLToPath(new URL("../../../fixtures", import.meta.url));
 
@@ -188,22 +182,20 @@ function expectedKinds(lines: readonly string[], wanted: string): string[] {
   });
 }
 
-describe("a snippet", () => {
-  it("holds the match, whatever the text, and never half a character", () => {
-    const text = fc.string({ unit: "binary", maxLength: 400 });
-    fc.assert(
-      fc.property(text, fc.string({ unit: "grapheme", minLength: 1 }), text, (a, wanted, b) => {
-        const found = textSearch(wanted).inText(`${a}${wanted}${b}`);
-        if (wanted.trim() === "") {
-          expect(found).toBeUndefined();
-          return;
-        }
-        const { text: around = "", matchStart, matchEnd } = found ?? {};
-        const match = around.slice(matchStart, matchEnd);
-        expect(textSearch(wanted).inText(match)?.text).toBe(match);
-        expect(Buffer.from(around).toString()).toBe(around);
-      }),
-      { examples: [["", " ", ""]] },
-    );
-  });
+it("a snippet holds the match, whatever the text, and never half a character", () => {
+  const text = fc.string({ unit: "binary", maxLength: 400 });
+  fc.assert(
+    fc.property(text, fc.string({ unit: "grapheme", minLength: 1 }), text, (a, wanted, b) => {
+      const found = textSearch(wanted).inText(`${a}${wanted}${b}`);
+      if (wanted.trim() === "") {
+        expect(found).toBeUndefined();
+        return;
+      }
+      const { text: around = "", matchStart, matchEnd } = found ?? {};
+      const match = around.slice(matchStart, matchEnd);
+      expect(textSearch(wanted).inText(match)?.text).toBe(match);
+      expect(Buffer.from(around).toString()).toBe(around);
+    }),
+    { examples: [["", " ", ""]] },
+  );
 });

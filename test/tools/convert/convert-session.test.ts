@@ -132,18 +132,16 @@ describe("a session of omp for pi", () => {
   });
 });
 
-describe("a session on another disk than the machine's", () => {
-  it("is converted there, with its name as an entry below the last one", async () => {
-    const fs = new MemoryFileSystem();
-    const records = [slot, header, user("1", null, "a"), user("2", "1", "b")];
-    fs.writeFileSync("/s.jsonl", Buffer.from(linesOf(records)));
-    const ports = createMemoryPorts({ fs });
-    const result = await convertSession("/s.jsonl", { to: "pi", target: "/t.jsonl", ports });
-    expect(result).toMatchObject({ entries: 2, addedName: true });
-    const last = fs.readFileSync("/t.jsonl").toString().trim().split("\n").at(-1) ?? "";
-    const named = { type: "session_info", name: "In the slot", parentId: "2" };
-    expect(JSON.parse(last)).toMatchObject(named);
-  });
+it("a session on another disk is converted there, its name as an entry below the last one", async () => {
+  const fs = new MemoryFileSystem();
+  const records = [slot, header, user("1", null, "a"), user("2", "1", "b")];
+  fs.writeFileSync("/s.jsonl", Buffer.from(linesOf(records)));
+  const ports = createMemoryPorts({ fs });
+  const result = await convertSession("/s.jsonl", { to: "pi", target: "/t.jsonl", ports });
+  expect(result).toMatchObject({ entries: 2, addedName: true });
+  const last = fs.readFileSync("/t.jsonl").toString().trim().split("\n").at(-1) ?? "";
+  const named = { type: "session_info", name: "In the slot", parentId: "2" };
+  expect(JSON.parse(last)).toMatchObject(named);
 });
 
 describe("whatever both say in the same way", () => {

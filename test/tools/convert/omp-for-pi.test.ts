@@ -150,26 +150,24 @@ describe("a reset of omp, for pi", () => {
   });
 });
 
-describe("any session of omp, for pi", () => {
-  it("shows a model of pi the same, but for resets (Verifies: P22)", async () => {
-    await fc.assert(
-      fc.asyncProperty(arbitraryOmpTree, async (entries) => {
-        const path = fileOf(titled, ...entries);
-        const session = await openSession(path, { access: "read" });
-        const whole = await converted(path);
-        const types: readonly string[] = entries.map(({ type }) => type);
-        expect(whole.resets).toBe(types.filter((type) => type === "reset_boundary").length);
-        for (const { id } of entries) {
-          const linear = await exported(path, id);
-          const seen = textsOf((await session.context({ at: id })).messages);
-          expect(linear.resets > 0).toBe(isReset(piPath(linear.path, id)));
-          for (const log of [whole.path, linear.path]) {
-            const way = piPath(log, id);
-            if (!isReset(way)) expect(piTexts(way)).toEqual(seen);
-          }
+it("any session of omp shows a model of pi the same, but for resets (Verifies: P22)", async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitraryOmpTree, async (entries) => {
+      const path = fileOf(titled, ...entries);
+      const session = await openSession(path, { access: "read" });
+      const whole = await converted(path);
+      const types: readonly string[] = entries.map(({ type }) => type);
+      expect(whole.resets).toBe(types.filter((type) => type === "reset_boundary").length);
+      for (const { id } of entries) {
+        const linear = await exported(path, id);
+        const seen = textsOf((await session.context({ at: id })).messages);
+        expect(linear.resets > 0).toBe(isReset(piPath(linear.path, id)));
+        for (const log of [whole.path, linear.path]) {
+          const way = piPath(log, id);
+          if (!isReset(way)) expect(piTexts(way)).toEqual(seen);
         }
-      }),
-      { numRuns: 40 },
-    );
-  });
+      }
+    }),
+    { numRuns: 40 },
+  );
 });

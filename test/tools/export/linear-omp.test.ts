@@ -74,11 +74,7 @@ describe("a path of a session of omp", () => {
       { type: "message", id: "4" },
       { type: "session_info", name: "Before", parentId: "4" },
       { type: "compaction", fromHook: true },
-      {
-        type: "session_info",
-        name: "In the slot",
-        parentId: "6",
-      },
+      { type: "session_info", name: "In the slot", parentId: "6" },
     ]);
     expect(records[0]).toEqual(header);
     expect(textLines(path).at(-1)).toMatch(/"id":"[0-9a-f]{8}"/);
@@ -170,34 +166,32 @@ const arbitraryEntry = fc.record({
   text: fc.constantFrom("", "a", "b", " c "),
 });
 
-describe("exporting a session of omp", () => {
-  it("gives what exporting the converted session gives, for any tree (Verifies: P22)", async () => {
-    const beginnings = fc.constantFrom<readonly (string | object)[]>(
-      [header],
-      [{ ...header, title: "T" }],
-      [slot, header],
-    );
-    const entries = fc.array(arbitraryEntry, { minLength: 1, maxLength: 12 });
-    await fc.assert(
-      fc.asyncProperty(beginnings, entries, fc.nat(), async (beginning, drawn, chosen) => {
-        const records = drawn.map(({ kind, back, text }, i) => {
-          const { type, fields } = kinds[kind] ?? plain;
-          const parentId = i === 0 ? null : `e${Math.max(0, i - 1 - back)}`;
-          return stored(type, `e${i}`, parentId, fields(text));
-        });
-        const source = join(temporaryDirectory(), "source.jsonl");
-        const texts = [...beginning, ...records].map((one) =>
-          typeof one === "string" ? one : JSON.stringify(one),
-        );
-        writeFileSync(source, `${texts.join("\n")}\n`);
-        const at = `e${chosen % drawn.length}`;
-        const report = await exported(source, at);
-        expect(inPi(report.path)).toMatchObject(
-          inPi((await exported(await convertedForPi(source), at)).path),
-        );
-        expect((await openSession(report.path)).name).toBe((await openSession(source)).name);
-      }),
-      { numRuns: 40 },
-    );
-  });
+it("exporting a session of omp gives what exporting its conversion gives (Verifies: P22)", async () => {
+  const beginnings = fc.constantFrom<readonly (string | object)[]>(
+    [header],
+    [{ ...header, title: "T" }],
+    [slot, header],
+  );
+  const entries = fc.array(arbitraryEntry, { minLength: 1, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(beginnings, entries, fc.nat(), async (beginning, drawn, chosen) => {
+      const records = drawn.map(({ kind, back, text }, i) => {
+        const { type, fields } = kinds[kind] ?? plain;
+        const parentId = i === 0 ? null : `e${Math.max(0, i - 1 - back)}`;
+        return stored(type, `e${i}`, parentId, fields(text));
+      });
+      const source = join(temporaryDirectory(), "source.jsonl");
+      const texts = [...beginning, ...records].map((one) =>
+        typeof one === "string" ? one : JSON.stringify(one),
+      );
+      writeFileSync(source, `${texts.join("\n")}\n`);
+      const at = `e${chosen % drawn.length}`;
+      const report = await exported(source, at);
+      expect(inPi(report.path)).toMatchObject(
+        inPi((await exported(await convertedForPi(source), at)).path),
+      );
+      expect((await openSession(report.path)).name).toBe((await openSession(source)).name);
+    }),
+    { numRuns: 40 },
+  );
 });

@@ -26,40 +26,38 @@ const hi = {
   message: { role: "user", content: "Hi" },
 };
 
-describe("a source that was cut off", () => {
-  it.each(["claude/damaged", "codex/damaged", "codex/rollback"])(
-    "%s at any byte is imported as far as it is whole",
-    async (name) => {
-      const bytes = readFileSync(fixturePath(`${name}.jsonl`));
-      const directory = temporaryDirectory();
-      const source = join(directory, "source.jsonl");
-      const fs = new MemoryFileSystem();
-      const ports = createMemoryPorts({ fs });
-      writeFileSync(source, "");
-      let before = 0;
-      for (const length of sampled(0, bytes.length + 1, 120)) {
-        appendFileSync(source, bytes.subarray(before, length));
-        before = length;
-        const target = `/${length}.jsonl`;
-        const wanted = firstRecordEnd(bytes) <= length ? "none" : refusal(length);
-        const imported = importSession(source, target, { ports });
-        expect([length, await codeOf(imported)]).toEqual([length, wanted]);
-        if (wanted !== "none") {
-          expect(fs.statSync(target)).toBeNull();
-          continue;
-        }
-        const report = await imported;
-        expect(report.imported + skippedCount(report)).toBe(report.lines);
-        if (length % 4 === 0) {
-          const session = await openSession(target, { access: "read", ports });
-          expect([length, session.diagnostics]).toEqual([length, []]);
-        }
-        fs.unlinkSync(target);
+it.each(["claude/damaged", "codex/damaged", "codex/rollback"])(
+  "a source that was cut off %s at any byte is imported as far as it is whole",
+  async (name) => {
+    const bytes = readFileSync(fixturePath(`${name}.jsonl`));
+    const directory = temporaryDirectory();
+    const source = join(directory, "source.jsonl");
+    const fs = new MemoryFileSystem();
+    const ports = createMemoryPorts({ fs });
+    writeFileSync(source, "");
+    let before = 0;
+    for (const length of sampled(0, bytes.length + 1, 120)) {
+      appendFileSync(source, bytes.subarray(before, length));
+      before = length;
+      const target = `/${length}.jsonl`;
+      const wanted = firstRecordEnd(bytes) <= length ? "none" : refusal(length);
+      const imported = importSession(source, target, { ports });
+      expect([length, await codeOf(imported)]).toEqual([length, wanted]);
+      if (wanted !== "none") {
+        expect(fs.statSync(target)).toBeNull();
+        continue;
       }
-      expect(fs.listSync("/")).toEqual([]);
-    },
-  );
-});
+      const report = await imported;
+      expect(report.imported + skippedCount(report)).toBe(report.lines);
+      if (length % 4 === 0) {
+        const session = await openSession(target, { access: "read", ports });
+        expect([length, session.diagnostics]).toEqual([length, []]);
+      }
+      fs.unlinkSync(target);
+    }
+    expect(fs.listSync("/")).toEqual([]);
+  },
+);
 
 /** Where the first whole record ends, its newline not counted. */
 function firstRecordEnd(bytes: Buffer): number {
@@ -112,9 +110,7 @@ describe("an import", () => {
     const many = Array.from({ length: 20_000 }, (_, i) => ({ ...hi, uuid: `u${i}` }));
     const source = sourceOf(many);
     const ending = new AbortController();
-    const done = importSession(source, join(directory, "new.jsonl"), {
-      signal: ending.signal,
-    });
+    const done = importSession(source, join(directory, "new.jsonl"), { signal: ending.signal });
     setImmediate(() => ending.abort(new Error("enough")));
     await expect(done).rejects.toThrow("enough");
     expect(readdirSync(directory)).toEqual([]);

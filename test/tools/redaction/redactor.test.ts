@@ -1,6 +1,7 @@
 /** Secrets in JSON of any shape, encodings of known ones, and redactions that fail. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { wrapped } from "../../support/secret-kinds.ts";
 import { isBranchlogError } from "@branchlog/core";
 import { Redactor } from "../../../packages/tools/src/redaction/redactor.ts";
 import { plantedSecrets, secretsIn } from "../../support/planted-secrets.ts";
@@ -14,11 +15,6 @@ function redacted(...lines: readonly string[]): string[] {
   for (const line of lines) redactor.json(line);
   redactor.endLearning();
   return lines.map((line) => redactor.json(line));
-}
-
-/** In lines of a width. */
-function broken(text: string, width: number): string {
-  return text.replaceAll(new RegExp(`.{${width}}`, "g"), "$&\n");
 }
 
 /** The shape of a value: kinds of values, names that no secret is in, numbers. */
@@ -98,7 +94,7 @@ describe("a redactor", () => {
     ["within base64", Buffer.from(`me:${secret}!`).toString("base64")],
     ["in base64 for URLs", Buffer.from(`???${secret}???`).toString("base64url")],
     ["in upper-case hexadecimal", Buffer.from(secret).toString("hex").toUpperCase()],
-    ["in base64 over lines", broken(Buffer.from(`me:${secret}!`).toString("base64"), 5)],
+    ["in base64 over lines", wrapped(Buffer.from(`me:${secret}!`).toString("base64"), 5)],
     ["in hexadecimal", Buffer.from(secret).toString("hex")],
     ["in JSON in a string", JSON.stringify({ a: [secret] })],
   ])("replaces a known secret %s, in another entry before it", (_how, text) => {
@@ -114,7 +110,7 @@ describe("a redactor", () => {
 
   it.each([5, 8, 64, 76])("replaces a known secret in base64 over lines of %d", (width) => {
     const long = `${secret}-${"Ab3".repeat(40)}`;
-    const lines = broken(Buffer.from(`user:${long}`).toString("base64"), width);
+    const lines = wrapped(Buffer.from(`user:${long}`).toString("base64"), width);
     const text = JSON.stringify({ text: `auth:\n  ${lines.replaceAll("\n", "\n  ")}\n` });
     const [first = ""] = redacted(text, JSON.stringify({ password: long }));
     expect(secretsIn(first, [long])).toEqual([]);

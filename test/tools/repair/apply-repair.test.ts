@@ -17,7 +17,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/types";
-import { nodePorts } from "@branchlog/core/testing";
+import { nodePorts, sampleHeader, userEntry } from "@branchlog/core/testing";
 import { applyRepair, planRepair, salvagedBytes, verifySession } from "@branchlog/tools";
 import type { RepairPlan } from "@branchlog/tools";
 import { salvageLines } from "../../../packages/tools/src/repair/salvage-lines.ts";
@@ -25,13 +25,9 @@ import { MemorySource } from "../../streaming/support/memory-source.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { salvageLinesIn } from "./repaired-log.ts";
 
-const stamp = "2026-01-01T00:00:00.000Z";
-const header = `{"type":"session","version":3,"id":"s","timestamp":"${stamp}","cwd":"/w"}`;
-
-function user(id: string, parentId: string | null): string {
-  const message = { role: "user", content: id, timestamp: 1 };
-  return JSON.stringify({ type: "message", id, parentId, timestamp: stamp, message });
-}
+const header = JSON.stringify(sampleHeader());
+const user = (id: string, parentId: string | null): string =>
+  JSON.stringify(userEntry(id, parentId, id));
 
 const whole = [header, user("a", null), user("c", "a")].map((line) => `${line}\n`).join("");
 const damaged = whole.replace(user("c", "a"), `${user("b", "a").slice(0, 50)}${user("c", "a")}`);
@@ -296,20 +292,18 @@ describe("a repair of a log that is not as it was planned for", () => {
   });
 });
 
-describe("a file system without hard links", () => {
-  it("gets a copy of the original instead", async () => {
-    const path = damagedLog();
-    const fs: Ports["fs"] = {
-      ...nodePorts.fs,
-      linkSync() {
-        throw Object.assign(new Error("not supported"), { code: "ENOTSUP" });
-      },
-    };
-    const result = await applyRepair(await planRepair(path), { ports: { fs } });
-    expect(readFileSync(result.original ?? "", "utf8")).toBe(damaged);
-    expect(readFileSync(path, "utf8")).toBe(whole);
-    expect(filesIn(path)).toEqual(["s.jsonl", "s.jsonl.before-repair", "s.jsonl.salvage"]);
-  });
+it("a file system without hard links gets a copy of the original instead", async () => {
+  const path = damagedLog();
+  const fs: Ports["fs"] = {
+    ...nodePorts.fs,
+    linkSync() {
+      throw Object.assign(new Error("not supported"), { code: "ENOTSUP" });
+    },
+  };
+  const result = await applyRepair(await planRepair(path), { ports: { fs } });
+  expect(readFileSync(result.original ?? "", "utf8")).toBe(damaged);
+  expect(readFileSync(path, "utf8")).toBe(whole);
+  expect(filesIn(path)).toEqual(["s.jsonl", "s.jsonl.before-repair", "s.jsonl.salvage"]);
 });
 
 describe("a salvage file", () => {

@@ -46,14 +46,7 @@ describe("the end of a log", () => {
   it("that was cut off is set aside", async () => {
     const planned = await planFor(`${start}${b.slice(0, 60)}`);
     expect(planned.changes).toEqual([
-      {
-        kind: "set-aside",
-        offset: start.length,
-        length: 60,
-        line: 3,
-        reason: "torn",
-        id: "b",
-      },
+      { kind: "set-aside", offset: start.length, length: 60, line: 3, reason: "torn", id: "b" },
     ]);
     expect(planned.repaired).toEqual({ sizeBytes: start.length, entries: 1 });
   });
@@ -139,12 +132,6 @@ describe("a line", () => {
       },
     ]);
     expect(isSound(planned.remaining)).toBe(true);
-  });
-
-  it("with two whole records becomes two", async () => {
-    expect(kinds(await planFor(`${start}${b}${c}\n`))).toEqual(["recover", "recover"]);
-    expect(await repairedLines(`${start}${b}${c}\n`)).toEqual([header, a, b, c, ""]);
-    expect(await repairedLines(`${header}${a}${b}`)).toEqual([header, a, b, ""]);
   });
 
   it("with a byte-order mark loses it, also in the middle of the log", async () => {

@@ -5,24 +5,22 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
+import {
+  MemoryFileSystem,
+  createMemoryPorts,
+  fileError,
+  sampleHeader,
+  sampleTime,
+  userEntry,
+} from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
 import type { VerifyReport } from "@branchlog/tools";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { tornEntry } from "../../support/torn-entry.ts";
 
-const stamp = "2026-01-01T00:00:00.000Z";
-const header = JSON.stringify({ type: "session", version: 3, id: "s", timestamp: stamp, cwd: "/" });
-
-function entry(id: string, parentId: string | null): string {
-  const message = { role: "user", content: id, timestamp: 1 };
-  return JSON.stringify({ type: "message", id, parentId, timestamp: stamp, message });
-}
-
-/** A line that is an entry by its beginning, cut off behind two closing brackets. */
-function damaged(id: string, parentId: string | null): string {
-  const envelope = JSON.stringify({ type: "message", id, parentId, timestamp: stamp });
-  return `${envelope.slice(0, -1)},"message":{"role":"assistant","content":[{"a":{"b":1}}`;
-}
+const header = JSON.stringify(sampleHeader({ cwd: "/" }));
+const entry = (id: string, parentId: string | null): string =>
+  JSON.stringify(userEntry(id, parentId, id));
 
 /** Writes lines, each with its newline, and an end without one, which may still be being written. */
 function logOf(lines: readonly string[], end = ""): string {
@@ -54,7 +52,7 @@ describe("a log with every kind of damage", () => {
     "[1]",
     "\0\0\0",
     "",
-    damaged("d", "a"),
+    tornEntry("d", "a"),
     changed,
     entry("a", null),
     entry("below", "d"),
@@ -90,36 +88,34 @@ describe("a log with every kind of damage", () => {
   });
 });
 
-describe("lists of damage", () => {
-  it("end after 1,000 of a kind, while the numbers are exact", async () => {
-    const many = (count: number, line: (i: number) => string): string[] =>
-      Array.from({ length: count }, (_, i) => line(i));
-    const path = logOf([
-      ...many(3000, () => '{"torn":'),
-      "junk",
-      ...many(1500, (i) => damaged(`d${i}`, null)),
-      ...many(1300, (i) => entry(`o${i}`, "gone")),
-      ...many(1200, (i) => entry(`s${i}`, `s${i}`)),
-      ...many(1100, (i) => entry(`s${i}`, `s${i}`)),
-    ]);
-    const report = await verified(path);
-    expect(report).toMatchObject({
-      badLineCount: 4501,
-      badLineCounts: { torn: 4500, "not-json": 1 },
-      damagedEntryCount: 1500,
-      orphanCount: 1300,
-      duplicateIdCount: 1100,
-      cycleCount: 1200,
-      cyclicEntryCount: 1200,
-      entries: 3600,
-    });
-    expect(report.badLines).toHaveLength(1001);
-    expect(report.badLines.at(-1)).toMatchObject({ line: 3002, reason: "not-json" });
-    const { damagedEntries, orphans, duplicateIds, cycles } = report;
-    for (const list of [damagedEntries, orphans, duplicateIds, cycles]) {
-      expect(list).toHaveLength(1000);
-    }
+it("lists of damage end after 1,000 of a kind, while the numbers are exact", async () => {
+  const many = (count: number, line: (i: number) => string): string[] =>
+    Array.from({ length: count }, (_, i) => line(i));
+  const path = logOf([
+    ...many(3000, () => '{"torn":'),
+    "junk",
+    ...many(1500, (i) => tornEntry(`d${i}`, null)),
+    ...many(1300, (i) => entry(`o${i}`, "gone")),
+    ...many(1200, (i) => entry(`s${i}`, `s${i}`)),
+    ...many(1100, (i) => entry(`s${i}`, `s${i}`)),
+  ]);
+  const report = await verified(path);
+  expect(report).toMatchObject({
+    badLineCount: 4501,
+    badLineCounts: { torn: 4500, "not-json": 1 },
+    damagedEntryCount: 1500,
+    orphanCount: 1300,
+    duplicateIdCount: 1100,
+    cycleCount: 1200,
+    cyclicEntryCount: 1200,
+    entries: 3600,
   });
+  expect(report.badLines).toHaveLength(1001);
+  expect(report.badLines.at(-1)).toMatchObject({ line: 3002, reason: "not-json" });
+  const { damagedEntries, orphans, duplicateIds, cycles } = report;
+  for (const list of [damagedEntries, orphans, duplicateIds, cycles]) {
+    expect(list).toHaveLength(1000);
+  }
 });
 
 describe("any log", () => {
@@ -137,7 +133,7 @@ describe("any log", () => {
       case "entry":
         return entry(what.id, what.parent);
       case "damaged":
-        return damaged(what.id, what.parent);
+        return tornEntry(what.id, what.parent);
       case "torn":
         return '{"type":"mes';
       case "junk":
@@ -253,8 +249,8 @@ describe("verifying", () => {
 
   it("knows the entries of version 1, whose lines have no ids", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
-    const old = { type: "session", id: "s", timestamp: stamp, cwd: "/" };
-    const say = { type: "message", timestamp: stamp, message: { role: "user", content: "x" } };
+    const old = { type: "session", id: "s", timestamp: sampleTime, cwd: "/" };
+    const say = { type: "message", timestamp: sampleTime, message: { role: "user", content: "x" } };
     const lines = [old, say, { ...say, id: "own" }].map((line) => JSON.stringify(line));
     writeFileSync(path, `${lines.join("\n")}\n`);
     expect(await verified(path)).toMatchObject({ ok: true, entries: 2, damagedEntryCount: 0 });

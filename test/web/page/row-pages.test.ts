@@ -53,11 +53,9 @@ describe("PageCache", () => {
   });
 });
 
-describe("branch jumps", () => {
-  it("find the nearest branch point on each side", () => {
-    expect([previousBranch([3, 9, 20], 9), nextBranch([3, 9, 20], 9)]).toEqual([3, 20]);
-    expect([previousBranch([3], 3), nextBranch([3], 3)]).toEqual([undefined, undefined]);
-  });
+it("branch jumps find the nearest branch point on each side", () => {
+  expect([previousBranch([3, 9, 20], 9), nextBranch([3, 9, 20], 9)]).toEqual([3, 20]);
+  expect([previousBranch([3], 3), nextBranch([3], 3)]).toEqual([undefined, undefined]);
 });
 
 describe("rowKind", () => {

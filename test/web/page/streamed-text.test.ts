@@ -10,17 +10,15 @@ import {
 import { LineSplitter } from "../../../packages/web/src/page/model/line-splitter.ts";
 import { paletteMatches } from "../../../packages/web/src/page/model/palette-matches.ts";
 
-describe("LineSplitter", () => {
-  it("returns the same lines wherever chunks end", () => {
-    const chunks = fc.array(fc.string({ unit: fc.constantFrom("a", "b", "\n") }));
-    fc.assert(
-      fc.property(chunks, (given) => {
-        const splitter = new LineSplitter();
-        const lines = [...given.flatMap((chunk) => splitter.push(chunk)), ...splitter.end()];
-        expect(lines).toEqual(given.join("").split("\n").filter(Boolean));
-      }),
-    );
-  });
+it("LineSplitter returns the same lines wherever chunks end", () => {
+  const chunks = fc.array(fc.string({ unit: fc.constantFrom("a", "b", "\n") }));
+  fc.assert(
+    fc.property(chunks, (given) => {
+      const splitter = new LineSplitter();
+      const lines = [...given.flatMap((chunk) => splitter.push(chunk)), ...splitter.end()];
+      expect(lines).toEqual(given.join("").split("\n").filter(Boolean));
+    }),
+  );
 });
 
 describe("diffLines", () => {
@@ -59,39 +57,35 @@ describe("editLines", () => {
   );
 });
 
-describe("commandOf", () => {
-  it("returns the command line of a shell tool", () => {
-    expect(commandOf('{"command":"ls"}')).toBe("ls");
-    expect(commandOf('{"command":["ls"]}')).toBeNull();
-    expect(commandOf("")).toBeNull();
-  });
+it("commandOf returns the command line of a shell tool", () => {
+  expect(commandOf('{"command":"ls"}')).toBe("ls");
+  expect(commandOf('{"command":["ls"]}')).toBeNull();
+  expect(commandOf("")).toBeNull();
 });
 
-describe("coalesce", () => {
-  it("runs once more after a run when it was called during it", async () => {
-    let runs = 0;
-    let release: () => void = () => undefined;
-    const request = coalesce(async () => {
-      runs += 1;
-      await new Promise<void>((resolve) => {
-        release = resolve;
-      });
+it("coalesce runs once more after a run when it was called during it", async () => {
+  let runs = 0;
+  let release: () => void = () => undefined;
+  const request = coalesce(async () => {
+    runs += 1;
+    await new Promise<void>((resolve) => {
+      release = resolve;
     });
-    request();
-    request();
-    request();
-    expect(runs).toBe(1);
-    release();
-    await Promise.resolve();
-    await Promise.resolve();
-    expect(runs).toBe(2);
-    release();
-    await Promise.resolve();
-    await Promise.resolve();
-    expect(runs).toBe(2);
-    request();
-    expect(runs).toBe(3);
   });
+  request();
+  request();
+  request();
+  expect(runs).toBe(1);
+  release();
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(runs).toBe(2);
+  release();
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(runs).toBe(2);
+  request();
+  expect(runs).toBe(3);
 });
 
 describe("paletteMatches", () => {

@@ -1,6 +1,6 @@
 /** Appending: one message after the other, many in flight, and by many processes. */
 import { deepStrictEqual } from "node:assert";
-import { type ChildProcess, fork } from "node:child_process";
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import {
   appendFileSync,
@@ -22,7 +22,7 @@ import {
   type Prepare,
 } from "../bench-case.ts";
 import { scratchLog } from "../inputs.ts";
-import { appendMessage, inFlight, jobChild } from "../our-session.ts";
+import { appendMessage, inFlight, jobChild, runChild } from "../our-session.ts";
 import { checkChain, plainHeader, plainLine, readPlainly, smallMessage } from "../plain-session.ts";
 import { loadPeer, onBothNodes, peerSubjects } from "../peers.ts";
 
@@ -181,14 +181,6 @@ function prepareProcesses(promises: number): Prepare<AppendedLog> {
       return { path, appended: each * processes, longestMs };
     };
   };
-}
-
-function runChild(one: ChildProcess): Promise<number> {
-  return new Promise((resolve, reject) => {
-    one.once("exit", (code) => reject(new Error(`an appending process ended with ${code}`)));
-    one.once("message", (longestMs) => resolve(Number(longestMs)));
-    one.send("go");
-  });
 }
 
 export const cases: readonly BenchCase[] = [appendSync, appendInFlight, appendProcesses];

@@ -1,13 +1,13 @@
 /** Sessions in PostgreSQL: what appends and reads cost beside statements and an event store. */
 import { deepStrictEqual } from "node:assert";
-import { type ChildProcess, fork } from "node:child_process";
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import { performance } from "node:perf_hooks";
 import { hrtime } from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
 import { SessionManager } from "@branchlog/agents/pi";
 import { type BenchCase, type Counts, defineCase, type Subject } from "../bench-case.ts";
-import { inFlight, jobChild } from "../our-session.ts";
+import { inFlight, jobChild, runChild } from "../our-session.ts";
 import { smallMessage } from "../plain-session.ts";
 import { quantile, timesFigures } from "../statistics.ts";
 import { openWay, storeUrl, wayFacts, type WayName, wayNames } from "../store-ways.ts";
@@ -179,7 +179,7 @@ function processesSubject(
       await Promise.all(children.map((child) => once(child, "message")));
       return async () => {
         const startMs = performance.now();
-        const times = await Promise.all(children.map((child) => ended(child)));
+        const times = await Promise.all(children.map((child) => runChild(child)));
         const ms = performance.now() - startMs;
         const stored = await way.read(log);
         await way.close();
@@ -188,14 +188,6 @@ function processesSubject(
       };
     },
   };
-}
-
-function ended(child: ChildProcess): Promise<number> {
-  return new Promise((resolve, reject) => {
-    child.once("exit", (code) => reject(new Error(`an appending process ended with ${code}`)));
-    child.once("message", (ms) => resolve(Number(ms)));
-    child.send("go");
-  });
 }
 
 const appendProcesses = defineCase<StoreWork>({

@@ -6,8 +6,9 @@
  */
 import { malformed } from "../entries/saved-fields.ts";
 import type { SavedFields } from "../entries/saved-fields.ts";
-import { arenaLengthBytes, bucketsMin, tableLoadMax } from "../index-table/id-table.ts";
-import { linkColumns } from "../index-table/index-table.ts";
+import { linkColumns } from "../index-table/handle-table.ts";
+import { arenaLengthBytes } from "../index-table/id-arena.ts";
+import { bucketsMin, tableLoadMax } from "../index-table/id-table.ts";
 import type { RestoredIndex } from "../index-table/index-table.ts";
 import { rootHandle, rowColumns } from "../index-table/row-table.ts";
 import type { SavedLog } from "../index-table/log-indexer.ts";

@@ -34,17 +34,6 @@ export function withoutKeys(record: JsonObject, keys: ReadonlySet<string>): Json
   return Object.fromEntries(Object.entries(record).filter(([key]) => !keys.has(key)));
 }
 
-/** As a log stores times; undefined if absent or unreadable. */
-export function timeAt(record: JsonObject | undefined, key: string): string | undefined {
-  const text = stringAt(record, key) ?? "";
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) return undefined;
-  // Formatting costs five times as much as parsing, and most have this form.
-  return isoForm.test(text) ? text : new Date(ms).toISOString();
-}
-
-const isoForm = /^\d{4}-\d\d-\d\dT[0-2]\d:\d\d:\d\d\.\d{3}Z$/;
-
 /** Iterative, since it guards against depth. */
 export function isDeeper(value: JsonValue, levelsMax: number): boolean {
   let level: JsonValue[] = [value];

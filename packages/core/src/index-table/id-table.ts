@@ -3,6 +3,17 @@
  * eight lower-case hex digits, pi's form, are one 32-bit word, all others bytes in an arena.
  */
 import { randomBytes } from "node:crypto";
+import { IdArena } from "./id-arena.ts";
+import {
+  hashOf,
+  hexText,
+  hexWord,
+  idBytes,
+  isHexWord,
+  mixed,
+  plainBytes,
+  writePlain,
+} from "./id-bytes.ts";
 import { SavedPages, grown, grownCapacity, noPages, roomFor, savedColumn } from "./saved-pages.ts";
 import type { PagedColumn, SavedColumn } from "./saved-pages.ts";
 
@@ -281,176 +292,3 @@ export class IdTable {
     this.#bucketPages = noPages;
   }
 }
-
-export const arenaLengthBytes = 4;
-
-/** Adjacent bytes: a million ids cost no JS strings. Places never change. */
-class IdArena {
-  #bytes: Uint8Array = new Uint8Array(64);
-  #end = 0;
-  #pages: SavedPages = noPages;
-
-  add(bytes: Uint8Array, start: number, end: number): number {
-    const place = this.#end;
-    const length = end - start;
-    const needed = place + arenaLengthBytes + length;
-    if (needed > this.#bytes.length) {
-      this.#bytes = grown(Uint8Array, this.#bytes, grownCapacity(this.#bytes.length, needed));
-    }
-    const arena = this.#bytes;
-    for (let at = 0; at < arenaLengthBytes; at += 1) arena[place + at] = length >>> (8 * at);
-    // A call of `set` costs more for the few bytes of an id.
-    for (let at = start, to = place + arenaLengthBytes; at < end; at += 1, to += 1) {
-      arena[to] = bytes[at] ?? 0;
-    }
-    this.#end = needed;
-    return place;
-  }
-
-  get length(): number {
-    return this.#end;
-  }
-
-  reserve(bytes: number): void {
-    if (bytes > this.#bytes.length) this.#bytes = grown(Uint8Array, this.#bytes, Math.ceil(bytes));
-  }
-
-  save(): SavedColumn {
-    return savedColumn(this.#end, () => this.#bytes, this.#pages);
-  }
-
-  restore(saved: SavedColumn, recover: PagedColumn["recover"]): void {
-    this.#bytes = new Uint8Array(0);
-    this.#end = saved.count;
-    this.#pages = new SavedPages(saved, {
-      column: () => {
-        this.reserve(roomFor(saved.count));
-        return this.#bytes;
-      },
-      recover,
-    });
-  }
-
-  become(other: IdArena): void {
-    this.#bytes = other.#bytes;
-    this.#end = other.#end;
-    this.#pages = other.#pages;
-  }
-
-  /** Before the id at a place is read. True if all ids were made anew. */
-  need(place: number): boolean {
-    if (place >= this.#pages.count) return false;
-    const start = place + arenaLengthBytes;
-    return this.touchAll(place, start) || this.touchAll(start, start + this.#lengthAt(place));
-  }
-
-  touchAll(from?: number, to?: number): boolean {
-    return this.#pages.touchAll(from, to);
-  }
-
-  textAt(place: number): string {
-    const { buffer, byteOffset, length } = this.#bytes;
-    // A place outside the arena has the empty id, also before any page of it was read.
-    const start = Math.min(place + arenaLengthBytes, length);
-    return idText(Buffer.from(buffer, byteOffset + start, this.#lengthAt(place)));
-  }
-
-  hashAt(place: number, seed: number): number {
-    const start = place + arenaLengthBytes;
-    return hashOf(this.#bytes, start, start + this.#lengthAt(place), seed);
-  }
-
-  equals(place: number, bytes: Uint8Array, start: number, end: number): boolean {
-    if (this.#lengthAt(place) !== end - start) return false;
-    for (let i = start, j = place + arenaLengthBytes; i < end; i += 1, j += 1) {
-      if (bytes[i] !== this.#bytes[j]) return false;
-    }
-    return true;
-  }
-
-  areEqual(place: number, other: number): boolean {
-    const start = other + arenaLengthBytes;
-    return this.equals(place, this.#bytes, start, start + this.#lengthAt(other));
-  }
-
-  #lengthAt(place: number): number {
-    const bytes = this.#bytes;
-    const low = (bytes[place] ?? 0) | ((bytes[place + 1] ?? 0) << 8);
-    const length = (low | ((bytes[place + 2] ?? 0) << 16) | ((bytes[place + 3] ?? 0) << 24)) >>> 0;
-    // Only a checkpoint can hold another one.
-    return Math.min(length, Math.max(0, this.#end - place - arenaLengthBytes));
-  }
-}
-
-function hashOf(bytes: Uint8Array, start: number, end: number, seed: number): number {
-  let hash = 0x811c9dc5 ^ seed;
-  for (let i = start; i < end; i += 1) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);
-  return mixed(hash);
-}
-
-/** Prefix of an id with lone surrogates, in UTF-16. No text in UTF-8 has this byte. */
-const utf16Mark = 0xff;
-const loneSurrogate = /\p{Surrogate}/u;
-
-/** Written over by each id: a buffer for each would be most of the cost of a look-up. */
-const plainBytes = Buffer.alloc(64);
-
-/** Writes a short id of ASCII; returns its length, or 0 for any other. */
-function writePlain(id: string): number {
-  const { length } = id;
-  if (length > plainBytes.length) return 0;
-  for (let at = 0; at < length; at += 1) {
-    const code = id.charCodeAt(at);
-    if (code >= 0x80) return 0;
-    plainBytes[at] = code;
-  }
-  return length;
-}
-
-function idBytes(id: string): Buffer {
-  if (!loneSurrogate.test(id)) return Buffer.from(id, "utf8");
-  return Buffer.concat([Buffer.of(utf16Mark), Buffer.from(id, "utf16le")]);
-}
-
-function idText(bytes: Buffer): string {
-  return bytes[0] === utf16Mark ? bytes.toString("utf16le", 1) : bytes.toString("utf8");
-}
-
-const hexDigits = 8;
-
-function isHexWord(bytes: Uint8Array, start: number, end: number): boolean {
-  return end - start === hexDigits && (quad(bytes, start) | quad(bytes, start + 4)) >= 0;
-}
-
-function hexWord(bytes: Uint8Array, start: number): number {
-  return (quad(bytes, start) << 16) | quad(bytes, start + 4);
-}
-
-/** A third of the cost of `toString` and `padStart`. */
-function hexText(word: number): string {
-  const high = `${hexPair[word >>> 24]}${hexPair[(word >>> 16) & 255]}`;
-  return `${high}${hexPair[(word >>> 8) & 255]}${hexPair[word & 255]}`;
-}
-
-/** A bijective mix of 32 bits (murmur3's finaliser): ids that count up must not cluster. */
-function mixed(word: number): number {
-  let h = word ^ (word >>> 16);
-  h = Math.imul(h, 0x85ebca6b);
-  h ^= h >>> 13;
-  h = Math.imul(h, 0xc2b2ae35);
-  return h ^ (h >>> 16);
-}
-
-function quad(bytes: Uint8Array, at: number): number {
-  return (
-    ((hexDigit[bytes[at] ?? 0] ?? -1) << 12) |
-    ((hexDigit[bytes[at + 1] ?? 0] ?? -1) << 8) |
-    ((hexDigit[bytes[at + 2] ?? 0] ?? -1) << 4) |
-    (hexDigit[bytes[at + 3] ?? 0] ?? -1)
-  );
-}
-
-const hexDigit: Int8Array = new Int8Array(256).fill(-1);
-for (const [value, char] of Buffer.from("0123456789abcdef").entries()) hexDigit[char] = value;
-
-const hexPair = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));

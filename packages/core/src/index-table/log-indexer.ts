@@ -12,7 +12,6 @@ import type {
   ScannedKind,
   ScannedRows,
 } from "@branchlog/streaming";
-import { dialectMarkers } from "../dialects/dialect.ts";
 import { entryForm } from "../dialects/header.ts";
 import { agentNamed, formatOf } from "../dialects/agent.ts";
 import type { TranscriptFormat } from "../dialects/agent.ts";
@@ -20,18 +19,19 @@ import { malformed } from "../entries/saved-fields.ts";
 import { isOfSession, readRecord, titleSlotType } from "../dialects/log-record.ts";
 import type { LogRecord } from "../dialects/log-record.ts";
 import { legacyEntryId } from "../dialects/migrate-line.ts";
-import { modelRole } from "../dialects/model-reference.ts";
 import { recordsBesideDebris } from "../dialects/transcript-records.ts";
 import type { Transcript } from "../dialects/transcript.ts";
 import { headBytesMax, headLinesMax } from "../limits.ts";
 import { DiagnosticLog, findingAt } from "./diagnostics.ts";
 import type { SavedDiagnostics } from "./diagnostics.ts";
-import { rootHandle, rowFlags, LineMap } from "./row-table.ts";
+import { foldedTypes, kindOfValue, parsingNeedOf, rowFlagsOf, timeOfValue } from "./row-facts.ts";
+import type { ParsingNeed } from "./row-facts.ts";
+import { rootHandle, LineMap } from "./row-table.ts";
 import { TranscriptIndexer } from "./transcript-indexer.ts";
 import type { IndexedHeader, LinePlace, SavedTranscript } from "./transcript-indexer.ts";
 import { IndexTable } from "./index-table.ts";
 import type { RestoredIndex, SavedIndex } from "./index-table.ts";
-import type { Kind, SavedLines, RowFacts } from "./row-table.ts";
+import type { SavedLines, RowFacts } from "./row-table.ts";
 
 interface LogIndexerOptions {
   readonly readLong: (offset: number, length: number) => DecodedLine;
@@ -242,11 +242,7 @@ export class LogIndexer implements LinesSink {
   #learnKind(scanned: number): IndexedAs {
     const kind = this.#scannedKinds[scanned];
     if (kind === undefined) throw new RangeError(`no scanned kind ${scanned}`);
-    const { type, role } = kind;
-    const isParsed = foldedTypes.has(type) || type === "session" || role === "hookMessage";
-    const otherwise = type === "thinking_level_change" ? "unless flat" : "never";
-    const parse = isParsed ? "always" : otherwise;
-    const learnt = { kind: this.index.kinds.add(kind), parse } as const;
+    const learnt = { kind: this.index.kinds.add(kind), parse: parsingNeedOf(kind) };
     this.#indexedAs[scanned] = learnt;
     return learnt;
   }
@@ -384,46 +380,5 @@ export class LogIndexer implements LinesSink {
 
 interface IndexedAs {
   readonly kind: number;
-  readonly parse: "never" | "unless flat" | "always";
+  readonly parse: ParsingNeed;
 }
-
-const rowFlagsOf = Uint8Array.from({ length: 256 }, (_, scanned) => {
-  const { tailForm, endsWithObject, hasPayload, exactTime, root, flat } = scanFlags;
-  const pairs = [
-    [tailForm, rowFlags.tailForm],
-    [endsWithObject, rowFlags.endsWithObject],
-    [hasPayload, rowFlags.hasPayload],
-    [exactTime, rowFlags.exactTime],
-    [root, rowFlags.root],
-  ] as const;
-  return pairs.reduce(
-    (flags, [from, to]) => ((scanned & from) === 0 ? flags : flags | to),
-    (scanned & flat) === 0 ? rowFlags.provisional : 0,
-  );
-});
-
-/** v2's role hookMessage is custom since v3. */
-function kindOfValue(type: string, value: JsonObject, version: number): Kind {
-  const { message, customType } = value;
-  const stored =
-    type === "message" && message !== null && typeof message === "object" && !Array.isArray(message)
-      ? message["role"]
-      : undefined;
-  const ofMessage = typeof stored === "string" ? stored : undefined;
-  const role = type === "model_change" ? modelRole(value) : ofMessage;
-  const hasCustomType = type === "custom" || type === "custom_message";
-  return {
-    type,
-    role: role === "hookMessage" && version < 3 ? "custom" : role,
-    customType: hasCustomType && typeof customType === "string" ? customType : undefined,
-  };
-}
-
-function timeOfValue(timestamp: unknown): number {
-  if (typeof timestamp === "string") return Date.parse(timestamp);
-  // A number that no Date can hold is not a time.
-  return typeof timestamp === "number" ? new Date(timestamp).getTime() : Number.NaN;
-}
-
-/** Parsed whole while reading: projections or the context need them. */
-const foldedTypes: ReadonlySet<string> = new Set(["label", ...dialectMarkers]);

@@ -24,10 +24,6 @@ export interface LogIdentity extends LogFingerprint {
 
 export const startBytes: number = 512;
 
-export function identityOf(source: ByteSource, stat: FileStat, cursor: number): LogIdentity {
-  return { dev: stat.dev, ino: stat.ino, ...fingerprintOf(source, cursor) };
-}
-
 export function fingerprintOf(source: ByteSource, cursor: number): LogFingerprint {
   const beforeStart = Math.max(0, cursor - fingerprintBytes);
   return {

@@ -8,7 +8,7 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
 import { requireNoAddress } from "./address.ts";
 import { requireOwnPlace } from "./foreign-places.ts";
-import { errorCodeOf, isSameFile, quietly } from "./ports.ts";
+import { errorCodeOf, isSameFile, quietly, reasonOf } from "./ports.ts";
 import type { FileSystem, Ports } from "./ports.ts";
 import { sidecarPath } from "./sidecar.ts";
 
@@ -230,7 +230,8 @@ function syncName(file: AtomicFile): void {
   }
 }
 
-function creating<T>(path: string, step: () => T): T {
+/** Throws what `step` throws, as an error that says that the file was not created. */
+export function creating<T>(path: string, step: () => T): T {
   try {
     return step();
   } catch (error) {
@@ -281,10 +282,6 @@ function nameNotDurable(path: string, cause: unknown): BranchlogError {
     `The session file ${path} was created and is whole, but its directory could not be synced ` +
     `(${reasonOf(cause)}), so that a power failure may lose it. Open it to go on.`;
   return new BranchlogError("ERR_CREATE_FAILED", message, { path, cause });
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }
 
 const gatheredBytes = 1024 * 1024;

@@ -8,10 +8,8 @@ import { quietly } from "./ports.ts";
 import type { FileSystem } from "./ports.ts";
 
 /** Whether a directory, which need not exist, is such a place or below one. */
-export function foreignPlaceCheck(
-  fs: Pick<FileSystem, "realpathSync"> = nodeFileSystem,
-): (directory: string) => boolean {
-  const ownerOf = ownerFinder(fs);
+export function foreignPlaceCheck(): (directory: string) => boolean {
+  const ownerOf = ownerFinder(nodeFileSystem);
   return (directory) => ownerOf(directory) !== undefined;
 }
 

@@ -172,6 +172,16 @@ export function isSameState(one: FileState, other: FileState): boolean {
   return isFile && one.size === other.size && one.ctimeMs === other.ctimeMs;
 }
 
+/** {@link isSameState}, also where the file system keeps no time of change, as FAT. */
+export function isUnchanged(one: FileStat, other: FileStat): boolean {
+  return isSameState(one, other) && one.mtimeMs === other.mtimeMs;
+}
+
+/** What went wrong, for a sentence about it. */
+export function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
 /** "" for anything but a system error. */
 export function errorCodeOf(error: unknown): string {
   if (!(error instanceof Error) || !("code" in error)) return "";

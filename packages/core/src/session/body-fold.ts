@@ -25,8 +25,8 @@ export class BodyFold<S> {
   }
 
   /** The state up to the last entry known at the call. Passes follow one another. */
-  value(signal?: AbortSignal): Promise<S> {
-    const pass = this.#last.then(() => this.#foldOn(signal));
+  value(): Promise<S> {
+    const pass = this.#last.then(() => this.#foldOn());
     // The next pass continues where a failed one stopped; the failure is reported to its caller.
     this.#last = pass.then(
       () => undefined,
@@ -42,10 +42,10 @@ export class BodyFold<S> {
     return this.#done(fold, upTo);
   }
 
-  async #foldOn(signal: AbortSignal | undefined): Promise<S> {
+  async #foldOn(): Promise<S> {
     const { fold, rows, upTo } = this.#rest();
     const { bodies } = this.#engine;
-    for await (const { row, entry } of bodies.entries(rows, signal)) fold.apply(row, entry);
+    for await (const { row, entry } of bodies.entries(rows)) fold.apply(row, entry);
     return this.#done(fold, upTo);
   }
 

@@ -188,8 +188,8 @@ export class Engine {
   }
 
   /** As `refreshSync`, also of a log in a store. */
-  refresh(signal?: AbortSignal): Promise<void> {
-    return runAsync(this.log.catchUp(), signal);
+  refresh(): Promise<void> {
+    return runAsync(this.log.catchUp());
   }
 
   entrySync(id: string): SessionEntry | undefined {

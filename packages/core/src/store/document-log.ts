@@ -8,6 +8,7 @@ import type { DocumentFormat } from "../dialects/agent.ts";
 import { BranchlogError } from "../errors.ts";
 import { LogFile } from "../platform/log-file.ts";
 import { watchWithPoll } from "../platform/polled-hints.ts";
+import { isUnchanged } from "../platform/ports.ts";
 import type { FileStat, Ports } from "../platform/ports.ts";
 import type { StoredAppend, StoredLog, StoredPosition } from "./log-store.ts";
 import { storedLogGone } from "./stored-names.ts";
@@ -54,7 +55,7 @@ export class DocumentLog implements StoredLog {
   async end(): Promise<StoredPosition | undefined> {
     const stat = this.#reading.ports.fs.statSync(this.address);
     if (stat === null) return undefined;
-    if (this.#stat === undefined || !isSame(stat, this.#stat)) {
+    if (this.#stat === undefined || !isUnchanged(stat, this.#stat)) {
       this.#bytes = await this.owner.toLog(this.address);
       this.#stat = stat;
     }
@@ -84,13 +85,4 @@ export class DocumentLog implements StoredLog {
       if (name === null || name === this.name) onHint();
     });
   }
-}
-
-function isSame(one: FileStat, other: FileStat): boolean {
-  return (
-    one.ino === other.ino &&
-    one.size === other.size &&
-    one.mtimeMs === other.mtimeMs &&
-    one.ctimeMs === other.ctimeMs
-  );
 }

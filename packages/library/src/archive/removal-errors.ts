@@ -1,5 +1,6 @@
 /** Why a file was left, or where it is. Every message names the command that helps. */
 import { BranchlogError } from "@branchlog/core";
+import { reasonOf } from "@branchlog/core/files";
 
 export function busySession(path: string, why: string, cause?: unknown): BranchlogError {
   const message =
@@ -44,8 +45,4 @@ export function notPutBack(path: string, aside: string, cause: unknown): Branchl
 export function placeTaken(path: string, advice: string, cause?: unknown): BranchlogError {
   const message = `There is something at ${path} already; it was left as it is. ${advice}`;
   return new BranchlogError("ERR_LOG_EXISTS", message, { path, cause });
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

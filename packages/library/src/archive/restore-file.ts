@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, utimesSync } from "node:fs";
 import { dirname } from "node:path";
-import { BranchlogError } from "@branchlog/core";
-import { AtomicFile, creationFailed, makeDurableDirectory } from "@branchlog/core/files";
+import { AtomicFile, creating, makeDurableDirectory } from "@branchlog/core/files";
 import { statOf } from "./file-state.ts";
 import type { Archive } from "./archive-directory.ts";
 import type { PackedFile } from "./operation.ts";
@@ -58,14 +57,6 @@ function publish(copy: AtomicFile, { mode, changedMs }: PackedFile, { ports }: A
   copy.publish();
   copy.syncName();
   copy.discard();
-}
-
-function creating<T>(path: string, step: () => T): T {
-  try {
-    return step();
-  } catch (error) {
-    throw error instanceof BranchlogError ? error : creationFailed(path, error);
-  }
 }
 
 /** Of so many bytes of a file, or of all from `start`; undefined if it is no file, or shorter. */

@@ -12,6 +12,7 @@ import {
   errorCodeOf,
   isLinkUnsupported,
   isSameFile,
+  isUnchanged,
   logExists,
   ownProcessName,
   processState,
@@ -104,7 +105,7 @@ export class FilesAside {
       }
       const hash = await hashOfFile(aside);
       file.stat = this.#statOf(file);
-      if (hash !== sha256 || !isSameState(before, file.stat)) throw changedMeanwhile(path);
+      if (hash !== sha256 || !isUnchanged(before, file.stat)) throw changedMeanwhile(path);
     }
   }
 
@@ -117,7 +118,7 @@ export class FilesAside {
       const [file] = this.#files;
       if (file === undefined) return;
       const now = this.#statOf(file);
-      if (file.stat === undefined || !isSameState(now, file.stat)) {
+      if (file.stat === undefined || !isUnchanged(now, file.stat)) {
         throw changedMeanwhile(file.path);
       }
       this.#unlink(file);
@@ -221,13 +222,4 @@ export function giveName(fs: FileSystem, from: string, to: string): void {
   } catch {
     // A second name loses nothing; the next recovery removes it.
   }
-}
-
-function isSameState(one: FileStat, other: FileStat): boolean {
-  return (
-    isSameFile(one, other) &&
-    one.size === other.size &&
-    one.mtimeMs === other.mtimeMs &&
-    one.ctimeMs === other.ctimeMs
-  );
 }

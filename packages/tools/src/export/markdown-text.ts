@@ -3,7 +3,7 @@ import type { JsonObject } from "@branchlog/streaming";
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
 import { entryParts } from "@branchlog/core/entries";
 import type { EntryPart, Speaker, ToolCallPart } from "@branchlog/core/entries";
-import { keptArguments, objectAt, stringAt, timeAt } from "@branchlog/core/rows";
+import { keptArguments, objectAt, stringAt } from "@branchlog/core/rows";
 import type { ExactArguments } from "@branchlog/core/rows";
 
 export const markdownIndent = 2;
@@ -14,7 +14,7 @@ export function markdownTitle(header: SessionHeader, name: string | undefined): 
   const id = stringAt(stored, "id") ?? "";
   const facts: (readonly [string, string | undefined])[] = [
     ["session", id],
-    ["created", timeText(timeAt(stored, "timestamp"))],
+    ["created", timeText(stored)],
     ["directory", stringAt(stored, "cwd") || undefined],
   ];
   const lines = facts.flatMap(([what, value]) =>
@@ -30,7 +30,7 @@ export function entryMarkdown(entry: SessionEntry, exact?: ExactArguments): stri
   const { speaker, parts } = said;
   // Decoding boundary: an entry is handed out as stored; its type promises more than that.
   const stored = entry as unknown as JsonObject;
-  const time = timeText(timeAt(stored, "timestamp"));
+  const time = timeText(stored);
   switch (entry.type) {
     case "message": {
       if (objectAt(stored, "message") === undefined) return "";
@@ -130,9 +130,17 @@ function spokenText(text: string, isOutput: boolean): string {
   return isOutput ? fenced(text) : closedText(text);
 }
 
-function timeText(iso: string | undefined): string | undefined {
-  return iso === undefined ? undefined : `${iso.slice(0, -5).replace("T", " ")}Z`;
+/** Of the record, to the second; undefined if absent or unreadable. */
+function timeText(record: JsonObject): string | undefined {
+  const text = stringAt(record, "timestamp") ?? "";
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) return undefined;
+  // Formatting costs five times as much as parsing, and most have this form.
+  const iso = isoForm.test(text) ? text : new Date(ms).toISOString();
+  return `${iso.slice(0, -5).replace("T", " ")}Z`;
 }
+
+const isoForm = /^\d{4}-\d\d-\d\dT[0-2]\d:\d\d:\d\d\.\d{3}Z$/;
 
 export function fenced(text: string, language = ""): string {
   const fence = "`".repeat(Math.max(3, longestRun(text, "`") + 1));

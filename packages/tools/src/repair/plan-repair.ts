@@ -7,7 +7,7 @@ import {
   LogFile,
   bodyBytesMax,
   engineSettings,
-  identityOf,
+  fingerprintOf,
   requireOptions,
   yieldEveryMs,
   diagnosticsMax,
@@ -139,7 +139,7 @@ function planOf(
       ...remainingDamage({ indexer, source: file, leftOut: left.rows }, added),
       others: findings.filter(({ kind }) => isUnrepaired(kind, header)),
     },
-    source: { stat, identity: identityOf(file, stat, stat.size) },
+    source: { stat, identity: { dev: stat.dev, ino: stat.ino, ...fingerprintOf(file, stat.size) } },
   };
 }
 

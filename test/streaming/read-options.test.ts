@@ -1,7 +1,8 @@
-/** Sizes and places to read by: what is none is refused, before it makes reading endless. */
+/** Options of the readers: misspelt names, and sizes that would make reading endless. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import * as streaming from "@branchlog/streaming";
 import { records, recordsSync } from "@branchlog/streaming";
 import type { ReadFileOptions } from "@branchlog/streaming";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -38,3 +39,28 @@ describe("reading", () => {
     expect(line?.bytes?.toString()).toBe('{"n":1}');
   });
 });
+
+/** Cast: the compiler refuses a misspelt option. */
+const misspelt = (name: string): never => ({ [name]: 1 }) as never;
+
+async function* noBytes(): AsyncGenerator<Uint8Array> {}
+
+const calls: Readonly<Record<string, readonly [string, () => unknown]>> = {
+  lines: ["chunkBytes", () => streaming.lines("none", misspelt("chunkByte"))],
+  records: ["lineBytesMax", () => streaming.records("none", misspelt("lineBytes"))],
+  recordsSync: ["signal", () => streaming.recordsSync("none", misspelt("sginal"))],
+  readShallow: ["open", () => streaming.readShallow([], misspelt("opn"))],
+  bodyStream: ["signal", () => streaming.bodyStream(noBytes(), misspelt("signl")).next()],
+  pick: ["valueBytesMax", () => streaming.pick(noBytes(), [], misspelt("valueBytes"))],
+};
+
+it.each(Object.entries(calls))(
+  "a misspelt option is a TypeError when it is given to %s",
+  async (_, [meant, call]) => {
+    await expect((async () => call())()).rejects.toBeInstanceOf(TypeError);
+    await expect((async () => call())()).rejects.toMatchObject({
+      code: "ERR_INVALID_ARGUMENT",
+      message: expect.stringContaining(`Did you mean "${meant}"?`) as unknown,
+    });
+  },
+);

@@ -1,0 +1,102 @@
+/** The hits of a search as the server sends them: a line of JSON each, while files are read. */
+import { isBranchlogError } from "@branchlog/core";
+import { registeredAgents } from "@branchlog/core/rows";
+import { searchSessions } from "@branchlog/library";
+import type { SearchHit } from "@branchlog/library";
+import type { ApiError, SearchEnd, SearchHitItem } from "./api.ts";
+import { keyOfPath } from "./session-directory.ts";
+import type { SessionDirectory, ShownPlace } from "./session-directory.ts";
+
+const hitsMax = 500;
+
+interface Searched {
+  readonly directory: SessionDirectory;
+  readonly place: ShownPlace;
+}
+
+export function hitStream(
+  query: string,
+  filter: SearchFilter,
+  searched: Searched,
+): ReadableStream<Uint8Array> {
+  const ending = new AbortController();
+  const hits = searchHits(query, filter, searched, ending.signal);
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const next = await hits.next();
+      if (next.done === true) controller.close();
+      else controller.enqueue(encoder.encode(`${JSON.stringify(next.value)}\n`));
+    },
+    cancel: async () => {
+      ending.abort();
+      // Stopped between two hits it has files open.
+      await hits.return(undefined);
+    },
+  });
+}
+
+interface SearchFilter {
+  readonly regex: boolean;
+  readonly agent: string | undefined;
+  readonly key: string | undefined;
+}
+
+async function* searchHits(
+  query: string,
+  filter: SearchFilter,
+  { directory, place }: Searched,
+  signal: AbortSignal,
+): AsyncGenerator<SearchHitItem | SearchEnd | ApiError> {
+  let [count, searched] = [0, 0];
+  const agents = registeredAgents().flatMap(({ name }) => (name === filter.agent ? name : []));
+  const { key } = filter;
+  try {
+    const only = key === undefined ? undefined : directory.sourceOf(directory.item(key));
+    const found = searchSessions(only ?? place, query, {
+      regex: filter.regex,
+      agents: agents.length === 0 ? undefined : agents,
+      signal,
+      onProgress: (progress: { readonly searched: number }) => {
+        searched = progress.searched;
+      },
+    });
+    for await (const hit of found) {
+      if (count >= hitsMax) break;
+      count += 1;
+      yield hitItem(hit, directory);
+    }
+    yield { hits: count, searched };
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!isBranchlogError(error)) throw error;
+    yield { code: error.code, message: error.message };
+  }
+}
+
+function hitItem(hit: SearchHit, directory: SessionDirectory): SearchHitItem {
+  const { path, entryId, kind, timestamp, snippet } = hit;
+  const key = directory.keyOf(path) ?? keyOfPath(path);
+  const { text, matchStart, matchEnd } = snippet;
+  const timeMs = Date.parse(timestamp);
+  return {
+    key,
+    title: titleOf(key, directory),
+    entryId,
+    kind,
+    timeMs: Number.isNaN(timeMs) ? null : timeMs,
+    before: text.slice(0, matchStart),
+    match: text.slice(matchStart, matchEnd),
+    after: text.slice(matchEnd),
+  };
+}
+
+function titleOf(key: string, directory: SessionDirectory): string {
+  try {
+    const { name, firstMessage } = directory.item(key);
+    return name ?? firstMessage ?? "(no messages)";
+  } catch {
+    // It is listed in a moment, or is gone.
+    return "(not listed yet)";
+  }
+}

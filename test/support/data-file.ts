@@ -1,0 +1,8 @@
+/** Tables of tests that are files of JSON beside them. */
+import { readFileSync } from "node:fs";
+
+/** What such a file holds, for the module with this `import.meta.url`. */
+export function dataBeside(module: string, name: string): unknown {
+  const data: unknown = JSON.parse(readFileSync(new URL(name, module), "utf8"));
+  return data;
+}
