@@ -143,7 +143,7 @@ export class DirectoryCatalog {
     try {
       const readBytes = await known.refresh(file, lookedAtMs, { chunk, signal });
       if (known.session?.transcript !== undefined) await this.#store.leaveAlone(file.path);
-      else if (readBytes > 0) await this.#store.note(file.path, known.save(), readBytes);
+      else if (readBytes > 0) await this.#store.note(file.path, known, readBytes);
     } catch {
       signal?.throwIfAborted();
       return;
