@@ -19,6 +19,7 @@ import {
   summary,
   withUnread,
 } from "@branchlog/core/rows";
+import { dialectFinder } from "@branchlog/core/files";
 import type { DialectName } from "@branchlog/core/entries";
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
 import type { GivenName, UnreadMessages } from "@branchlog/core/rows";
@@ -46,8 +47,10 @@ export interface SessionFacts {
 }
 
 export interface FactsReadOptions {
-  /** The name of a transcript may hold the id of its session. */
+  /** The name of a transcript may hold the id of its session; the place may tell the dialect. */
   readonly path?: string;
+  /** Asked if nothing in the file tells the dialect. Default: where agents keep sessions. */
+  readonly dialectAt?: (path: string) => DialectName | undefined;
   /** Checked between chunks; rejects with the reason. */
   readonly signal?: AbortSignal | undefined;
   readonly chunk?: Buffer | undefined;
@@ -77,6 +80,8 @@ export class FactsReader {
   /** Of a slot that an earlier reader read. */
   readonly #slot: string | null;
   readonly #options: Pick<ScanOptions, "messageBytesMax">;
+  #path: string | undefined;
+  #dialectAt: (path: string) => DialectName | undefined = (path) => dialectFinder()(path);
 
   /** @param known From an earlier reader, which this one continues. */
   constructor(options: FactsOptions = {}, known?: FactsUpTo) {
@@ -108,6 +113,8 @@ export class FactsReader {
     options: FactsReadOptions,
   ): Promise<SessionFacts | TranscriptFacts | undefined> {
     const { signal, chunk } = options;
+    this.#path = options.path;
+    this.#dialectAt = options.dialectAt ?? this.#dialectAt;
     const framer = this.#framer;
     const lines = new SessionScan(source, this.#fold, this.#scanOptions(this.#header));
     const newBytes = size - framer.offset;
@@ -175,7 +182,9 @@ export class FactsReader {
     const { summary: said, usage, given, dialect: ofEntries } = this.#fold.state;
     const slot = slotTitle ?? this.#slot;
     const marks = { slot, entry: markOf(given), dialect: ofEntries ?? null };
-    const dialect = dialectOfLog({ hasTitleSlot: slot !== null, header, ofEntries });
+    const path = this.#path;
+    const ofPlace = path === undefined ? undefined : () => this.#dialectAt(path);
+    const dialect = dialectOfLog({ hasTitleSlot: slot !== null, header, ofEntries, ofPlace });
     return { header, name: markedName(header, marks), summary: said, usage, dialect, marks };
   }
 }
