@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -129,26 +130,67 @@ function samples(): Sample[] {
     ),
     ...Array.from({ length: 100 }, (_, n) => sampleOf(mark({ type: `kind-${n % 50}` }), true)),
     ...answers,
+    ...results,
     ...damaged,
     ...fused,
     ...random,
   ];
 }
 
+const tokens = { input: 3, output: 0, cacheRead: 12_345, cacheWrite: 1 };
+const spent = { ...tokens, totalTokens: 12_349, cost: { input: 0.5, total: 0.123 } };
 const answer = {
   type: "message",
   id,
   parentId,
   timestamp: "t",
-  message: { role: "assistant", content: [], stopReason: "stop", timestamp: 1_749_718_821_000 },
+  message: {
+    role: "assistant",
+    content: [],
+    provider: "p",
+    model: "m",
+    usage: spent,
+    stopReason: "stop",
+    timestamp: 1_749_718_821_000,
+  },
 };
+const withTotal = (total: number): object => ({
+  ...answer,
+  message: { ...answer.message, usage: { ...spent, cost: { total } } },
+});
 const answers: Sample[] = [
   answer,
+  { ...answer, message: { ...answer.message, provider: "", model: "" } },
+  { ...answer, message: { ...answer.message, model: "m-2" } },
+  ...[0, 7, 0.1 + 0.2, 1e-7, 9_007_199_254_740_994].map(withTotal),
+  ...Array.from({ length: 50 }, (_, n) => (1234.5 * (n + 1)) / 7).map(withTotal),
+  { ...answer, message: { ...answer.message, usage: { ...spent, more: { total: 5 } } } },
+  { ...answer, message: { ...answer.message, usage: { ...spent, cost: { a: {}, total: 5 } } } },
   { ...answer, message: { ...answer.message, timestamp: 7 } },
   { ...answer, message: { ...answer.message, content: "text" } },
   { ...answer, message: { ...answer.message, stopReason: "s-1" } },
   { ...answer, message: { ...answer.message, timestamp: 0.5 } },
   { ...answer, message: { ...answer.message, timestamp: 123_456_789_012_345_680 } },
+].map((record) => sampleOf(record, true));
+
+const result = {
+  ...answer,
+  message: { role: "toolResult", content: [], isError: false, timestamp: 1_749_718_821_000 },
+};
+const results: Sample[] = [
+  result,
+  {
+    ...result,
+    message: {
+      role: "toolResult",
+      content: [],
+      usage: spent,
+      isError: true,
+      timestamp: 1_749_718_821_000,
+    },
+  },
+  { ...result, message: { ...result.message, usage: spent } },
+  { ...result, message: { ...result.message, content: "text" } },
 ].map((record) => sampleOf(record, true));
 
 /** What is wrong in what a kernel finds; the first of it. */
@@ -203,13 +245,46 @@ function faultOf(rows: ScannedRows, row: number, sample: Sample): string | undef
   if (((flags & scanFlags.exactTime) !== 0) !== isExact) return `time is not read: ${text}`;
   const hasWords = [record["id"], record["parentId"] ?? "00000000"].every(isWord);
   if (((flags & scanFlags.words) !== 0) !== hasWords) return `ids are no words: ${text}`;
-  const time = rows.answerTimeMs(row);
-  if (time > 999_999_999_999_999) return `answered at a time that is not exact: ${text}`;
-  if (time >= 0 && role === "assistant" && time !== (message as JsonObject)["timestamp"]) {
-    return `answered at ${time}: ${text}`;
+  return answerFault(rows, row, record, text) ?? resultFault(rows, row, record, text);
+}
+
+function answerFault(
+  rows: ScannedRows,
+  row: number,
+  record: JsonObject,
+  text: string,
+): string | undefined {
+  const found = rows.answer(row);
+  if (found === undefined) {
+    return record === answers[0]?.record ? `no answer: ${text}` : undefined;
   }
-  if (time < 0 && record === answers[0]?.record) return `no time: ${text}`;
-  return undefined;
+  const message = record["message"] as JsonObject;
+  if (message["role"] !== "assistant") return undefined;
+  const { timestampMs, model, cost, ...counts } = found;
+  if (timestampMs > 999_999_999_999_999) return `a time that is not exact: ${text}`;
+  const said = { time: timestampMs, provider: model.provider, model: model.id, ...counts, cost };
+  const usage = message["usage"] as JsonObject;
+  const { timestamp: time, provider } = message;
+  const stored = Object.keys(counts).map((key) => [key, usage[key]] as const);
+  const total = (usage["cost"] as JsonObject)["total"];
+  const read = { ...Object.fromEntries(stored), cost: total };
+  const wanted = { time, provider, model: message["model"], ...read };
+  return isDeepStrictEqual(said, wanted) ? undefined : `another answer: ${text}`;
+}
+
+function resultFault(
+  rows: ScannedRows,
+  row: number,
+  record: JsonObject,
+  text: string,
+): string | undefined {
+  const message = record["message"];
+  if (record["type"] !== "message" || typeof message !== "object" || message === null) {
+    return undefined;
+  }
+  const may = rows.mayResultSpend(row, false);
+  if ("usage" in message && !may) return `what a tool spent is passed over: ${text}`;
+  return record === results[0]?.record && may ? `a result is parsed: ${text}` : undefined;
 }
 
 function isExactTime(text: unknown): boolean {

@@ -1,5 +1,6 @@
 /** Which sessions of a list are shown, and in which order. Pure. */
 import type { ListedSession, SearchedKind } from "@branchlog/library";
+import type { UsageTotals } from "@branchlog/core/types";
 import { UsageError } from "./failure.ts";
 
 /** Of agents that write in a form of their own; a test compares them with those registered. */
@@ -19,11 +20,24 @@ export const searchedKinds: readonly SearchedKind[] = [
   "label",
 ];
 
-export const sortNames = ["modified", "created", "size", "messages", "tokens", "name"] as const;
+export const sortNames = [
+  "modified",
+  "created",
+  "size",
+  "messages",
+  "tokens",
+  "cost",
+  "name",
+] as const;
 export type SortName = (typeof sortNames)[number];
 
 export function agentOf({ transcript, dialect }: ListedSession): string {
   return transcript?.of ?? dialect;
+}
+
+/** Input and output, as every command counts them; what was cached is named apart. */
+export function tokensOf(sums: Pick<UsageTotals, "input" | "output"> | undefined): number {
+  return sums === undefined ? 0 : sums.input + sums.output;
 }
 
 const unitsMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
@@ -71,6 +85,8 @@ function rankOf(session: ListedSession, by: Exclude<SortName, "modified" | "name
     case "messages":
       return session.summary.messageCount;
     case "tokens":
-      return session.transcript?.tokens ?? 0;
+      return tokensOf(session.usage?.total);
+    case "cost":
+      return session.usage?.total.cost ?? 0;
   }
 }

@@ -4,11 +4,12 @@
  */
 import type { Envelope, Session } from "@branchlog/core";
 import type { DivergedEntry, Label, UsageTotals } from "@branchlog/core/types";
-import { agentNamed } from "@branchlog/core/rows";
+import { agentNamed, answerKey } from "@branchlog/core/rows";
 import { openedFindings } from "@branchlog/tools";
 import type { Finding } from "@branchlog/tools";
 import { quoted } from "./failure.ts";
 import type { OpenedSession, OpeningCost } from "./opened-session.ts";
+import { tokensOf } from "./session-filter.ts";
 import { isoTime, knownCost } from "./text/quantities.ts";
 
 /** In order of first appearance. */
@@ -31,6 +32,8 @@ export interface SessionInfo {
   /** Including entries hidden by a later one with the same id. */
   readonly entries: number;
   readonly types: Counts;
+  /** What an agent stored as several entries is one, as in a list. */
+  readonly messageCount: number;
   readonly roles: Counts;
   readonly customTypes: Counts;
   readonly leaf: string | null;
@@ -108,17 +111,23 @@ function headerInfo({ header }: Session): SessionInfo["header"] {
   return { id, version, created: timestamp, cwd, parentSession };
 }
 
-function countNodes(session: Session): Pick<SessionInfo, "types" | "roles" | "customTypes"> {
+function countNodes(
+  session: Session,
+): Pick<SessionInfo, "types" | "messageCount" | "roles" | "customTypes"> {
   const types = new Map<string, number>();
   const roles = new Map<string, number>();
   const customTypes = new Map<string, number>();
+  let messageCount = 0;
   for (const { type, role, customType, count } of session.tree().kinds()) {
     add(types, type, count);
-    add(roles, role, count);
-    // Of a message, it says that it continues another one.
     if (type !== "message") add(customTypes, customType, count);
+    else if (customType !== answerKey) {
+      messageCount += count;
+      add(roles, role, count);
+    }
   }
   return {
+    messageCount,
     types: Object.fromEntries(types),
     roles: Object.fromEntries(roles),
     customTypes: Object.fromEntries(customTypes),
@@ -143,5 +152,5 @@ async function usageInfo(session: Session): Promise<UsageInfo | null> {
 }
 
 function sumsOf(totals: UsageTotals): UsageSums {
-  return { ...totals, tokens: totals.input + totals.output, cost: knownCost(totals.cost) };
+  return { ...totals, tokens: tokensOf(totals), cost: knownCost(totals.cost) };
 }

@@ -21,6 +21,8 @@ export async function sessionPath(word: string, signal: AbortSignal): Promise<st
     return (await resolveSession(word, undefined, { signal, cwd: process.cwd() })).path;
   } catch (error) {
     if (!isBranchlogError(error, "ERR_SESSION_NOT_FOUND")) throw error;
+    const subagent = await subagentPath(word, signal);
+    if (subagent !== undefined) return subagent;
     const { archivedAs } = await import("./archived-place.ts");
     const archived = await archivedAs(word);
     const message =
@@ -29,6 +31,16 @@ export async function sessionPath(word: string, signal: AbortSignal): Promise<st
         : `There is no file ${word} here, and no session that agents keep has this name, or an ` +
           "id that begins so. branchlog list shows them, branchlog ops what was deleted.";
     throw new BranchlogError(error.code, message, { id: word, cause: error });
+  }
+}
+
+/** Ids of sub-agents are in lists with `--all`. */
+async function subagentPath(word: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    return (await resolveSession(word, undefined, { signal, artifacts: true })).path;
+  } catch (error) {
+    if (!isBranchlogError(error, "ERR_SESSION_NOT_FOUND")) throw error;
+    return undefined;
   }
 }
 

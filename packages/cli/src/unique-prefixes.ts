@@ -1,4 +1,4 @@
-/** How many characters of each id tell it from all others. Pure. */
+/** What tells each id from all others: its beginning, or its beginning and its end. Pure. */
 
 /** At least one; the whole id if another begins with it. Equal ids, in any case, are one. */
 export function uniquePrefixes(ids: readonly string[]): ReadonlyMap<string, number> {
@@ -9,6 +9,38 @@ export function uniquePrefixes(ids: readonly string[]): ReadonlyMap<string, numb
     lengths.set(id, Math.min(shared + 1, id.length));
   }
   return new Map(ids.map((id) => [id, lengths.get(id.toLowerCase()) ?? id.length]));
+}
+
+export interface ShortId {
+  readonly text: string;
+  /** How many of its characters tell it from the others. */
+  readonly units: number;
+}
+
+/** The start that each id has at least. */
+const startUnits = 8;
+const endUnitsMin = 4;
+/** Ids with a longer one are cut in the middle: those of sub-agents begin as their session's. */
+const prefixUnitsMax = 20;
+
+/** Each id, shortened so that `resolveSession` takes it for that id. */
+export function shortIds(ids: readonly string[]): ReadonlyMap<string, ShortId> {
+  const prefixes = uniquePrefixes(ids);
+  const reversed = uniquePrefixes(ids.map(reverse));
+  return new Map(
+    ids.map((id) => {
+      const units = prefixes.get(id) ?? id.length;
+      const end = Math.max(endUnitsMin, reversed.get(reverse(id)) ?? id.length);
+      const isCut = units > prefixUnitsMax && startUnits + 1 + end < id.length;
+      if (!isCut) return [id, { text: id.slice(0, Math.max(startUnits, units)), units }];
+      const text = `${id.slice(0, startUnits)}…${id.slice(-end)}`;
+      return [id, { text, units: text.length }];
+    }),
+  );
+}
+
+function reverse(text: string): string {
+  return Array.from(text).toReversed().join("");
 }
 
 function sharedStart(one: string, other: string = ""): number {

@@ -64,7 +64,7 @@ export type { BlockingStore, StorePlace } from "./store/blocking-stores.ts";
 export { isInStore } from "./store/log-store.ts";
 export { waitBlocking } from "./platform/blocking-wait.ts";
 export { resolvePath, expandPath, isSamePath } from "./platform/user-paths.ts";
-export { foreignPlaceCheck } from "./platform/foreign-places.ts";
+export { dialectFinder, foreignPlaceCheck } from "./platform/foreign-places.ts";
 export { createPrivatePorts } from "./platform/private-ports.ts";
 export type { FileKind, PageFile } from "./checkpoint/page-file.ts";
 export { lockfileLock } from "./platform/lockfile-lock.ts";

@@ -3,14 +3,14 @@
  * and makes a row of each line. It keeps nothing from one scan to the next but the kinds of records
  * that it has seen, so any number of files can be scanned by turns.
  */
-import { WINDOW, WINDOW_BYTES, KINDS, ROWS } from "./memory";
+import { ANSWER, WINDOW, WINDOW_BYTES, KINDS, ROWS } from "./memory";
 import { readCut, readRecord } from "./record";
 import { addLine, clearRows, isFull, rowsMax } from "./rows";
 
-export { answerTime } from "./answer";
+export { mayHaveSpent, readAnswer } from "./answer";
 export { clearKinds, kindCount } from "./kinds";
 export { rowCount } from "./rows";
-export { WINDOW, WINDOW_BYTES, KINDS, ROWS, rowsMax };
+export { ANSWER, WINDOW, WINDOW_BYTES, KINDS, ROWS, rowsMax };
 
 const carriageReturn: u8 = 0x0d;
 const closingBrace: u8 = 0x7d;

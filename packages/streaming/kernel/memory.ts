@@ -13,6 +13,9 @@ export const KINDS: usize = 0x10000;
 /** The columns of a batch; see rows.ts. */
 export const ROWS: usize = 0x40000;
 
+/** The answer read last; see answer.ts. */
+export const ANSWER: usize = 0x80000;
+
 /** The window: lines go here to be scanned. Aligned to pages, as reads into it are faster then. */
 export const WINDOW: usize = 0x100000;
 

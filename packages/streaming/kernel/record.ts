@@ -10,8 +10,10 @@ import {
   exact,
   flat,
   hasPayload,
+  plainResult,
   root,
   setEnvelope,
+  setRoleEnd,
   setSpans,
   tailForm,
   trusted,
@@ -25,6 +27,7 @@ const none: usize = 0;
 const comma: u8 = 0x2c;
 const quote: u8 = 0x22;
 const closingBrace: u8 = 0x7d;
+const closingBracket: u8 = 0x5d;
 
 const typeText = ascii('{"type":"');
 const idText = ascii(',"id":"');
@@ -35,6 +38,8 @@ const timestampText = ascii(',"timestamp":"');
 const timestampKey = ascii(',"timestamp":');
 const customTypeText = ascii(',"customType":"');
 const roleText = ascii(',"message":{"role":"');
+const succeededText = ascii(',"isError":false');
+const failedText = ascii(',"isError":true');
 const dataText = ascii(',"data":');
 const contentText = ascii(',"content":');
 const customTypeKey = ascii('"customType":');
@@ -109,9 +114,11 @@ export function readRecord(start: usize, tail: usize, last: usize): void {
   if (load<u8>(last - 2) == closingBrace) flags |= endsWithObject;
   const idAt = readOpening(start);
   if (typeEnd == 0) return;
+  const isMessage = type == MESSAGE;
   if (idAt != 0) {
     const after = readHead(idAt, last);
-    if (after == 0 || (type == MESSAGE && (flags & endsWithObject) == 0)) return;
+    if (after == 0 || (isMessage && (flags & endsWithObject) == 0)) return;
+    if (isMessage && endsBehindContent(last)) flags |= plainResult;
     if (type == OTHER && isFlatRest(after, last)) flags |= flat;
   } else {
     const payload = readTail(start, tail, last);
@@ -134,14 +141,24 @@ export function readRecord(start: usize, tail: usize, last: usize): void {
     setSpans(idStart, idEnd, parentStart, parentEnd, timeStart, timeEnd);
   }
   const parent = hasWords && parentStart != 0 ? hexWord(parentStart) : 0;
+  setRoleEnd(isMessage && idAt != 0 ? otherEnd : none);
   setEnvelope(flags, kind, hasWords ? hexWord(idStart) : 0, parent, time);
 }
 
-/** The quote that ends the role of a message of the head form; 0 of other lines. */
-export function endOfRole(start: usize, last: usize): usize {
-  const idAt = readOpening(start);
-  if (typeEnd == 0 || idAt == 0 || type != MESSAGE) return none;
-  return readHead(idAt, last) == 0 ? none : otherEnd;
+/** Whether only `isError` and a time of today's length are behind a list in the last object. */
+function endsBehindContent(last: usize): bool {
+  // Two braces, and 13 digits.
+  const digits = last - 15;
+  const key = digits - 13;
+  // Of true and false.
+  if (load<u8>(key - 1) != 0x65 || !isAt(key, timestampKey, 13)) return false;
+  for (let at = digits; at < last - 2; at += 1) if (load<u8>(at) - 0x30 > 9) return false;
+  const end = isAt(key - 16, succeededText, 16)
+    ? key - 16
+    : isAt(key - 15, failedText, 15)
+      ? key - 15
+      : none;
+  return end != 0 && load<u8>(end - 1) == closingBracket;
 }
 
 function isWord(start: usize, end: usize): bool {

@@ -24,6 +24,8 @@ export const root: u32 = 32;
 export const words: u32 = 64;
 /** Besides the envelope it has plain strings at most: it is JSON, without a parse. */
 export const flat: u32 = 128;
+/** A message that says behind its content whether it failed, and when, and nothing else. */
+export const plainResult: u32 = 256;
 
 const START: usize = ROWS;
 const LENGTH: usize = START + 4 * rowsMax;
@@ -38,6 +40,8 @@ const PARENT_END: usize = PARENT_START + 4 * rowsMax;
 const TIME_START: usize = PARENT_END + 4 * rowsMax;
 const TIME_END: usize = TIME_START + 4 * rowsMax;
 const TIME: usize = TIME_END + 4 * rowsMax;
+/** Where the role of a message of the head form ends; the host does not read it. */
+const ROLE_END: usize = TIME + 8 * rowsMax;
 
 let count: i32 = 0;
 
@@ -89,4 +93,23 @@ export function setSpans(
   store<u32>(PARENT_END + row, u32(parentEnd));
   store<u32>(TIME_START + row, u32(timeStart));
   store<u32>(TIME_END + row, u32(timeEnd));
+}
+
+/** Says where the role of the line added last ends; 0: it is no message of the head form. */
+export function setRoleEnd(place: usize): void {
+  store<u32>(ROLE_END + (usize(count - 1) << 2), u32(place));
+}
+
+export function startOf(row: i32): usize {
+  return usize(load<u32>(START + (usize(row) << 2)));
+}
+
+/** The place after the last byte of the line that is not its carriage return. */
+export function lastOf(row: i32): usize {
+  const end = startOf(row) + usize(load<u32>(LENGTH + (usize(row) << 2)));
+  return load<u8>(end - 1) == 0x0d ? end - 1 : end;
+}
+
+export function roleEndOf(row: i32): usize {
+  return usize(load<u32>(ROLE_END + (usize(row) << 2)));
 }

@@ -27,6 +27,8 @@ export const scanFlags = {
   words: 64,
   /** Besides its envelope the record has plain strings at most: it is valid JSON. */
   flat: 128,
+  /** A message that ends behind a list with `isError` and its time, as most results of tools. */
+  plainResult: 256,
 } as const;
 
 /** What a record is, as its line says. */
@@ -37,6 +39,38 @@ export interface ScannedKind {
   /** Of a custom record. */
   readonly customType: string | undefined;
 }
+
+/** Which model answered. One object for all answers of a model, as long as it is remembered. */
+export interface ScannedModel {
+  readonly provider: string;
+  readonly id: string;
+}
+
+/** What the end of an assistant's line says. */
+export interface ScannedAnswer {
+  /** As the message itself says, in epoch milliseconds. */
+  readonly timestampMs: number;
+  readonly model: ScannedModel;
+  /** Tokens, and US dollars. */
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly cost: number;
+}
+
+/** What the kernel reads of a line at addresses in its memory. */
+interface AnswerReader {
+  readonly bytes: Buffer;
+  /** Where the answer read last is. */
+  readonly place: number;
+  /** 0: it has to be parsed; 1: of the model before; 2: of another. */
+  readonly read: (row: number) => number;
+  readonly mayHaveSpent: (row: number) => number;
+}
+
+/** More models than a machine has sessions of. */
+const modelsMax = 1024;
 
 /**
  * One row for each line, in their order, as columns. The rows are valid during the call to which
@@ -70,16 +104,18 @@ export class ScannedRows {
   /** All kinds met so far. A new list begins when it is full: then numbers mean other kinds. */
   kinds: readonly ScannedKind[] = [];
 
-  readonly #answerTime: (start: number, last: number) => number;
+  readonly #reader: AnswerReader | undefined;
+  readonly #numbers: Float64Array;
+  readonly #spans: Uint32Array;
+  readonly #models = new Map<string, ScannedModel>();
+  #model: ScannedModel = { provider: "", id: "" };
 
   /** @param buffer Holds the columns from `offset` on, `rows` numbers each. */
-  constructor(
-    buffer: ArrayBuffer,
-    offset: number,
-    rows: number,
-    answerTime: (start: number, last: number) => number,
-  ) {
-    this.#answerTime = answerTime;
+  constructor(buffer: ArrayBuffer, offset: number, rows: number, reader?: AnswerReader) {
+    this.#reader = reader;
+    const place = reader?.place ?? offset;
+    this.#numbers = new Float64Array(buffer, place, answerNumbers);
+    this.#spans = new Uint32Array(buffer, place + 8 * answerNumbers, answerSpans);
     let next = offset;
     const column = (): Uint32Array => {
       next += 4 * rows;
@@ -101,17 +137,58 @@ export class ScannedRows {
   }
 
   /**
-   * When the assistant answered whose message the trusted row is, as the message itself says, in
-   * epoch milliseconds; -1 where that takes a parse. Read from the end of the line.
+   * The answer of the assistant whose message the trusted row is, read from the end of its line;
+   * undefined where that takes a parse.
    */
-  answerTimeMs(row: number): number {
+  answer(row: number): ScannedAnswer | undefined {
     const mask = scanFlags.tailForm | scanFlags.endsWithObject;
-    if (((this.flags[row] ?? 0) & mask) !== scanFlags.endsWithObject) return -1;
-    const start = this.start[row] ?? 0;
-    const end = start + (this.length[row] ?? 0);
-    return this.#answerTime(start, this.bytes[end - 1] === 0x0d ? end - 1 : end);
+    const isEnd = ((this.flags[row] ?? 0) & mask) === scanFlags.endsWithObject;
+    const reader = isEnd ? this.#reader : undefined;
+    const reading = reader?.read(row) ?? 0;
+    if (reading === 0 || reader === undefined) return undefined;
+    if (reading === 2) this.#model = this.#modelIn(reader.bytes);
+    const numbers = this.#numbers;
+    const read = numbers[5] ?? 0;
+    const cost = read < 0 ? Number(this.#textOf(reader.bytes, 0)) : read;
+    if (!Number.isFinite(cost)) return undefined;
+    return {
+      timestampMs: numbers[0] ?? 0,
+      model: this.#model,
+      input: numbers[1] ?? 0,
+      output: numbers[2] ?? 0,
+      cacheRead: numbers[3] ?? 0,
+      cacheWrite: numbers[4] ?? 0,
+      cost,
+    };
+  }
+
+  /**
+   * Whether the trusted row, a result of a tool, has to be parsed for what the tool spent.
+   * @param isCut Whether only the two ends of the line are in the bytes.
+   */
+  mayResultSpend(row: number, isCut: boolean): boolean {
+    if (((this.flags[row] ?? 0) & scanFlags.plainResult) !== 0) return false;
+    return isCut || this.#reader?.mayHaveSpent(row) !== 0;
+  }
+
+  #textOf(bytes: Buffer, span: number): string {
+    return bytes.toString("latin1", this.#spans[span] ?? 0, this.#spans[span + 1] ?? 0);
+  }
+
+  #modelIn(bytes: Buffer): ScannedModel {
+    const [provider, id] = [this.#textOf(bytes, 2), this.#textOf(bytes, 4)];
+    const key = `${provider}"${id}`;
+    const known = this.#models.get(key);
+    if (known !== undefined) return known;
+    const model = { provider, id };
+    if (this.#models.size >= modelsMax) this.#models.clear();
+    this.#models.set(key, model);
+    return model;
   }
 }
+
+const answerNumbers = 6;
+const answerSpans = 6;
 
 /**
  * Scans the lines `bytes[start, end)`, which are separated by newlines; the newline of the last one
@@ -148,7 +225,7 @@ function scanPlainly(
   end: number,
   take: (rows: ScannedRows) => void,
 ): void {
-  const rows = new ScannedRows(new ArrayBuffer(plainBytes), 0, plainRowsMax, () => -1);
+  const rows = new ScannedRows(new ArrayBuffer(plainBytes), 0, plainRowsMax);
   rows.bytes = bytes;
   for (let at = start; at <= end;) {
     rows.count = 0;
@@ -180,6 +257,7 @@ interface KernelExports {
   readonly WINDOW_BYTES: KernelNumber;
   readonly KINDS: KernelNumber;
   readonly ROWS: KernelNumber;
+  readonly ANSWER: KernelNumber;
   readonly rowsMax: KernelNumber;
   scan(from: number, to: number): number;
   scanCut(
@@ -191,7 +269,8 @@ interface KernelExports {
     contents: number,
     messages: number,
   ): void;
-  readonly answerTime: (start: number, last: number) => number;
+  readonly readAnswer: AnswerReader["read"];
+  readonly mayHaveSpent: AnswerReader["mayHaveSpent"];
   rowCount(): number;
   kindCount(): number;
   clearKinds(): void;
@@ -235,8 +314,9 @@ export class ScanKernel {
     this.#bytes = Buffer.from(buffer);
     this.#window = exports.WINDOW.value;
     this.#windowBytes = exports.WINDOW_BYTES.value;
-    const { ROWS, rowsMax, answerTime } = exports;
-    this.#rows = new ScannedRows(buffer, ROWS.value, rowsMax.value, answerTime);
+    const { ROWS, rowsMax, ANSWER, readAnswer: read, mayHaveSpent } = exports;
+    const reader = { bytes: this.#bytes, place: ANSWER.value, read, mayHaveSpent };
+    this.#rows = new ScannedRows(buffer, ROWS.value, rowsMax.value, reader);
     this.#rows.bytes = this.#bytes;
   }
 

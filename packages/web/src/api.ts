@@ -26,7 +26,7 @@ export interface SessionItem {
   readonly modifiedMs: number;
   readonly sizeBytes: number;
   readonly messageCount: number;
-  /** Of a transcript. */
+  /** Input and output; null: not known. */
   readonly tokens: number | null;
   readonly models: readonly string[];
   /** The session that it was forked from, or whose subagent it is; null: none in the list. */

@@ -240,7 +240,8 @@ function keysById(sessions: readonly ListedSession[]): ReadonlyMap<string, strin
 }
 
 function itemOf(session: ListedSession, keys: ReadonlyMap<string, string>): SessionItem {
-  const { path, header, name, summary, transcript, dialect, modifiedMs, sizeBytes } = session;
+  const { path, header, name, summary, usage, transcript, dialect, modifiedMs, sizeBytes } =
+    session;
   // Decoding boundary: of the header only the id was checked.
   const { cwd, parentSession, branchedFrom }: Readonly<Record<string, unknown>> = { ...header };
   const parent = [parentSession, branchedFrom].find((one) => typeof one === "string") ?? "";
@@ -257,8 +258,8 @@ function itemOf(session: ListedSession, keys: ReadonlyMap<string, string>): Sess
     modifiedMs,
     sizeBytes,
     messageCount: summary.messageCount,
-    tokens: transcript?.tokens ?? null,
-    models: transcript?.models ?? [],
+    tokens: usage === undefined ? null : usage.total.input + usage.total.output,
+    models: usage?.models ?? [],
     parentKey: parent === "" ? null : (keys.get(parentId) ?? null),
     isSubagent: transcript?.isSubagent ?? false,
   };

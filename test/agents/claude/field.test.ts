@@ -232,7 +232,7 @@ describe("an answer that another model took over", () => {
     expect(total).toMatchObject(sums);
     expect([...(byModel.get("anthropic")?.keys() ?? [])]).toEqual(["claude-sonnet-4-6"]);
     expect((await usageStatistics([root])).total).toMatchObject(sums);
-    expect((await listed(root))[0]?.transcript?.tokens).toBe(total.totalTokens);
+    expect((await listed(root))[0]?.usage?.total.totalTokens).toBe(total.totalTokens);
   });
 
   it("is one answer in the context, and in a turn", async () => {

@@ -76,7 +76,7 @@ describe("a thread of Codex in several files", () => {
     expect(sessions.map(({ path }) => path)).toEqual([pathIn(home, "last")]);
     const found = await resolveSession(thread, [home]);
     expect(found.path).toBe(pathIn(home, "last"));
-    expect(found.transcript?.tokens).toBe(9350);
+    expect(found.usage?.total.totalTokens).toBe(9350);
     expect(await contextOf(found.path)).toEqual([...first, ...third, ...fourth]);
     expect(await said(found.path)).toEqual([...first, ...second, ...third, ...fourth]);
     const { total } = await usageStatistics([home]);
@@ -163,7 +163,7 @@ describe("a fork of Codex, which holds nothing of what it continues", () => {
     const home = homeWith(...all);
     expect(await contextOf(pathIn(home, "fork"))).toEqual([...first, ...forked]);
     const { sessions } = await findSessions([home]);
-    const found = sessions.map(({ header, transcript }) => [header.id, transcript?.tokens]);
+    const found = sessions.map(({ header, usage }) => [header.id, usage?.total.totalTokens]);
     expect(found).toEqual([
       [fork, 880],
       [thread, 9350],

@@ -146,7 +146,8 @@ describe("a document of ConnectOnion", () => {
         header: session.header,
         name: session.header.id,
         summary: await session.summary,
-        transcript: { of: "connectonion", tokens: (await session.usage).total.totalTokens },
+        usage: await session.usage,
+        transcript: { of: "connectonion" },
       },
     ]);
   });

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { displayWidth, fitted, padded } from "../../../packages/cli/src/text/display-width.ts";
-import { uniquePrefixes } from "../../../packages/cli/src/unique-prefixes.ts";
+import { shortIds, uniquePrefixes } from "../../../packages/cli/src/unique-prefixes.ts";
 
 describe("the width of text", () => {
   it.each([
@@ -28,6 +28,32 @@ describe("the width of text", () => {
         expect(displayWidth(short)).toBeLessThanOrEqual(columns);
         if (displayWidth(text) <= columns) expect(short).toBe(text);
         expect(displayWidth(padded(short, columns))).toBe(columns);
+      }),
+    );
+  });
+});
+
+describe("a shortened id", () => {
+  it("is cut in the middle if the ids share a long start, as those of sub-agents", () => {
+    const session = "c1a0de57-0000-4000-8000-000000000001";
+    const ids = [session, `${session}.a1675717a14cbb80d`, "0197fa00-0000-7000-8000-000000000000"];
+    expect([...shortIds(ids).values()].map(({ text }) => text)).toEqual([
+      "c1a0de57…0001",
+      "c1a0de57…b80d",
+      "0197fa00",
+    ]);
+  });
+
+  it("law: begins and ends as no other id does", () => {
+    const id = fc.stringMatching(/^0197fa00-[0-9A-Ca-c]{4}-7000-8000-0{10}[0-9a-c]{1,5}$/);
+    fc.assert(
+      fc.property(fc.uniqueArray(id, { selector: (one) => one.toLowerCase() }), (all) => {
+        for (const [one, { text }] of shortIds(all)) {
+          const [start = "", end = ""] = text.toLowerCase().split("…");
+          const fits = (other: string): boolean => other.startsWith(start) && other.endsWith(end);
+          const found = all.filter((other) => fits(other.toLowerCase()));
+          expect(text === one ? one : found).toEqual(text === one ? one : [one]);
+        }
       }),
     );
   });

@@ -56,7 +56,7 @@ async function tokensOf(
   const { sessions } = await findSessions([directory], { artifacts: true });
   await using session = await openSession(path);
   expect((await session.branch()).filter(({ type }) => type === "message")).toHaveLength(2);
-  return [sessions[0]?.transcript?.tokens ?? 0, (await session.usage).total.totalTokens];
+  return [sessions[0]?.usage?.total.totalTokens ?? 0, (await session.usage).total.totalTokens];
 }
 
 describe("what a copied history spent", () => {

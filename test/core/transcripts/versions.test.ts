@@ -84,10 +84,17 @@ describe.each(versions)("the transcript of %s", (name, place, query) => {
     const session = await openSession(path);
     const found = await findSessions([root], { artifacts: true });
     const [listed] = found.sessions;
-    const { name: title, summary, transcript } = listed ?? {};
+    const { name: title, summary, transcript, usage } = listed ?? {};
+    const spent = { models: usage?.models, tokens: usage?.total.totalTokens };
     const seen = {
       ...(await projections(session)),
-      listed: { name: title ?? null, ...summary, ...transcript },
+      listed: {
+        name: title ?? null,
+        ...summary,
+        of: transcript?.of,
+        ...spent,
+        isSubagent: transcript?.isSubagent,
+      },
     };
     const expected = fixturePath(`transcripts/versions/${name}.expected.json`);
     await expect(`${JSON.stringify(seen, null, 1)}\n`).toMatchFileSnapshot(expected);

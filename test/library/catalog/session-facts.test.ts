@@ -29,6 +29,19 @@ function factsOf(lines: readonly (object | string)[], options?: FactsOptions) {
   return readSessionFacts(writeLines(temporaryDirectory(), "s.jsonl", lines), options);
 }
 
+/** One answer of a model in each line of an assistant. */
+function usageOfLines(lines: readonly (object | string)[]): object {
+  const { length: requests } = lines.filter((line) => JSON.stringify(line).includes('"model":"m"'));
+  const tokens = { input: 3, output: 5, cacheRead: 7, cacheWrite: 11, totalTokens: 26, cost: 0.75 };
+  const times = (count: number): object => ({
+    requests: count,
+    ...Object.fromEntries(Object.entries(tokens).map(([key, sum]) => [key, sum * count])),
+  });
+  const byModel = requests === 0 ? [] : [["p", new Map([["m", times(requests)]])] as const];
+  const models = requests === 0 ? [] : ["m"];
+  return { total: times(requests), byModel: new Map(byModel), unattributed: times(0), models };
+}
+
 /** The same facts the plainest way: split, parse, fold. */
 function expectedFacts(lines: readonly string[]) {
   const records = lines.flatMap((line) => {
@@ -56,13 +69,21 @@ describe("the facts of a session", () => {
       header: header(),
       name: "N",
       summary: { messageCount: 3, firstMessage: "hello", lastActivityMs: startMs + 2 },
+      usage: usageOfLines(lines),
     });
   });
 
   it("are those of an empty session if it has only a header", async () => {
     const { summary: nothing, name: none } = expectedFacts([]);
     const marks = { slot: null, entry: null, dialect: null };
-    const empty = { header: header(), dialect: "pi", marks, name: none, summary: nothing };
+    const empty = {
+      header: header(),
+      dialect: "pi",
+      marks,
+      name: none,
+      summary: nothing,
+      usage: usageOfLines([]),
+    };
     expect(await factsOf([header()])).toEqual(empty);
   });
 

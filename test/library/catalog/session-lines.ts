@@ -29,7 +29,9 @@ export function user(content: unknown, timestamp: unknown = startMs + 1): object
 
 /** As pi writes it: stopReason and timestamp are the last keys. */
 export function assistant(content: unknown, timestamp: unknown = startMs + 2): object {
-  const model = { api: "a", provider: "p", model: "m", usage: { input: 1, cost: { total: 0 } } };
+  const tokens = { input: 3, output: 5, cacheRead: 7, cacheWrite: 11, totalTokens: 26 };
+  const usage = { ...tokens, cost: { input: 0.25, output: 0.5, total: 0.75 } };
+  const model = { api: "a", provider: "p", model: "m", usage };
   return message("assistant", content, { ...model, stopReason: "stop", timestamp });
 }
 

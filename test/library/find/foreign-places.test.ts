@@ -66,10 +66,11 @@ describe("a transcript of Claude Code", () => {
       expect(session).toMatchObject({
         header: { id: sessionId, cwd: "/home/dev/shop" },
         name: "Checkout clock",
-        summary: { messageCount: 12, firstMessage: "Why does the checkout test fail?" },
-        transcript: { of: "claude", tokens: 3566, isSubagent: false },
+        summary: { messageCount: 9, firstMessage: "Why does the checkout test fail?" },
+        usage: { total: { totalTokens: 3566 } },
+        transcript: { of: "claude", isSubagent: false },
       });
-      expect(session?.transcript?.models).toEqual(["claude-sonnet-4-5", "claude-opus-4-5"]);
+      expect(session?.usage?.models).toEqual(["claude-sonnet-4-5", "claude-opus-4-5"]);
     }
     expect(directoryState(root)).toEqual(before);
   });
@@ -84,9 +85,9 @@ describe("a transcript of Claude Code", () => {
     writeFileSync(below, subagentLines("b2", "Count.", 300));
     const sessions = await listed(root);
     expect(sessions.map(({ header }) => header.id)).toEqual([sessionId]);
-    const own = alone?.transcript?.tokens ?? Number.NaN;
-    expect(sessions[0]?.transcript?.tokens).toBe(own + 1001 + 301);
-    expect(sessions[0]?.transcript?.models.at(-1)).toBe("claude-haiku-4-5");
+    const own = alone?.usage?.total.totalTokens ?? Number.NaN;
+    expect(sessions[0]?.usage?.total.totalTokens).toBe(own + 1001 + 301);
+    expect(sessions[0]?.usage?.models.at(-1)).toBe("claude-haiku-4-5");
 
     const all = await listed(root, { artifacts: true });
     const [group] = sessionGroups(all);
@@ -95,7 +96,7 @@ describe("a transcript of Claude Code", () => {
       [`${sessionId}.a1`, 1],
       [`${sessionId}.b2`, 1],
     ]);
-    expect(all.find(({ header }) => header.id === sessionId)?.transcript?.tokens).toBe(own);
+    expect(all.find(({ header }) => header.id === sessionId)?.usage?.total.totalTokens).toBe(own);
   });
 
   it("is not among the sessions of pi in the same directory", async () => {
@@ -109,12 +110,12 @@ describe("a transcript of Claude Code", () => {
     const lists = sessions$(project, { pollMs: 20 }).pipe(
       map(({ sessions }) => sessions[0]?.summary.messageCount ?? 0),
     );
-    expect(await firstValueFrom(lists.pipe(filter((count) => count > 0)))).toBe(12);
-    const next = firstValueFrom(lists.pipe(filter((count) => count > 12)));
+    expect(await firstValueFrom(lists.pipe(filter((count) => count > 0)))).toBe(9);
+    const next = firstValueFrom(lists.pipe(filter((count) => count > 9)));
     const line = subagentLines("c3", "And now?", 5).split("\n", 1)[0] ?? "";
     appendFileSync(path, line.slice(0, 40));
     appendFileSync(path, `${line.slice(40)}\n`);
-    expect(await next).toBe(13);
+    expect(await next).toBe(10);
   });
 
   it("is among the sessions of several places, also in directories that come later", async () => {
@@ -245,6 +246,8 @@ describe("a rollout of Codex", () => {
     writeFileSync(join(root, "rollout-b.jsonl"), [JSON.stringify(child), ...rest].join("\n"));
     const sessions = await listed(root);
     expect(sessions.map(({ header }) => header.id)).toEqual([record.payload.id]);
-    expect(sessions[0]?.transcript?.tokens).toBe(2 * (alone?.transcript?.tokens ?? Number.NaN));
+    expect(sessions[0]?.usage?.total.totalTokens).toBe(
+      2 * (alone?.usage?.total.totalTokens ?? Number.NaN),
+    );
   });
 });

@@ -86,7 +86,7 @@ describe("a list of the latest sessions", () => {
     writeSession(place, "other", 10);
     const options = { catalog: "off", limit: 1 } as const;
     const { sessions } = await findSessions([place], options);
-    expect(sessions.map(({ transcript }) => transcript?.tokens)).toEqual([12]);
+    expect(sessions.map(({ usage }) => usage?.total.totalTokens)).toEqual([12]);
   });
 
   it("counts the tokens of sub-agents of Codex, whose files are among all others", async () => {
@@ -112,7 +112,7 @@ describe("a list of the latest sessions", () => {
     writeAt(join(place, "2026", "rollout-child.jsonl"), child, 11);
     for (const options of [{ limit: 1 }, { sinceMs: firstMs + 40 * minuteMs }]) {
       const { sessions } = await findSessions([place], { catalog: "off", ...options });
-      expect(sessions.map(({ transcript }) => transcript?.tokens)).toEqual([14]);
+      expect(sessions.map(({ usage }) => usage?.total.totalTokens)).toEqual([14]);
     }
   });
 

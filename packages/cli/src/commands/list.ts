@@ -1,6 +1,6 @@
 /** `branchlog list`: sessions of every agent by working directory, forks under parents. */
 import { findSessions, knownPlaces, sessionGroups } from "@branchlog/library";
-import type { ListedSession, GroupedSession, SessionGroup } from "@branchlog/library";
+import type { ListedSession, ListedUsage, GroupedSession, SessionGroup } from "@branchlog/library";
 import type { ListingStore } from "@branchlog/core/types";
 import { latestStored } from "@branchlog/library/catalogs";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
@@ -12,8 +12,9 @@ import { addressedStore } from "../stored-session.ts";
 import { agentOf, sinceMs, sortedSessions } from "../session-filter.ts";
 import type { SortName } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
+import { knownCost } from "../text/quantities.ts";
 import { listRecords, listText } from "../text/session-list.ts";
-import { uniquePrefixes } from "../unique-prefixes.ts";
+import { shortIds } from "../unique-prefixes.ts";
 
 export interface ListCommandOptions {
   /**
@@ -135,8 +136,8 @@ async function writeGroups(
   else if (!out.isTerminal) await out.write(listRecords(groups));
   else {
     const { columns, style } = out;
-    const prefixes = uniquePrefixes(knownIds);
-    await out.write(listText(groups, { nowMs: io.now(), columns, style, prefixes }));
+    const ids = shortIds(knownIds);
+    await out.write(listText(groups, { nowMs: io.now(), columns, style, ids }));
   }
 }
 
@@ -168,9 +169,16 @@ function onlySession({ cwd, sessions }: SessionGroup, path: string): SessionGrou
   return { cwd, sessions: found.map((one) => ({ ...one, depth: 0 })) };
 }
 
+function usageJson(usage: ListedUsage | undefined): object {
+  if (usage === undefined) return {};
+  const { requests, input, output, cacheRead, cacheWrite, cost } = usage.total;
+  const spent = { requests, tokens: input + output, input, output, cacheRead, cacheWrite };
+  return { models: usage.models, ...spent, cost: knownCost(cost) };
+}
+
 /** A session in `--json`. */
 function sessionJson({ session, depth, parent }: GroupedSession): object {
-  const { path, header, name, summary, transcript, modifiedMs, sizeBytes } = session;
+  const { path, header, name, summary, usage, modifiedMs, sizeBytes } = session;
   const { messageCount, firstMessage } = summary;
   return {
     kind: "session",
@@ -184,8 +192,7 @@ function sessionJson({ session, depth, parent }: GroupedSession): object {
     messageCount,
     firstMessage,
     sizeBytes,
-    models: transcript?.models,
-    tokens: transcript?.tokens,
+    ...usageJson(usage),
     depth,
     parent: parent && { reference: parent.reference, path: parent.session?.path ?? null },
   };

@@ -3,12 +3,13 @@
  * as much of each id as names it; for programs a record each. Pure.
  */
 import { basename } from "node:path";
-import type { ListedTranscript, GroupedSession, SessionGroup } from "@branchlog/library";
-import { agentOf } from "../session-filter.ts";
+import type { ListedUsage, GroupedSession, SessionGroup } from "@branchlog/library";
+import { agentOf, tokensOf } from "../session-filter.ts";
 import type { Style } from "../style.ts";
+import type { ShortId } from "../unique-prefixes.ts";
 import { oneLine } from "./clean-text.ts";
 import { displayWidth, fitted, padded } from "./display-width.ts";
-import { ageText, countText, sizeText } from "./quantities.ts";
+import { ageText, costText, countText, sizeText } from "./quantities.ts";
 import { sessionRecord } from "./records.ts";
 import { titleOf } from "./session-text.ts";
 
@@ -16,49 +17,66 @@ export interface ListTextOptions {
   readonly nowMs: number;
   readonly columns: number;
   readonly style: Style;
-  /** How much of each id tells it from the others. */
-  readonly prefixes: ReadonlyMap<string, number>;
+  /** What tells each id from the others. */
+  readonly ids: ReadonlyMap<string, ShortId>;
 }
 
 interface Row {
   readonly indent: string;
   readonly title: string;
-  readonly facts: readonly string[];
-  readonly id: string;
-  /** How much of the id tells it from the others. */
-  readonly idUnits: number;
+  readonly facts: Readonly<Record<FactName, string>>;
+  readonly id: ShortId;
   /** A line below it. */
   readonly note: string | undefined;
 }
 
-const titleColumnsMin = 16;
+const factNames = ["age", "messages", "size", "tokens", "cost", "model", "agent"] as const;
+type FactName = (typeof factNames)[number];
+
+/** Which are left out first, so that titles have room. The age and the id never are. */
+const leftOutFirst: readonly FactName[] = ["model", "size", "messages", "tokens", "cost", "agent"];
+
 const shownDepthMax = 8;
-/** Sizes, tokens and models are left out of narrower terminals. */
-const wideColumns = 100;
-/** The number of messages is left out of narrower ones, and then the agent. */
-const usualColumns = 72;
-const narrowColumns = 56;
-const idUnitsMin = 8;
+/** Of the columns, as long as facts can be left out. */
+const titlePart = 0.4;
 
 /** Every group, with an empty line between two; each line with its newline. */
 export function listText(groups: readonly SessionGroup[], options: ListTextOptions): string {
   const tables = groups.map((group) => ({ group, rows: rowsOf(group, options) }));
-  const all = tables.flatMap(({ rows }) => rows);
-  const widths = [0, 1, 2, 3, 4, 5].map((at) =>
-    largest(all.map(({ facts }) => displayWidth(facts[at] ?? ""))),
+  const layout = layoutOf(
+    tables.flatMap(({ rows }) => rows),
+    options.columns,
   );
-  const facts = widths.reduce((sum, width) => sum + (width === 0 ? 0 : width + 2), 0);
-  const room = Math.max(0, options.columns - facts);
-  const longest = largest(all.map(({ id }) => id.length));
-  const id = Math.min(longest, Math.max(idUnitsMin, room - titleColumnsMin - 2));
-  const titles = all.map(({ indent, title }) => indent.length + displayWidth(title));
-  const titleRoom = Math.max(1, room - (id === 0 ? 0 : id + 2));
-  const layout = { widths, id, title: Math.min(titleRoom, largest(titles)) };
   const text = ({ group, rows }: (typeof tables)[number]): string =>
     `${options.style.heading(fitted(headingOf(group), options.columns))}\n` +
     rows.map((row) => rowText(row, layout, options)).join("");
   return tables.map(text).join("\n");
 }
+
+interface Layout {
+  readonly facts: readonly { readonly name: FactName; readonly width: number }[];
+  readonly title: number;
+}
+
+/** Titles get what is left; facts are left out while that is less than they need. */
+function layoutOf(rows: readonly Row[], columns: number): Layout {
+  const longest = largest(rows.map(({ indent, title }) => indent.length + displayWidth(title)));
+  const idWidth = largest(rows.map(({ id }) => displayWidth(id.text)));
+  const widths = factNames.map((name) => {
+    return { name, width: largest(rows.map(({ facts }) => displayWidth(facts[name]))) };
+  });
+  const wanted = Math.min(longest, Math.floor(columns * titlePart));
+  let facts = widths.filter(({ width }) => width > 0);
+  const room = (): number =>
+    facts.reduce((left, { width }) => left - width - gap, columns - idWidth - gap);
+  for (const name of leftOutFirst) {
+    if (room() >= wanted) break;
+    facts = facts.filter((fact) => fact.name !== name);
+  }
+  return { facts, title: Math.min(longest, Math.max(1, room())) };
+}
+
+const gap = 2;
 
 /** Of any number of widths, more than a call has arguments. */
 function largest(widths: readonly number[]): number {
@@ -75,28 +93,32 @@ function rowsOf({ sessions }: SessionGroup, options: ListTextOptions): readonly 
 
 function sessionRow(
   { session, depth, parent }: GroupedSession,
-  { nowMs, columns, prefixes }: ListTextOptions,
+  { nowMs, ids }: ListTextOptions,
 ): Row {
-  const { header, summary, transcript, modifiedMs, sizeBytes } = session;
-  const isWide = columns >= wideColumns;
-  const facts = [
-    ageText(nowMs - modifiedMs),
-    columns >= usualColumns ? countText(summary.messageCount, "message") : "",
-    isWide ? sizeText(sizeBytes) : "",
-    isWide ? tokensText(transcript) : "",
-    isWide ? modelText(transcript) : "",
-    columns >= narrowColumns ? agentOf(session) : "",
-  ];
-  const idUnits = prefixes.get(header.id) ?? header.id.length;
+  const { header, summary, usage, modifiedMs, sizeBytes } = session;
   return {
     indent: "  ".repeat(Math.min(depth, shownDepthMax) + 1),
     title: oneLine(titleOf(session), 400),
-    facts,
-    id: oneLine(header.id.slice(0, Math.max(idUnitsMin, idUnits)), 40),
-    idUnits,
+    facts: {
+      age: ageText(nowMs - modifiedMs),
+      messages: countText(summary.messageCount, "message"),
+      size: sizeText(sizeBytes),
+      tokens: tokensText(usage),
+      cost: costText(usage?.total.cost ?? 0, ""),
+      model: modelText(usage),
+      agent: agentOf(session),
+    },
+    id: shownId(ids.get(header.id) ?? { text: header.id, units: header.id.length }),
     note: depth > 0 ? undefined : parentText(parent),
   };
 }
+
+/** Ids of other programs may be anything. */
+function shownId({ text, units }: ShortId): ShortId {
+  return { text: oneLine(text, idUnitsMax), units };
+}
+
+const idUnitsMax = 40;
 
 function parentText(parent: GroupedSession["parent"]): string | undefined {
   if (parent === undefined) return undefined;
@@ -105,38 +127,34 @@ function parentText(parent: GroupedSession["parent"]): string | undefined {
   return `fork of ${oneLine(basename(reference), 400)}, which is not listed`;
 }
 
-function tokensText(transcript: ListedTranscript | undefined): string {
-  const { tokens = 0 } = transcript ?? {};
+function tokensText(usage: ListedUsage | undefined): string {
+  const tokens = tokensOf(usage?.total);
   return tokens === 0 ? "" : countText(tokens, "token");
 }
 
-function modelText(transcript: ListedTranscript | undefined): string {
-  const [model, ...others] = transcript?.models ?? [];
+function modelText(usage: ListedUsage | undefined): string {
+  const [model, ...others] = usage?.models ?? [];
   if (model === undefined) return "";
   return `${oneLine(model, 30)}${others.length > 0 ? ` +${others.length}` : ""}`;
 }
 
 function rowText(
-  { indent, title, facts, id, idUnits, note }: Row,
-  layout: { readonly widths: readonly number[]; readonly id: number; readonly title: number },
+  { indent, title, facts, id, note }: Row,
+  layout: Layout,
   { style, columns }: ListTextOptions,
 ): string {
   const room = Math.max(1, layout.title - indent.length);
-  const cells = facts.flatMap((fact, at) => {
-    const width = layout.widths[at] ?? 0;
-    return width === 0 ? [] : [padded(fact, width)];
-  });
+  const cells = layout.facts.map(({ name, width }) => padded(facts[name], width));
   const start = `${indent}${padded(fitted(title, room), room)}  ${style.faint(cells.join("  "))}`;
-  const line =
-    id === "" ? start.trimEnd() : `${start}  ${idText(fitted(id, layout.id), idUnits, style)}`;
+  const line = `${start}  ${idText(id, style)}`;
   if (note === undefined) return `${line}\n`;
   return `${line}\n${style.faint(fitted(`${indent}  ${note}`, columns))}\n`;
 }
 
 /** As jj shows changes: what has to be typed, and the rest. */
-function idText(shown: string, units: number, style: Style): string {
-  const rest = shown.slice(units);
-  return `${style.heading(shown.slice(0, units))}${rest === "" ? "" : style.faint(rest)}`;
+function idText({ text, units }: ShortId, style: Style): string {
+  const rest = text.slice(units);
+  return `${style.heading(text.slice(0, units))}${rest === "" ? "" : style.faint(rest)}`;
 }
 
 export function listRecords(groups: readonly SessionGroup[]): string {

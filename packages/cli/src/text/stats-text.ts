@@ -1,5 +1,6 @@
 /** Sums of turns, tokens and costs: as a table with bars, as records, CSV or JSON. Pure. */
 import type { SpentGrouping, SpentGroups, SpentSums, UsageStatistics } from "@branchlog/tools";
+import { tokensOf } from "../session-filter.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { displayWidth, fitted, padded } from "./display-width.ts";
@@ -7,11 +8,6 @@ import { cacheText, costText, countText, knownCost, numberText } from "./quantit
 import { recordLine } from "./records.ts";
 
 export type SpentGroup = readonly [name: string, sums: SpentSums];
-
-/** Input and output, as `branchlog info` and `turns` count them. */
-function tokensOf({ input, output }: SpentSums): number {
-  return input + output;
-}
 
 /** Days in order, the last ones; others the largest first. Equal ones by name. */
 export function shownGroups(

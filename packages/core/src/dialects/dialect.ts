@@ -30,20 +30,24 @@ export interface DialectEvidence {
   readonly header: SessionHeader | undefined;
   /** Of the first entry that only one dialect has. */
   readonly ofEntries: DialectName | undefined;
+  /** Of the agent that keeps its sessions where the file is; asked if nothing in the file tells. */
+  readonly ofPlace?: (() => DialectName | undefined) | undefined;
 }
 
 /**
  * omp with a title slot; else what the header states; else omp by the header's fields; else that of
- * the first telling entry; else omp if the id has omp's form; else pi.
+ * the first telling entry; else that of the place; else omp if the id has omp's form; else pi.
  */
-export function dialectOfLog({ hasTitleSlot, header, ofEntries }: DialectEvidence): DialectName {
+export function dialectOfLog(evidence: DialectEvidence): DialectName {
+  const { hasTitleSlot, header, ofEntries, ofPlace } = evidence;
   if (hasTitleSlot) return "omp";
   const marked = markedDialect(header);
   if (marked !== undefined) return marked;
   if (header !== undefined && ompHeaderFields.some((field) => Object.hasOwn(header, field))) {
     return "omp";
   }
-  if (ofEntries !== undefined) return ofEntries;
+  const told = ofEntries ?? ofPlace?.();
+  if (told !== undefined) return told;
   const id = header?.id ?? "";
   return id.length === ompSessionIdLength && urlSafeText.test(id) ? "omp" : "pi";
 }

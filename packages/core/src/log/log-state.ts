@@ -19,6 +19,7 @@ import type { LineRest, LinesSink, Steps } from "@branchlog/streaming";
 import { createBodyCache } from "../bodies/body-cache.ts";
 import { BodyReader } from "../bodies/body-reader.ts";
 import { dialectOfLog } from "../dialects/dialect.ts";
+import { dialectFinder } from "../platform/foreign-places.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { readTitleSlot, titleSlotBytes } from "../dialects/title-slot.ts";
 import type { TitleSlot } from "../dialects/title-slot.ts";
@@ -70,10 +71,13 @@ export class LogState {
   #settledRows = 0;
   #identity: LogIdentity | undefined;
   #titleSlot: TitleSlot | undefined;
+  readonly #dialectOfPlace: () => DialectName | undefined;
 
   constructor(file: LogFile, options: ReadOptions, onDamage: () => void) {
     this.file = file;
     this.lineBytesMax = options.lineBytesMax;
+    let dialectAt: ReturnType<typeof dialectFinder> | undefined;
+    this.#dialectOfPlace = () => (dialectAt ??= dialectFinder())(file.path);
     this.#trail = new FingerprintingReader(file);
     this.#framer = new LineFramer({ lineBytesMax: options.lineBytesMax });
     this.indexer = new LogIndexer({
@@ -137,7 +141,8 @@ export class LogState {
   get dialect(): DialectName {
     const { header } = this.indexer.header ?? {};
     const { dialect: ofEntries } = this.folded;
-    return dialectOfLog({ hasTitleSlot: this.#titleSlot !== undefined, header, ofEntries });
+    const hasTitleSlot = this.#titleSlot !== undefined;
+    return dialectOfLog({ hasTitleSlot, header, ofEntries, ofPlace: this.#dialectOfPlace });
   }
 
   get isBroken(): boolean {

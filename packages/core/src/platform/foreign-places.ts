@@ -1,7 +1,12 @@
-/** Where agents keep sessions that only they write: nothing of ours is ever written there. */
+/**
+ * Whose sessions are at a place: of agents that alone write theirs, where nothing of ours is ever
+ * written; of those whose sessions have one of the engine's own dialects.
+ */
 import { dirname, join, sep } from "node:path";
 import { registeredAgents } from "../dialects/agent.ts";
 import type { Agent } from "../dialects/agent.ts";
+import { dialectNames } from "../dialects/dialect.ts";
+import type { DialectName } from "../dialects/dialect.ts";
 import { BranchlogError } from "../errors.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
 import { quietly } from "./ports.ts";
@@ -21,6 +26,32 @@ export function requireOwnPlace(fs: FileSystem, path: string): void {
     `${path} was not created: ${owner.product} keeps its own sessions there, and nothing ` +
     "else may write to them. Choose another place.";
   throw new BranchlogError("ERR_CREATE_FAILED", message, { path });
+}
+
+/**
+ * Of a path, which agent of the engine's own dialects keeps its sessions there; undefined where
+ * none does, or several do. Places and directories are resolved once.
+ */
+export function dialectFinder(
+  fs: Pick<FileSystem, "realpathSync"> = nodeFileSystem,
+): (path: string) => DialectName | undefined {
+  const keepers = dialectNames.map((name) => {
+    const places =
+      registeredAgents()
+        .find((agent) => agent.name === name)
+        ?.places() ?? [];
+    return { name, places: places.map((place) => realPath(fs, place) + sep) };
+  });
+  const known = new Map<string, DialectName | undefined>();
+  return (path) => {
+    const directory = dirname(path);
+    if (known.has(directory)) return known.get(directory);
+    const at = realPath(fs, directory) + sep;
+    const found = keepers.filter(({ places }) => places.some((place) => at.startsWith(place)));
+    const name = found.length === 1 ? found[0]?.name : undefined;
+    known.set(directory, name);
+    return name;
+  };
 }
 
 function ownerFinder(

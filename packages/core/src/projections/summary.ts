@@ -10,7 +10,10 @@ const dateMsMax = 8.64e15;
 
 /** The folded facts. */
 export interface SessionSummary {
-  /** `message` entries of every role and on every branch, malformed ones too. */
+  /**
+   * Messages of every role and on every branch, malformed ones too. The fold counts each entry;
+   * where an agent stores an answer as several, a list and `Session.summary` count it once.
+   */
   readonly messageCount: number;
   /** The first user text that is not empty; text blocks joined by a space. */
   readonly firstMessage: string | undefined;

@@ -5,6 +5,7 @@ import type { LeafCursor } from "../append/leaf-cursor.ts";
 import { requireList, requireOptions } from "../argument-checks.ts";
 import type { RowBody } from "../bodies/body-reader.ts";
 import type { DialectName } from "../dialects/dialect.ts";
+import { answerKey } from "../entries/answers.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import { requireEntryId } from "../entries/identifiers.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
@@ -115,7 +116,20 @@ export class SessionView {
 
   /** Message count, first message and last activity. One pass over bodies on first demand. */
   get summary(): Promise<SessionSummary> {
-    return this.#summary.value();
+    return this.#summaryOfMessages();
+  }
+
+  /** What some agents store block by block is one message. */
+  async #summaryOfMessages(): Promise<SessionSummary> {
+    const folded = await this.#summary.value();
+    const { index, log } = this.#access.engine;
+    let messageCount = folded.messageCount;
+    if (log.state.indexer.transcript === undefined) return folded;
+    for (let row = 0; row < log.state.revision; row += 1) {
+      const { type, customType } = index.kindOf(row);
+      if (type === "message" && customType === answerKey) messageCount -= 1;
+    }
+    return { ...folded, messageCount };
   }
 
   get diagnostics(): readonly Diagnostic[] {

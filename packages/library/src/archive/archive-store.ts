@@ -90,7 +90,7 @@ function factsOf(archived: Archived): ListedFacts {
   const { path, id, agent, cwd, name, sizeBytes, modifiedMs, ...said } = archived.session;
   const { messageCount, firstMessage } = said;
   const owner = ownerOf(archived.session);
-  const transcript = { of: agent, models: [], tokens: 0, isSubagent: false };
+  const transcript = { of: agent, isSubagent: false };
   const session: ListedSession = {
     path,
     // Decoding boundary: when it began is not recorded, as in files that lack it.

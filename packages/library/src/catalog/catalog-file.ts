@@ -27,6 +27,7 @@ import {
 import type { LogFingerprint } from "@branchlog/core/files";
 import type { SessionSummary } from "@branchlog/core/types";
 import { catalogLineUnitsMax, openedFileBytes, stampTrustedAfterMs } from "./limits.ts";
+import { readListedUsage, savedListedUsage } from "./listed-usage.ts";
 import { listedDocument } from "./listed-document.ts";
 import { listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
@@ -146,8 +147,8 @@ export class CatalogFile {
 
   #savedSession(): SavedSession | undefined {
     if (this.#session === undefined) return undefined;
-    const { header, name, summary, dialect, modifiedMs, sizeBytes } = this.#session;
-    return { header, name, summary, dialect, modifiedMs, sizeBytes };
+    const { header, name, summary, usage, dialect, modifiedMs, sizeBytes } = this.#session;
+    return { header, name, summary, usage, dialect, modifiedMs, sizeBytes };
   }
 
   /** If the file is as it was when another one read it, that one's session is in it. */
@@ -167,10 +168,11 @@ export class CatalogFile {
       return matchesFingerprint(source, this.#progress.bytes) ? this.#progress : anew();
     }
     const { place, session: facts } = this.#saved ?? {};
-    if (place === undefined || facts === undefined) return anew();
+    if (place === undefined || facts?.usage === undefined) return anew();
+    const { usage } = facts;
     const bytes = fingerprintOf(source, place.offset);
     if (bytesDigest(bytes) !== place.digest) return anew();
-    const known = { ...place, facts: { ...facts, marks: place.marks } };
+    const known = { ...place, facts: { ...facts, usage, marks: place.marks } };
     return { reader: new FactsReader({}, known), bytes };
   }
 }
@@ -211,10 +213,14 @@ function bytesDigest({ start, beforeCursor }: LogFingerprint): string {
 /** Without a newline; undefined if it would be too long, or JSON would change it. */
 export function savedLine(name: string, file: SavedFile): string | undefined {
   const { identity, size, mtimeMs, ctimeMs } = file.stamp;
-  const { firstMessage = "" } = file.session?.summary ?? {};
+  const { session } = file;
+  const { firstMessage = "" } = session?.summary ?? {};
   if (firstMessage.length > catalogLineUnitsMax) return undefined;
+  const usage = session?.usage && savedListedUsage(session.usage);
+  if (usage === null) return undefined;
+  const saved = { ...file, stamp: [identity, size, mtimeMs, ctimeMs] };
   try {
-    const line = JSON.stringify({ name, ...file, stamp: [identity, size, mtimeMs, ctimeMs] });
+    const line = JSON.stringify({ name, ...saved, session: session && { ...session, usage } });
     if (line.length > catalogLineUnitsMax) return undefined;
     return isDeepStrictEqual(savedFile(line).file, file) ? line : undefined;
   } catch {
@@ -251,6 +257,7 @@ function readSession(fields: SavedFields, { size }: FileStamp): SavedSession {
     header: reading.header,
     name: fields.optionalText("name"),
     summary: readSummary(fields.fields("summary"), size),
+    usage: readListedUsage(fields.list("usage", 4, (one) => one)),
     dialect: fields.oneOf("dialect", dialectNames),
     modifiedMs: fields.dateMs("modifiedMs"),
     sizeBytes: fields.whole("sizeBytes", size, size),

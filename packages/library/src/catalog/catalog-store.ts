@@ -25,11 +25,12 @@ import {
   savedColumn,
   sessionName,
   summary,
+  usage,
 } from "@branchlog/core/rows";
 import type { SavedColumn } from "@branchlog/core/rows";
 import { nodePorts } from "@branchlog/core/testing";
 import { savedFile, savedLine } from "./catalog-file.ts";
-import type { SavedFile } from "./catalog-file.ts";
+import type { CatalogFile, SavedFile } from "./catalog-file.ts";
 import {
   catalogBadLinesMax,
   catalogBytesMax,
@@ -78,9 +79,10 @@ export class CatalogStore {
   }
 
   /** @param readBytes What reading it cost. */
-  async note(path: string, file: SavedFile | undefined, readBytes: number): Promise<void> {
+  async note(path: string, known: CatalogFile, readBytes: number): Promise<void> {
     if (this.#mode !== "auto") return;
     const directory = await this.#directoryOf(path);
+    const file = known.save();
     if (file === undefined) directory.files.delete(basename(path));
     else directory.files.set(basename(path), file);
     directory.readBytes += readBytes;
@@ -172,7 +174,7 @@ type SavedFiles = ReadonlyMap<string, SavedFile>;
 export const catalogKind: FileKind = { mark: "BLCTLG", version: 1, textBytesMax: 256 };
 
 /** Changes whenever a saved line, or a fold saved in it, changes its meaning. */
-const version = `3.${sessionName.version}.${summary.version}`;
+const version = `4.${sessionName.version}.${summary.version}.${usage.version}`;
 
 /** Built in batches. Files that cannot be saved are left out. */
 async function catalogLines(files: SavedFiles): Promise<Buffer> {

@@ -2,7 +2,8 @@
  * The sessions of a directory as last read. A refresh stats each file and reads only what changed.
  * An unreadable file keeps its last facts; a missing directory has no sessions.
  */
-import { errorCodeOf } from "@branchlog/core/files";
+import { dialectFinder, errorCodeOf } from "@branchlog/core/files";
+import type { DialectName } from "@branchlog/core/entries";
 import { chunkBytesDefault } from "@branchlog/streaming";
 import { CatalogFile } from "./catalog-file.ts";
 import { CatalogStore } from "./catalog-store.ts";
@@ -57,6 +58,7 @@ export class DirectoryCatalog {
   readonly #files = new Map<string, CatalogFile>();
   readonly #aliases = new Map<string, string>();
   readonly #ranking = new Ranking(comesBefore);
+  #dialectAt: ((path: string) => DialectName | undefined) | undefined;
   #unlisted: readonly string[] = [];
 
   constructor(options: DirectoryCatalogOptions) {
@@ -140,10 +142,12 @@ export class DirectoryCatalog {
       this.#files.get(file.path) ?? new CatalogFile(await this.#store.savedFile(file.path));
     this.#files.set(file.path, known);
     const before = known.session;
+    this.#dialectAt ??= dialectFinder();
+    const dialectAt = this.#dialectAt;
     try {
-      const readBytes = await known.refresh(file, lookedAtMs, { chunk, signal });
+      const readBytes = await known.refresh(file, lookedAtMs, { chunk, signal, dialectAt });
       if (known.session?.transcript !== undefined) await this.#store.leaveAlone(file.path);
-      else if (readBytes > 0) await this.#store.note(file.path, known.save(), readBytes);
+      else if (readBytes > 0) await this.#store.note(file.path, known, readBytes);
     } catch {
       signal?.throwIfAborted();
       return;

@@ -1,10 +1,7 @@
 /** What a list shows of a document, which is read whole: facts of the log that is made of it. */
 import { dirname } from "node:path";
-import { decodeLine } from "@branchlog/streaming";
 import { isBranchlogError } from "@branchlog/core";
-import type { SessionEntry } from "@branchlog/core";
-import { documentFormatOf, usage } from "@branchlog/core/rows";
-import type { DocumentFormat } from "@branchlog/core/rows";
+import { documentFormatOf } from "@branchlog/core/rows";
 import { listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { bytesSource } from "./stored-bytes.ts";
@@ -24,24 +21,11 @@ export async function listedDocument(
     const log = await format.toLog(file.path);
     const facts = await new FactsReader().readOn(bytesSource(log), log.length, {});
     if (facts === undefined) return undefined;
-    const { header, name, summary } = facts;
-    return listedSession(file, { header, name, summary, transcript: spentIn(log, format) });
+    const transcript = { of: format.agent, isSubagent: false };
+    const { header, name, summary, usage } = facts;
+    return listedSession(file, { header, name, summary, usage, transcript });
   } catch (error) {
     if (!isBranchlogError(error)) throw error;
     return format.isPlace(dirname(file.path)) ? "damaged" : undefined;
   }
-}
-
-function spentIn(log: Buffer, { agent: of }: DocumentFormat): ListedSession["transcript"] & object {
-  let spent = usage.initial();
-  for (let start = 0, end = log.indexOf(10); end >= 0; end = log.indexOf(10, start)) {
-    const line = decodeLine(log, start, end);
-    // Decoding boundary: a line of a log that was just made.
-    const entry = line.ok ? (line.value as unknown as SessionEntry) : undefined;
-    if (entry !== undefined) spent = usage.apply(spent, { revision: 0, entry });
-    start = end + 1;
-  }
-  const models = [...spent.byModel.values()].flatMap((ofProvider) => [...ofProvider.keys()]);
-  const named = models.filter((model) => model !== "");
-  return { of, models: named, tokens: spent.total.totalTokens, isSubagent: false };
 }

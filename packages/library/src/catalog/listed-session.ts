@@ -5,6 +5,7 @@ import type { SessionHeader } from "@branchlog/core";
 import { storedTimeMs } from "@branchlog/core/rows";
 import type { SessionFacts } from "./session-facts.ts";
 import type { SessionFile } from "./session-files.ts";
+import type { ListedUsage } from "./listed-usage.ts";
 import type { ListedTranscript, TranscriptFacts } from "./transcript-scan.ts";
 
 /** Immutable; a changed session is a new object. */
@@ -17,6 +18,8 @@ export interface ListedSession {
   readonly name: string | undefined;
   /** Counts all roles and branches. */
   readonly summary: SessionSummary;
+  /** Absent if it is not known, as of what was archived. */
+  readonly usage?: ListedUsage | undefined;
   /** Which agent wrote it, by its content; of a transcript, the dialect of its entries. */
   readonly dialect: DialectName;
   /** Absent for a session of pi or omp. */
@@ -34,8 +37,9 @@ export function listedSession(
   facts: SessionFacts | TranscriptFacts,
 ): ListedSession {
   const { path, size: sizeBytes } = file;
-  const { header, name, summary } = facts;
-  const shared = { path, header, name, summary, modifiedMs: modifiedMs(file, facts), sizeBytes };
+  const { header, name, summary, usage } = facts;
+  const said = { path, header, name, summary, usage };
+  const shared = { ...said, modifiedMs: modifiedMs(file, facts), sizeBytes };
   return "transcript" in facts
     ? { ...shared, dialect: "pi", transcript: facts.transcript }
     : { ...shared, dialect: facts.dialect };

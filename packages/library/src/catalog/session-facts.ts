@@ -9,7 +9,7 @@ import {
   runAsync,
   scan,
 } from "@branchlog/streaming";
-import type { ByteSource, JsonObject } from "@branchlog/streaming";
+import type { ByteSource, JsonObject, ScannedAnswer } from "@branchlog/streaming";
 import {
   dialectOfLog,
   readableFormat,
@@ -19,11 +19,14 @@ import {
   summary,
   withUnread,
 } from "@branchlog/core/rows";
+import { dialectFinder } from "@branchlog/core/files";
 import type { DialectName } from "@branchlog/core/entries";
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
 import type { GivenName, UnreadMessages } from "@branchlog/core/rows";
 import type { SessionSummary } from "@branchlog/core/types";
 import { HeaderSearch } from "./header-search.ts";
+import { UsageFold } from "./listed-usage.ts";
+import type { ListedUsage } from "./listed-usage.ts";
 import { SessionScan } from "./session-scan.ts";
 import type { ScanOptions, ScanTarget } from "./session-scan.ts";
 import { TranscriptScan } from "./transcript-scan.ts";
@@ -36,6 +39,7 @@ export interface SessionFacts {
   readonly name: string | undefined;
   /** Messages without a readable envelope are counted only if they parse. */
   readonly summary: SessionSummary;
+  readonly usage: ListedUsage;
   /** By the marks that agents leave in the file. */
   readonly dialect: DialectName;
   /** Where name and dialect come from. */
@@ -43,8 +47,10 @@ export interface SessionFacts {
 }
 
 export interface FactsReadOptions {
-  /** The name of a transcript may hold the id of its session. */
+  /** The name of a transcript may hold the id of its session; the place may tell the dialect. */
   readonly path?: string;
+  /** Asked if nothing in the file tells the dialect. Default: where agents keep sessions. */
+  readonly dialectAt?: (path: string) => DialectName | undefined;
   /** Checked between chunks; rejects with the reason. */
   readonly signal?: AbortSignal | undefined;
   readonly chunk?: Buffer | undefined;
@@ -74,6 +80,8 @@ export class FactsReader {
   /** Of a slot that an earlier reader read. */
   readonly #slot: string | null;
   readonly #options: Pick<ScanOptions, "messageBytesMax">;
+  #path: string | undefined;
+  #dialectAt: (path: string) => DialectName | undefined = (path) => dialectFinder()(path);
 
   /** @param known From an earlier reader, which this one continues. */
   constructor(options: FactsOptions = {}, known?: FactsUpTo) {
@@ -105,6 +113,8 @@ export class FactsReader {
     options: FactsReadOptions,
   ): Promise<SessionFacts | TranscriptFacts | undefined> {
     const { signal, chunk } = options;
+    this.#path = options.path;
+    this.#dialectAt = options.dialectAt ?? this.#dialectAt;
     const framer = this.#framer;
     const lines = new SessionScan(source, this.#fold, this.#scanOptions(this.#header));
     const newBytes = size - framer.offset;
@@ -124,6 +134,7 @@ export class FactsReader {
     if (from < size) await runAsync(scan(source, framer, lines, { from, to: size }), signal);
     // The next bytes may arrive much later.
     framer.release();
+    if (framer.rest() === null) return this.#factsUnder(this.#header);
     return this.#fold.keeping(() => this.#factsAtEnd(source));
   }
 
@@ -162,28 +173,32 @@ export class FactsReader {
   }
 
   #scanOptions(header: HeaderSearch): ScanOptions {
-    const knowsDialect = this.#fold.state.dialect !== undefined;
+    const { knowsDialect } = this.#fold;
     return { ...this.#options, header, knowsDialect };
   }
 
   #factsUnder({ header, slotTitle }: HeaderSearch): SessionFacts | undefined {
     if (header === undefined) return undefined;
-    const { summary: said, given, dialect: ofEntries } = this.#fold.state;
+    const { summary: said, usage, given, dialect: ofEntries } = this.#fold.state;
     const slot = slotTitle ?? this.#slot;
     const marks = { slot, entry: markOf(given), dialect: ofEntries ?? null };
-    const dialect = dialectOfLog({ hasTitleSlot: slot !== null, header, ofEntries });
-    return { header, name: markedName(header, marks), summary: said, dialect, marks };
+    const path = this.#path;
+    const ofPlace = path === undefined ? undefined : () => this.#dialectAt(path);
+    const dialect = dialectOfLog({ hasTitleSlot: slot !== null, header, ofEntries, ofPlace });
+    return { header, name: markedName(header, marks), summary: said, usage, dialect, marks };
   }
 }
 
 interface FoldedFacts {
   readonly summary: SessionSummary;
+  readonly usage: ListedUsage;
   readonly given: GivenName;
   readonly dialect: DialectName | undefined;
 }
 
 class FactsFold implements ScanTarget {
   #summary: SessionSummary;
+  #usage: UsageFold;
   #given: GivenName;
   #dialect: DialectName | undefined;
   /** Not in the summary yet: most messages, batched so that none costs an object. */
@@ -191,6 +206,7 @@ class FactsFold implements ScanTarget {
 
   constructor(known?: SessionFacts) {
     this.#summary = known?.summary ?? summary.initial();
+    this.#usage = new UsageFold(known?.usage);
     this.#given = givenBy({ entry: known?.marks.entry ?? null });
     this.#dialect = known?.marks.dialect ?? undefined;
   }
@@ -200,7 +216,12 @@ class FactsFold implements ScanTarget {
     this.#summary = withUnread(this.#summary, unread);
     unread.count = 0;
     unread.latestMs = 0;
-    return { summary: this.#summary, given: this.#given, dialect: this.#dialect };
+    const [usage, dialect] = [this.#usage.value, this.#dialect];
+    return { summary: this.#summary, usage, given: this.#given, dialect };
+  }
+
+  get knowsDialect(): boolean {
+    return this.#dialect !== undefined;
   }
 
   foundDialect(dialect: DialectName): void {
@@ -211,14 +232,17 @@ class FactsFold implements ScanTarget {
     this.#unread.count += 1;
   }
 
-  assistantMessage(timestampMs: number): void {
+  answer(answer: ScannedAnswer): void {
+    const { timestampMs } = answer;
+    this.#usage.answer(answer);
     this.#unread.count += 1;
     if (isDate(timestampMs) && timestampMs > this.#unread.latestMs) {
       this.#unread.latestMs = timestampMs;
     }
   }
 
-  entry(entry: SessionEntry): void {
+  entry(entry: SessionEntry, _lineNumber: number, isEntry: boolean): void {
+    if (isEntry) this.#usage.entry(entry);
     // Neither fold reads the revision.
     const record = { revision: 0, entry };
     this.#summary = summary.apply(this.#summary, record);
@@ -234,6 +258,7 @@ class FactsFold implements ScanTarget {
       this.#unread.count = 0;
       this.#unread.latestMs = 0;
       this.#summary = before.summary;
+      this.#usage = new UsageFold(before.usage);
       this.#given = before.given;
       this.#dialect = before.dialect;
     }

@@ -23,6 +23,7 @@ import type {
   LineRest,
   LinesSink,
   LongLine,
+  ScannedAnswer,
   ScannedKind,
   ScannedRows,
 } from "@branchlog/streaming";
@@ -34,6 +35,7 @@ import {
   namingTypes,
   isStoredObject,
   storedText,
+  usage,
 } from "@branchlog/core/rows";
 import type { DialectName } from "@branchlog/core/entries";
 import type { SessionEntry } from "@branchlog/core";
@@ -42,18 +44,16 @@ import { messageBytesMax } from "./limits.ts";
 
 /** Receives the entries after the header, in file order. */
 export interface ScanTarget {
-  /** A message of another role; its body was not read. */
+  /** A message of another role that spent nothing; its body was not read. */
   otherMessage(): void;
+  /** An answer that was not read whole. Omit it to get them whole, and nothing else that spends. */
+  answer?(answer: ScannedAnswer): void;
   /**
-   * A message of which only its own timestamp (epoch ms) was read. Omit it to get all of them
-   * whole.
+   * Every other message, naming entries and what spends, as stored. An unterminated last line has
+   * the next number.
+   * @param isEntry Whether a log has it as an entry: foreign files hold messages without an id.
    */
-  assistantMessage?(timestampMs: number): void;
-  /**
-   * Every other message, and naming entries, as stored. An unterminated last line has the next
-   * number.
-   */
-  entry(entry: SessionEntry, lineNumber: number): void;
+  entry(entry: SessionEntry, lineNumber: number, isEntry: boolean): void;
   /** Called with the first entry that only one agent writes. */
   foundDialect?(dialect: DialectName): void;
 }
@@ -67,7 +67,7 @@ export interface ScanOptions {
   readonly knowsDialect?: boolean;
 }
 
-type Treatment = "count" | "time" | "pass" | "parse";
+type Treatment = "count" | "result" | "answer" | "pass" | "parse";
 
 export class SessionScan implements LinesSink {
   readonly header: HeaderSearch;
@@ -108,7 +108,7 @@ export class SessionScan implements LinesSink {
     }
     let isSettled = false;
     scanLongLine(line, (rows) => {
-      isSettled = this.#settle(rows, 0);
+      isSettled = this.#settle(rows, 0, true);
     });
     if (!isSettled) this.#take(this.#readLong(line), lineNumber);
   }
@@ -128,18 +128,22 @@ export class SessionScan implements LinesSink {
     }
   }
 
-  #settle(rows: ScannedRows, row: number): boolean {
+  /** @param isCut Whether only the two ends of the line are there. */
+  #settle(rows: ScannedRows, row: number, isCut = false): boolean {
     if (((rows.flags[row] ?? 0) & scanFlags.trusted) === 0) return false;
     if (this.#kinds !== rows.kinds) this.#forgetTreatments(rows.kinds);
     const kind = rows.kind[row] ?? 0;
     const treatment = this.#treatments[kind] ?? this.#decide(kind);
     if (treatment === "parse") return false;
-    if (treatment === "count") this.#target.otherMessage();
-    if (treatment !== "time") return true;
-    const timestampMs = rows.answerTimeMs(row);
-    if (timestampMs < 0) return false;
-    this.#target.assistantMessage?.(timestampMs);
-    return true;
+    if (treatment === "result" && rows.mayResultSpend(row, isCut)) return false;
+    if (treatment === "pass") return true;
+    if (treatment !== "answer") {
+      this.#target.otherMessage();
+      return true;
+    }
+    const answer = rows.answer(row);
+    if (answer !== undefined) this.#target.answer?.(answer);
+    return answer !== undefined;
   }
 
   #forgetTreatments(kinds: readonly ScannedKind[]): void {
@@ -157,14 +161,21 @@ export class SessionScan implements LinesSink {
 
   #treatmentOfRole(role: string | undefined): Treatment {
     if (role === "user") return "parse";
-    if (role !== "assistant") return "count";
-    return this.#target.assistantMessage === undefined ? "parse" : "time";
+    if (role === "assistant") return this.#sumsUp ? "answer" : "parse";
+    return role === "toolResult" && this.#sumsUp ? "result" : "count";
+  }
+
+  get #sumsUp(): boolean {
+    return this.#target.answer !== undefined;
   }
 
   #treatmentOfType(type: string): Treatment {
-    const isWanted =
-      namingTypes.includes(type) || (this.#looksForDialect && dialectMarkers.includes(type));
-    return isWanted ? "parse" : "pass";
+    const isTelling = this.#looksForDialect && dialectMarkers.includes(type);
+    return isTelling || this.#isWanted(type) ? "parse" : "pass";
+  }
+
+  #isWanted(type: string): boolean {
+    return namingTypes.includes(type) || (this.#sumsUp && usage.types?.includes(type) === true);
   }
 
   #take(line: DecodedLine, lineNumber: number): void {
@@ -177,13 +188,12 @@ export class SessionScan implements LinesSink {
     }
     const { value } = line;
     const { type } = value;
-    const isNaming = typeof type === "string" && namingTypes.includes(type);
-    if (type !== "message" && !isNaming) return;
-    // Without an id it is not an entry that could name the session, except in version 1.
-    const form = entryForm(this.header.version);
-    if (isNaming && readRecord(value, form).kind !== "entry") return;
+    if (type !== "message" && (typeof type !== "string" || !this.#isWanted(type))) return;
+    // Without an id it is not an entry, except in version 1.
+    const isEntry = readRecord(value, entryForm(this.header.version)).kind === "entry";
+    if (type !== "message" && !isEntry) return;
     // Decoding boundary: projections expect that stored entries lack what their types promise.
-    this.#target.entry(value as unknown as SessionEntry, lineNumber);
+    this.#target.entry(value as unknown as SessionEntry, lineNumber, isEntry);
   }
 
   #readLong(line: LongLine): DecodedLine {

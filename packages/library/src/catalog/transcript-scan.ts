@@ -10,7 +10,10 @@ import {
   withPart,
   placeOf,
   answerKey,
+  continuedKey,
+  noUsage,
   objectAt,
+  usageOfBoth,
   stringAt,
   storedText,
 } from "@branchlog/core/rows";
@@ -21,19 +24,17 @@ import type {
   TranscriptFormat,
   TranscriptRow,
 } from "@branchlog/core/rows";
-import type { SessionHeader } from "@branchlog/core";
+import type { SessionEntry, SessionHeader } from "@branchlog/core";
 import type { Usage } from "@branchlog/core/entries";
 import { messageBytesMax } from "./limits.ts";
+import { UsageFold } from "./listed-usage.ts";
+import type { ListedUsage } from "./listed-usage.ts";
 import { titleOfText } from "./spoken-title.ts";
 
 /** What only sessions that their agent alone writes have in lists. */
 export interface ListedTranscript {
   /** The name of the agent. */
   readonly of: string;
-  /** In order of their first answers. */
-  readonly models: readonly string[];
-  /** Input, output, and what was read from and written to the cache. */
-  readonly tokens: number;
   /** Whether all of it is a sub-agent's: its header names the session that started it. */
   readonly isSubagent: boolean;
 }
@@ -42,18 +43,27 @@ export interface TranscriptFacts {
   readonly header: SessionHeader;
   readonly name: string | undefined;
   readonly summary: SessionSummary;
+  readonly usage: ListedUsage;
   readonly transcript: ListedTranscript;
+}
+
+/** An answer, whose parts repeat and increase what it spent, or a request beside the answers. */
+interface Request {
+  /** Undefined beside the answers. */
+  spent: AnswerUsage | undefined;
+  /** Its entries, as far as they spent. */
+  parts: SessionEntry[];
+  /** The line of its first record, which may be several entries. */
+  readonly line: number;
 }
 
 export class TranscriptScan {
   readonly #format: TranscriptFormat;
   readonly #path: string;
   readonly #transcript: Transcript;
-  readonly #ids = new Set<string>();
-  readonly #models = new Set<string>();
-  /** The current answer: its parts repeat and increase its usage. */
-  #answer: { readonly id: string; readonly spent: AnswerUsage } | undefined;
-  #tokens = 0;
+  /** All entries, each with the answer that it may continue. */
+  readonly #answers = new Map<string, Request | undefined>();
+  readonly #requests: Request[] = [];
   #messageCount = 0;
   #firstMessage: string | undefined;
   /** Of the latest message. */
@@ -62,7 +72,7 @@ export class TranscriptScan {
   constructor(format: TranscriptFormat, path: string) {
     this.#format = format;
     this.#path = path;
-    this.#transcript = format.read(basename(path), (id) => this.#ids.has(id));
+    this.#transcript = format.read(basename(path), (id) => this.#answers.has(id));
   }
 
   /** Undefined before a record names the session. */
@@ -72,13 +82,11 @@ export class TranscriptScan {
     const [messageCount, firstMessage] = [this.#messageCount, this.#firstMessage];
     const lastActivityMs = this.#lastMs || undefined;
     const summary = { messageCount, firstMessage, lastActivityMs };
-    const transcript = {
-      of: this.#format.agent,
-      models: [...this.#models],
-      tokens: this.#tokens,
-      isSubagent,
-    };
-    return { header, name: this.#format.indexedName?.(this.#path) ?? name, summary, transcript };
+    const transcript = { of: this.#format.agent, isSubagent };
+    const usage = new UsageFold();
+    for (const { parts } of this.#requests) for (const part of parts) usage.entry(part);
+    const given = this.#format.indexedName?.(this.#path) ?? name;
+    return { header, name: given, summary, usage: usage.value, transcript };
   }
 
   /** @param source Where lines too long to be joined are read again. */
@@ -97,42 +105,67 @@ export class TranscriptScan {
   }
 
   #add(record: JsonObject, line: number): void {
-    for (const row of this.#transcript.add(record, line)) {
-      this.#ids.add(row.id);
-      this.#fold(record, row);
-    }
+    for (const row of this.#transcript.add(record, line)) this.#fold(record, row, line);
   }
 
-  #fold(record: JsonObject, row: TranscriptRow): void {
+  #fold(record: JsonObject, row: TranscriptRow, line: number): void {
     const { type, role } = row;
-    if (type === "message") this.#messageCount += 1;
+    const isContinued = row.customType === answerKey;
+    if (type === "message" && !isContinued) this.#messageCount += 1;
     const isSpoken = type === "message" && (role === "user" || role === "assistant");
     if (isSpoken) this.#lastMs = Math.max(row.timeMs, this.#lastMs);
     const isTitle = isSpoken && role === "user" && this.#firstMessage === undefined;
-    const isAnswer = type === "usage" || (isSpoken && role === "assistant");
-    if (!isTitle && !isAnswer) return;
+    const isAnswer = isSpoken && role === "assistant";
+    // Results and notes may lie between the parts of an answer.
+    const before = row.parentId === null ? undefined : this.#answers.get(row.parentId);
+    this.#answers.set(row.id, isAnswer && !isContinued ? undefined : before);
+    if (!isTitle && !isAnswer && type !== "usage") return;
     const entry = this.#transcript.entryOf(
       record,
       placeOf(row, () => []),
     );
     if (entry === undefined) return;
-    const message = objectAt(entry, "message");
-    if (isTitle) this.#firstMessage = titleOfText(storedText(message?.["content"], " "));
-    else this.#spend(entry, message ?? entry);
+    if (isTitle) {
+      const { content } = objectAt(entry, "message") ?? {};
+      this.#firstMessage = titleOfText(storedText(content, " "));
+    } else if (isAnswer) {
+      const request = this.#answer(entry, line, isContinued ? before : undefined);
+      this.#answers.set(row.id, request);
+    } else {
+      // Decoding boundary: made by the transcript.
+      const parts = [entry as unknown as SessionEntry];
+      this.#requests.push({ spent: undefined, parts, line });
+    }
   }
 
-  #spend(entry: JsonObject, answer: JsonObject): void {
-    const model = stringAt(answer, "model");
-    if (model !== undefined && /^[^<]/.test(model)) this.#models.add(model);
+  #answer(entry: JsonObject, line: number, before: Request | undefined): Request {
+    const message = objectAt(entry, "message") ?? {};
     // Decoding boundary: made by the transcript, with every count.
-    const usage = objectAt(answer, "usage") as unknown as Usage | undefined;
-    if (usage === undefined) return;
-    const id = stringAt(entry, answerKey);
-    const before = id !== undefined && this.#answer?.id === id ? this.#answer.spent : undefined;
-    const spent = withPart(before, { model: model ?? "", usage });
-    if (id !== undefined) this.#answer = { id, spent };
-    this.#tokens += spent.usage.totalTokens - (before?.usage.totalTokens ?? 0);
+    const usage = (objectAt(message, "usage") as unknown as Usage | undefined) ?? noUsage;
+    const part = { model: stringAt(message, "model") ?? "", usage };
+    const spent = withPart(before?.spent, part);
+    if (before === undefined) {
+      const request = { spent, parts: [spending(message, usage)], line };
+      this.#requests.push(request);
+      return request;
+    }
+    const known = before.spent?.usage ?? noUsage;
+    before.spent = spent;
+    const isOfSameRecord = before.line === line;
+    // If another model took over, the parts before have no usage of their own.
+    if (spent === part || isOfSameRecord) before.parts = [spending(message, spent.usage)];
+    else if (spent.usage.totalTokens > known.totalTokens) {
+      const added = usageOfBoth(spent.usage, known, (one, other) => one - other);
+      before.parts.push({ ...spending(message, added), [continuedKey]: true });
+    }
+    return before;
   }
+}
+
+/** An entry of an answer, without what it says. */
+function spending({ role, provider, model }: JsonObject, usage: Usage): SessionEntry {
+  // Decoding boundary: what the fold of a usage reads.
+  return { type: "message", message: { role, provider, model, usage } } as unknown as SessionEntry;
 }
 
 function recordOf(source: ByteSource, { offset, length }: LongLine): JsonObject | undefined {

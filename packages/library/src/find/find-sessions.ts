@@ -26,7 +26,8 @@ import {
   registeredAgents,
 } from "@branchlog/core/rows";
 import type { ListedSession } from "../catalog/listed-session.ts";
-import type { ListedTranscript } from "../catalog/transcript-scan.ts";
+import { usageOfAll } from "../catalog/listed-usage.ts";
+import type { ListedUsage } from "../catalog/listed-usage.ts";
 import { removeOrphansAmong } from "../catalog/catalog-store.ts";
 import {
   isSessionFileName,
@@ -112,24 +113,21 @@ export async function findAmong(
   };
 }
 
-/** Tokens and models of sub-agents count as their parents'. */
+/** What sub-agents spent counts as their parents'. */
 function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
   const others = sessions.filter(({ transcript }) => transcript?.isSubagent !== true);
-  const children = new Map<string, ListedTranscript[]>();
-  for (const { header, transcript } of sessions) {
+  const children = new Map<string, ListedUsage[]>();
+  for (const { header, transcript, usage } of sessions) {
     const parentId = transcript?.isSubagent === true ? header.parentSession : undefined;
-    if (transcript === undefined || parentId === undefined) continue;
+    if (usage === undefined || parentId === undefined) continue;
     const siblings = children.get(parentId) ?? [];
     children.set(parentId, siblings);
-    siblings.push(transcript);
+    siblings.push(usage);
   }
   return others.map((session) => {
     const below = children.get(session.header.id);
-    if (below === undefined || session.transcript === undefined) return session;
-    const all = [session.transcript, ...below];
-    const models = [...new Set(all.flatMap((one) => one.models))];
-    const tokens = all.reduce((sum, one) => sum + one.tokens, 0);
-    return { ...session, transcript: { ...session.transcript, models, tokens } };
+    if (below === undefined || session.usage === undefined) return session;
+    return { ...session, usage: usageOfAll([session.usage, ...below]) };
   });
 }
 

@@ -25,7 +25,8 @@ const idForm = /^[\da-f][\da-f-]{7,}$/i;
 
 /**
  * The session with that id or file name; else the one with that name; else the one with that name
- * in other cases; else the one whose id begins so. The first of these that fits any decides.
+ * in other cases; else the one whose id begins so, or begins and ends so around `…`. The first of
+ * these that fits any decides.
  * `@latest` is the one that changed last. Eight digits of an id or more are looked for in the names
  * of files first, and no other file is read if there is one.
  * @param places Where to look; default: where the agents of this machine keep their sessions.
@@ -85,11 +86,15 @@ function fittingSessions(
 ): readonly ListedSession[] {
   if (wanted === "") return [];
   const folded = wanted.toLowerCase();
+  const [start = "", end = ""] = folded.split("…", 2);
   const ways: readonly ((session: ListedSession) => boolean)[] = [
     ({ header, path }) => header.id === wanted || basename(path) === wanted,
     ({ name }) => name === wanted,
     ({ name }) => name?.toLowerCase() === folded,
-    ({ header }) => header.id.toLowerCase().startsWith(folded),
+    ({ header }) => {
+      const id = header.id.toLowerCase();
+      return id.startsWith(start) && id.endsWith(end);
+    },
   ];
   for (const fits of ways) {
     const fitting = sessions.filter(fits);

@@ -18,6 +18,8 @@ import type {
   TranscriptRecord,
   TranscriptRow,
 } from "@branchlog/core/rows";
+import { dialectFinder } from "@branchlog/core/files";
+import type { DialectName } from "@branchlog/core/entries";
 import type { SessionEntry } from "@branchlog/core";
 import { LineFilter } from "./line-filter.ts";
 import type { Match, Search, SearchHit } from "./search-terms.ts";
@@ -65,7 +67,9 @@ export class SessionMatches implements Matches, LinesSink {
     if (!isOver || header === undefined) return isOver;
     if (this.#file.owner !== undefined) return false;
     const hasTitleSlot = slotTitle !== null;
-    return !this.#search.includes(dialectOfLog({ hasTitleSlot, header, ofEntries: undefined }));
+    const ofPlace = (): DialectName | undefined => dialectFinder()(this.#file.path);
+    const evidence = { hasTitleSlot, header, ofEntries: undefined, ofPlace };
+    return !this.#search.includes(dialectOfLog(evidence));
   }
 
   get mayBeTranscript(): boolean {

@@ -48,7 +48,7 @@ export function SessionHeader({ facts, active, failure, show }: HeaderProps): VN
 
 function UsageFacts({ facts: { usage } }: Pick<HeaderProps, "facts">): VNode | null {
   if (usage === null) return null;
-  const tokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
+  const tokens = usage.input + usage.output;
   const title = `${formatCount(usage.input)} in, ${formatCount(usage.output)} out, ${formatCount(
     usage.cacheRead,
   )} read from cache, ${formatCount(usage.cacheWrite)} written to cache`;
