@@ -179,7 +179,12 @@ export { summary, isDate, withUnread } from "./projections/summary.ts";
 export type { GivenName } from "./projections/name.ts";
 export type { UnreadMessages } from "./projections/summary.ts";
 export { transcriptRecords } from "./dialects/transcript-records.ts";
-export type { Transcript, TranscriptPlace, TranscriptRow } from "./dialects/transcript.ts";
+export type {
+  SpentAnswer,
+  Transcript,
+  TranscriptPlace,
+  TranscriptRow,
+} from "./dialects/transcript.ts";
 export type { TranscriptRecord } from "./dialects/transcript-records.ts";
 export type { RowBody } from "./bodies/body-reader.ts";
 export { settingsOfPath } from "./projections/settings.ts";

@@ -15,6 +15,7 @@ import type {
   SavedFields,
   Transcript,
   TranscriptPlace,
+  SpentAnswer,
   TranscriptRow,
 } from "@branchlog/core/rows";
 
@@ -88,6 +89,10 @@ class ToyTranscript implements Transcript {
     this.tailId = saved.nullableText("tailId");
   }
 
+  spentBy(record: JsonObject): SpentAnswer {
+    return spentIn(record);
+  }
+
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
     const { id, parentId, timestamp } = place;
     const says = stringAt(record, "says");
@@ -101,7 +106,11 @@ class ToyTranscript implements Transcript {
 }
 
 function answerOf(record: JsonObject): object {
+  return { role: "assistant", api: "toy", ...spentIn(record), stopReason: "stop" };
+}
+
+function spentIn(record: JsonObject): SpentAnswer {
   const model = stringAt(record, "as") ?? "toy-1";
   const usage = usageOf(countAt(record, "took"), countAt(record, "gave"), 0, 0);
-  return { role: "assistant", api: "toy", provider: "toy", model, usage, stopReason: "stop" };
+  return { provider: "toy", model, usage };
 }

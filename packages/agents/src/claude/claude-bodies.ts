@@ -17,7 +17,7 @@ import { userSpeech } from "./claude-prompts.ts";
 import type { UserSpeech } from "./claude-prompts.ts";
 import { promptText } from "./queued-prompts.ts";
 import { noUsage, usageOfBoth, withPart } from "@branchlog/core/rows";
-import type { AnswerUsage, TranscriptPlace, UserContent } from "@branchlog/core/rows";
+import type { AnswerUsage, SpentAnswer, TranscriptPlace, UserContent } from "@branchlog/core/rows";
 
 /**
  * Undefined if the record does not match that row.
@@ -187,6 +187,16 @@ function answerEntry(
   return stored({ type: "message", ...links, message });
 }
 
+/** What the entry of an answer spent, if no other record is of it. */
+export function claudeSpent(record: JsonObject, id: string): SpentAnswer {
+  const message = objectAt(record, "message");
+  const model = stringAt(message, "model") || syntheticModel;
+  // The last part of a record has its usage.
+  return { provider, model, usage: id.includes("#") ? noUsage : claudeUsage(message) };
+}
+
+const provider = "anthropic";
+
 /**
  * What one record says of an answer. The last part of the record has what it adds to the usage;
  * nothing if another model took over the answer later.
@@ -225,7 +235,7 @@ function answerOf(
       role: "assistant",
       content,
       api: "anthropic-messages",
-      provider: "anthropic",
+      provider,
       model,
       usage: isLast && replacedBy === undefined ? added : noUsage,
       stopReason: isError ? "error" : claudeStopReason(stringAt(message, "stop_reason"), content),

@@ -15,7 +15,7 @@ import {
   savedText,
   wholeNumber,
 } from "@branchlog/core/rows";
-import { claudeEntry, cutMark, preservedIds } from "./claude-bodies.ts";
+import { claudeEntry, claudeSpent, cutMark, preservedIds } from "./claude-bodies.ts";
 import { answerParts, claudeText, taskDigest, userParts } from "./claude-content.ts";
 import type { AnswerPart, UserPart } from "./claude-content.ts";
 import { userSpeech } from "./claude-prompts.ts";
@@ -24,7 +24,7 @@ import { currentVersion } from "@branchlog/core/rows";
 import { RecentMap } from "./recent-map.ts";
 import { savedHeader, timeText } from "@branchlog/core/rows";
 import { transcriptId } from "../transcript-id.ts";
-import type { Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
+import type { SpentAnswer, Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
 
 /** Bounds the answers that wait for results, and the tasks that wait for sub-agents. */
 const recentMax = 512;
@@ -232,6 +232,10 @@ export class ClaudeTranscript implements Transcript {
     for (const [leafId, name] of saved.pairs("summaries", summariesMax, savedText)) {
       this.#summaries.push({ leafId, name });
     }
+  }
+
+  spentBy(record: JsonObject, id: string): SpentAnswer {
+    return claudeSpent(record, id);
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {

@@ -7,7 +7,7 @@ import { answerKey } from "@branchlog/core/rows";
 import { normalizeName } from "@branchlog/core/entries";
 import { countAt, objectAt, stringAt } from "@branchlog/core/rows";
 import type { SessionHeader } from "@branchlog/core";
-import { SavedFields, partType, savedText } from "@branchlog/core/rows";
+import { SavedFields, noUsage, partType, savedText } from "@branchlog/core/rows";
 import {
   assistantBlocks,
   calledBy,
@@ -30,7 +30,13 @@ import { TurnTexts } from "./turn-texts.ts";
 import type { Voice } from "./turn-texts.ts";
 import { savedHeader, timeText } from "@branchlog/core/rows";
 import { transcriptId } from "../transcript-id.ts";
-import type { Transcript, TranscriptPlace, TranscriptRow, UserContent } from "@branchlog/core/rows";
+import type {
+  SpentAnswer,
+  Transcript,
+  TranscriptPlace,
+  TranscriptRow,
+  UserContent,
+} from "@branchlog/core/rows";
 
 /** Internal state, and texts that are also written as items. */
 const passedEvents: ReadonlySet<string> = new Set([
@@ -234,6 +240,12 @@ export class CodexTranscript implements Transcript {
     this.#ownSince = { ordinal: ownSince.finite("ordinal"), timeMs: ownSince.finite("timeMs") };
     this.#timeMs = saved.dateMs("timeMs");
     this.#startMs = saved.optionalDateMs("startMs");
+  }
+
+  /** Requests have entries of their own. */
+  spentBy(_record: JsonObject, id: string): SpentAnswer {
+    const model = this.#history.modelAt(Number.parseFloat(id.slice("line:".length)));
+    return { provider: this.#history.provider, model, usage: noUsage };
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {

@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionHeader } from "../entries/entry-types.ts";
+import type { Usage } from "../entries/message-types.ts";
 import { malformed } from "../entries/saved-fields.ts";
 import type { SavedFields } from "../entries/saved-fields.ts";
 import { readHeader } from "./header.ts";
@@ -28,6 +29,12 @@ export interface TranscriptPlace {
   readonly above: () => Iterable<JsonObject>;
 }
 
+export interface SpentAnswer {
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+}
+
 export interface Transcript {
   /** Undefined before a record names the session. */
   readonly header: SessionHeader | undefined;
@@ -44,6 +51,8 @@ export interface Transcript {
   save(): object;
   /** Only before any record is added. Throws `TypeError` for what was not saved. */
   restore(saved: SavedFields): void;
+  /** What the entry of an answer says of its cost, without its body and those of others. */
+  spentBy(record: JsonObject, id: string): SpentAnswer;
   /** Undefined if the record does not match that row. */
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined;
 }

@@ -14,12 +14,12 @@ import {
   noUsage,
   objectAt,
   usageOfBoth,
-  stringAt,
   storedText,
 } from "@branchlog/core/rows";
 import type { SessionSummary } from "@branchlog/core/types";
 import type {
   AnswerUsage,
+  SpentAnswer,
   Transcript,
   TranscriptFormat,
   TranscriptRow,
@@ -61,9 +61,8 @@ export class TranscriptScan {
   readonly #format: TranscriptFormat;
   readonly #path: string;
   readonly #transcript: Transcript;
-  /** All entries, each with the answer that it may continue. */
-  readonly #answers = new Map<string, Request | undefined>();
-  readonly #requests: Request[] = [];
+  readonly #ids = new Set<string>();
+  readonly #answers = new RecentAnswers();
   #messageCount = 0;
   #firstMessage: string | undefined;
   /** Of the latest message. */
@@ -72,7 +71,7 @@ export class TranscriptScan {
   constructor(format: TranscriptFormat, path: string) {
     this.#format = format;
     this.#path = path;
-    this.#transcript = format.read(basename(path), (id) => this.#answers.has(id));
+    this.#transcript = format.read(basename(path), (id) => this.#ids.has(id));
   }
 
   /** Undefined before a record names the session. */
@@ -83,10 +82,8 @@ export class TranscriptScan {
     const lastActivityMs = this.#lastMs || undefined;
     const summary = { messageCount, firstMessage, lastActivityMs };
     const transcript = { of: this.#format.agent, isSubagent };
-    const usage = new UsageFold();
-    for (const { parts } of this.#requests) for (const part of parts) usage.entry(part);
     const given = this.#format.indexedName?.(this.#path) ?? name;
-    return { header, name: given, summary, usage: usage.value, transcript };
+    return { header, name: given, summary, usage: this.#answers.usage, transcript };
   }
 
   /** @param source Where lines too long to be joined are read again. */
@@ -118,8 +115,13 @@ export class TranscriptScan {
     const isAnswer = isSpoken && role === "assistant";
     // Results and notes may lie between the parts of an answer.
     const before = row.parentId === null ? undefined : this.#answers.get(row.parentId);
-    this.#answers.set(row.id, isAnswer && !isContinued ? undefined : before);
-    if (!isTitle && !isAnswer && type !== "usage") return;
+    this.#ids.add(row.id);
+    if (before !== undefined && (!isAnswer || isContinued)) this.#answers.set(row.id, before);
+    if (isAnswer) {
+      this.#answer(record, row.id, line, isContinued ? before : undefined);
+      return;
+    }
+    if (!isTitle && type !== "usage") return;
     const entry = this.#transcript.entryOf(
       record,
       placeOf(row, () => []),
@@ -128,27 +130,25 @@ export class TranscriptScan {
     if (isTitle) {
       const { content } = objectAt(entry, "message") ?? {};
       this.#firstMessage = titleOfText(storedText(content, " "));
-    } else if (isAnswer) {
-      const request = this.#answer(entry, line, isContinued ? before : undefined);
-      this.#answers.set(row.id, request);
     } else {
       // Decoding boundary: made by the transcript.
       const parts = [entry as unknown as SessionEntry];
-      this.#requests.push({ spent: undefined, parts, line });
+      this.#answers.add({ spent: undefined, parts, line });
     }
   }
 
-  #answer(entry: JsonObject, line: number, before: Request | undefined): Request {
-    const message = objectAt(entry, "message") ?? {};
-    // Decoding boundary: made by the transcript, with every count.
-    const usage = (objectAt(message, "usage") as unknown as Usage | undefined) ?? noUsage;
-    const part = { model: stringAt(message, "model") ?? "", usage };
+  #answer(record: JsonObject, id: string, line: number, before: Request | undefined): void {
+    const message = this.#transcript.spentBy(record, id);
+    const { model, usage } = message;
+    const part = { model, usage };
     const spent = withPart(before?.spent, part);
     if (before === undefined) {
       const request = { spent, parts: [spending(message, usage)], line };
-      this.#requests.push(request);
-      return request;
+      this.#answers.add(request);
+      this.#answers.set(id, request);
+      return;
     }
+    this.#answers.set(id, before);
     const known = before.spent?.usage ?? noUsage;
     before.spent = spent;
     const isOfSameRecord = before.line === line;
@@ -158,14 +158,56 @@ export class TranscriptScan {
       const added = usageOfBoth(spent.usage, known, (one, other) => one - other);
       before.parts.push({ ...spending(message, added), [continuedKey]: true });
     }
-    return before;
   }
 }
 
+/** Entries at least so far back may be continued, and at most twice as far. */
+const recentMax = 1_024;
+
+/** What was spent, and by recent entries the answer that each may continue. */
+class RecentAnswers {
+  readonly #closed = new UsageFold();
+  /** Those that may be continued, and those behind the first of them. */
+  #open: Request[] = [];
+  #recent = new Map<string, Request>();
+  #older = new Map<string, Request>();
+
+  get usage(): ListedUsage {
+    const usage = new UsageFold(this.#closed.value);
+    for (const request of this.#open) foldInto(usage, request);
+    return usage.value;
+  }
+
+  add(request: Request): void {
+    this.#open.push(request);
+  }
+
+  get(id: string): Request | undefined {
+    return this.#recent.get(id) ?? this.#older.get(id);
+  }
+
+  set(id: string, request: Request): void {
+    this.#recent.set(id, request);
+    if (this.#recent.size < recentMax) return;
+    this.#older = this.#recent;
+    this.#recent = new Map();
+    const live = new Set(this.#older.values());
+    const first = this.#open.findIndex((one) => live.has(one));
+    const over = first < 0 ? this.#open : this.#open.slice(0, first);
+    this.#open = first < 0 ? [] : this.#open.slice(first);
+    for (const one of over) foldInto(this.#closed, one);
+  }
+}
+
+function foldInto(usage: UsageFold, { parts }: Request): void {
+  for (const part of parts) usage.entry(part);
+}
+
 /** An entry of an answer, without what it says. */
-function spending({ role, provider, model }: JsonObject, usage: Usage): SessionEntry {
+function spending({ provider, model }: SpentAnswer, usage: Usage): SessionEntry {
+  const message = { role: "assistant", provider, model, usage };
   // Decoding boundary: what the fold of a usage reads.
-  return { type: "message", message: { role, provider, model, usage } } as unknown as SessionEntry;
+  return { type: "message", message } as unknown as SessionEntry;
 }
 
 function recordOf(source: ByteSource, { offset, length }: LongLine): JsonObject | undefined {
