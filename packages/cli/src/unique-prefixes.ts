@@ -26,17 +26,31 @@ const prefixUnitsMax = 20;
 /** Each id, shortened so that `resolveSession` takes it for that id. */
 export function shortIds(ids: readonly string[]): ReadonlyMap<string, ShortId> {
   const prefixes = uniquePrefixes(ids);
-  const reversed = uniquePrefixes(ids.map(reverse));
+  const ends = uniqueEnds(ids);
   return new Map(
     ids.map((id) => {
       const units = prefixes.get(id) ?? id.length;
-      const end = Math.max(endUnitsMin, reversed.get(reverse(id)) ?? id.length);
+      const end = Math.max(endUnitsMin, ends.get(id) ?? id.length);
       const isCut = units > prefixUnitsMax && startUnits + 1 + end < id.length;
       if (!isCut) return [id, { text: id.slice(0, Math.max(startUnits, units)), units }];
       const text = `${id.slice(0, startUnits)}…${id.slice(-end)}`;
       return [id, { text, units: text.length }];
     }),
   );
+}
+
+/** How much of its end tells each from those that start as it does. */
+function uniqueEnds(ids: readonly string[]): ReadonlyMap<string, number> {
+  const byStart = new Map<string, string[]>();
+  for (const id of ids) {
+    const start = id.slice(0, startUnits).toLowerCase();
+    byStart.set(start, [...(byStart.get(start) ?? []), id]);
+  }
+  const ends = new Map<string, number>();
+  for (const group of byStart.values()) {
+    for (const [id, length] of uniquePrefixes(group.map(reverse))) ends.set(reverse(id), length);
+  }
+  return ends;
 }
 
 function reverse(text: string): string {
