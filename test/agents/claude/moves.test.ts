@@ -100,3 +100,17 @@ it("a session that Claude Code moved itself has the directory that it names last
   expect(session.header.cwd).toBe(elsewhere);
   expect(basename(dirname(path))).toBe(nameOf(session.header.cwd));
 });
+
+it("a session that Claude Code moved itself stays, and is named, when its directory moves", async () => {
+  const [home, from, to] = [temporaryDirectory(), temporaryDirectory(), temporaryDirectory()];
+  kept(home, "/home/dev/shop");
+  const path = join(home, nameOf("/home/dev/shop"), `${sessionId}.jsonl`);
+  const moved = { type: "relocated", sessionId, relocatedCwd: from };
+  writeFileSync(path, readFileSync(path, "utf8") + lines(moved));
+  const before = readFileSync(path);
+  const options = { places: [home], dataDir: temporaryDirectory(), force: true };
+  const result = await moveSessions(from, to, options);
+  expect([result.moved, result.failures.map(({ code }) => code)]).toEqual([[], ["ERR_READ_ONLY"]]);
+  expect(result.failures[0]?.path).toBe(path);
+  expect(readFileSync(path)).toEqual(before);
+});

@@ -88,7 +88,12 @@ export async function moveSessions(
     const cwd = newCwd(session, from, to);
     if (cwd === undefined) continue;
     const earlier = earlierFiles(session.path).toReversed();
-    const moves = [session.path, ...earlier].flatMap((path) => movesOf({ ...session, path }, cwd));
+    const files = [session.path, ...earlier];
+    if (files.some((path) => changedHeader(path, session.header.cwd, cwd) === "other")) {
+      failures.push(namedLater(session));
+      continue;
+    }
+    const moves = files.flatMap((path) => movesOf({ ...session, path }, cwd));
     const [first] = moves;
     if (first === undefined) continue;
     const agent = session.transcript?.of ?? session.dialect;
@@ -215,7 +220,7 @@ function movesOf(session: ListedSession, cwd: string): Move[] {
     kind: "moved",
     from: path,
     to,
-    ...(changed === undefined ? inodeOf(path) : { header: changed }),
+    ...(Array.isArray(changed) ? { header: changed } : inodeOf(path)),
   };
   if (to === path) return [main];
   const others = sidecarsOf(path, undefined).kept.filter((file) => isThere(file));
@@ -226,6 +231,14 @@ function movesOf(session: ListedSession, cwd: string): Move[] {
     ...inodeOf(from),
   });
   return [main, ...others.map((from) => moveOther(from))];
+}
+
+/** As after Claude Code itself moved the session: a record in its middle is not changed. */
+function namedLater({ path, header }: ListedSession): BranchlogError {
+  const message =
+    `${path} stays where it is: that it is of ${header.cwd} is said by a later record than its ` +
+    "first one. Continue it in the new directory with its agent.";
+  return new BranchlogError("ERR_READ_ONLY", message, { path });
 }
 
 function isThere(path: string): boolean {
@@ -246,15 +259,19 @@ function nameOfNew(session: ListedSession, name: string, cwd: string): string {
 
 /**
  * The bytes up to the end of the first line that names a working directory, before and after;
- * undefined if nothing changes.
+ * undefined if nothing changes; `other`: the line names another one.
  */
-function changedHeader(path: string, from: string, to: string): [string, string] | undefined {
+function changedHeader(
+  path: string,
+  from: string,
+  to: string,
+): [string, string] | "other" | undefined {
   const head = headOf(path);
   for (let start = 0; ;) {
     const end = head.indexOf(0x0a, start);
     if (end === -1) return undefined;
     const changed = withCwd(head.subarray(start, end), from, to);
-    if (changed === "other") return undefined;
+    if (changed === "other") return changed;
     if (changed !== undefined) {
       const before = head.subarray(0, end + 1).toString();
       return [before, `${head.subarray(0, start).toString()}${changed.toString()}\n`];
