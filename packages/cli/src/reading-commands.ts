@@ -4,7 +4,7 @@ import { choice, command, flag, number, positional, required, text } from "./dec
 import type { Declared } from "./declaration.ts";
 import { UsageError } from "./failure.ts";
 import { agentNames, searchedKinds, sortNames } from "./session-filter.ts";
-import { agent, entry, file, from, json, limit, noSave, since } from "./shared-options.ts";
+import { agent, entry, file, from, json, limit, noSave, since, until } from "./shared-options.ts";
 
 const common = { json, "no-save": noSave };
 
@@ -25,20 +25,21 @@ export const readingCommands: readonly Declared[] = [
       archived: flag("List the archived sessions instead"),
       agent,
       since,
+      until,
       limit,
       sort: { ...choice(sortNames, "The order of the sessions"), default: "modified" },
       ...common,
     },
     examples: [
-      ["list --since 1d", "what was worked on today"],
+      ["list --since today", "what was worked on today"],
       ["list --agent claude,codex --sort tokens -n 10", "the ten that took the most"],
       ["list --json", "one object per session, for a program"],
     ],
     read: (args) => {
-      const { dir: directory, since: changedSince } = args;
+      const { dir: directory } = args;
       refuseBoth("DIR", directory, "--archived", args.archived || undefined);
       const agents = oneOfEach("agent", args.agent, agentNames);
-      return { ...args, directory, agents, changedSince };
+      return { ...args, directory, agents, changed: { since: args.since, until: args.until } };
     },
     run: async (...given) => (await import("./commands/list.ts")).listCommand(...given),
   }),
@@ -200,6 +201,7 @@ export const readingCommands: readonly Declared[] = [
       archived: flag("Search the archived sessions instead"),
       agent,
       since,
+      until,
       context: { ...number("Show whole lines, with N before and after"), letter: "C" },
       limit,
       json,
@@ -214,7 +216,7 @@ export const readingCommands: readonly Declared[] = [
       place: archivedOr(args.place, args.archived),
       kinds: oneOfEach("in", args.in, searchedKinds),
       agents: oneOfEach("agent", args.agent, agentNames),
-      changedSince: args.since,
+      changed: { since: args.since, until: args.until },
     }),
     run: async (...given) => (await import("./commands/search.ts")).searchCommand(...given),
   }),
@@ -280,20 +282,21 @@ export const readingCommands: readonly Declared[] = [
     options: {
       by: choice(["project", "day", "model", "agent"], "A line for each"),
       agent,
-      since: { ...since, describe: "Only what was spent since: 30m, 12h, 7d, 2w, or a date" },
+      since: { ...since, describe: since.describe.replace("changed", "was spent") },
+      until: { ...until, describe: until.describe.replace("changed", "was spent") },
       limit,
       csv: flag("Print CSV, for spreadsheets"),
       ...common,
     },
     examples: [
-      ["stats --by day --since 2w", "what each day cost"],
+      ["stats --by day --since monday", "what each day cost"],
       ["stats --by model --agent pi,omp", "by model, of two agents"],
       ["stats --by project --csv", "for a spreadsheet"],
     ],
     read: (args) => {
       if (args.csv && args.json) throw new UsageError("Give --csv or --json.");
       const agents = oneOfEach("agent", args.agent, agentNames);
-      return { ...args, agents, changedSince: args.since };
+      return { ...args, agents, changed: { since: args.since, until: args.until } };
     },
     run: async (...given) => (await import("./commands/stats.ts")).statsCommand(...given),
   }),

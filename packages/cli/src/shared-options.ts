@@ -17,8 +17,9 @@ export const agent: TextOption = text(
 );
 export const since: TextOption = text(
   "TIME",
-  "Only what changed since: 30m, 12h, 7d, 2w, or a date",
+  "Only what changed since: 12h, 7d, 2w, today, yesterday, monday, or a date",
 );
+export const until: TextOption = text("TIME", "Only what changed until then, that day included");
 
 export function entry(describe: string): TextOption {
   return { ...text("ENTRY", describe), takes: "entry" };

@@ -9,8 +9,10 @@ import { ProgressLine } from "../progress.ts";
 import { shownWord } from "../path-form.ts";
 import { sessionPath } from "../session-path.ts";
 import { addressedStore } from "../stored-session.ts";
-import { agentOf, sinceMs, sortedSessions } from "../session-filter.ts";
+import { agentOf, sortedSessions } from "../session-filter.ts";
 import type { SortName } from "../session-filter.ts";
+import { timeRange } from "../time-words.ts";
+import type { GivenRange } from "../time-words.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { knownCost } from "../text/quantities.ts";
 import { listRecords, listText } from "../text/session-list.ts";
@@ -28,8 +30,7 @@ export interface ListCommandOptions {
   readonly noSave: boolean;
   /** Undefined: all. */
   readonly agents: readonly string[] | undefined;
-  /** See `sinceMs`. */
-  readonly changedSince: string | undefined;
+  readonly changed: GivenRange;
   readonly sort: SortName;
   /** Most sessions; undefined: all. */
   readonly limit: number | undefined;
@@ -61,7 +62,7 @@ export async function listCommand(
     findSessions(places, {
       artifacts: all,
       agents: options.agents,
-      sinceMs: sinceMs(options.changedSince, io.now()),
+      ...timeRange(options.changed, io.now()),
       limit: isLatest ? options.limit : undefined,
       catalog: noSave ? "read" : "auto",
       onProgress: ({ searched, total }) => progress.show(searched, total),
@@ -86,13 +87,13 @@ async function listStored(
   options: ListCommandOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
-  const { agents, changedSince, all: artifacts, limit = Infinity } = options;
+  const { agents, changed, all: artifacts, limit = Infinity } = options;
   const { out, signal } = io;
   const progress = new ProgressLine(io, "reading", "sessions");
   const found = latestStored(store, {
     artifacts,
     agents,
-    sinceMs: sinceMs(changedSince, io.now()),
+    ...timeRange(changed, io.now()),
     onProgress: ({ searched, total }) => progress.show(searched, total),
     signal,
   });
@@ -142,10 +143,10 @@ async function writeGroups(
 }
 
 async function writeNone(options: ListCommandOptions, { err }: CommandIo): Promise<void> {
-  const { directory, agents, changedSince, json } = options;
+  const { directory, agents, changed, json } = options;
   if (json) return;
   const place = shownWord(directory ?? "the places where agents keep them");
-  const isFiltered = agents !== undefined || changedSince !== undefined;
+  const isFiltered = [agents, changed.since, changed.until].some((one) => one !== undefined);
   const which = isFiltered ? "such sessions" : "sessions";
   await err.write(`no ${which} in ${oneLine(place, 400)}\n`);
 }

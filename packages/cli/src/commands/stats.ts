@@ -7,7 +7,8 @@ import type { SpentGrouping, UsageStatistics } from "@branchlog/tools";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { ProgressLine } from "../progress.ts";
-import { sinceMs } from "../session-filter.ts";
+import { timeRange } from "../time-words.ts";
+import type { GivenRange } from "../time-words.ts";
 import { requireNoAddress, sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { groupRecord, shownGroups, statsCsv, statsText, sumsJson } from "../text/stats-text.ts";
@@ -18,8 +19,7 @@ export interface StatsOptions {
   /** Undefined: a summary. */
   readonly by: SpentGrouping | undefined;
   readonly agents: readonly string[] | undefined;
-  /** See `sinceMs`. */
-  readonly changedSince: string | undefined;
+  readonly changed: GivenRange;
   /** Most groups; undefined: all, in a summary a few. */
   readonly limit: number | undefined;
   readonly json: boolean;
@@ -36,7 +36,7 @@ export async function statsCommand(options: StatsOptions, io: CommandIo): Promis
     usageStatistics(places, {
       only,
       agents: options.agents,
-      sinceMs: sinceMs(options.changedSince, io.now()),
+      ...timeRange(options.changed, io.now()),
       catalog: options.noSave ? "read" : "auto",
       onProgress: ({ searched, total }) => progress.show(searched, total),
       signal: io.signal,
