@@ -58,6 +58,21 @@ export const readingCommands: readonly Declared[] = [
     run: async (...given) => (await import("./commands/info.ts")).infoCommand(...given),
   }),
   command({
+    usage: "resume <file>",
+    about: "Continue a session in its agent",
+    positionals: { file },
+    options: {
+      "dry-run": { ...flag("Print the command instead of running it"), formerly: ["print"] },
+      json,
+    },
+    examples: [
+      ["resume @latest", "the session that changed last"],
+      ["resume 01973400 --dry-run", "the command, with its directory"],
+    ],
+    read: (args) => args,
+    run: async (...given) => (await import("./commands/resume.ts")).resumeCommand(...given),
+  }),
+  command({
     usage: "tree <file>",
     about: "Show the branches of a session",
     isPaged: true,
