@@ -4,7 +4,18 @@ import { choice, command, flag, number, positional, required, text } from "./dec
 import type { Declared } from "./declaration.ts";
 import { UsageError } from "./failure.ts";
 import { agentNames, searchedKinds, sortNames } from "./session-filter.ts";
-import { agent, entry, file, from, json, limit, noSave, since, until } from "./shared-options.ts";
+import {
+  agent,
+  entry,
+  estimate,
+  file,
+  from,
+  json,
+  limit,
+  noSave,
+  since,
+  until,
+} from "./shared-options.ts";
 
 const common = { json, "no-save": noSave };
 
@@ -28,6 +39,7 @@ export const readingCommands: readonly Declared[] = [
       until,
       limit,
       sort: { ...choice(sortNames, "The order of the sessions"), default: "modified" },
+      estimate,
       ...common,
     },
     examples: [
@@ -48,7 +60,7 @@ export const readingCommands: readonly Declared[] = [
     about: "Show the facts of a session",
     isPaged: true,
     positionals: { file },
-    options: common,
+    options: { estimate, ...common },
     examples: [
       ["info work.jsonl", "of a file"],
       ["info 'Fix the login test'", "of the session with this name"],
@@ -300,6 +312,7 @@ export const readingCommands: readonly Declared[] = [
       since: { ...since, describe: since.describe.replace("changed", "was spent") },
       until: { ...until, describe: until.describe.replace("changed", "was spent") },
       limit,
+      estimate,
       csv: flag("Print CSV, for spreadsheets"),
       ...common,
     },
@@ -310,6 +323,7 @@ export const readingCommands: readonly Declared[] = [
     ],
     read: (args) => {
       if (args.csv && args.json) throw new UsageError("Give --csv or --json.");
+      if (args.csv && args.estimate) throw new UsageError("--csv has stored costs only.");
       const agents = oneOfEach("agent", args.agent, agentNames);
       return { ...args, agents, changed: { since: args.since, until: args.until } };
     },

@@ -14,6 +14,8 @@ import type { SortName } from "../session-filter.ts";
 import { timeRange } from "../time-words.ts";
 import type { GivenRange } from "../time-words.ts";
 import { oneLine } from "../text/clean-text.ts";
+import { estimateJson } from "../cost-estimate.ts";
+import type { Estimator } from "../cost-estimate.ts";
 import { knownCost } from "../text/quantities.ts";
 import { listRecords, listText } from "../text/session-list.ts";
 import { shortIds } from "../unique-prefixes.ts";
@@ -32,6 +34,8 @@ export interface ListCommandOptions {
   readonly agents: readonly string[] | undefined;
   readonly changed: GivenRange;
   readonly sort: SortName;
+  /** Whether costs that agents do not store are estimated. */
+  readonly estimate: boolean;
   /** Most sessions; undefined: all. */
   readonly limit: number | undefined;
 }
@@ -129,16 +133,18 @@ async function listStored(
 async function writeGroups(
   groups: readonly SessionGroup[],
   knownIds: readonly string[],
-  { json }: ListCommandOptions,
+  { json, estimate }: ListCommandOptions,
   io: CommandIo,
 ): Promise<void> {
   const { out } = io;
-  if (json) await writeJson(groups, io);
+  // Loaded on demand: it is a part of much that a list does not need.
+  const estimateOf = estimate ? (await import("@branchlog/tools")).estimateOf : undefined;
+  if (json) await writeJson(groups, estimateOf, io);
   else if (!out.isTerminal) await out.write(listRecords(groups));
   else {
     const { columns, style } = out;
     const ids = shortIds(knownIds);
-    await out.write(listText(groups, { nowMs: io.now(), columns, style, ids }));
+    await out.write(listText(groups, { nowMs: io.now(), columns, style, ids, estimateOf }));
   }
 }
 
@@ -151,10 +157,14 @@ async function writeNone(options: ListCommandOptions, { err }: CommandIo): Promi
   await err.write(`no ${which} in ${oneLine(place, 400)}\n`);
 }
 
-async function writeJson(groups: readonly SessionGroup[], io: CommandIo): Promise<void> {
+async function writeJson(
+  groups: readonly SessionGroup[],
+  estimateOf: Estimator | undefined,
+  io: CommandIo,
+): Promise<void> {
   for (const { sessions } of groups) {
     io.signal.throwIfAborted();
-    for (const session of sessions) await writeJsonLine(io.out, sessionJson(session));
+    for (const session of sessions) await writeJsonLine(io.out, sessionJson(session, estimateOf));
   }
 }
 
@@ -178,7 +188,10 @@ function usageJson(usage: ListedUsage | undefined): object {
 }
 
 /** A session in `--json`. */
-function sessionJson({ session, depth, parent }: GroupedSession): object {
+function sessionJson(
+  { session, depth, parent }: GroupedSession,
+  estimateOf: Estimator | undefined,
+): object {
   const { path, header, name, summary, usage, modifiedMs, sizeBytes } = session;
   const { messageCount, firstMessage } = summary;
   return {
@@ -194,6 +207,7 @@ function sessionJson({ session, depth, parent }: GroupedSession): object {
     firstMessage,
     sizeBytes,
     ...usageJson(usage),
+    ...estimateJson(usage && estimateOf?.(usage)),
     depth,
     parent: parent && { reference: parent.reference, path: parent.session?.path ?? null },
   };

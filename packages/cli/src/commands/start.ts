@@ -16,7 +16,7 @@ export async function startCommand(io: CommandIo): Promise<CommandResult> {
     changed: { since: undefined, until: undefined },
   };
   const flags = { json: false, all: false, archived: false, noSave: false, limit: shownMax };
-  await listCommand({ ...all, ...flags, sort: "modified" }, io);
+  await listCommand({ ...all, ...flags, sort: "modified", estimate: false }, io);
   await io.out.write(`\n${next}`);
   return 0;
 }

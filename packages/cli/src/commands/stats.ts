@@ -24,11 +24,13 @@ export interface StatsOptions {
   readonly limit: number | undefined;
   readonly json: boolean;
   readonly csv: boolean;
+  /** Whether costs that agents do not store are estimated. */
+  readonly estimate: boolean;
   readonly noSave: boolean;
 }
 
 export async function statsCommand(options: StatsOptions, io: CommandIo): Promise<CommandResult> {
-  const { place, by, limit, json, csv } = options;
+  const { place, by, limit, json, csv, estimate } = options;
   const { out, err } = io;
   const { places, only } = await placesOf(place, io);
   const progress = new ProgressLine(io, "counting", "sessions");
@@ -44,10 +46,13 @@ export async function statsCommand(options: StatsOptions, io: CommandIo): Promis
   );
   const grouping = by ?? "project";
   const groups = shownGroups(found, grouping, limit);
-  if (json) await writeJson(found, grouping, limit, io);
+  if (json) await writeJson(found, { by: grouping, limit, estimate }, io);
   else if (csv) await out.writeData(statsCsv(groups, grouping), "text");
   else if (!out.isTerminal) for (const group of groups) await out.write(groupRecord(group));
-  else await out.write(statsText(found, { by, limit, columns: out.columns, style: out.style }));
+  else {
+    const { columns, style } = out;
+    await out.write(statsText(found, { by, limit, estimate, columns, style }));
+  }
   await writeUnlisted(found.unlisted, json, io);
   for (const { message } of found.unread)
     await err.write(`not counted: ${oneLine(message, 800)}\n`);
@@ -70,16 +75,19 @@ async function placesOf(
   return { places: [path] };
 }
 
+interface ShownStatistics extends Pick<StatsOptions, "limit" | "estimate"> {
+  readonly by: SpentGrouping;
+}
+
 async function writeJson(
   found: UsageStatistics,
-  by: SpentGrouping,
-  limit: number | undefined,
+  { by, limit, estimate }: ShownStatistics,
   { out, signal }: CommandIo,
 ): Promise<void> {
   const { sessions, total } = found;
-  await writeJsonLine(out, { kind: "total", sessions, ...sumsJson(total) });
+  await writeJsonLine(out, { kind: "total", sessions, ...sumsJson(total, estimate) });
   for (const [name, sums] of shownGroups(found, by, limit)) {
     signal.throwIfAborted();
-    await writeJsonLine(out, { kind: "group", by, name, ...sumsJson(sums) });
+    await writeJsonLine(out, { kind: "group", by, name, ...sumsJson(sums, estimate) });
   }
 }
