@@ -64,6 +64,8 @@ export interface RunOptions {
   readonly isDebugging?: boolean;
   /** Whether standard input is a terminal. */
   readonly isInteractive?: boolean;
+  /** Default: no program is there. */
+  readonly runProgram?: CommandIo["runProgram"];
   /** Default: a clock that stands still. */
   readonly monotonicMs?: () => number;
 }
@@ -75,6 +77,7 @@ export async function branchlog(
 ): Promise<RunResult> {
   const { input = [], columns, signal, out, err: given } = options;
   const { isDebugging = false, isInteractive = false, monotonicMs = () => 0 } = options;
+  const { runProgram = noProgram } = options;
   const memory = new MemoryOutput({ columns });
   const err = new MemoryOutput({ columns });
   const io: CommandIo = {
@@ -85,10 +88,15 @@ export async function branchlog(
     now: () => Date.UTC(2026, 0, 1),
     monotonicMs,
     showsProgress: () => true,
+    runProgram,
     signal: signal ?? new AbortController().signal,
   };
   const code = await run(words, { io, version: () => "1.2.3", isDebugging });
   return { code, out: memory.text, err: err.text };
+}
+
+function noProgram(): Promise<number> {
+  return Promise.reject(Object.assign(new Error("spawn ENOENT"), { code: "ENOENT" }));
 }
 
 /** Runs it as on a terminal of so many columns, without colours. */

@@ -30,6 +30,7 @@ export function samplesOf(command: string, place: SamplePlace): readonly (readon
  */
 export const samples: Readonly<Record<string, Samples>> = {
   info: ({ file }) => [[file]],
+  resume: ({ file }) => [[file, "--dry-run"]],
   tree: ({ file }) => [[file], [file, "--all"]],
   context: ({ file, entryId }) => [[file], [file, "--full"], [file, "--at", entryId]],
   turns: ({ file }) => [[file], [file, "--turn", "1"], [file, "--replay", "1"]],

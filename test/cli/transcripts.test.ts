@@ -19,6 +19,7 @@ type Outcome = "reads" | "ERR_READ_ONLY" | "ERR_NOT_A_SESSION";
 /** What each command does with a file that only its agent writes to. */
 const outcomes: Readonly<Record<string, Outcome>> = {
   info: "reads",
+  resume: "reads",
   tree: "reads",
   context: "reads",
   turns: "reads",

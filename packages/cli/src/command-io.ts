@@ -2,6 +2,7 @@
 import type { AppendResult } from "@branchlog/core";
 import type { EntryLine } from "@branchlog/core/types";
 import type { Output } from "./output.ts";
+import type { StartedProgram } from "./running-program.ts";
 import { oneLine } from "./text/clean-text.ts";
 import { countText } from "./text/quantities.ts";
 
@@ -17,13 +18,18 @@ export interface CommandIo {
   monotonicMs(): number;
   /** Whether a line on `err` may show how far the command is; undefined: never. */
   readonly showsProgress: (() => boolean) | undefined;
+  /** Its exit code, once it has ended; rejects if it cannot be started. */
+  runProgram(program: StartedProgram): Promise<number>;
   readonly signal: AbortSignal;
   /** Whether the command was asked for JSON: then all that it says is JSON. */
   readonly isJson?: boolean;
 }
 
-/** 0: success. 1: damage, a difference, or nothing found. Every other failure is thrown. */
-export type CommandResult = 0 | 1;
+/**
+ * 0: success. 1: damage, a difference, or nothing found. Every other failure is thrown. Of a
+ * program that was run, its exit code.
+ */
+export type CommandResult = number;
 
 export function writeJsonLine(out: Output, value: unknown): Promise<void> {
   return out.writeData(`${JSON.stringify(value)}\n`, "json");

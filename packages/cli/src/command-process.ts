@@ -4,6 +4,8 @@ import type { Readable } from "node:stream";
 import { isatty } from "node:tty";
 import type { Command } from "./declaration.ts";
 import type { CommandIo } from "./command-io.ts";
+import { startProgram } from "./running-program.ts";
+import type { RunningProgram } from "./running-program.ts";
 import { globalOptions } from "./command-words.ts";
 import { processOutputs } from "./output.ts";
 import { shownWord } from "./path-form.ts";
@@ -26,12 +28,22 @@ export async function runProcess(words: readonly string[], version: () => string
   const { paged, ...outputs } = await processOutputs();
   const interrupt = new AbortController();
   let writing = false;
+  let program: RunningProgram | undefined;
   let input: Readable | undefined;
 
-  const signals = { SIGINT: exitCodes.interrupted, SIGTERM: 143, SIGHUP: 129 } as const;
+  const signals = [
+    ["SIGINT", exitCodes.interrupted],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const;
   let interruptions = 0;
-  for (const [signal, code] of Object.entries(signals)) {
+  for (const [signal, code] of signals) {
     process.on(signal, () => {
+      if (program !== undefined) {
+        // A terminal has sent it to both; the program decides what it means.
+        if (signal !== "SIGINT" || !isatty(0)) program.kill(signal);
+        return;
+      }
       interrupt.abort();
       interruptions += 1;
       // A writing command exits by itself when it is aborted; the process exits at once from the
@@ -49,6 +61,14 @@ export async function runProcess(words: readonly string[], version: () => string
     isInteractive: isatty(0),
     now: () => Date.now(),
     monotonicMs: () => performance.now(),
+    runProgram: async (started) => {
+      program = startProgram(started);
+      try {
+        return await program.ended;
+      } finally {
+        program = undefined;
+      }
+    },
     // A pager has the screen for itself.
     showsProgress: () => paged?.isPaging !== true,
     signal: interrupt.signal,

@@ -4,7 +4,18 @@ import { choice, command, flag, number, positional, required, text } from "./dec
 import type { Declared } from "./declaration.ts";
 import { UsageError } from "./failure.ts";
 import { agentNames, searchedKinds, sortNames } from "./session-filter.ts";
-import { agent, entry, file, from, json, limit, noSave, since } from "./shared-options.ts";
+import {
+  agent,
+  entry,
+  estimate,
+  file,
+  from,
+  json,
+  limit,
+  noSave,
+  since,
+  until,
+} from "./shared-options.ts";
 
 const common = { json, "no-save": noSave };
 
@@ -25,20 +36,22 @@ export const readingCommands: readonly Declared[] = [
       archived: flag("List the archived sessions instead"),
       agent,
       since,
+      until,
       limit,
       sort: { ...choice(sortNames, "The order of the sessions"), default: "modified" },
+      estimate,
       ...common,
     },
     examples: [
-      ["list --since 1d", "what was worked on today"],
+      ["list --since today", "what was worked on today"],
       ["list --agent claude,codex --sort tokens -n 10", "the ten that took the most"],
       ["list --json", "one object per session, for a program"],
     ],
     read: (args) => {
-      const { dir: directory, since: changedSince } = args;
+      const { dir: directory } = args;
       refuseBoth("DIR", directory, "--archived", args.archived || undefined);
       const agents = oneOfEach("agent", args.agent, agentNames);
-      return { ...args, directory, agents, changedSince };
+      return { ...args, directory, agents, changed: { since: args.since, until: args.until } };
     },
     run: async (...given) => (await import("./commands/list.ts")).listCommand(...given),
   }),
@@ -47,7 +60,7 @@ export const readingCommands: readonly Declared[] = [
     about: "Show the facts of a session",
     isPaged: true,
     positionals: { file },
-    options: common,
+    options: { estimate, ...common },
     examples: [
       ["info work.jsonl", "of a file"],
       ["info 'Fix the login test'", "of the session with this name"],
@@ -55,6 +68,21 @@ export const readingCommands: readonly Declared[] = [
     ],
     read: (args) => args,
     run: async (...given) => (await import("./commands/info.ts")).infoCommand(...given),
+  }),
+  command({
+    usage: "resume <file>",
+    about: "Continue a session in its agent",
+    positionals: { file },
+    options: {
+      "dry-run": { ...flag("Print the command instead of running it"), formerly: ["print"] },
+      json,
+    },
+    examples: [
+      ["resume @latest", "the session that changed last"],
+      ["resume 01973400 --dry-run", "the command, with its directory"],
+    ],
+    read: (args) => args,
+    run: async (...given) => (await import("./commands/resume.ts")).resumeCommand(...given),
   }),
   command({
     usage: "tree <file>",
@@ -200,6 +228,7 @@ export const readingCommands: readonly Declared[] = [
       archived: flag("Search the archived sessions instead"),
       agent,
       since,
+      until,
       context: { ...number("Show whole lines, with N before and after"), letter: "C" },
       limit,
       json,
@@ -214,7 +243,7 @@ export const readingCommands: readonly Declared[] = [
       place: archivedOr(args.place, args.archived),
       kinds: oneOfEach("in", args.in, searchedKinds),
       agents: oneOfEach("agent", args.agent, agentNames),
-      changedSince: args.since,
+      changed: { since: args.since, until: args.until },
     }),
     run: async (...given) => (await import("./commands/search.ts")).searchCommand(...given),
   }),
@@ -280,20 +309,23 @@ export const readingCommands: readonly Declared[] = [
     options: {
       by: choice(["project", "day", "model", "agent"], "A line for each"),
       agent,
-      since: { ...since, describe: "Only what was spent since: 30m, 12h, 7d, 2w, or a date" },
+      since: { ...since, describe: since.describe.replace("changed", "was spent") },
+      until: { ...until, describe: until.describe.replace("changed", "was spent") },
       limit,
+      estimate,
       csv: flag("Print CSV, for spreadsheets"),
       ...common,
     },
     examples: [
-      ["stats --by day --since 2w", "what each day cost"],
+      ["stats --by day --since monday", "what each day cost"],
       ["stats --by model --agent pi,omp", "by model, of two agents"],
       ["stats --by project --csv", "for a spreadsheet"],
     ],
     read: (args) => {
       if (args.csv && args.json) throw new UsageError("Give --csv or --json.");
+      if (args.csv && args.estimate) throw new UsageError("--csv has stored costs only.");
       const agents = oneOfEach("agent", args.agent, agentNames);
-      return { ...args, agents, changedSince: args.since };
+      return { ...args, agents, changed: { since: args.since, until: args.until } };
     },
     run: async (...given) => (await import("./commands/stats.ts")).statsCommand(...given),
   }),

@@ -7,6 +7,8 @@ import type { DivergedEntry, Label, UsageTotals } from "@branchlog/core/types";
 import { agentNamed, answerKey } from "@branchlog/core/rows";
 import { openedFindings } from "@branchlog/tools";
 import type { Finding } from "@branchlog/tools";
+import { estimateJson } from "./cost-estimate.ts";
+import type { EstimateInfo, Estimator } from "./cost-estimate.ts";
 import { quoted } from "./failure.ts";
 import type { OpenedSession, OpeningCost } from "./opened-session.ts";
 import { tokensOf } from "./session-filter.ts";
@@ -65,16 +67,19 @@ interface UsageSums extends Omit<UsageTotals, "cost"> {
   readonly cost: number | null;
 }
 
-export interface UsageInfo extends UsageSums {
+export interface UsageInfo extends UsageSums, EstimateInfo {
   readonly models: readonly (UsageSums & {
     readonly provider: string;
     readonly modelId: string;
   })[];
 }
 
-export async function gatherInfo({ session, opening }: OpenedSession): Promise<SessionInfo> {
+export async function gatherInfo(
+  { session, opening }: OpenedSession,
+  estimateOf?: Estimator,
+): Promise<SessionInfo> {
   // First: a body that does not parse is found by this pass, and must not count below.
-  const usage = await usageInfo(session);
+  const usage = await usageInfo(session, estimateOf);
   const findings = await openedFindings(session);
   const { name, leaf, labels, settings } = session;
   return {
@@ -142,13 +147,17 @@ function tipOf({ id, type, role, time }: Envelope): Tip {
   return { id, type, role: role ?? null, timestamp: isoTime(time) };
 }
 
-async function usageInfo(session: Session): Promise<UsageInfo | null> {
-  const { total, byModel } = await session.usage;
+async function usageInfo(
+  session: Session,
+  estimateOf: Estimator | undefined,
+): Promise<UsageInfo | null> {
+  const usage = await session.usage;
+  const { total, byModel } = usage;
   if (total.requests === 0) return null;
   const models = [...byModel].flatMap(([provider, ofProvider]) =>
     [...ofProvider].map(([modelId, totals]) => ({ provider, modelId, ...sumsOf(totals) })),
   );
-  return { ...sumsOf(total), models };
+  return { ...sumsOf(total), ...estimateJson(estimateOf?.(usage)), models };
 }
 
 function sumsOf(totals: UsageTotals): UsageSums {

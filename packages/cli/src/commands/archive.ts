@@ -13,7 +13,8 @@ import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";
 import { problemsTo } from "../archive-problems.ts";
 import { ProgressLine } from "../progress.ts";
-import { agentOf, sinceMs } from "../session-filter.ts";
+import { agentOf } from "../session-filter.ts";
+import { timeBefore } from "../time-words.ts";
 import { sessionPath } from "../session-path.ts";
 import { oneLine, wholeLine } from "../text/clean-text.ts";
 import { countText, isoTime, sizeText, whenText } from "../text/quantities.ts";
@@ -97,7 +98,7 @@ export async function restoreCommand(
 
 export interface PruneOptions {
   readonly directory: string | undefined;
-  /** See `sinceMs`. */
+  /** See `timeBefore`. */
   readonly olderThan: string | undefined;
   readonly keep: number | undefined;
   readonly keepBytes: number | undefined;
@@ -111,7 +112,7 @@ export interface PruneOptions {
 export async function pruneCommand(options: PruneOptions, io: CommandIo): Promise<CommandResult> {
   const { directory, agents, keep, keepBytes, trash, force, yes, json } = options;
   const { signal } = io;
-  const beforeMs = sinceMs(options.olderThan, io.now(), "older-than");
+  const beforeMs = timeBefore(options.olderThan, io.now());
   const places = directory === undefined ? knownPlaces() : [directory];
   const reading = new ProgressLine(io, "reading", "sessions");
   const { sessions } = await reading.during(() =>

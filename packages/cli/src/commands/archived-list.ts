@@ -4,7 +4,8 @@ import type { ArchivedSession } from "@branchlog/library";
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { problemsTo } from "../archive-problems.ts";
-import { sinceMs } from "../session-filter.ts";
+import { timeRange } from "../time-words.ts";
+import type { GivenRange } from "../time-words.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText, isoTime, sizeText, whenText } from "../text/quantities.ts";
 import { recordLine } from "../text/records.ts";
@@ -16,19 +17,18 @@ const titleUnitsMax = 60;
 interface ArchivedListOptions {
   readonly json: boolean;
   readonly agents: readonly string[] | undefined;
-  /** See `sinceMs`. */
-  readonly changedSince: string | undefined;
+  readonly changed: GivenRange;
   readonly limit: number | undefined;
 }
 
 export async function archivedList(
-  { json, agents, changedSince, limit }: ArchivedListOptions,
+  { json, agents, changed, limit }: ArchivedListOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
   const { out, err } = io;
-  const fromMs = sinceMs(changedSince, io.now()) ?? -Infinity;
+  const { sinceMs = -Infinity, untilMs = Infinity } = timeRange(changed, io.now());
   const shown = (await archivedSessions({ onProblem: problemsTo(io) }))
-    .filter(({ modifiedMs }) => modifiedMs >= fromMs)
+    .filter(({ modifiedMs }) => modifiedMs >= sinceMs && modifiedMs < untilMs)
     .filter(({ agent }) => agents === undefined || agents.some((one) => one === agent))
     .slice(0, limit);
   for (const session of shown) {

@@ -9,9 +9,13 @@ import { ProgressLine } from "../progress.ts";
 import { shownWord } from "../path-form.ts";
 import { sessionPath } from "../session-path.ts";
 import { addressedStore } from "../stored-session.ts";
-import { agentOf, sinceMs, sortedSessions } from "../session-filter.ts";
+import { agentOf, sortedSessions } from "../session-filter.ts";
 import type { SortName } from "../session-filter.ts";
+import { timeRange } from "../time-words.ts";
+import type { GivenRange } from "../time-words.ts";
 import { oneLine } from "../text/clean-text.ts";
+import { estimateJson } from "../cost-estimate.ts";
+import type { Estimator } from "../cost-estimate.ts";
 import { knownCost } from "../text/quantities.ts";
 import { listRecords, listText } from "../text/session-list.ts";
 import { shortIds } from "../unique-prefixes.ts";
@@ -28,9 +32,10 @@ export interface ListCommandOptions {
   readonly noSave: boolean;
   /** Undefined: all. */
   readonly agents: readonly string[] | undefined;
-  /** See `sinceMs`. */
-  readonly changedSince: string | undefined;
+  readonly changed: GivenRange;
   readonly sort: SortName;
+  /** Whether costs that agents do not store are estimated. */
+  readonly estimate: boolean;
   /** Most sessions; undefined: all. */
   readonly limit: number | undefined;
 }
@@ -61,7 +66,7 @@ export async function listCommand(
     findSessions(places, {
       artifacts: all,
       agents: options.agents,
-      sinceMs: sinceMs(options.changedSince, io.now()),
+      ...timeRange(options.changed, io.now()),
       limit: isLatest ? options.limit : undefined,
       catalog: noSave ? "read" : "auto",
       onProgress: ({ searched, total }) => progress.show(searched, total),
@@ -86,13 +91,13 @@ async function listStored(
   options: ListCommandOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
-  const { agents, changedSince, all: artifacts, limit = Infinity } = options;
+  const { agents, changed, all: artifacts, limit = Infinity } = options;
   const { out, signal } = io;
   const progress = new ProgressLine(io, "reading", "sessions");
   const found = latestStored(store, {
     artifacts,
     agents,
-    sinceMs: sinceMs(changedSince, io.now()),
+    ...timeRange(changed, io.now()),
     onProgress: ({ searched, total }) => progress.show(searched, total),
     signal,
   });
@@ -128,32 +133,38 @@ async function listStored(
 async function writeGroups(
   groups: readonly SessionGroup[],
   knownIds: readonly string[],
-  { json }: ListCommandOptions,
+  { json, estimate }: ListCommandOptions,
   io: CommandIo,
 ): Promise<void> {
   const { out } = io;
-  if (json) await writeJson(groups, io);
+  // Loaded on demand: it is a part of much that a list does not need.
+  const estimateOf = estimate ? (await import("@branchlog/tools")).estimateOf : undefined;
+  if (json) await writeJson(groups, estimateOf, io);
   else if (!out.isTerminal) await out.write(listRecords(groups));
   else {
     const { columns, style } = out;
     const ids = shortIds(knownIds);
-    await out.write(listText(groups, { nowMs: io.now(), columns, style, ids }));
+    await out.write(listText(groups, { nowMs: io.now(), columns, style, ids, estimateOf }));
   }
 }
 
 async function writeNone(options: ListCommandOptions, { err }: CommandIo): Promise<void> {
-  const { directory, agents, changedSince, json } = options;
+  const { directory, agents, changed, json } = options;
   if (json) return;
   const place = shownWord(directory ?? "the places where agents keep them");
-  const isFiltered = agents !== undefined || changedSince !== undefined;
+  const isFiltered = [agents, changed.since, changed.until].some((one) => one !== undefined);
   const which = isFiltered ? "such sessions" : "sessions";
   await err.write(`no ${which} in ${oneLine(place, 400)}\n`);
 }
 
-async function writeJson(groups: readonly SessionGroup[], io: CommandIo): Promise<void> {
+async function writeJson(
+  groups: readonly SessionGroup[],
+  estimateOf: Estimator | undefined,
+  io: CommandIo,
+): Promise<void> {
   for (const { sessions } of groups) {
     io.signal.throwIfAborted();
-    for (const session of sessions) await writeJsonLine(io.out, sessionJson(session));
+    for (const session of sessions) await writeJsonLine(io.out, sessionJson(session, estimateOf));
   }
 }
 
@@ -177,7 +188,10 @@ function usageJson(usage: ListedUsage | undefined): object {
 }
 
 /** A session in `--json`. */
-function sessionJson({ session, depth, parent }: GroupedSession): object {
+function sessionJson(
+  { session, depth, parent }: GroupedSession,
+  estimateOf: Estimator | undefined,
+): object {
   const { path, header, name, summary, usage, modifiedMs, sizeBytes } = session;
   const { messageCount, firstMessage } = summary;
   return {
@@ -193,6 +207,7 @@ function sessionJson({ session, depth, parent }: GroupedSession): object {
     firstMessage,
     sizeBytes,
     ...usageJson(usage),
+    ...estimateJson(usage && estimateOf?.(usage)),
     depth,
     parent: parent && { reference: parent.reference, path: parent.session?.path ?? null },
   };

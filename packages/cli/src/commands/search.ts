@@ -9,7 +9,8 @@ import { sessionPath } from "../session-path.ts";
 import { isAddress, shownWord } from "../path-form.ts";
 import { addressedPlace } from "../stored-session.ts";
 import { ProgressLine } from "../progress.ts";
-import { sinceMs } from "../session-filter.ts";
+import { timeRange } from "../time-words.ts";
+import type { GivenRange } from "../time-words.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { hitLine, hitText } from "../text/entry-lines.ts";
 import { hitRecord } from "../text/records.ts";
@@ -26,8 +27,7 @@ export interface SearchCommandOptions {
   readonly tool: string | undefined;
   readonly regex: boolean;
   readonly agents: readonly string[] | undefined;
-  /** See `sinceMs`. */
-  readonly changedSince: string | undefined;
+  readonly changed: GivenRange;
   /** Lines around a match; undefined: one line for each hit. */
   readonly context: number | undefined;
   /** Most hits; undefined: all. */
@@ -49,7 +49,7 @@ export async function searchCommand(
     role: options.role,
     tool: options.tool,
     regex: options.regex,
-    sinceMs: sinceMs(options.changedSince, io.now()),
+    ...timeRange(options.changed, io.now()),
     agents: options.agents,
     contextLines: context,
     signal,

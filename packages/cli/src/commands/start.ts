@@ -10,9 +10,13 @@ const next =
   "branchlog help            every command\n";
 
 export async function startCommand(io: CommandIo): Promise<CommandResult> {
-  const all = { directory: undefined, agents: undefined, changedSince: undefined };
+  const all = {
+    directory: undefined,
+    agents: undefined,
+    changed: { since: undefined, until: undefined },
+  };
   const flags = { json: false, all: false, archived: false, noSave: false, limit: shownMax };
-  await listCommand({ ...all, ...flags, sort: "modified" }, io);
+  await listCommand({ ...all, ...flags, sort: "modified", estimate: false }, io);
   await io.out.write(`\n${next}`);
   return 0;
 }

@@ -7,7 +7,8 @@ import type { SpentGrouping, UsageStatistics } from "@branchlog/tools";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { ProgressLine } from "../progress.ts";
-import { sinceMs } from "../session-filter.ts";
+import { timeRange } from "../time-words.ts";
+import type { GivenRange } from "../time-words.ts";
 import { requireNoAddress, sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { groupRecord, shownGroups, statsCsv, statsText, sumsJson } from "../text/stats-text.ts";
@@ -18,17 +19,18 @@ export interface StatsOptions {
   /** Undefined: a summary. */
   readonly by: SpentGrouping | undefined;
   readonly agents: readonly string[] | undefined;
-  /** See `sinceMs`. */
-  readonly changedSince: string | undefined;
+  readonly changed: GivenRange;
   /** Most groups; undefined: all, in a summary a few. */
   readonly limit: number | undefined;
   readonly json: boolean;
   readonly csv: boolean;
+  /** Whether costs that agents do not store are estimated. */
+  readonly estimate: boolean;
   readonly noSave: boolean;
 }
 
 export async function statsCommand(options: StatsOptions, io: CommandIo): Promise<CommandResult> {
-  const { place, by, limit, json, csv } = options;
+  const { place, by, limit, json, csv, estimate } = options;
   const { out, err } = io;
   const { places, only } = await placesOf(place, io);
   const progress = new ProgressLine(io, "counting", "sessions");
@@ -36,7 +38,7 @@ export async function statsCommand(options: StatsOptions, io: CommandIo): Promis
     usageStatistics(places, {
       only,
       agents: options.agents,
-      sinceMs: sinceMs(options.changedSince, io.now()),
+      ...timeRange(options.changed, io.now()),
       catalog: options.noSave ? "read" : "auto",
       onProgress: ({ searched, total }) => progress.show(searched, total),
       signal: io.signal,
@@ -44,10 +46,13 @@ export async function statsCommand(options: StatsOptions, io: CommandIo): Promis
   );
   const grouping = by ?? "project";
   const groups = shownGroups(found, grouping, limit);
-  if (json) await writeJson(found, grouping, limit, io);
+  if (json) await writeJson(found, { by: grouping, limit, estimate }, io);
   else if (csv) await out.writeData(statsCsv(groups, grouping), "text");
   else if (!out.isTerminal) for (const group of groups) await out.write(groupRecord(group));
-  else await out.write(statsText(found, { by, limit, columns: out.columns, style: out.style }));
+  else {
+    const { columns, style } = out;
+    await out.write(statsText(found, { by, limit, estimate, columns, style }));
+  }
   await writeUnlisted(found.unlisted, json, io);
   for (const { message } of found.unread)
     await err.write(`not counted: ${oneLine(message, 800)}\n`);
@@ -70,16 +75,19 @@ async function placesOf(
   return { places: [path] };
 }
 
+interface ShownStatistics extends Pick<StatsOptions, "limit" | "estimate"> {
+  readonly by: SpentGrouping;
+}
+
 async function writeJson(
   found: UsageStatistics,
-  by: SpentGrouping,
-  limit: number | undefined,
+  { by, limit, estimate }: ShownStatistics,
   { out, signal }: CommandIo,
 ): Promise<void> {
   const { sessions, total } = found;
-  await writeJsonLine(out, { kind: "total", sessions, ...sumsJson(total) });
+  await writeJsonLine(out, { kind: "total", sessions, ...sumsJson(total, estimate) });
   for (const [name, sums] of shownGroups(found, by, limit)) {
     signal.throwIfAborted();
-    await writeJsonLine(out, { kind: "group", by, name, ...sumsJson(sums) });
+    await writeJsonLine(out, { kind: "group", by, name, ...sumsJson(sums, estimate) });
   }
 }

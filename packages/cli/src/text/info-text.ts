@@ -10,6 +10,7 @@ import {
   costText,
   countText,
   durationText,
+  estimateText,
   numberText,
   sizeText,
   timeText,
@@ -121,6 +122,7 @@ function usageLines(usage: UsageInfo): string[] {
   const { requests, input, output, cacheRead, cacheWrite, cost, models } = usage;
   return [
     `${costText(cost ?? 0)} in ${countText(requests, "request")}`,
+    ...estimateLines(usage),
     `tokens: ${numberText(input)} in, ${numberText(output)} out, ` +
       `${numberText(cacheRead)} read from cache, ${numberText(cacheWrite)} written to cache`,
     ...models.map((model) => {
@@ -129,6 +131,13 @@ function usageLines(usage: UsageInfo): string[] {
       return `${name}: ${costText(model.cost ?? 0)}, ${countText(model.tokens, "token")}${cached}`;
     }),
   ];
+}
+
+function estimateLines({ estimatedCost, unknownPrices = [] }: UsageInfo): string[] {
+  if (estimatedCost === undefined) return [];
+  const unknown = unknownPrices.map((model) => shown(model) || "what names no model").join(", ");
+  const without = unknown === "" ? "" : `; without ${unknown}, whose prices are not known`;
+  return [`estimated: ${estimateText(estimatedCost ?? undefined)} by list prices${without}`];
 }
 
 function damageLine({ findings }: SessionInfo, style: Style): string {

@@ -77,6 +77,14 @@ export function costText(dollars: number, unknown: string = "cost unknown"): str
   return known === null ? unknown : `$${known.toFixed(known >= 1 ? 2 : 4)}`;
 }
 
+/** `~$12.34`, of list prices. */
+export function estimateText(
+  dollars: number | undefined,
+  unknown: string = "cost unknown",
+): string {
+  return dollars === undefined ? unknown : `~${costText(dollars, "$0")}`;
+}
+
 /** `, 1,200 tokens read from cache, 30 written to it`; empty without any. */
 export function cacheText(read: number, written: number): string {
   if (read === 0 && written === 0) return "";

@@ -5,11 +5,12 @@
 import { basename } from "node:path";
 import type { ListedUsage, GroupedSession, SessionGroup } from "@branchlog/library";
 import { agentOf, tokensOf } from "../session-filter.ts";
+import type { Estimator } from "../cost-estimate.ts";
 import type { Style } from "../style.ts";
 import type { ShortId } from "../unique-prefixes.ts";
 import { oneLine } from "./clean-text.ts";
 import { displayWidth, fitted, padded } from "./display-width.ts";
-import { ageText, costText, countText, sizeText } from "./quantities.ts";
+import { ageText, costText, countText, estimateText, sizeText } from "./quantities.ts";
 import { sessionRecord } from "./records.ts";
 import { titleOf } from "./session-text.ts";
 
@@ -19,6 +20,8 @@ export interface ListTextOptions {
   readonly style: Style;
   /** What tells each id from the others. */
   readonly ids: ReadonlyMap<string, ShortId>;
+  /** Undefined: stored costs are shown. */
+  readonly estimateOf: Estimator | undefined;
 }
 
 interface Row {
@@ -93,7 +96,7 @@ function rowsOf({ sessions }: SessionGroup, options: ListTextOptions): readonly 
 
 function sessionRow(
   { session, depth, parent }: GroupedSession,
-  { nowMs, ids }: ListTextOptions,
+  { nowMs, ids, estimateOf }: ListTextOptions,
 ): Row {
   const { header, summary, usage, modifiedMs, sizeBytes } = session;
   return {
@@ -104,7 +107,7 @@ function sessionRow(
       messages: countText(summary.messageCount, "message"),
       size: sizeText(sizeBytes),
       tokens: tokensText(usage),
-      cost: costText(usage?.total.cost ?? 0, ""),
+      cost: spentText(usage, estimateOf),
       model: modelText(usage),
       agent: agentOf(session),
     },
@@ -130,6 +133,15 @@ function parentText(parent: GroupedSession["parent"]): string | undefined {
 function tokensText(usage: ListedUsage | undefined): string {
   const tokens = tokensOf(usage?.total);
   return tokens === 0 ? "" : countText(tokens, "token");
+}
+
+/** What is partly estimated is an estimate. */
+function spentText(usage: ListedUsage | undefined, estimateOf: Estimator | undefined): string {
+  const stored = usage?.total.cost ?? 0;
+  if (estimateOf === undefined || usage === undefined) return costText(stored, "");
+  const { cost = 0, unknown } = estimateOf(usage);
+  if (cost === stored) return costText(stored, "");
+  return `${unknown.length > 0 ? "≥ " : ""}${estimateText(cost)}`;
 }
 
 function modelText(usage: ListedUsage | undefined): string {

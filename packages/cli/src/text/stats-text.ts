@@ -4,7 +4,14 @@ import { tokensOf } from "../session-filter.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { displayWidth, fitted, padded } from "./display-width.ts";
-import { cacheText, costText, countText, knownCost, numberText } from "./quantities.ts";
+import {
+  cacheText,
+  costText,
+  countText,
+  estimateText,
+  knownCost,
+  numberText,
+} from "./quantities.ts";
 import { recordLine } from "./records.ts";
 
 export type SpentGroup = readonly [name: string, sums: SpentSums];
@@ -20,11 +27,13 @@ export function shownGroups(
   return byName.toSorted(([, one], [, other]) => tokensOf(other) - tokensOf(one)).slice(0, limit);
 }
 
-export function sumsJson(sums: SpentSums): object {
+export function sumsJson(sums: SpentSums, hasEstimate: boolean): object {
   const { turns, requests, unpriced, input, output, cacheRead, cacheWrite, cost } = sums;
   const tokens = tokensOf(sums);
   const spent = { tokens, input, output, cacheRead, cacheWrite, cost: knownCost(cost) };
-  return { turns, requests, unpriced, ...spent };
+  const { estimated, unestimated } = sums;
+  const estimate = hasEstimate ? { estimatedCost: knownCost(estimated), unestimated } : {};
+  return { turns, requests, unpriced, ...spent, ...estimate };
 }
 
 /** `name, turns, requests, requests without a price, input, output, read, written, dollars`. */
@@ -52,6 +61,8 @@ function csvText(text: string): string {
 export interface StatsTextOptions {
   readonly by: SpentGrouping | undefined;
   readonly limit: number | undefined;
+  /** Whether costs that are not stored are estimated. */
+  readonly estimate: boolean;
   readonly columns: number;
   readonly style: Style;
 }
@@ -66,26 +77,30 @@ export function statsText(found: UsageStatistics, options: StatsTextOptions): st
   const more = found.groups[by].size - groups.length;
   const rest = more > 0 ? options.style.faint(`and ${numberText(more)} more`).concat("\n") : "";
   const table = groups.length === 0 ? "" : `\n${tableText(groups, by, options)}${rest}`;
-  return `${summaryText(found)}${table}`;
+  return `${summaryText(found, options)}${table}`;
 }
 
-function summaryText({ total, sessions }: UsageStatistics): string {
-  const { turns, requests, input, output, cacheRead, cacheWrite, unpriced } = total;
+function summaryText({ total, sessions }: UsageStatistics, { estimate }: StatsTextOptions): string {
+  const { turns, requests, input, output, cacheRead, cacheWrite } = total;
+  const unpriced = estimate ? total.unestimated : total.unpriced;
   const counts = [countText(sessions, "session"), countText(turns, "turn")];
   const cached = cacheText(cacheRead, cacheWrite);
-  const isPartial = unpriced > 0 && total.cost > 0;
+  const isPartial = unpriced > 0 && (estimate ? total.estimated : total.cost) > 0;
   const without = `, ${numberText(unpriced)} of ${countText(requests, "request")} without a price`;
   return (
     `${counts.join(", ")}, ${countText(requests, "request")}\n` +
     `${numberText(input)} tokens in, ${numberText(output)} out${cached}\n` +
-    `${shownCost(total, "cost unknown")}${isPartial ? without : ""}\n`
+    `${shownCost(total, "cost unknown", estimate)}${isPartial ? without : ""}\n`
   );
 }
 
 /** A lower bound where some requests have no price. */
-function shownCost(sums: SpentSums, unknown: string): string {
-  const isBound = sums.unpriced > 0 && sums.cost > 0;
-  return `${isBound ? "≥ " : ""}${costText(sums.cost, unknown)}`;
+function shownCost(sums: SpentSums, unknown: string, hasEstimate: boolean): string {
+  const { cost, unpriced, estimated, unestimated } = sums;
+  const isEstimate = hasEstimate && unpriced > unestimated;
+  const [dollars, missing] = isEstimate ? [estimated, unestimated] : [cost, unpriced];
+  const text = isEstimate ? estimateText(dollars) : costText(dollars, unknown);
+  return `${missing > 0 && dollars > 0 ? "≥ " : ""}${text}`;
 }
 
 const unnamed: Readonly<Record<SpentGrouping, string>> = {
@@ -102,12 +117,12 @@ const gap = "  ";
 function tableText(
   groups: readonly SpentGroup[],
   by: SpentGrouping,
-  { columns, style }: StatsTextOptions,
+  { columns, style, estimate }: StatsTextOptions,
 ): string {
   const rows = groups.map(([name, sums]) => ({
     name: oneLine(name, 400) || unnamed[by],
     tokens: tokensOf(sums),
-    facts: [numberText(tokensOf(sums)), shownCost(sums, "unknown")],
+    facts: [numberText(tokensOf(sums)), shownCost(sums, "unknown", estimate)],
   }));
   const widest = (texts: readonly string[]): number =>
     texts.reduce((most, text) => Math.max(most, displayWidth(text)), 0);

@@ -21,6 +21,8 @@ export interface FindOptions {
   readonly agents?: readonly string[] | undefined;
   /** Only what changed since, in epoch ms. */
   readonly sinceMs?: number | undefined;
+  /** Only what changed last before then, in epoch ms. */
+  readonly untilMs?: number | undefined;
   /**
    * Only so many sessions: those that changed last. Files are read from the latest to the oldest,
    * until no older one can be among them.

@@ -48,6 +48,7 @@ const findNames: OptionNames<FindOptions> = {
   artifacts: true,
   agents: true,
   sinceMs: true,
+  untilMs: true,
   limit: true,
   catalog: true,
   onProgress: true,

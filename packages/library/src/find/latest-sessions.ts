@@ -9,7 +9,7 @@ import type { ListedSession } from "../catalog/listed-session.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import type { FindOptions } from "./find-options.ts";
 
-type Filter = Pick<FindOptions, "agents" | "artifacts" | "limit" | "sinceMs">;
+type Filter = Pick<FindOptions, "agents" | "artifacts" | "limit" | "sinceMs" | "untilMs">;
 
 export class LatestSessions {
   readonly #filter: Filter;
@@ -25,8 +25,9 @@ export class LatestSessions {
   }
 
   includes(agent: string, modifiedMs: number): boolean {
-    const { agents, sinceMs = Number.NEGATIVE_INFINITY } = this.#filter;
-    return (agents?.includes(agent) ?? true) && modifiedMs >= sinceMs;
+    const { agents, sinceMs = -Infinity, untilMs = Infinity } = this.#filter;
+    const isWithin = modifiedMs >= sinceMs && modifiedMs < untilMs;
+    return isWithin && (agents?.includes(agent) ?? true);
   }
 
   isWanted({ transcript, dialect, modifiedMs }: ListedSession): boolean {

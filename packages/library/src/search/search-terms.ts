@@ -43,6 +43,8 @@ export interface SearchOptions {
   readonly regex?: boolean;
   /** Only entries from this time on, in epoch ms. */
   readonly sinceMs?: number | undefined;
+  /** Only entries before this time, in epoch ms. */
+  readonly untilMs?: number | undefined;
   /** By their names; dialects are told apart by the header. Default: all. */
   readonly agents?: readonly string[] | undefined;
   /** Whole lines around a match. Default: a part of one. */
@@ -88,7 +90,7 @@ export class Search {
 
   /** The first text that matches. @param wholeOf The rest of a result of which it has a part. */
   match(entry: SessionEntry, wholeOf?: (text: string) => string | undefined): Match | undefined {
-    if (this.#isBefore(entry.timestamp)) return undefined;
+    if (this.#isOutside(entry.timestamp)) return undefined;
     for (const said of entryTexts(entry)) {
       const whole = said.kind === "result" ? wholeOf?.(said.text) : undefined;
       const match = this.#matchOf(said) ?? (whole && this.#matchOf({ ...said, text: whole }));
@@ -102,11 +104,14 @@ export class Search {
   }
 
   matchName(name: string, timestamp: string): Match | undefined {
-    return this.#isBefore(timestamp) ? undefined : this.#matchOf({ kind: "name", text: name });
+    return this.#isOutside(timestamp) ? undefined : this.#matchOf({ kind: "name", text: name });
   }
 
-  #isBefore(timestamp: string): boolean {
-    return storedTimeMs(timestamp) < (this.#options.sinceMs ?? Number.NEGATIVE_INFINITY);
+  /** Without a time, it is not. */
+  #isOutside(timestamp: string): boolean {
+    const { sinceMs = -Infinity, untilMs = Infinity } = this.#options;
+    const timeMs = storedTimeMs(timestamp);
+    return timeMs < sinceMs || timeMs >= untilMs;
   }
 
   #matchOf({ text, ...said }: EntryText): Match | undefined {

@@ -39,6 +39,7 @@ const searchNames: OptionNames<SearchOptions> = {
   tool: true,
   regex: true,
   sinceMs: true,
+  untilMs: true,
   agents: true,
   contextLines: true,
   onUnlisted: true,

@@ -13,6 +13,8 @@ export interface RecordsOf {
   readonly once: CountedOnce;
   /** Only entries since then, in epoch ms. */
   readonly sinceMs: number | undefined;
+  /** Only entries before then, in epoch ms. */
+  readonly untilMs: number | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -44,7 +46,7 @@ function* spendingRows(engine: Engine): Generator<number> {
 }
 
 function* recordsOf(entry: SessionEntry, of: RecordsOf): Generator<SpentRecord> {
-  const { project, agent, sinceMs } = of;
+  const { project, agent, sinceMs, untilMs } = of;
   // Turns of documents have no ids of their own, and no copies.
   const once = agentNamed(agent)?.documents === undefined ? of.once : undefined;
   const { total: spent, byModel } = usage.apply(usage.initial(), { revision: 1, entry });
@@ -63,6 +65,7 @@ function* recordsOf(entry: SessionEntry, of: RecordsOf): Generator<SpentRecord> 
   const isNew = keys.map((key) => once?.takes(key, foreign?.isPart === true) !== false);
   if (isNew.includes(false)) return;
   if (sinceMs !== undefined && !(timeMs >= sinceMs)) return;
+  if (untilMs !== undefined && !(timeMs < untilMs)) return;
   const [[provider, models] = []] = byModel;
   const [id] = models?.keys() ?? [];
   const model = provider === undefined || id === undefined ? "" : `${provider}/${id}`;

@@ -1,5 +1,6 @@
 /** Adds up what sessions spent, by project, day, model and agent. Pure; memory: the groups. */
 import type { UsageTotals } from "@branchlog/core/types";
+import { estimatedCost } from "./estimate.ts";
 
 /** What one entry of a session says. */
 export interface SpentRecord {
@@ -20,6 +21,10 @@ export interface SpentSums extends UsageTotals {
   readonly turns: number;
   /** How many of the requests have no price. `cost` is the sum of the others. */
   readonly unpriced: number;
+  /** `cost`, and what requests without a price would have cost by the table of prices. */
+  readonly estimated: number;
+  /** How many of the requests have neither. */
+  readonly unestimated: number;
 }
 
 /** How sums are grouped. */
@@ -40,6 +45,8 @@ const noSums: SpentSums = {
   turns: 0,
   requests: 0,
   unpriced: 0,
+  estimated: 0,
+  unestimated: 0,
   input: 0,
   output: 0,
   cacheRead: 0,
@@ -69,8 +76,12 @@ function add(sums: Map<string, SpentSums>, name: string, record: SpentRecord): v
 }
 
 /** Agents, and imports from agents that store no cost, store 0 for an unknown price. */
-function plus(sums: SpentSums, { turns, spent }: SpentRecord): SpentSums {
+function plus(sums: SpentSums, { turns, model, spent }: SpentRecord): SpentSums {
+  const id = model.slice(model.indexOf("/") + 1);
+  const estimate = spent.cost > 0 ? spent.cost : estimatedCost(id, spent);
   return {
+    estimated: sums.estimated + (estimate ?? 0),
+    unestimated: sums.unestimated + (estimate === undefined ? spent.requests : 0),
     turns: sums.turns + turns,
     requests: sums.requests + spent.requests,
     unpriced: sums.unpriced + (spent.cost > 0 ? 0 : spent.requests),

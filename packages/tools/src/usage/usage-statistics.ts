@@ -19,6 +19,8 @@ import type { SpentGroups, SpentRecord } from "./spent-sums.ts";
 type Filters = Pick<FindOptions, "agents" | "sinceMs" | "catalog" | "signal">;
 
 export interface StatisticsOptions extends Filters {
+  /** Only what was spent before then, in epoch ms. */
+  readonly untilMs?: number | undefined;
   /** Only the session with this path, and its sub-agents, of whatever agent. */
   readonly only?: string | undefined;
   /** Called while sessions are listed, and from the start again while they are read. */
@@ -28,6 +30,7 @@ export interface StatisticsOptions extends Filters {
 const optionNames: OptionNames<StatisticsOptions> = {
   agents: true,
   sinceMs: true,
+  untilMs: true,
   catalog: true,
   signal: true,
   only: true,
@@ -44,8 +47,8 @@ export interface UsageStatistics extends SpentGroups {
 }
 
 /**
- * Adds up turns, tokens and costs of the sessions below directories; with `sinceMs`, of entries
- * since then. Reads them one after the other; memory: a digest for each entry that counts.
+ * Adds up turns, tokens and costs of the sessions below directories; with `sinceMs` and `untilMs`,
+ * of entries within. Reads them one after the other; memory: a digest for each entry that counts.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for a place; as `openSession` for
  * `only`; the signal's reason.
  * @example
@@ -56,7 +59,7 @@ export async function usageStatistics(
   places: readonly string[],
   options: StatisticsOptions = {},
 ): Promise<UsageStatistics> {
-  const { only, onProgress, ...filters } = requireOptions(options, optionNames);
+  const { only, untilMs, onProgress, ...filters } = requireOptions(options, optionNames);
   const { signal, sinceMs } = filters;
   const isNamed = only !== undefined;
   const wanted = isNamed ? { ...filters, agents: undefined, sinceMs: undefined } : filters;
@@ -83,7 +86,7 @@ export async function usageStatistics(
     owners.add(owner.path);
     const agent = session.transcript?.of ?? session.dialect;
     const isSubagent = owner !== session || session.transcript?.isSubagent === true;
-    const of = { project: cwdOf(owner), agent, isSubagent, sinceMs, signal };
+    const of = { project: cwdOf(owner), agent, isSubagent, sinceMs, untilMs, signal };
     await count(sessionRecords(session.path, { ...of, once }));
   }
   return { ...groups, sessions: owners.size, unread, unlisted: found.unlisted };
