@@ -31,18 +31,13 @@ async function expectSame(builds: readonly Build[], script: SessionScript): Prom
 }
 
 describe("Both builds", () => {
-  it("give the same results when a new session is used at random", async () => {
+  it.each([
+    ["new session is used", fc.constant(undefined)],
+    ["stored session is continued", storedSession(true).map(({ text }) => text)],
+  ])("give the same results when a %s at random", async (_, origin) => {
     const builds = await bothBuilds();
-    const property = fc.asyncProperty(sessionSteps, (script) =>
-      expectSame(builds, { stored: undefined, steps: script }),
-    );
-    await fc.assert(property, { numRuns });
-  });
-
-  it("give the same results when a stored session is continued at random", async () => {
-    const builds = await bothBuilds();
-    const property = fc.asyncProperty(storedSession(true), sessionSteps, ({ text }, script) =>
-      expectSame(builds, { stored: text, steps: script }),
+    const property = fc.asyncProperty(origin, sessionSteps, (stored, script) =>
+      expectSame(builds, { stored, steps: script }),
     );
     await fc.assert(property, { numRuns });
   });

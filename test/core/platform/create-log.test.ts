@@ -8,14 +8,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BranchlogError } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, fileError, nodePorts } from "@branchlog/core/testing";
 import type { FileErrorCode } from "@branchlog/core/testing";
-import { createLog } from "../../../packages/core/src/platform/atomic-file.ts";
+import { createLog, createStreamedLog } from "../../../packages/core/src/platform/atomic-file.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { thrownBy } from "../../support/typed-errors.ts";
+import { rejection, thrownBy } from "../../support/typed-errors.ts";
 import { failingFileSystem } from "./failing-file-system.ts";
 
 const path = "/a/b/s.jsonl";
@@ -214,3 +215,36 @@ function* throwing(error: Error): Generator<Buffer> {
   yield Buffer.from("part");
   throw error;
 }
+
+describe("a log from a stream", () => {
+  const created = (fs: MemoryFileSystem, source: Iterable<Buffer>): Promise<unknown> =>
+    rejection(createStreamedLog(createMemoryPorts({ fs }), path, Readable.from(source)));
+
+  it("is not there if the stream fails, with the error of the stream", async () => {
+    const fs = new MemoryFileSystem();
+    const error = new RangeError("no more");
+    expect(await created(fs, throwing(error))).toBe(error);
+    expect(found(fs)).toEqual({ log: undefined, others: [] });
+  });
+
+  it("is there whole, or not there if any call fails, and the error says so", async () => {
+    for (let number = 1; ; number += 1) {
+      const { fs, failed } = failingFileSystem((call) => call === number, true);
+      const error = await created(fs, chunks);
+      const { log, others } = found(fs);
+      const [name = ""] = failed;
+      // A second name that cannot be removed; links to the places of other agents are resolved as
+      // far as possible.
+      if (/^(?:|(?:unlink|realpath)Sync)$/.test(name))
+        expect([error, log]).toEqual([undefined, whole]);
+      else {
+        expect(error).toBeInstanceOf(BranchlogError);
+        expect(error).toMatchObject({ code: "ERR_CREATE_FAILED" });
+        // Its name may not be durable yet.
+        if (log !== undefined) expect([name, log]).toEqual(["syncDirectorySync", whole]);
+        else expect(others).toEqual([]);
+      }
+      if (name === "") break;
+    }
+  });
+});

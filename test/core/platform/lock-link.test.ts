@@ -37,30 +37,24 @@ function make({ fs }: LockLink, path: string): void {
 }
 
 describe("the link of another holder", () => {
-  it("stays if another process took it over since our stat (proper-lockfile#121)", () => {
+  it.each<readonly [what: string, change: (path: string) => void]>([
+    ["another process took it over since our stat (proper-lockfile#121)", replaceLock],
+    [
+      "its holder woke up and touched it since we looked",
+      (path) => lutimesSync(path, new Date(), new Date()),
+    ],
+    [
+      "another stale one is there than the one of our stat",
+      (path) => {
+        unlinkSync(path);
+        makeOld(path, staleMs + 900);
+      },
+    ],
+  ])("stays if %s", (_, change) => {
     const { path, link } = setUp();
     makeOld(path, staleMs + 500);
     link.fs.statSync();
-    replaceLock(path);
-    link.fs.rmdirSync();
-    expect(isThere(path)).toBe(true);
-  });
-
-  it("stays if its holder woke up and touched it since we looked", () => {
-    const { path, link } = setUp();
-    makeOld(path, staleMs + 500);
-    link.fs.statSync();
-    lutimesSync(path, new Date(), new Date());
-    link.fs.rmdirSync();
-    expect(isThere(path)).toBe(true);
-  });
-
-  it("stays if another stale one is there than the one of our stat", () => {
-    const { path, link } = setUp();
-    makeOld(path, staleMs + 500);
-    link.fs.statSync();
-    unlinkSync(path);
-    makeOld(path, staleMs + 900);
+    change(path);
     link.fs.rmdirSync();
     expect(isThere(path)).toBe(true);
   });

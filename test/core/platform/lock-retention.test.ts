@@ -121,18 +121,13 @@ describe("a lock", () => {
     expect(retention.isValidated(one, 3)).toBe(false);
   });
 
-  it("is not kept by an append that took too long itself", () => {
+  it.each([
+    ["by an append that took too long itself", 10, 9.9],
+    ["for appends that are far apart, however many there are", 2, 0],
+  ])("is not kept %s", (_, everyMs, tookMs) => {
     const one = new Appender();
-    for (let ms = 0; ms < 100; ms += 10) {
-      one.append("a", ms, ms + 9.9);
-      expect(one.isFree("a")).toBe(true);
-    }
-  });
-
-  it("is not kept for appends that are far apart, however many there are", () => {
-    const one = new Appender();
-    for (let ms = 0; ms < 100; ms += 2) {
-      one.append("a", ms);
+    for (let ms = 0; ms < 100; ms += everyMs) {
+      one.append("a", ms, ms + tookMs);
       expect(one.isFree("a")).toBe(true);
     }
   });

@@ -144,22 +144,15 @@ describe("a process that waits for a lock", () => {
     expect(waitedMs).toBeLessThan(3_000);
   });
 
-  it("times out after lockWaitMs when others leave without having had the lock", () => {
-    const { ports, clock, inner } = setUp(queueAt(() => 10_000 - Math.floor(clock.monotonicMs())));
+  it.each([
+    ["lockWaitMs when others leave without having had the lock", 10_000, 3_600_000, 1],
+    ["several times lockWaitMs, however the queue advances", 1_000_000, 0, lockWaitTotalFactor],
+  ])("times out after %s", (_, waiting, heldMs, times) => {
+    const { ports, clock, inner } = setUp(queueAt(() => waiting - Math.floor(clock.monotonicMs())));
     inner.tryAcquireSync(path);
-    const lock = { ...ports.lock, holderSync: () => ({ ...holder, heldMs: 3_600_000 }) };
+    const lock = { ...ports.lock, holderSync: () => ({ ...holder, heldMs }) };
     const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000)));
-    expect(thrown.lock).toMatchObject({ waitedMs: 1_000 });
-  });
-
-  it("times out after a total of several times lockWaitMs, however the queue advances", () => {
-    const { ports, clock, inner } = setUp(
-      queueAt(() => 1_000_000 - Math.floor(clock.monotonicMs())),
-    );
-    inner.tryAcquireSync(path);
-    const lock = { ...ports.lock, holderSync: () => ({ ...holder, heldMs: 0 }) };
-    const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000)));
-    expect(thrown.lock).toMatchObject({ waitedMs: 1_000 * lockWaitTotalFactor });
+    expect(thrown.lock).toMatchObject({ waitedMs: 1_000 * times });
   });
 
   it("takes a lock that is free at the end of its wait, out of its turn", () => {

@@ -4,22 +4,13 @@ import { describe, expect, it } from "vitest";
 import { sessionTurns } from "@branchlog/agents/connectonion";
 import { openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
-import { importedFile, sourceOf } from "./imported.ts";
+import { codexItem, codexMessage, codexRecord, importedFile, sourceOf } from "./imported.ts";
 
-const record = (type: string, payload: object): object => ({
-  timestamp: "2026-01-02T03:04:05.006Z",
-  type,
-  payload,
-});
-const item = (type: string, rest: object): object => record("response_item", { type, ...rest });
-const meta = record("session_meta", { id: "s1", cwd: "/w" });
-const said = (text: string): object =>
-  item("message", { role: "user", content: [{ type: "input_text", text }] });
-const answered = (text: string): object =>
-  item("message", { role: "assistant", content: [{ type: "output_text", text }] });
+const meta = codexRecord("session_meta", { id: "s1", cwd: "/w" });
+const answered = (text: string): object => codexMessage(text, "assistant");
 const called = (id: string): readonly object[] => [
-  item("function_call", { name: "ls", arguments: "{}", call_id: id }),
-  item("function_call_output", { call_id: id, output: "x" }),
+  codexItem("function_call", { name: "ls", arguments: "{}", call_id: id }),
+  codexItem("function_call_output", { call_id: id, output: "x" }),
 ];
 
 /** The counts of tokens of requests, each with the total so far. */
@@ -29,7 +20,7 @@ function countsOf(outputs: readonly number[]): object[] {
     total += 100 + output;
     const last = { input_tokens: 100, cached_input_tokens: 40, output_tokens: output };
     const info = { last_token_usage: last, total_token_usage: { total_tokens: total } };
-    return record("event_msg", { type: "token_count", info });
+    return codexRecord("event_msg", { type: "token_count", info });
   });
 }
 
@@ -69,7 +60,9 @@ describe("the tokens of a rollout of Codex", () => {
     const [count = meta] = countsOf([7]);
     for (let at = 0; at <= lines.length; at += 1) {
       const turn = placed(lines, [count], [at]);
-      expect(await tokensOf([meta, said("Hi"), ...turn, said("Bye")])).toMatchObject({
+      expect(
+        await tokensOf([meta, codexMessage("Hi"), ...turn, codexMessage("Bye")]),
+      ).toMatchObject({
         usage: { input: 60, output: 7, cacheRead: 40 },
         turns: [
           [67, 40],
@@ -84,7 +77,11 @@ describe("the tokens of a rollout of Codex", () => {
     const turn = fc.record({
       steps: fc.array(step, { maxLength: 4 }),
       counts: fc.array(
-        fc.record({ output: fc.integer({ min: 1, max: 50 }), place: fc.nat(), other: fc.nat() }),
+        fc.record({
+          output: fc.integer({ min: 1, max: 50 }),
+          place: fc.nat(),
+          other: fc.nat(),
+        }),
         { maxLength: 4 },
       ),
     });
@@ -95,7 +92,7 @@ describe("the tokens of a rollout of Codex", () => {
         for (const { steps, counts: ofTurn } of turns) {
           const own = counts.splice(0, ofTurn.length);
           here.push(
-            said("Hi"),
+            codexMessage("Hi"),
             ...placed(
               steps.flat(),
               own,
@@ -103,7 +100,7 @@ describe("the tokens of a rollout of Codex", () => {
             ),
           );
           elsewhere.push(
-            said("Hi"),
+            codexMessage("Hi"),
             ...placed(
               steps.flat(),
               own,

@@ -1,18 +1,18 @@
 /** What becomes of the records of a Codex rollout in a copy, record by record. */
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import { fixturePath, importedFile, importedLines, spoken } from "./imported.ts";
+import {
+  codexItem,
+  codexMessage,
+  codexRecord,
+  fixturePath,
+  importedFile,
+  importedLines,
+  spoken,
+} from "./imported.ts";
 
-const time = "2026-01-02T03:04:05.006Z";
-const record = (type: string, payload: object): object => ({ timestamp: time, type, payload });
-const meta = record("session_meta", { id: "s1", cwd: "/w", cli_version: "1.2.3" });
-const event = (type: string, rest: object): object => record("event_msg", { type, ...rest });
-const item = (type: string, rest: object): object => record("response_item", { type, ...rest });
-
-function said(text: string, role = "user"): object {
-  const type = role === "assistant" ? "output_text" : "input_text";
-  return item("message", { role, content: [{ type, text }] });
-}
+const meta = codexRecord("session_meta", { id: "s1", cwd: "/w", cli_version: "1.2.3" });
+const event = (type: string, rest: object): object => codexRecord("event_msg", { type, ...rest });
 
 describe("a rollout of Codex", () => {
   it("has one message for the items of one answer, with the usage of its request", async () => {
@@ -51,10 +51,10 @@ describe("a rollout of Codex", () => {
     const long = '{"tweet_id":1852345678901234567}';
     const { entries } = await importedLines([
       meta,
-      said("Hi"),
-      item("function_call", { name: "get", arguments: long, call_id: "c1" }),
-      item("function_call", { name: "get", arguments: '{"id":1.0}', call_id: "c2" }),
-      item("tool_search_call", { arguments: long, call_id: "c3" }),
+      codexMessage("Hi"),
+      codexItem("function_call", { name: "get", arguments: long, call_id: "c1" }),
+      codexItem("function_call", { name: "get", arguments: '{"id":1.0}', call_id: "c2" }),
+      codexItem("tool_search_call", { arguments: long, call_id: "c3" }),
     ]);
     const parsed = { arguments: JSON.parse(long) as unknown };
     const message = { content: [{ ...parsed, rawArguments: long }, { arguments: { id: 1 } }, {}] };
@@ -67,9 +67,9 @@ describe("a rollout of Codex", () => {
   it("is context for the model where Codex speaks in the user's place", async () => {
     const { entries } = await importedLines([
       meta,
-      said("<environment_context>x</environment_context>"),
-      said("Ask first.", "developer"),
-      said("Hi"),
+      codexMessage("<environment_context>x</environment_context>"),
+      codexMessage("Ask first.", "developer"),
+      codexMessage("Hi"),
     ]);
     expect(entries).toMatchObject([
       { type: "custom_message", customType: "codex.context", display: false },
@@ -83,12 +83,12 @@ describe("a rollout of Codex", () => {
     ["after its item", 1],
   ])("says once what an event repeats %s", async (_where, after) => {
     const pair = (one: object, copy: object): object[] => (after ? [one, copy] : [copy, one]);
-    const reasoning = item("reasoning", { summary: [{ type: "summary_text", text: "Hm." }] });
+    const reasoning = codexItem("reasoning", { summary: [{ type: "summary_text", text: "Hm." }] });
     const { session, report } = await importedLines([
       meta,
-      ...pair(said("Hi"), event("user_message", { message: "Hi" })),
+      ...pair(codexMessage("Hi"), event("user_message", { message: "Hi" })),
       ...pair(reasoning, event("agent_reasoning", { text: "Hm." })),
-      ...pair(said("Hello.", "assistant"), event("agent_message", { message: "Hello." })),
+      ...pair(codexMessage("Hello.", "assistant"), event("agent_message", { message: "Hello." })),
     ]);
     expect(Object.values(report.skipped).reduce((sum, count) => sum + count)).toBe(4);
     expect(spoken((await session.context()).messages)).toEqual([
@@ -167,8 +167,8 @@ describe("a rollout of Codex", () => {
     });
     const { session, report } = await importedLines([
       meta,
-      item("function_call", { name: "ls", arguments: "{}", call_id: "c" }),
-      item("function_call_output", { call_id: "c", output: "x" }),
+      codexItem("function_call", { name: "ls", arguments: "{}", call_id: "c" }),
+      codexItem("function_call_output", { call_id: "c", output: "x" }),
       count,
       count,
     ]);

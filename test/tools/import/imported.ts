@@ -89,3 +89,19 @@ function saidIn(content: unknown): string {
     .map(String)
     .join(" | ");
 }
+
+/** A record of a rollout of Codex. */
+export function codexRecord(type: string, payload: object): object {
+  return { timestamp: "2026-01-02T03:04:05.006Z", type, payload };
+}
+
+/** An item of the API in one. */
+export function codexItem(type: string, rest: object): object {
+  return codexRecord("response_item", { type, ...rest });
+}
+
+/** A message of that kind. */
+export function codexMessage(text: string, role = "user"): object {
+  const type = role === "assistant" ? "output_text" : "input_text";
+  return codexItem("message", { role, content: [{ type, text }] });
+}

@@ -51,13 +51,6 @@ describe("the end of a log", () => {
     expect(planned.repaired).toEqual({ sizeBytes: start.length, entries: 1 });
   });
 
-  it("that was cut off inside of a character is set aside, the character with it", async () => {
-    const bytes = Buffer.from(`${start}${user("b", "a", "€")}`);
-    const cut = bytes.subarray(0, bytes.indexOf(Buffer.from("€")) + 2);
-    expect(kinds(await planFor(cut))).toEqual(["set-aside torn"]);
-    expect(await repairedLines(cut)).toEqual([header, a, ""]);
-  });
-
   it("that lacks only its newline gets it", async () => {
     const planned = await planFor(`${start}${b}`);
     expect(planned.changes).toEqual([
