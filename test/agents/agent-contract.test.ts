@@ -147,7 +147,20 @@ describeAgent({
 
 describeAgent({
   name: "connectonion",
-  sessions: ["ideal", "dumped", "nested"].map((name) =>
-    golden(`connectonion-${name}.yaml`, ".co/sessions/agent.yaml"),
-  ),
+  sessions: [
+    ...["ideal", "dumped", "nested"].map((name) =>
+      golden(`connectonion-${name}.yaml`, ".co/sessions/agent.yaml"),
+    ),
+    {
+      title: "an eval with a run",
+      files: {
+        ".co/evals/count_the_carts.yaml": readFileSync(
+          join(fixtures, "connectonion-eval/count_the_carts.yaml"),
+        ),
+        ".co/evals/count_the_carts/run_2.yaml": readFileSync(
+          join(fixtures, "connectonion-eval/count_the_carts/run_2.yaml"),
+        ),
+      },
+    },
+  ],
 });

@@ -37,7 +37,7 @@ export async function openTurns(
 ): Promise<TurnSource> {
   // Loaded on demand: a YAML parser would delay the start of every other command.
   const connectonion = await import("@branchlog/agents/connectonion");
-  if (!connectonion.isConnectonion(path)) {
+  if (!connectonion.isConnectonion(path) || connectonion.isEval(path)) {
     const { session } = await openForReading(path, io, options);
     const turns = await connectonion.sessionTurns(session);
     return {

@@ -1,20 +1,20 @@
 /** ConnectOnion: a file of YAML holds all runs of one agent. */
-import { basename, dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Agent } from "@branchlog/core/rows";
-import { isSessionDocument } from "./document-head.ts";
+import { isPlace, isSessionDocument, runsDirectory } from "./document-head.ts";
 
 export const connectonion: Agent = {
   name: "connectonion",
   product: "ConnectOnion",
-  places: () => [resolve(".co", "sessions")],
+  places: () => [resolve(".co", "sessions"), resolve(".co", "evals")],
   resume: () => null,
   documents: {
     agent: "connectonion",
     noun: "a document of ConnectOnion",
     mayBe: (name) => /\.ya?ml$/.test(name),
     recognises: (path) => isSessionDocument(path),
-    isPlace: (directory) =>
-      basename(directory) === "sessions" && basename(dirname(directory)) === ".co",
+    isPlace,
+    attachmentsDirectory: runsDirectory,
     // Loaded on demand: a YAML parser would delay the start of every program.
     toLog: async (path, given) => (await import("./import-log.ts")).documentLog(path, given),
   },

@@ -1,4 +1,5 @@
 /** Tells documents by their first bytes, without a YAML parser. */
+import { basename, dirname } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import type { EngineOptions, FileSystem } from "@branchlog/core/types";
 import { engineSettings, nodeFileSystem, requireOptions } from "@branchlog/core/files";
@@ -17,6 +18,22 @@ const keyForm = /^(?:name|created|turns|messages|system_prompt|total_cost)[ \t]*
 export function isConnectonion(path: string, options: ConnectonionOptions = {}): boolean {
   const { fs } = engineSettings(requireOptions(options, connectonionNames)).ports;
   return keyForm.test(headOf(fs, path, headBytes));
+}
+
+/** Whether it keeps sessions, or evals, in the directory. */
+export function isPlace(directory: string): boolean {
+  const name = basename(directory);
+  return (name === "sessions" || name === "evals") && basename(dirname(directory)) === ".co";
+}
+
+/** Whether a document is where ConnectOnion keeps evals, whose turns have another form. */
+export function isEval(path: string): boolean {
+  return basename(dirname(path)) === "evals";
+}
+
+/** Where the runs of an eval are; undefined for a session. */
+export function runsDirectory(path: string): string | undefined {
+  return isEval(path) ? path.replace(/\.ya?ml$/, "") : undefined;
 }
 
 /** The turns may be behind a long system prompt. */

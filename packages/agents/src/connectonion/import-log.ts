@@ -18,7 +18,8 @@ import { draftsOfChat, chatOfDrafts } from "./chat-messages.ts";
 import type { TurnFacts } from "./chat-messages.ts";
 import { isObject, printableJson, textOf } from "./json-values.ts";
 import { openConnectonion } from "./connectonion-session.ts";
-import { connectonionNames } from "./document-head.ts";
+import { connectonionNames, isPlace } from "./document-head.ts";
+import { asSession, runMessages } from "./eval-document.ts";
 import type { ConnectonionOptions } from "./document-head.ts";
 import { numberOfTurn } from "./document-types.ts";
 import type { ConnectonionDocument, DocumentDiagnostic } from "./document-types.ts";
@@ -77,10 +78,11 @@ export async function importConnectonion(
  * @throws BranchlogError as `openConnectonion`.
  */
 export async function documentLog(path: string, given?: DocumentBytes): Promise<Buffer> {
-  const document =
+  const read =
     given === undefined
       ? (await openConnectonion(path)).document
       : readDocument(given.bytes.toString("utf8"), path).document;
+  const document = asSession(read);
   const startMs = startOf(document) ?? given?.changedMs ?? statSync(path).mtimeMs;
   const timestamp = new Date(startMs).toISOString();
   const cwd = directoryOf(path) || dirname(path);
@@ -95,7 +97,7 @@ export async function documentLog(path: string, given?: DocumentBytes): Promise<
   if (document.name !== "") {
     lines.add({ type: "session_info", name: document.name }, startMs, "name");
   }
-  addConversation(lines, document);
+  addConversation(lines, document, given === undefined ? runMessages(path, document) : undefined);
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), ...lines.all]);
 }
 
@@ -109,9 +111,8 @@ function startOf({ data, turns }: ConnectonionDocument): number | undefined {
 }
 
 function directoryOf(path: string): string {
-  const sessions = dirname(path);
-  const co = dirname(sessions);
-  return basename(sessions) === "sessions" && basename(co) === ".co" ? dirname(co) : "";
+  const place = dirname(path);
+  return isPlace(place) ? dirname(dirname(place)) : "";
 }
 
 /** Each entry is the parent of the next. */
@@ -174,7 +175,12 @@ function messagesOf({ data, turns, shape }: ConnectonionDocument): {
   return { taken, left };
 }
 
-function addConversation(lines: LogLines, document: ConnectonionDocument): void {
+/** @param others Messages by turn, where the document has none. */
+function addConversation(
+  lines: LogLines,
+  document: ConnectonionDocument,
+  others: readonly JsonObject[][] = [],
+): void {
   const { turns, shape, systemPrompt } = document;
   const { taken } = messagesOf(document);
   if (systemPrompt !== undefined && systemPrompt !== "") {
@@ -183,7 +189,8 @@ function addConversation(lines: LogLines, document: ConnectonionDocument): void 
   }
   for (const [place, turn] of turns.entries()) {
     const id = `turn:${numberOfTurn(turn, place)}`;
-    addTurn(lines, plain(turn), { id, found: taken[place], isNested: shape === "nested" });
+    const found = taken[place] ?? others[place];
+    addTurn(lines, plain(turn), { id, found, isNested: shape === "nested" });
   }
 }
 

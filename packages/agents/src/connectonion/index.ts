@@ -1,6 +1,6 @@
 /** `@branchlog/agents/connectonion`: the YAML documents of ConnectOnion. */
 export { createConnectonion, openConnectonion } from "./connectonion-session.ts";
-export { isConnectonion } from "./document-head.ts";
+export { isConnectonion, isEval } from "./document-head.ts";
 export type { ConnectonionOptions } from "./document-head.ts";
 export type {
   AppendedTurn,

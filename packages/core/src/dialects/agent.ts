@@ -49,6 +49,8 @@ export interface DocumentFormat extends SessionOwner {
   recognises(path: string): boolean;
   /** Whether a file may be one, by its name alone. */
   mayBe(name: string): boolean;
+  /** Where what belongs to a document is, if it exists; undefined: nothing belongs to it. */
+  attachmentsDirectory(path: string): string | undefined;
   /** Whether a directory holds such files, which others with that name are not in. */
   isPlace(directory: string): boolean;
   /**

@@ -148,7 +148,12 @@ function removable(
   const { messageCount, firstMessage } = summary;
   const cwd = textOf(header.cwd);
   const facts = { id: header.id, agent, name, firstMessage, cwd, messageCount, modifiedMs };
-  const attachments = [...earlierFiles(path), ...attachmentsOf(path, directories)];
+  const ofDocument = agentNamed(agent)?.documents?.attachmentsDirectory(path);
+  const attachments = [
+    ...earlierFiles(path),
+    ...attachmentsOf(path, directories),
+    ...(ofDocument === undefined ? [] : filesBelow(ofDocument)),
+  ];
   return { path, facts, isOwn, attachments };
 }
 
