@@ -12,90 +12,88 @@ async function customTypes(file: string): Promise<string[]> {
   return jsonLines(out).map((entry) => (entry as { customType: string }).customType);
 }
 
-describe("append", () => {
-  it("append prints each acknowledged entry", async () => {
-    const file = copyOf("pi-branches.jsonl");
-    const { code, out } = await branchlog(["append", file, "--user", "Hello 🌲"]);
-    expect(code).toBe(0);
-    const [, id = ""] = /^appended (\w{8}) below 5b2e9d0a, revision 11\n$/.exec(out) ?? [];
-    const session = await openSession(file);
-    expect(session.tail).toBe(id);
-    expect(await session.entry(id)).toMatchObject({
-      parentId: "5b2e9d0a",
-      message: {
-        role: "user",
-        content: [{ type: "text", text: "Hello 🌲" }],
-        timestamp: Date.UTC(2026, 0, 1),
-      },
-    });
+it("append prints each acknowledged entry", async () => {
+  const file = copyOf("pi-branches.jsonl");
+  const { code, out } = await branchlog(["append", file, "--user", "Hello 🌲"]);
+  expect(code).toBe(0);
+  const [, id = ""] = /^appended (\w{8}) below 5b2e9d0a, revision 11\n$/.exec(out) ?? [];
+  const session = await openSession(file);
+  expect(session.tail).toBe(id);
+  expect(await session.entry(id)).toMatchObject({
+    parentId: "5b2e9d0a",
+    message: {
+      role: "user",
+      content: [{ type: "text", text: "Hello 🌲" }],
+      timestamp: Date.UTC(2026, 0, 1),
+    },
   });
+});
 
-  it("append --json prints the entry with its position", async () => {
-    const file = copyOf("pi-branches.jsonl");
-    const size = readFileSync(file).length;
-    const { out } = await branchlog(["append", file, "--entry", custom("x"), "--json"]);
-    expect(jsonLines(out)).toMatchObject([
-      { parentId: "5b2e9d0a", revision: 11, position: { generation: 1, offset: size } },
-    ]);
-  });
+it("append --json prints the entry with its position", async () => {
+  const file = copyOf("pi-branches.jsonl");
+  const size = readFileSync(file).length;
+  const { out } = await branchlog(["append", file, "--entry", custom("x"), "--json"]);
+  expect(jsonLines(out)).toMatchObject([
+    { parentId: "5b2e9d0a", revision: 11, position: { generation: 1, offset: size } },
+  ]);
+});
 
-  it("append rejects an unknown type, of one draft or of a line, unless it is allowed", async () => {
-    const file = copyOf("pi-branches.jsonl");
-    const before = readFileSync(file);
-    const one = await branchlog(["append", file, "--entry", '{"type":"mesage"}']);
-    expect([one.code, one.out]).toEqual([1, ""]);
-    expect(one.err).toContain('Did you mean "message"?');
-    expect(one.err).toContain("branchlog append --allow-unknown-type");
-    expect(readFileSync(file).equals(before)).toBe(true);
-    const input = [`${custom("a")}\n{"type":"lable"}\n{"type":"x:note"}\n`];
-    const lines = await branchlog(["append", file, "-"], { input });
-    expect(lines.code).toBe(1);
-    expect(lines.err).toContain("Line 2 of the input");
-    expect(lines.err).toContain('Did you mean "label"?');
-    expect(await customTypes(file)).toEqual(["a"]);
-    const allowed = await branchlog(["append", file, "-", "--allow-unknown-type"], { input });
-    expect([allowed.code, allowed.out.split("\n").length]).toEqual([0, 4]);
-    const verified = await branchlog(["verify", file]);
-    expect(verified.code).toBe(0);
-    expect(verified.out).toContain("1 unknown type\n  lable: 1 entry, the first is ");
-    expect(verified.out).toContain("; did you mean label?\nnoted: unknown-type 1\nno damage\n");
-    expect((await branchlog(["info", file])).out).toContain("\nnoted.unknown-type\t1\n");
-  });
+it("append rejects an unknown type, of one draft or of a line, unless it is allowed", async () => {
+  const file = copyOf("pi-branches.jsonl");
+  const before = readFileSync(file);
+  const one = await branchlog(["append", file, "--entry", '{"type":"mesage"}']);
+  expect([one.code, one.out]).toEqual([1, ""]);
+  expect(one.err).toContain('Did you mean "message"?');
+  expect(one.err).toContain("branchlog append --allow-unknown-type");
+  expect(readFileSync(file).equals(before)).toBe(true);
+  const input = [`${custom("a")}\n{"type":"lable"}\n{"type":"x:note"}\n`];
+  const lines = await branchlog(["append", file, "-"], { input });
+  expect(lines.code).toBe(1);
+  expect(lines.err).toContain("Line 2 of the input");
+  expect(lines.err).toContain('Did you mean "label"?');
+  expect(await customTypes(file)).toEqual(["a"]);
+  const allowed = await branchlog(["append", file, "-", "--allow-unknown-type"], { input });
+  expect([allowed.code, allowed.out.split("\n").length]).toEqual([0, 4]);
+  const verified = await branchlog(["verify", file]);
+  expect(verified.code).toBe(0);
+  expect(verified.out).toContain("1 unknown type\n  lable: 1 entry, the first is ");
+  expect(verified.out).toContain("; did you mean label?\nnoted: unknown-type 1\nno damage\n");
+  expect((await branchlog(["info", file])).out).toContain("\nnoted.unknown-type\t1\n");
+});
 
-  it.each([
-    ["an entry", "5b2e9d02", "5b2e9d02"],
-    ["the tail", "tail", "5b2e9d0a"],
-    ["nothing", "none", null],
-  ])("appends below %s", async (_what, parent, parentId) => {
-    const file = copyOf("pi-branches.jsonl");
-    const words = ["append", file, "--user", "x", "--parent", parent, "--json"];
-    expect(jsonLines((await branchlog(words)).out)).toMatchObject([{ parentId }]);
-  });
+it.each([
+  ["an entry", "5b2e9d02", "5b2e9d02"],
+  ["the tail", "tail", "5b2e9d0a"],
+  ["nothing", "none", null],
+])("appends below %s", async (_what, parent, parentId) => {
+  const file = copyOf("pi-branches.jsonl");
+  const words = ["append", file, "--user", "x", "--parent", parent, "--json"];
+  expect(jsonLines((await branchlog(words)).out)).toMatchObject([{ parentId }]);
+});
 
-  it("append reports the actual tail and writes nothing when another was expected", async () => {
-    const file = copyOf("pi-branches.jsonl");
-    const before = readFileSync(file);
-    const words = ["append", file, "--user", "x", "--expected-tail", "5b2e9d01", "--json"];
-    const { code, out, err } = await branchlog(words);
-    expect([code, out]).toEqual([1, ""]);
-    expect(jsonLines(err)).toMatchObject([{ error: { code: "ERR_CONFLICT", tail: "5b2e9d0a" } }]);
-    expect(readFileSync(file).equals(before)).toBe(true);
-    const expected = words.with(5, "5b2e9d0a");
-    expect((await branchlog(expected)).code).toBe(0);
-  });
+it("append reports the actual tail and writes nothing when another was expected", async () => {
+  const file = copyOf("pi-branches.jsonl");
+  const before = readFileSync(file);
+  const words = ["append", file, "--user", "x", "--expected-tail", "5b2e9d01", "--json"];
+  const { code, out, err } = await branchlog(words);
+  expect([code, out]).toEqual([1, ""]);
+  expect(jsonLines(err)).toMatchObject([{ error: { code: "ERR_CONFLICT", tail: "5b2e9d0a" } }]);
+  expect(readFileSync(file).equals(before)).toBe(true);
+  const expected = words.with(5, "5b2e9d0a");
+  expect((await branchlog(expected)).code).toBe(0);
+});
 
-  it.each([
-    ["{bad", 2],
-    ["[1]", 2],
-    ['{"customType":"no type"}', 2],
-    ['{"type":"session"}', 1],
-    ['{"type":"custom","id":"mine"}', 1],
-  ])("append rejects the draft %s and writes nothing", async (draft, code) => {
-    const file = copyOf("pi-branches.jsonl");
-    const before = readFileSync(file);
-    expect(await branchlog(["append", file, "--entry", draft])).toMatchObject({ code, out: "" });
-    expect(readFileSync(file).equals(before)).toBe(true);
-  });
+it.each([
+  ["{bad", 2],
+  ["[1]", 2],
+  ['{"customType":"no type"}', 2],
+  ['{"type":"session"}', 1],
+  ['{"type":"custom","id":"mine"}', 1],
+])("append rejects the draft %s and writes nothing", async (draft, code) => {
+  const file = copyOf("pi-branches.jsonl");
+  const before = readFileSync(file);
+  expect(await branchlog(["append", file, "--entry", draft])).toMatchObject({ code, out: "" });
+  expect(readFileSync(file).equals(before)).toBe(true);
 });
 
 describe("append from standard input", () => {

@@ -111,32 +111,30 @@ it("verify names a line that changed since a checkpoint, and exits with 1 (Verif
   expect((await branchlog(["verify", file])).out).toContain("written anew");
 });
 
-describe("a failure", () => {
-  it("a failure shows a stack only while debugging", async () => {
-    const { err } = await branchlog(["info", "/no/such/file"], { isDebugging: true });
-    expect(err).toMatch(/^ +at /m);
-  });
+it("a failure shows a stack only while debugging", async () => {
+  const { err } = await branchlog(["info", "/no/such/file"], { isDebugging: true });
+  expect(err).toMatch(/^ +at /m);
+});
 
-  it("a failure that is no BranchlogError has its message and the code of the system", () => {
-    const error = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
-    expect(describeFailure(error)).toEqual({
-      code: "EACCES",
-      message: "EACCES: permission denied",
-    });
-    expect(describeFailure("odd")).toEqual({ code: "ERR_UNKNOWN", message: "odd" });
-    expect(describeFailure(new RangeError(""))).toMatchObject({ code: "ERR_UNKNOWN" });
+it("a failure that is no BranchlogError has its message and the code of the system", () => {
+  const error = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
+  expect(describeFailure(error)).toEqual({
+    code: "EACCES",
+    message: "EACCES: permission denied",
   });
+  expect(describeFailure("odd")).toEqual({ code: "ERR_UNKNOWN", message: "odd" });
+  expect(describeFailure(new RangeError(""))).toMatchObject({ code: "ERR_UNKNOWN" });
+});
 
-  it("a failure about an unknown id names the command that lists ids, quoted for a shell", () => {
-    const failure = { code: "ERR_ENTRY_NOT_FOUND", message: "" };
-    expect(failureHint({ ...failure, path: "/a/b.jsonl" })).toBe(
-      "branchlog entries /a/b.jsonl lists the ids.",
-    );
-    expect(failureHint({ ...failure, path: "/it's here" })).toBe(
-      String.raw`branchlog entries '/it'\''s here' lists the ids.`,
-    );
-    expect(failureHint({ code: "ERR_LOG_EMPTY", message: "", path: "/a" })).toBeUndefined();
-  });
+it("a failure about an unknown id names the command that lists ids, quoted for a shell", () => {
+  const failure = { code: "ERR_ENTRY_NOT_FOUND", message: "" };
+  expect(failureHint({ ...failure, path: "/a/b.jsonl" })).toBe(
+    "branchlog entries /a/b.jsonl lists the ids.",
+  );
+  expect(failureHint({ ...failure, path: "/it's here" })).toBe(
+    String.raw`branchlog entries '/it'\''s here' lists the ids.`,
+  );
+  expect(failureHint({ code: "ERR_LOG_EMPTY", message: "", path: "/a" })).toBeUndefined();
 });
 
 describe("verify", () => {

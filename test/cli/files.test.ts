@@ -204,43 +204,39 @@ it("fork reports the new session, with --json in full", async () => {
   expect(jsonLines(other.out)).toMatchObject([{ source: output, at: "5b2e9d04", entries: 4 }]);
 });
 
-describe("convert", () => {
-  it("convert reports the changes", async () => {
-    const root = temporaryDirectory();
-    const target = join(root, "omp.jsonl");
-    const words = ["convert", fixture("pi-labels-and-names.jsonl"), "--to", "omp", "-o", target];
-    const { code, out } = await branchlog(words);
-    expect([code, out]).toEqual([0, `converted 15 entries for omp: session_info 3\n${target}\n`]);
-    const back = await branchlog([
-      "convert",
-      target,
-      "--to",
-      "pi",
-      "-o",
-      join(root, "pi.jsonl"),
-      "--json",
-    ]);
-    expect(jsonLines(back.out)).toMatchObject([
-      { converted: { title_change: 3 }, addedName: false },
-    ]);
-  });
+it("convert reports the changes", async () => {
+  const root = temporaryDirectory();
+  const target = join(root, "omp.jsonl");
+  const words = ["convert", fixture("pi-labels-and-names.jsonl"), "--to", "omp", "-o", target];
+  const { code, out } = await branchlog(words);
+  expect([code, out]).toEqual([0, `converted 15 entries for omp: session_info 3\n${target}\n`]);
+  const back = await branchlog([
+    "convert",
+    target,
+    "--to",
+    "pi",
+    "-o",
+    join(root, "pi.jsonl"),
+    "--json",
+  ]);
+  expect(jsonLines(back.out)).toMatchObject([{ converted: { title_change: 3 }, addedName: false }]);
+});
 
-  it("convert reports an added name and copied damage", async () => {
-    const root = temporaryDirectory();
-    const source = write(join(root, "s.jsonl"), line("s", { title: "T" }), "{torn\n");
-    const { out } = await branchlog(["convert", source, "--to", "pi", "-o", join(root, "t.jsonl")]);
-    expect(out).toContain("converted 0 entries for pi: no entry had to change\n");
-    expect(out).toContain("added an entry with the name\ncopied 1 damaged line as found\n");
-  });
+it("convert reports an added name and copied damage", async () => {
+  const root = temporaryDirectory();
+  const source = write(join(root, "s.jsonl"), line("s", { title: "T" }), "{torn\n");
+  const { out } = await branchlog(["convert", source, "--to", "pi", "-o", join(root, "t.jsonl")]);
+  expect(out).toContain("converted 0 entries for pi: no entry had to change\n");
+  expect(out).toContain("added an entry with the name\ncopied 1 damaged line as found\n");
+});
 
-  it("convert copies a session of any size in bounded memory (Verifies: P16)", async () => {
-    const root = temporaryDirectory();
-    const source = join(root, "large.jsonl");
-    writeSessionFile(source, { bytes: runs(50_000_000, 100_000_000) });
-    const words = ["convert", source, "--to", "omp", "-o", join(root, "omp.jsonl")];
-    const nodeArguments = ["--max-old-space-size=32"];
-    expect(await runProcess(words, { nodeArguments })).toMatchObject({ code: 0, err: "" });
-  });
+it("convert copies a session of any size in bounded memory (Verifies: P16)", async () => {
+  const root = temporaryDirectory();
+  const source = join(root, "large.jsonl");
+  writeSessionFile(source, { bytes: runs(50_000_000, 100_000_000) });
+  const words = ["convert", source, "--to", "omp", "-o", join(root, "omp.jsonl")];
+  const nodeArguments = ["--max-old-space-size=32"];
+  expect(await runProcess(words, { nodeArguments })).toMatchObject({ code: 0, err: "" });
 });
 
 it("migrate prints where the original is, or that there is nothing to do", async () => {

@@ -112,24 +112,22 @@ describe("context", () => {
   });
 });
 
-describe("info", () => {
-  it("info reports the cost of opening: every byte read, few lines parsed", async () => {
-    const copy = join(temporaryDirectory(), "session.jsonl");
-    copyFileSync(realistic, copy);
-    interface Info {
-      readonly opening: { readonly bytesRead: number; readonly linesParsed: number };
-    }
-    const [info] = await json<Info>("info", copy);
-    const { size } = statSync(copy);
-    expect(info?.opening.bytesRead).toBeGreaterThanOrEqual(size);
-    expect(info?.opening.bytesRead).toBeLessThan(size * 1.5);
-    expect(info?.opening.linesParsed).toBeGreaterThan(0);
-    expect(info?.opening.linesParsed).toBeLessThan(100);
-  });
+it("info reports the cost of opening: every byte read, few lines parsed", async () => {
+  const copy = join(temporaryDirectory(), "session.jsonl");
+  copyFileSync(realistic, copy);
+  interface Info {
+    readonly opening: { readonly bytesRead: number; readonly linesParsed: number };
+  }
+  const [info] = await json<Info>("info", copy);
+  const { size } = statSync(copy);
+  expect(info?.opening.bytesRead).toBeGreaterThanOrEqual(size);
+  expect(info?.opening.bytesRead).toBeLessThan(size * 1.5);
+  expect(info?.opening.linesParsed).toBeGreaterThan(0);
+  expect(info?.opening.linesParsed).toBeLessThan(100);
+});
 
-  it("info lists the last of many tips and labels", async () => {
-    const { out } = await onTerminal(["info", realistic]);
-    expect(out).toContain("branches   12, the last 8 of them:\n");
-    expect(out).toMatch(/32d151a0 .* toolResult ← leaf\n/);
-  });
+it("info lists the last of many tips and labels", async () => {
+  const { out } = await onTerminal(["info", realistic]);
+  expect(out).toContain("branches   12, the last 8 of them:\n");
+  expect(out).toMatch(/32d151a0 .* toolResult ← leaf\n/);
 });

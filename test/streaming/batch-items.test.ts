@@ -1,6 +1,6 @@
 /** Batches handed out item by item: what an async generator over them would do. */
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { itemsOf } from "@branchlog/streaming";
 
 /** Batches, and whether they were begun and ended. */
@@ -51,47 +51,45 @@ async function outcomes(
   return settled.map((one) => (one.status === "fulfilled" ? one.value : String(one.reason)));
 }
 
-describe("itemsOf", () => {
-  it("itemsOf makes each item when it is pulled", async () => {
-    let made = 0;
-    function* batch(): Generator<number> {
-      for (let i = 0; i < 10; i += 1) yield (made += 1);
-    }
-    for await (const item of itemsOf(new Source().batches([batch()]))) if (item === 3) break;
-    expect(made).toBe(3);
-  });
+it("itemsOf makes each item when it is pulled", async () => {
+  let made = 0;
+  function* batch(): Generator<number> {
+    for (let i = 0; i < 10; i += 1) yield (made += 1);
+  }
+  for await (const item of itemsOf(new Source().batches([batch()]))) if (item === 3) break;
+  expect(made).toBe(3);
+});
 
-  it("itemsOf ends the batches at an early return, at disposal and when an item throws", async () => {
-    const left = new Source();
-    for await (const item of itemsOf(left.batches([[1, 2]]))) if (item === 1) break;
-    expect(left.isEnded).toBe(true);
+it("itemsOf ends the batches at an early return, at disposal and when an item throws", async () => {
+  const left = new Source();
+  for await (const item of itemsOf(left.batches([[1, 2]]))) if (item === 1) break;
+  expect(left.isEnded).toBe(true);
 
-    const disposed = new Source();
-    const items = itemsOf(disposed.batches([[1, 2]]));
-    await items.next();
-    await items[Symbol.asyncDispose]();
-    expect(disposed.isEnded).toBe(true);
+  const disposed = new Source();
+  const items = itemsOf(disposed.batches([[1, 2]]));
+  await items.next();
+  await items[Symbol.asyncDispose]();
+  expect(disposed.isEnded).toBe(true);
 
-    const failed = new Source();
-    const error = new Error("unreadable");
-    const failing = itemsOf(failed.batches([failingAfter([1], error), [2]]));
-    expect(await failing.next()).toEqual({ done: false, value: 1 });
-    await expect(failing.next()).rejects.toBe(error);
-    expect(failed.isEnded).toBe(true);
-    expect(await failing.next()).toEqual({ done: true, value: undefined });
-  });
+  const failed = new Source();
+  const error = new Error("unreadable");
+  const failing = itemsOf(failed.batches([failingAfter([1], error), [2]]));
+  expect(await failing.next()).toEqual({ done: false, value: 1 });
+  await expect(failing.next()).rejects.toBe(error);
+  expect(failed.isEnded).toBe(true);
+  expect(await failing.next()).toEqual({ done: true, value: undefined });
+});
 
-  it("itemsOf throws the reason before the next item when the signal aborts", async () => {
-    const source = new Source();
-    const controller = new AbortController();
-    const items = itemsOf(source.batches([[1, 2], [3]]), controller.signal);
-    expect(await items.next()).toEqual({ done: false, value: 1 });
-    const reason = new Error("enough");
-    controller.abort(reason);
-    await expect(items.next()).rejects.toBe(reason);
-    expect(source.isEnded).toBe(true);
-    expect(await items.next()).toEqual({ done: true, value: undefined });
-  });
+it("itemsOf throws the reason before the next item when the signal aborts", async () => {
+  const source = new Source();
+  const controller = new AbortController();
+  const items = itemsOf(source.batches([[1, 2], [3]]), controller.signal);
+  expect(await items.next()).toEqual({ done: false, value: 1 });
+  const reason = new Error("enough");
+  controller.abort(reason);
+  await expect(items.next()).rejects.toBe(reason);
+  expect(source.isEnded).toBe(true);
+  expect(await items.next()).toEqual({ done: true, value: undefined });
 });
 
 it("law: itemsOf equals an async generator for any batches and concurrent calls", async () => {

@@ -49,135 +49,131 @@ function hintsOf(directory: string): (string | null)[] {
   return hints;
 }
 
-describe("watchDirectory", () => {
-  it("watchDirectory hints at files that are created, changed, renamed and deleted", async () => {
-    const directory = temporaryDirectory();
-    const hints = hintsOf(directory);
-    writeFileSync(join(directory, "a"), "1");
-    await expect.poll(() => hints).toContain("a");
-    renameSync(join(directory, "a"), join(directory, "b"));
-    await expect.poll(() => hints).toContain("b");
-    hints.length = 0;
-    rmSync(join(directory, "b"));
-    await expect.poll(() => hints).toContain("b");
-    expect(hints).not.toContain(null);
-  });
-
-  it("watchDirectory hints null once when the directory is missing, then retries", async () => {
-    const directory = join(temporaryDirectory(), "later");
-    const first = hintsOf(directory);
-    expect(first).toEqual([]);
-    await expect.poll(() => first).toEqual([null]);
-    mkdirSync(directory);
-    const second = hintsOf(directory);
-    writeFileSync(join(directory, "a"), "");
-    await expect.poll(() => second).toContain("a");
-    expect(first[1]).toBe("a");
-    expect(second).not.toContain(null);
-  });
-
-  it("watchDirectory stops after one null when the directory is deleted", async () => {
-    const directory = join(temporaryDirectory(), "gone");
-    mkdirSync(directory);
-    const hints = hintsOf(directory);
-    rmSync(directory, { recursive: true });
-    await expect.poll(() => hints).toContain(null);
-    mkdirSync(directory);
-    const others = hintsOf(directory);
-    writeFileSync(join(directory, "a"), "");
-    await expect.poll(() => others).toContain("a");
-    await expect.poll(() => hints).toContain("a");
-    expect(hints.filter((hint) => hint === null)).toHaveLength(1);
-  });
-
-  it("watchDirectory detects a replaced parent at the next call", async () => {
-    const parent = join(temporaryDirectory(), "parent");
-    const directory = join(parent, "child");
-    mkdirSync(directory, { recursive: true });
-    const hints = hintsOf(directory);
-    renameSync(parent, `${parent}-old`);
-    mkdirSync(directory, { recursive: true });
-    const others = hintsOf(directory);
-    writeFileSync(join(directory, "a"), "");
-    await expect.poll(() => others).toContain("a");
-    expect(hints).toContain(null);
-    expect(hints).toContain("a");
-  });
-
-  it("watchDirectory keeps one watcher for a thousand listeners", async () => {
-    await expect.poll(watchersNow).toBe(0);
-    const directory = temporaryDirectory();
-    const all = Array.from({ length: 1000 }, () => watchDirectory(directory, () => undefined));
-    expect(watchersNow()).toBe(1);
-    for (const watch of all.slice(1)) watch.closeSync();
-    for (const watch of all.slice(1)) watch.closeSync();
-    expect(watchersNow()).toBe(1);
-    all[0]?.closeSync();
-    await expect.poll(watchersNow).toBe(0);
-  });
+it("watchDirectory hints at files that are created, changed, renamed and deleted", async () => {
+  const directory = temporaryDirectory();
+  const hints = hintsOf(directory);
+  writeFileSync(join(directory, "a"), "1");
+  await expect.poll(() => hints).toContain("a");
+  renameSync(join(directory, "a"), join(directory, "b"));
+  await expect.poll(() => hints).toContain("b");
+  hints.length = 0;
+  rmSync(join(directory, "b"));
+  await expect.poll(() => hints).toContain("b");
+  expect(hints).not.toContain(null);
 });
 
-describe("a watcher", () => {
-  it("a watcher is started for the first listener and closed with the last", () => {
-    const { watches, started } = stagedWatches();
+it("watchDirectory hints null once when the directory is missing, then retries", async () => {
+  const directory = join(temporaryDirectory(), "later");
+  const first = hintsOf(directory);
+  expect(first).toEqual([]);
+  await expect.poll(() => first).toEqual([null]);
+  mkdirSync(directory);
+  const second = hintsOf(directory);
+  writeFileSync(join(directory, "a"), "");
+  await expect.poll(() => second).toContain("a");
+  expect(first[1]).toBe("a");
+  expect(second).not.toContain(null);
+});
+
+it("watchDirectory stops after one null when the directory is deleted", async () => {
+  const directory = join(temporaryDirectory(), "gone");
+  mkdirSync(directory);
+  const hints = hintsOf(directory);
+  rmSync(directory, { recursive: true });
+  await expect.poll(() => hints).toContain(null);
+  mkdirSync(directory);
+  const others = hintsOf(directory);
+  writeFileSync(join(directory, "a"), "");
+  await expect.poll(() => others).toContain("a");
+  await expect.poll(() => hints).toContain("a");
+  expect(hints.filter((hint) => hint === null)).toHaveLength(1);
+});
+
+it("watchDirectory detects a replaced parent at the next call", async () => {
+  const parent = join(temporaryDirectory(), "parent");
+  const directory = join(parent, "child");
+  mkdirSync(directory, { recursive: true });
+  const hints = hintsOf(directory);
+  renameSync(parent, `${parent}-old`);
+  mkdirSync(directory, { recursive: true });
+  const others = hintsOf(directory);
+  writeFileSync(join(directory, "a"), "");
+  await expect.poll(() => others).toContain("a");
+  expect(hints).toContain(null);
+  expect(hints).toContain("a");
+});
+
+it("watchDirectory keeps one watcher for a thousand listeners", async () => {
+  await expect.poll(watchersNow).toBe(0);
+  const directory = temporaryDirectory();
+  const all = Array.from({ length: 1000 }, () => watchDirectory(directory, () => undefined));
+  expect(watchersNow()).toBe(1);
+  for (const watch of all.slice(1)) watch.closeSync();
+  for (const watch of all.slice(1)) watch.closeSync();
+  expect(watchersNow()).toBe(1);
+  all[0]?.closeSync();
+  await expect.poll(watchersNow).toBe(0);
+});
+
+it("a watcher is started for the first listener and closed with the last", () => {
+  const { watches, started } = stagedWatches();
+  const directory = temporaryDirectory();
+  const same = `${directory}/./`;
+  const listener: HintListener = () => undefined;
+  const one = watches.watch(directory, listener);
+  const two = watches.watch(same, listener);
+  expect(started).toHaveLength(1);
+  one.closeSync();
+  one.closeSync();
+  expect(started[0]?.isClosed).toBe(false);
+  two.closeSync();
+  expect(started[0]?.isClosed).toBe(true);
+  watches.watch(directory, listener).closeSync();
+  expect(started).toHaveLength(2);
+});
+
+it.each(["EMFILE", "ENOSPC"])(
+  "a watcher hints null once when it cannot start for %s",
+  async (code) => {
+    const { watches, started, stage } = stagedWatches();
     const directory = temporaryDirectory();
-    const same = `${directory}/./`;
-    const listener: HintListener = () => undefined;
-    const one = watches.watch(directory, listener);
-    const two = watches.watch(same, listener);
-    expect(started).toHaveLength(1);
-    one.closeSync();
-    one.closeSync();
-    expect(started[0]?.isClosed).toBe(false);
-    two.closeSync();
-    expect(started[0]?.isClosed).toBe(true);
-    watches.watch(directory, listener).closeSync();
-    expect(started).toHaveLength(2);
-  });
-
-  it.each(["EMFILE", "ENOSPC"])(
-    "a watcher hints null once when it cannot start for %s",
-    async (code) => {
-      const { watches, started, stage } = stagedWatches();
-      const directory = temporaryDirectory();
-      const hints: (string | null)[] = [];
-      stage.failure = Object.assign(new Error("no more watchers"), { code });
-      const watch = watches.watch(directory, (name) => hints.push(name));
-      expect(hints).toEqual([]);
-      await turn();
-      expect(hints).toEqual([null]);
-      stage.failure = null;
-      const other = watches.watch(directory, () => undefined);
-      started[0]?.hint("a");
-      expect(hints).toEqual([null, "a"]);
-      watch.closeSync();
-      other.closeSync();
-      expect(started[0]?.isClosed).toBe(true);
-    },
-  );
-
-  it("a watcher is closed and hints null once when it fails later", async () => {
-    const { watches, started } = stagedWatches();
     const hints: (string | null)[] = [];
-    watches.watch(temporaryDirectory(), (name) => hints.push(name));
-    const [watcher] = started;
-    watcher?.hint("a");
-    watcher?.emit("error", new Error("lost"));
-    watcher?.emit("error", new Error("lost again"));
-    watcher?.hint("b");
+    stage.failure = Object.assign(new Error("no more watchers"), { code });
+    const watch = watches.watch(directory, (name) => hints.push(name));
+    expect(hints).toEqual([]);
     await turn();
-    expect(hints).toEqual(["a", null]);
-    expect(watcher?.isClosed).toBe(true);
-  });
-
-  it("a watcher hints null when the system reports no name", () => {
-    const { watches, started } = stagedWatches();
-    const hints: (string | null)[] = [];
-    watches.watch(temporaryDirectory(), (name) => hints.push(name));
-    started[0]?.hint(null);
     expect(hints).toEqual([null]);
-    expect(started[0]?.isClosed).toBe(false);
-  });
+    stage.failure = null;
+    const other = watches.watch(directory, () => undefined);
+    started[0]?.hint("a");
+    expect(hints).toEqual([null, "a"]);
+    watch.closeSync();
+    other.closeSync();
+    expect(started[0]?.isClosed).toBe(true);
+  },
+);
+
+it("a watcher is closed and hints null once when it fails later", async () => {
+  const { watches, started } = stagedWatches();
+  const hints: (string | null)[] = [];
+  watches.watch(temporaryDirectory(), (name) => hints.push(name));
+  const [watcher] = started;
+  watcher?.hint("a");
+  watcher?.emit("error", new Error("lost"));
+  watcher?.emit("error", new Error("lost again"));
+  watcher?.hint("b");
+  await turn();
+  expect(hints).toEqual(["a", null]);
+  expect(watcher?.isClosed).toBe(true);
+});
+
+it("a watcher hints null when the system reports no name", () => {
+  const { watches, started } = stagedWatches();
+  const hints: (string | null)[] = [];
+  watches.watch(temporaryDirectory(), (name) => hints.push(name));
+  started[0]?.hint(null);
+  expect(hints).toEqual([null]);
+  expect(started[0]?.isClosed).toBe(false);
 });
 
 describe("a listener", () => {

@@ -241,22 +241,20 @@ describe("an aborted signal", () => {
   });
 });
 
-describe("readRange and readRangeAsync", () => {
-  it("readRange and readRangeAsync yield the bytes of a range in separate chunks", async () => {
-    const whole = Buffer.from("0123456789");
-    for (const readBytesMax of [1, 3, 100]) {
-      const source = new MemorySource(whole, { readBytesMax });
-      const sync = [...readRange(source, 2, 7, 4)];
-      const later = await collected(readRangeAsync(source, 2, 7, 4));
-      expect(Buffer.concat(sync).toString()).toBe("2345678");
-      expect(later).toEqual(sync);
-      expect(sync.every((chunk) => chunk.length <= 4)).toBe(true);
-    }
-  });
+it("readRange and readRangeAsync yield the bytes of a range in separate chunks", async () => {
+  const whole = Buffer.from("0123456789");
+  for (const readBytesMax of [1, 3, 100]) {
+    const source = new MemorySource(whole, { readBytesMax });
+    const sync = [...readRange(source, 2, 7, 4)];
+    const later = await collected(readRangeAsync(source, 2, 7, 4));
+    expect(Buffer.concat(sync).toString()).toBe("2345678");
+    expect(later).toEqual(sync);
+    expect(sync.every((chunk) => chunk.length <= 4)).toBe(true);
+  }
+});
 
-  it("readRange and readRangeAsync end where the source ends", async () => {
-    const source = new MemorySource(Buffer.from("0123"));
-    expect(Buffer.concat([...readRange(source, 2, 100)]).toString()).toBe("23");
-    expect(await collected(readRangeAsync(source, 4, 100))).toEqual([]);
-  });
+it("readRange and readRangeAsync end where the source ends", async () => {
+  const source = new MemorySource(Buffer.from("0123"));
+  expect(Buffer.concat([...readRange(source, 2, 100)]).toString()).toBe("23");
+  expect(await collected(readRangeAsync(source, 4, 100))).toEqual([]);
 });

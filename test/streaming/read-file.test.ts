@@ -12,31 +12,29 @@ import { nextDescriptor } from "./support/resources.ts";
 
 const bom = "\ufeff";
 
-describe("lines", () => {
-  it("lines have offsets, lengths and numbers; an unterminated last one is marked", async () => {
-    const path = temporaryFile(`${bom}{"a":1}\r\n\n{"b":2}`);
-    const expected = [
-      { bytes: Buffer.from('{"a":1}\r'), offset: 3, length: 8, lineNumber: 1, terminated: true },
-      { bytes: Buffer.alloc(0), offset: 12, length: 0, lineNumber: 2, terminated: true },
-      { bytes: Buffer.from('{"b":2}'), offset: 13, length: 7, lineNumber: 3, terminated: false },
-    ].map((line) => ({ ...line, long: null }));
-    expect(await collected(lines(path))).toEqual(expected);
-  });
+it("lines have offsets, lengths and numbers; an unterminated last one is marked", async () => {
+  const path = temporaryFile(`${bom}{"a":1}\r\n\n{"b":2}`);
+  const expected = [
+    { bytes: Buffer.from('{"a":1}\r'), offset: 3, length: 8, lineNumber: 1, terminated: true },
+    { bytes: Buffer.alloc(0), offset: 12, length: 0, lineNumber: 2, terminated: true },
+    { bytes: Buffer.from('{"b":2}'), offset: 13, length: 7, lineNumber: 3, terminated: false },
+  ].map((line) => ({ ...line, long: null }));
+  expect(await collected(lines(path))).toEqual(expected);
+});
 
-  it("lines of a range start and end at the given offsets", async () => {
-    const path = temporaryFile("ab\ncd\nef\n");
-    const rest = await collected(lines(path, { from: 3 }));
-    expect(rest.map(({ offset }) => offset)).toEqual([3, 6]);
-    const cut = await collected(lines(path, { from: 3, to: 7 }));
-    expect(cut.map(({ terminated }) => terminated)).toEqual([true, false]);
-  });
+it("lines of a range start and end at the given offsets", async () => {
+  const path = temporaryFile("ab\ncd\nef\n");
+  const rest = await collected(lines(path, { from: 3 }));
+  expect(rest.map(({ offset }) => offset)).toEqual([3, 6]);
+  const cut = await collected(lines(path, { from: 3, to: 7 }));
+  expect(cut.map(({ terminated }) => terminated)).toEqual([true, false]);
+});
 
-  it("lines above the maximum are described", async () => {
-    const path = temporaryFile(`short\n${"x".repeat(100)}\nshort\n${"y".repeat(200)}`);
-    const found = await collected(lines(path, { lineBytesMax: 50, chunkBytes: 16 }));
-    expect(found.map(({ long }) => long?.length)).toEqual([undefined, 100, undefined, 200]);
-    expect(found.map(({ long }) => long?.terminated)).toEqual([undefined, true, undefined, false]);
-  });
+it("lines above the maximum are described", async () => {
+  const path = temporaryFile(`short\n${"x".repeat(100)}\nshort\n${"y".repeat(200)}`);
+  const found = await collected(lines(path, { lineBytesMax: 50, chunkBytes: 16 }));
+  expect(found.map(({ long }) => long?.length)).toEqual([undefined, 100, undefined, 200]);
+  expect(found.map(({ long }) => long?.terminated)).toEqual([undefined, true, undefined, false]);
 });
 
 it("records are decoded lines, or lines with the reason why they are not records", async () => {

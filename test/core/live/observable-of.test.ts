@@ -1,5 +1,5 @@
 /** What becomes an observable: pulled item by item, ended by unsubscribing, with no loose ends. */
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { Observable, Subscription } from "rxjs";
 import { observableOf } from "../../../packages/core/src/live/live-value.ts";
 
@@ -46,64 +46,62 @@ function turn(): Promise<void> {
   });
 }
 
-describe("observableOf", () => {
-  it("observableOf fails with the thrown error, also before the first item", async () => {
-    const numbers = new Numbers(1, new Error("torn"));
-    expect(await said(numbers.observable)).toEqual([1, "failed: torn"]);
-    const failing = observableOf<number>(() => {
-      throw new Error("at once");
-    });
-    expect(await said(failing)).toEqual(["failed: at once"]);
+it("observableOf fails with the thrown error, also before the first item", async () => {
+  const numbers = new Numbers(1, new Error("torn"));
+  expect(await said(numbers.observable)).toEqual([1, "failed: torn"]);
+  const failing = observableOf<number>(() => {
+    throw new Error("at once");
   });
+  expect(await said(failing)).toEqual(["failed: at once"]);
+});
 
-  it("observableOf emits nothing while subscribe runs", async () => {
-    let isSubscribed = false;
-    const early: boolean[] = [];
-    await new Promise<void>((resolve) => {
-      new Numbers(2).observable.subscribe({
-        next: () => early.push(!isSubscribed),
-        complete: resolve,
+it("observableOf emits nothing while subscribe runs", async () => {
+  let isSubscribed = false;
+  const early: boolean[] = [];
+  await new Promise<void>((resolve) => {
+    new Numbers(2).observable.subscribe({
+      next: () => early.push(!isSubscribed),
+      complete: resolve,
+    });
+    isSubscribed = true;
+  });
+  expect(early).toEqual([false, false]);
+});
+
+it("observableOf ends the iterator without a further pull when next() unsubscribes", async () => {
+  const numbers = new Numbers(10);
+  const seen: number[] = [];
+  const subscription: Subscription = numbers.observable.subscribe((n) => {
+    seen.push(n);
+    if (n === 2) subscription.unsubscribe();
+  });
+  await expect.poll(() => numbers.endings).toBe(1);
+  expect(seen).toEqual([1, 2]);
+  expect(numbers.pulls).toBe(2);
+  expect(numbers.signals[0]?.aborted).toBe(true);
+});
+
+it("observableOf ignores an error after unsubscribing", async () => {
+  let isOver = false;
+  const waiting = observableOf(async function* (signal): AsyncGenerator<number> {
+    yield 1;
+    try {
+      await new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("cleaning up failed")));
       });
-      isSubscribed = true;
-    });
-    expect(early).toEqual([false, false]);
+    } finally {
+      isOver = true;
+    }
   });
-
-  it("observableOf ends the iterator without a further pull when next() unsubscribes", async () => {
-    const numbers = new Numbers(10);
-    const seen: number[] = [];
-    const subscription: Subscription = numbers.observable.subscribe((n) => {
-      seen.push(n);
-      if (n === 2) subscription.unsubscribe();
-    });
-    await expect.poll(() => numbers.endings).toBe(1);
-    expect(seen).toEqual([1, 2]);
-    expect(numbers.pulls).toBe(2);
-    expect(numbers.signals[0]?.aborted).toBe(true);
+  const seen: unknown[] = [];
+  const subscription = waiting.subscribe({
+    next: (item) => seen.push(item),
+    error: (error) => seen.push(error),
   });
-
-  it("observableOf ignores an error after unsubscribing", async () => {
-    let isOver = false;
-    const waiting = observableOf(async function* (signal): AsyncGenerator<number> {
-      yield 1;
-      try {
-        await new Promise((_, reject) => {
-          signal.addEventListener("abort", () => reject(new Error("cleaning up failed")));
-        });
-      } finally {
-        isOver = true;
-      }
-    });
-    const seen: unknown[] = [];
-    const subscription = waiting.subscribe({
-      next: (item) => seen.push(item),
-      error: (error) => seen.push(error),
-    });
-    await expect.poll(() => seen).toEqual([1]);
-    subscription.unsubscribe();
-    await expect.poll(() => isOver).toBe(true);
-    // An unhandled error would have been thrown here, and fail this run.
-    for (let n = 0; n < 3; n++) await turn();
-    expect(seen).toEqual([1]);
-  });
+  await expect.poll(() => seen).toEqual([1]);
+  subscription.unsubscribe();
+  await expect.poll(() => isOver).toBe(true);
+  // An unhandled error would have been thrown here, and fail this run.
+  for (let n = 0; n < 3; n++) await turn();
+  expect(seen).toEqual([1]);
 });
