@@ -312,6 +312,10 @@ export const readingCommands: readonly Declared[] = [
       since: { ...since, describe: since.describe.replace("changed", "was spent") },
       until: { ...until, describe: until.describe.replace("changed", "was spent") },
       limit,
+      "fold-worktrees": {
+        ...flag("Count worktrees as their repository; with =false, by themselves"),
+        default: true,
+      },
       estimate,
       csv: flag("Print CSV, for spreadsheets"),
       ...common,
