@@ -131,6 +131,7 @@ export const readingCommands: readonly Declared[] = [
     options: {
       turn: number("One turn, with its messages", 1),
       replay: number("The messages given to the model when this turn began", 1),
+      estimate,
       ...common,
     },
     examples: [
