@@ -26,17 +26,34 @@ const prefixUnitsMax = 20;
 /** Each id, shortened so that `resolveSession` takes it for that id. */
 export function shortIds(ids: readonly string[]): ReadonlyMap<string, ShortId> {
   const prefixes = uniquePrefixes(ids);
-  const reversed = uniquePrefixes(ids.map(reverse));
+  const ends = endsAmong(ids);
   return new Map(
     ids.map((id) => {
       const units = prefixes.get(id) ?? id.length;
-      const end = Math.max(endUnitsMin, reversed.get(reverse(id)) ?? id.length);
+      const end = Math.max(endUnitsMin, ends.get(id) ?? id.length);
       const isCut = units > prefixUnitsMax && startUnits + 1 + end < id.length;
       if (!isCut) return [id, { text: id.slice(0, Math.max(startUnits, units)), units }];
       const text = `${id.slice(0, startUnits)}…${id.slice(-end)}`;
       return [id, { text, units: text.length }];
     }),
   );
+}
+
+/** How much of its end tells an id from those with the same start. */
+function endsAmong(ids: readonly string[]): ReadonlyMap<string, number> {
+  const groups = new Map<string, string[]>();
+  for (const id of ids) {
+    const start = id.slice(0, startUnits).toLowerCase();
+    const group = groups.get(start) ?? [];
+    groups.set(start, group);
+    group.push(id);
+  }
+  const ends = new Map<string, number>();
+  for (const group of groups.values()) {
+    const reversed = uniquePrefixes(group.map(reverse));
+    for (const id of group) ends.set(id, reversed.get(reverse(id)) ?? id.length);
+  }
+  return ends;
 }
 
 function reverse(text: string): string {

@@ -70,8 +70,12 @@ export function turnLine(turn: object, place: number, on: LinePlace): string {
 
 function turnCost(turn: object, unknown: string): string {
   const [cost, estimate] = [numberOf(turn, "cost"), fieldOf(turn, "estimated_cost")];
-  const isEstimate = typeof estimate === "number" && estimate !== cost;
-  return isEstimate ? estimateText(estimate) : costText(cost, unknown);
+  return isMore(estimate, cost) ? estimateText(estimate) : costText(cost, unknown);
+}
+
+/** Sums in another order differ in their last digits. */
+function isMore(estimate: unknown, cost: number): estimate is number {
+  return typeof estimate === "number" && estimate > cost * (1 + 1e-9);
 }
 
 function expectedLine(expected: string, taken: number, { columns, style }: LinePlace): string {
@@ -110,8 +114,7 @@ export function turnsSummary(
   );
   const tokens = countText(totals.total_tokens, "token");
   const { total_cost: stored, total_estimated_cost: estimate } = totals;
-  const isEstimate = typeof estimate === "number" && estimate !== stored;
-  const cost = isEstimate ? estimateText(estimate) : costText(stored);
+  const cost = isMore(estimate, stored) ? estimateText(estimate) : costText(stored);
   const took = `${countText(totals.count, "turn")}, ${tokens}${cached}, ${cost}`;
   const judged = passed + failed;
   const verdict = judged === 0 ? "" : `, ${numberText(passed)} of ${numberText(judged)} passed`;
