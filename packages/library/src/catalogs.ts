@@ -12,3 +12,4 @@ export { sessionFilesBelow, sessionFilesIn, isSessionFileName } from "./catalog/
 export type { SessionFile } from "./catalog/session-files.ts";
 export { readSessionTextSync, sessionTextSync } from "./catalog/session-scan.ts";
 export { StoredCatalog } from "./catalog/stored-catalog.ts";
+export { listedArchived } from "./archive/archive-store.ts";
