@@ -29,6 +29,17 @@ describe("archived sessions", () => {
 
     const listed = (await branchlog(["list", "--archived", "--json"])).out;
     expect(jsonLines(listed)).toHaveLength(3);
+    for (const one of jsonLines(listed)) {
+      expect(one).toMatchObject({
+        kind: "session",
+        depth: 0,
+        archived: expect.stringMatching(/Z$/) as unknown,
+        sha256: expect.stringMatching(/^[\da-f]{64}$/) as unknown,
+      });
+    }
+    const sorted = await branchlog(["list", "--archived", "--sort", "size", "--json", "-n", "1"]);
+    const sizes = jsonLines(listed).map((one) => (one as { sizeBytes: number }).sizeBytes);
+    expect(jsonLines(sorted.out)).toMatchObject([{ sizeBytes: Math.max(...sizes) }]);
     const { out: records } = await branchlog(["list", "--archived", "--agent", "pi"]);
     const [id = "", agent, , , , title, , path] = records.trimEnd().split("\t");
     expect([agent, title, path]).toEqual(["pi", "Fix the login test", pi]);

@@ -90,6 +90,11 @@ describe("--estimate", () => {
       `estimated: ${shown} by`,
     );
     expect((await onTerminal(["stats", file, "--estimate"])).out).toContain(shown);
+    expect((await onTerminal(["turns", file, "--estimate"])).out).toContain(`, ${shown}`);
+    const [turns] = jsonLines((await branchlog(["turns", file, "--estimate", "--json"])).out);
+    const { totals } = turns as { readonly totals: Readonly<Record<string, number>> };
+    expect(totals["total_cost"]).toBeNull();
+    expect(totals["total_estimated_cost"]).toBeCloseTo(expected, 12);
     const [total] = jsonLines((await branchlog(["stats", file, "--estimate", "--json"])).out);
     expect(total).toMatchObject({ cost: null, unestimated: 0 });
     expect((await onTerminal(["info", file])).out).not.toContain("estimated");

@@ -131,6 +131,7 @@ export const readingCommands: readonly Declared[] = [
     options: {
       turn: number("One turn, with its messages", 1),
       replay: number("The messages given to the model when this turn began", 1),
+      estimate,
       ...common,
     },
     examples: [
@@ -312,6 +313,10 @@ export const readingCommands: readonly Declared[] = [
       since: { ...since, describe: since.describe.replace("changed", "was spent") },
       until: { ...until, describe: until.describe.replace("changed", "was spent") },
       limit,
+      "fold-worktrees": {
+        ...flag("Count worktrees as their repository; with =false, by themselves"),
+        default: true,
+      },
       estimate,
       csv: flag("Print CSV, for spreadsheets"),
       ...common,

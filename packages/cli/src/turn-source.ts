@@ -9,6 +9,8 @@ import { fieldOf, stringOf } from "./text/stored-field.ts";
 export interface ShownTotals {
   readonly count: number;
   readonly total_cost: number;
+  /** With `--estimate`, of a log. */
+  readonly total_estimated_cost?: number | null;
   readonly total_tokens: number;
   /** Absent in documents. */
   readonly total_cache_read_tokens?: number;
@@ -29,17 +31,22 @@ export interface TurnSource {
   messagesForReplay(turn: number): Promise<readonly object[]>;
 }
 
+export interface TurnReading extends ReadingOptions {
+  /** Whether costs that a log does not store are estimated; documents have theirs. */
+  readonly estimate: boolean;
+}
+
 /** @throws BranchlogError as `openSession` and `openConnectonion` do. */
 export async function openTurns(
   path: string,
   io: CommandIo,
-  options: ReadingOptions,
+  options: TurnReading,
 ): Promise<TurnSource> {
   // Loaded on demand: a YAML parser would delay the start of every other command.
   const connectonion = await import("@branchlog/agents/connectonion");
   if (!connectonion.isConnectonion(path) || connectonion.isEval(path)) {
     const { session } = await openForReading(path, io, options);
-    const turns = await connectonion.sessionTurns(session);
+    const turns = await connectonion.sessionTurns(session, { estimates: options.estimate });
     return {
       turns,
       totals: connectonion.turnTotals(turns),

@@ -26,7 +26,7 @@ const prefixUnitsMax = 20;
 /** Each id, shortened so that `resolveSession` takes it for that id. */
 export function shortIds(ids: readonly string[]): ReadonlyMap<string, ShortId> {
   const prefixes = uniquePrefixes(ids);
-  const ends = uniqueEnds(ids);
+  const ends = endsAmong(ids);
   return new Map(
     ids.map((id) => {
       const units = prefixes.get(id) ?? id.length;
@@ -39,16 +39,19 @@ export function shortIds(ids: readonly string[]): ReadonlyMap<string, ShortId> {
   );
 }
 
-/** How much of its end tells each from those that start as it does. */
-function uniqueEnds(ids: readonly string[]): ReadonlyMap<string, number> {
-  const byStart = new Map<string, string[]>();
+/** How much of its end tells an id from those with the same start. */
+function endsAmong(ids: readonly string[]): ReadonlyMap<string, number> {
+  const groups = new Map<string, string[]>();
   for (const id of ids) {
     const start = id.slice(0, startUnits).toLowerCase();
-    byStart.set(start, [...(byStart.get(start) ?? []), id]);
+    const group = groups.get(start) ?? [];
+    groups.set(start, group);
+    group.push(id);
   }
   const ends = new Map<string, number>();
-  for (const group of byStart.values()) {
-    for (const [id, length] of uniquePrefixes(group.map(reverse))) ends.set(reverse(id), length);
+  for (const group of groups.values()) {
+    const reversed = uniquePrefixes(group.map(reverse));
+    for (const id of group) ends.set(id, reversed.get(reverse(id)) ?? id.length);
   }
   return ends;
 }

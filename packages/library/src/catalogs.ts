@@ -13,3 +13,4 @@ export type { SessionFile } from "./catalog/session-files.ts";
 export { readSessionTextSync, sessionTextSync } from "./catalog/session-scan.ts";
 export { SideTexts } from "./search/side-texts.ts";
 export { StoredCatalog } from "./catalog/stored-catalog.ts";
+export { listedArchived } from "./archive/archive-store.ts";

@@ -36,13 +36,13 @@ describe("the width of text", () => {
 describe("a shortened id", () => {
   it("is cut in the middle if the ids share a long start, as those of sub-agents", () => {
     const session = "c1a0de57-0000-4000-8000-000000000001";
-    const others = ["0197fa00-0000-7000-8000-000000000000", "0197fa00-0000-7000-8000-000000000001"];
+    const others = ["0197fa00-0000-7000-8000-000000000000", "2aa0de57-0000-4000-8000-000000000001"];
     const ids = [session, `${session}.a1675717a14cbb80d`, ...others];
     expect([...shortIds(ids).values()].map(({ text }) => text)).toEqual([
       "c1a0de57…0001",
       "c1a0de57…b80d",
-      "0197fa00…0000",
-      "0197fa00…0001",
+      "0197fa00",
+      "2aa0de57",
     ]);
   });
 

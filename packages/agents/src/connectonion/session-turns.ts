@@ -1,4 +1,5 @@
 /** The turns of a session: each begins with a user message on the path to the leaf. */
+import { estimateOf } from "@branchlog/tools";
 import type { JsonObject } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { AgentMessage, SessionEntry } from "@branchlog/core";
@@ -34,6 +35,8 @@ export interface SessionTurn extends TurnSummary {
   readonly entryId: string;
   readonly cache_read_tokens: number;
   readonly cache_write_tokens: number;
+  /** If it was asked for: stored and estimated costs together; null: unknown. */
+  readonly estimated_cost?: number | null;
   /** All fields of its notes, `expected` and `passed` included. */
   readonly fields: TurnFields;
 }
@@ -44,6 +47,7 @@ export interface TurnTotals {
   readonly total_cache_read_tokens: number;
   readonly total_cache_write_tokens: number;
   readonly total_cost: number;
+  readonly total_estimated_cost?: number | null;
   readonly passed: number;
   /** Turns whose note says that they failed. */
   readonly failed: number;
@@ -126,7 +130,7 @@ function textIn(content: unknown): string {
   return texts.filter((text) => typeof text === "string").join("\n");
 }
 
-function turnOf(open: OpenTurn, fields: TurnFields = {}): SessionTurn {
+function turnOf(open: OpenTurn, fields: TurnFields = {}, estimates = false): SessionTurn {
   const { turn, input, result, model, timestamp, entryId } = open;
   const { input: inputTokens, output, cacheRead, cacheWrite, cost } = open.spent.total;
   const durationMs = open.endMs - open.startMs;
@@ -144,6 +148,7 @@ function turnOf(open: OpenTurn, fields: TurnFields = {}): SessionTurn {
     entryId,
     cache_read_tokens: cacheRead,
     cache_write_tokens: cacheWrite,
+    ...(estimates ? { estimated_cost: estimateOf(open.spent).cost ?? null } : {}),
     fields,
     ...(typeof expected === "string" ? { expected } : {}),
     ...(typeof passed === "boolean" ? { passed } : {}),
@@ -168,7 +173,7 @@ function roleOf(entry: SessionEntry): string | undefined {
   return typeof role === "string" ? role : undefined;
 }
 
-export function turnTotals(turns: Iterable<SessionTurn>): TurnTotals {
+export function turnTotals(turns: readonly SessionTurn[]): TurnTotals {
   const caches = { total_cache_read_tokens: 0, total_cache_write_tokens: 0 };
   const totals = { count: 0, total_tokens: 0, ...caches, total_cost: 0, passed: 0, failed: 0 };
   for (const turn of turns) {
@@ -180,7 +185,11 @@ export function turnTotals(turns: Iterable<SessionTurn>): TurnTotals {
     if (turn.passed === true) totals.passed += 1;
     if (turn.passed === false) totals.failed += 1;
   }
-  return totals;
+  const estimates = Array.from(turns, ({ estimated_cost: cost }) => cost);
+  if (!estimates.some((cost) => cost !== undefined)) return totals;
+  const known = estimates.filter((cost) => typeof cost === "number");
+  const sum = known.reduce((dollars, cost) => dollars + cost, 0);
+  return { ...totals, total_estimated_cost: known.length === 0 ? null : sum };
 }
 
 // Notes on turns: entries `branchlog.turn` with the id of a turn's user message, valid on every
@@ -209,11 +218,19 @@ export function turnNotesIn(entries: Iterable<SessionEntry>): TurnNotes {
   return notes;
 }
 
+export interface TurnsOptions {
+  /** Whether costs that are not stored are estimated by list prices. Default false. */
+  readonly estimates?: boolean;
+}
+
 /**
  * The turns on the path to the leaf of a session, whatever was compacted. O(path).
  * @throws BranchlogError `ERR_LOG_CHANGED`.
  */
-export async function sessionTurns(session: SessionView): Promise<SessionTurn[]> {
+export async function sessionTurns(
+  session: SessionView,
+  { estimates = false }: TurnsOptions = {},
+): Promise<SessionTurn[]> {
   return session.readOfOneLog(async () => {
     const noted: SessionEntry[] = [];
     const query = { type: "custom", customType: turnNoteType };
@@ -240,7 +257,7 @@ export async function sessionTurns(session: SessionView): Promise<SessionTurn[]>
       passRow(rows[at++] ?? -1, entry);
     }
     while (at < rows.length) passRow(rows[at++] ?? -1);
-    return turns.map((open) => turnOf(open, notes.get(open.entryId)));
+    return turns.map((open) => turnOf(open, notes.get(open.entryId), estimates));
   });
 }
 

@@ -1,76 +1,67 @@
-/** `branchlog list --archived`: what is in the archive, those that changed last first. */
-import { archivedSessions } from "@branchlog/library";
-import type { ArchivedSession } from "@branchlog/library";
-import { shownNowMs, writeJsonLine } from "../command-io.ts";
+/** `branchlog list --archived`: what is in the archive, as a list of sessions. */
+import { archivedSessions, sessionGroups } from "@branchlog/library";
+import type { ArchivedSession, ListedSession } from "@branchlog/library";
+import { listedArchived } from "@branchlog/library/catalogs";
+import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { problemsTo } from "../archive-problems.ts";
+import { listedJson } from "../listed-json.ts";
+import { sortedSessions } from "../session-filter.ts";
+import type { SortName } from "../session-filter.ts";
+import { isoTime } from "../text/quantities.ts";
+import { listRecords, listText } from "../text/session-list.ts";
 import { timeRange } from "../time-words.ts";
 import type { GivenRange } from "../time-words.ts";
-import { oneLine } from "../text/clean-text.ts";
-import { countText, isoTime, sizeText, whenText } from "../text/quantities.ts";
-import { recordLine } from "../text/records.ts";
-import { titleOf } from "../text/session-text.ts";
-
-const idUnits = 8;
-const titleUnitsMax = 60;
+import { shortIds } from "../unique-prefixes.ts";
 
 interface ArchivedListOptions {
   readonly json: boolean;
   readonly agents: readonly string[] | undefined;
   readonly changed: GivenRange;
+  readonly sort: SortName;
   readonly limit: number | undefined;
 }
 
 export async function archivedList(
-  { json, agents, changed, limit }: ArchivedListOptions,
+  options: ArchivedListOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
   const { out, err } = io;
-  const { sinceMs = -Infinity, untilMs = Infinity } = timeRange(changed, io.now());
-  const shown = (await archivedSessions({ onProblem: problemsTo(io) }))
-    .filter(({ modifiedMs }) => modifiedMs >= sinceMs && modifiedMs < untilMs)
-    .filter(({ agent }) => agents === undefined || agents.some((one) => one === agent))
-    .slice(0, limit);
-  for (const session of shown) {
-    if (json) await writeJsonLine(out, archivedJson(session));
-    else if (out.isTerminal) await out.write(archivedText(session, io));
-    else await out.write(archivedRecord(session));
+  const archived = await shownArchived(options, io);
+  const groups = sessionGroups([...archived.keys()]);
+  if (options.json) {
+    for (const grouped of groups.flatMap(({ sessions }) => sessions)) {
+      const { archivedMs = Number.NaN, sha256 } = archived.get(grouped.session) ?? {};
+      const own = { archived: isoTime(archivedMs), sha256 };
+      await writeJsonLine(out, { ...listedJson(grouped), ...own });
+    }
+  } else if (!out.isTerminal) await out.write(listRecords(groups));
+  else {
+    const { columns, style } = out;
+    const ids = shortIds([...archived.values()].map(({ id }) => id));
+    const shown = { nowMs: io.now(), columns, style, ids, estimateOf: undefined };
+    await out.write(listText(groups, shown));
   }
-  if (shown.length === 0 && !json)
+  if (archived.size === 0 && !options.json)
     await err.write("no such sessions are archived; branchlog ops lists what was removed\n");
   return 0;
 }
 
-function archivedJson(session: ArchivedSession): object {
-  const { path, id, name, cwd, agent, messageCount, firstMessage, sizeBytes, sha256 } = session;
-  const modified = isoTime(session.modifiedMs);
-  const archived = isoTime(session.archivedMs);
-  const facts = { path, id, name, cwd, agent, modified, messageCount, firstMessage, sizeBytes };
-  return { kind: "archived", ...facts, archived, sha256 };
-}
-
-/** The fields of `list`: `id, agent, time, messages, bytes, title, working directory, path`. */
-function archivedRecord(session: ArchivedSession): string {
-  const { id, agent, modifiedMs, messageCount, sizeBytes, cwd, path } = session;
-  const facts = [isoTime(modifiedMs), messageCount, sizeBytes];
-  return recordLine([id, agent, ...facts, titleIn(session), cwd, path]);
-}
-
-function archivedText(session: ArchivedSession, io: CommandIo): string {
-  const { id, agent, modifiedMs, messageCount, sizeBytes, path } = session;
-  const { style } = io.out;
-  const title = oneLine(titleIn(session), titleUnitsMax);
-  const facts = [
-    whenText(modifiedMs, shownNowMs(io)),
-    style.heading(title),
-    countText(messageCount, "message"),
-    sizeText(sizeBytes),
-    oneLine(agent, idUnits * 2),
-    oneLine(id.slice(0, idUnits), idUnits),
-  ];
-  return `${facts.join("  ")}\n    ${style.faint(oneLine(path, 400))}\n`;
-}
-
-function titleIn({ name, firstMessage, messageCount }: ArchivedSession): string {
-  return titleOf({ name, summary: { firstMessage, messageCount, lastActivityMs: undefined } });
+/** Several may have one id, or one path. */
+async function shownArchived(
+  { agents, changed, sort, limit }: ArchivedListOptions,
+  io: CommandIo,
+): Promise<ReadonlyMap<ListedSession, ArchivedSession>> {
+  const { sinceMs = -Infinity, untilMs = Infinity } = timeRange(changed, io.now());
+  const found = (await archivedSessions({ onProblem: problemsTo(io) }))
+    .filter(({ modifiedMs }) => modifiedMs >= sinceMs && modifiedMs < untilMs)
+    .filter(({ agent }) => agents === undefined || agents.some((one) => one === agent));
+  const listed = new Map(found.map((session) => [listedArchived(session), session]));
+  const ordered = sortedSessions([...listed.keys()], sort).slice(0, limit);
+  return new Map(
+    ordered.flatMap((session) => {
+      const archived = listed.get(session);
+      return archived === undefined ? [] : [[session, archived] as const];
+    }),
+  );
 }

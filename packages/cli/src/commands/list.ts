@@ -1,22 +1,21 @@
 /** `branchlog list`: sessions of every agent by working directory, forks under parents. */
 import { findSessions, knownPlaces, sessionGroups } from "@branchlog/library";
-import type { ListedSession, ListedUsage, GroupedSession, SessionGroup } from "@branchlog/library";
+import type { ListedSession, SessionGroup } from "@branchlog/library";
 import type { ListingStore } from "@branchlog/core/types";
 import { latestStored } from "@branchlog/library/catalogs";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
+import { listedJson } from "../listed-json.ts";
 import { ProgressLine } from "../progress.ts";
 import { shownWord } from "../path-form.ts";
 import { sessionPath } from "../session-path.ts";
 import { addressedStore } from "../stored-session.ts";
-import { agentOf, sortedSessions } from "../session-filter.ts";
+import { sortedSessions } from "../session-filter.ts";
 import type { SortName } from "../session-filter.ts";
 import { timeRange } from "../time-words.ts";
 import type { GivenRange } from "../time-words.ts";
 import { oneLine } from "../text/clean-text.ts";
-import { estimateJson } from "../cost-estimate.ts";
 import type { Estimator } from "../cost-estimate.ts";
-import { knownCost } from "../text/quantities.ts";
 import { listRecords, listText } from "../text/session-list.ts";
 import { shortIds } from "../unique-prefixes.ts";
 
@@ -164,7 +163,7 @@ async function writeJson(
 ): Promise<void> {
   for (const { sessions } of groups) {
     io.signal.throwIfAborted();
-    for (const session of sessions) await writeJsonLine(io.out, sessionJson(session, estimateOf));
+    for (const session of sessions) await writeJsonLine(io.out, listedJson(session, estimateOf));
   }
 }
 
@@ -178,37 +177,4 @@ function shownOf(
 function onlySession({ cwd, sessions }: SessionGroup, path: string): SessionGroup {
   const found = sessions.filter(({ session }) => session.path === path);
   return { cwd, sessions: found.map((one) => ({ ...one, depth: 0 })) };
-}
-
-function usageJson(usage: ListedUsage | undefined): object {
-  if (usage === undefined) return {};
-  const { requests, input, output, cacheRead, cacheWrite, cost } = usage.total;
-  const spent = { requests, tokens: input + output, input, output, cacheRead, cacheWrite };
-  return { models: usage.models, ...spent, cost: knownCost(cost) };
-}
-
-/** A session in `--json`. */
-function sessionJson(
-  { session, depth, parent }: GroupedSession,
-  estimateOf: Estimator | undefined,
-): object {
-  const { path, header, name, summary, usage, modifiedMs, sizeBytes } = session;
-  const { messageCount, firstMessage } = summary;
-  return {
-    kind: "session",
-    path,
-    id: header.id,
-    name,
-    cwd: header.cwd,
-    agent: agentOf(session),
-    created: header.timestamp,
-    modified: new Date(modifiedMs).toISOString(),
-    messageCount,
-    firstMessage,
-    sizeBytes,
-    ...usageJson(usage),
-    ...estimateJson(usage && estimateOf?.(usage)),
-    depth,
-    parent: parent && { reference: parent.reference, path: parent.session?.path ?? null },
-  };
 }

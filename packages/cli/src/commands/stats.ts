@@ -24,6 +24,8 @@ export interface StatsOptions {
   readonly limit: number | undefined;
   readonly json: boolean;
   readonly csv: boolean;
+  /** Whether the worktrees of a repository count as the repository. */
+  readonly foldWorktrees: boolean;
   /** Whether costs that agents do not store are estimated. */
   readonly estimate: boolean;
   readonly noSave: boolean;
@@ -38,6 +40,7 @@ export async function statsCommand(options: StatsOptions, io: CommandIo): Promis
     usageStatistics(places, {
       only,
       agents: options.agents,
+      foldWorktrees: options.foldWorktrees,
       ...timeRange(options.changed, io.now()),
       catalog: options.noSave ? "read" : "auto",
       onProgress: ({ searched, total }) => progress.show(searched, total),

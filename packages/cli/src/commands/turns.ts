@@ -1,6 +1,6 @@
 /** `branchlog turns`: input, result and cost of each turn. */
 import { shownNowMs, writeJsonLine } from "../command-io.ts";
-import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { numberOf } from "../text/stored-field.ts";
 import { knownCost } from "../text/quantities.ts";
@@ -9,9 +9,9 @@ import { messageText } from "../text/message-text.ts";
 import { turnRecord } from "../text/records.ts";
 import { isJudged, turnDetails, turnLine, turnsHeading, turnsSummary } from "../text/turn-text.ts";
 import { inBlocks, openTurns } from "../turn-source.ts";
-import type { TurnSource } from "../turn-source.ts";
+import type { TurnReading, TurnSource } from "../turn-source.ts";
 
-export interface TurnsOptions extends ReadingOptions {
+export interface TurnsOptions extends TurnReading {
   readonly turn: number | undefined;
   readonly replay: number | undefined;
 }

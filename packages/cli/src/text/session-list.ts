@@ -37,10 +37,11 @@ const factNames = ["age", "messages", "size", "tokens", "cost", "model", "agent"
 type FactName = (typeof factNames)[number];
 
 /** Which are left out first, so that titles have room. The age and the id never are. */
-const leftOutFirst: readonly FactName[] = ["model", "size", "messages", "tokens", "cost", "agent"];
+const leftOutFirst: readonly FactName[] = ["model", "size", "tokens", "messages", "cost", "agent"];
 
 const shownDepthMax = 8;
-/** Of the columns, as long as facts can be left out. */
+/** What a longer title gets as long as facts can be left out: columns, or a part of them. */
+const titleColumnsMin = 32;
 const titlePart = 0.4;
 
 /** Every group, with an empty line between two; each line with its newline. */
@@ -68,7 +69,7 @@ function layoutOf(rows: readonly Row[], columns: number): Layout {
   const widths = factNames.map((name) => {
     return { name, width: largest(rows.map(({ facts }) => displayWidth(facts[name]))) };
   });
-  const wanted = Math.min(longest, Math.floor(columns * titlePart));
+  const wanted = Math.min(longest, Math.max(titleColumnsMin, Math.floor(columns * titlePart)));
   let facts = widths.filter(({ width }) => width > 0);
   const room = (): number =>
     facts.reduce((left, { width }) => left - width - gap, columns - idWidth - gap);
@@ -139,9 +140,10 @@ function tokensText(usage: ListedUsage | undefined): string {
 function spentText(usage: ListedUsage | undefined, estimateOf: Estimator | undefined): string {
   const stored = usage?.total.cost ?? 0;
   if (estimateOf === undefined || usage === undefined) return costText(stored, "");
-  const { cost = 0, unknown } = estimateOf(usage);
-  if (cost === stored) return costText(stored, "");
-  return `${unknown.length > 0 ? "≥ " : ""}${estimateText(cost)}`;
+  const { cost = 0, estimated, unknown } = estimateOf(usage);
+  if (cost === 0) return "";
+  const text = estimated > 0 ? estimateText(cost) : costText(stored, "");
+  return `${unknown.length > 0 ? "≥ " : ""}${text}`;
 }
 
 function modelText(usage: ListedUsage | undefined): string {

@@ -2,7 +2,15 @@
 import type { Style } from "../style.ts";
 import type { ShownTotals } from "../turn-source.ts";
 import { oneLine } from "./clean-text.ts";
-import { agoText, cacheText, costText, countText, durationText, numberText } from "./quantities.ts";
+import {
+  agoText,
+  cacheText,
+  costText,
+  countText,
+  durationText,
+  estimateText,
+  numberText,
+} from "./quantities.ts";
 import { fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
 
 export interface LinePlace {
@@ -52,12 +60,22 @@ export function turnLine(turn: object, place: number, on: LinePlace): string {
     ...(on.isJudged ? [paint(word.padEnd(widths.mark))] : []),
     style.faint(durationText(numberOf(turn, "duration_ms")).padStart(widths.time)),
     style.faint(numberText(numberOf(turn, "tokens")).padStart(widths.tokens)),
-    style.faint(costText(numberOf(turn, "cost"), "unknown").padStart(widths.cost)),
+    style.faint(turnCost(turn, "unknown").padStart(widths.cost)),
     gistOf(turn, Math.max(textUnitsMin, columns - taken - freeUnits), style),
   ];
   const expected = stringOf(turn, "expected");
   const below = expected === undefined ? "" : expectedLine(expected, taken, on);
   return `${cells.join(gap).trimEnd()}\n${below}`;
+}
+
+function turnCost(turn: object, unknown: string): string {
+  const [cost, estimate] = [numberOf(turn, "cost"), fieldOf(turn, "estimated_cost")];
+  return isMore(estimate, cost) ? estimateText(estimate) : costText(cost, unknown);
+}
+
+/** Sums in another order differ in their last digits. */
+function isMore(estimate: unknown, cost: number): estimate is number {
+  return typeof estimate === "number" && estimate > cost * (1 + 1e-9);
 }
 
 function expectedLine(expected: string, taken: number, { columns, style }: LinePlace): string {
@@ -95,7 +113,8 @@ export function turnsSummary(
     totals.total_cache_write_tokens ?? 0,
   );
   const tokens = countText(totals.total_tokens, "token");
-  const cost = costText(totals.total_cost);
+  const { total_cost: stored, total_estimated_cost: estimate } = totals;
+  const cost = isMore(estimate, stored) ? estimateText(estimate) : costText(stored);
   const took = `${countText(totals.count, "turn")}, ${tokens}${cached}, ${cost}`;
   const judged = passed + failed;
   const verdict = judged === 0 ? "" : `, ${numberText(passed)} of ${numberText(judged)} passed`;
@@ -104,7 +123,7 @@ export function turnsSummary(
 }
 
 const known = ["turn", "timestamp", "model", "duration_ms", "tokens", "cost", "passed", "expected"];
-const caches = ["cache_read_tokens", "cache_write_tokens"];
+const caches = ["cache_read_tokens", "cache_write_tokens", "estimated_cost"];
 const hidden: ReadonlySet<string> = new Set([
   ...known,
   ...caches,
@@ -135,7 +154,7 @@ export function turnDetails(
     stringOf(turn, "model"),
     durationText(numberOf(turn, "duration_ms")),
     `${countText(numberOf(turn, "tokens"), "token")}${cached}`,
-    costText(numberOf(turn, "cost")),
+    turnCost(turn, "cost unknown"),
   ];
   const said = facts.filter((fact) => fact !== undefined && fact !== "");
   const heading = style.heading(`turn ${typeof number === "number" ? number : "?"}`);

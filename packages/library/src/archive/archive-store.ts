@@ -85,13 +85,13 @@ function nameOf(archived: Archived): string {
   return `${pack.replaceAll(/[^\w.-]/g, "-")}.${offset}`;
 }
 
-/** As the record has them: nothing is decompressed. */
-function factsOf(archived: Archived): ListedFacts {
-  const { path, id, agent, cwd, name, sizeBytes, modifiedMs, ...said } = archived.session;
+/** In a list, as the record has it: what it spent is not there. */
+export function listedArchived(archived: ArchivedSession): ListedSession {
+  const { path, id, agent, cwd, name, sizeBytes, modifiedMs, ...said } = archived;
   const { messageCount, firstMessage } = said;
-  const owner = ownerOf(archived.session);
+  const owner = ownerOf(archived);
   const transcript = { of: agent, isSubagent: false };
-  const session: ListedSession = {
+  return {
     path,
     // Decoding boundary: when it began is not recorded, as in files that lack it.
     header: { type: "session", id, cwd } as SessionHeader,
@@ -102,6 +102,12 @@ function factsOf(archived: Archived): ListedFacts {
     modifiedMs,
     sizeBytes,
   };
+}
+
+/** Nothing is decompressed. */
+function factsOf(archived: Archived): ListedFacts {
+  const { path, id, cwd, sizeBytes, modifiedMs } = archived.session;
+  const session = listedArchived(archived.session);
   const changedAt = new Date(modifiedMs);
   return {
     name: nameOf(archived),

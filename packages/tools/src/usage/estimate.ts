@@ -6,6 +6,8 @@ import { priceTable } from "./prices.ts";
 export interface CostEstimate {
   /** Stored costs, and of the others those by the table; undefined: nothing is known. */
   readonly cost: number | undefined;
+  /** What of it is by the table. */
+  readonly estimated: number;
   /** Models without a price, whose requests are not in the sum; "" for what names no model. */
   readonly unknown: readonly string[];
 }
@@ -36,12 +38,16 @@ export function estimateOf({ byModel, unattributed }: SessionUsage): CostEstimat
   const parts = [...byModel.values()].flatMap((models) => [...models]);
   const all: readonly (readonly [string, UsageTotals])[] = [...parts, ["", unattributed]];
   let cost: number | undefined;
+  let estimated = 0;
   const unknown = new Set<string>();
   for (const [model, totals] of all) {
     if (totals.totalTokens === 0 && totals.cost === 0) continue;
     const found = totals.cost > 0 ? totals.cost : estimatedCost(model, totals);
     if (found === undefined) unknown.add(model);
-    else cost = (cost ?? 0) + found;
+    else {
+      cost = (cost ?? 0) + found;
+      if (totals.cost === 0) estimated += found;
+    }
   }
-  return { cost, unknown: [...unknown] };
+  return { cost, estimated, unknown: [...unknown] };
 }

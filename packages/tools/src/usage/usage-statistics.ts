@@ -12,6 +12,7 @@ import { requireOptions } from "@branchlog/core/files";
 import type { OptionNames } from "@branchlog/streaming";
 import { CountedOnce } from "./counted-once.ts";
 import { ownersAmong } from "./session-owners.ts";
+import { projectsOf } from "./worktrees.ts";
 import { sessionRecords } from "./spent-records.ts";
 import { noGroups, plusRecord } from "./spent-sums.ts";
 import type { SpentGroups, SpentRecord } from "./spent-sums.ts";
@@ -21,6 +22,8 @@ type Filters = Pick<FindOptions, "agents" | "sinceMs" | "catalog" | "signal">;
 export interface StatisticsOptions extends Filters {
   /** Only what was spent before then, in epoch ms. */
   readonly untilMs?: number | undefined;
+  /** Whether the worktrees of a repository count as the repository. Default true. */
+  readonly foldWorktrees?: boolean | undefined;
   /** Only the session with this path, and its sub-agents, of whatever agent. */
   readonly only?: string | undefined;
   /** Called while sessions are listed, and from the start again while they are read. */
@@ -31,6 +34,7 @@ const optionNames: OptionNames<StatisticsOptions> = {
   agents: true,
   sinceMs: true,
   untilMs: true,
+  foldWorktrees: true,
   catalog: true,
   signal: true,
   only: true,
@@ -59,13 +63,21 @@ export async function usageStatistics(
   places: readonly string[],
   options: StatisticsOptions = {},
 ): Promise<UsageStatistics> {
-  const { only, untilMs, onProgress, ...filters } = requireOptions(options, optionNames);
+  const {
+    only,
+    untilMs,
+    foldWorktrees = true,
+    onProgress,
+    ...filters
+  } = requireOptions(options, optionNames);
   const { signal, sinceMs } = filters;
   const isNamed = only !== undefined;
   const wanted = isNamed ? { ...filters, agents: undefined, sinceMs: undefined } : filters;
   const listed = await findSessions(places, { ...wanted, onProgress, artifacts: true });
   const ownerOf = ownersAmong(listed.sessions);
   const found = only === undefined ? listed : await chosen(listed, only, ownerOf);
+  const projects = projectsOf(foldWorktrees ? listed.sessions.map(cwdOf) : []);
+  const projectOf = (cwd: string): string => projects.get(cwd) ?? cwd;
   const once = new CountedOnce();
   const owners = new Set<string>();
   const unread: BranchlogError[] = [];
@@ -86,7 +98,7 @@ export async function usageStatistics(
     owners.add(owner.path);
     const agent = session.transcript?.of ?? session.dialect;
     const isSubagent = owner !== session || session.transcript?.isSubagent === true;
-    const of = { project: cwdOf(owner), agent, isSubagent, sinceMs, untilMs, signal };
+    const of = { project: projectOf(cwdOf(owner)), agent, isSubagent, sinceMs, untilMs, signal };
     await count(sessionRecords(session.path, { ...of, once }));
   }
   return { ...groups, sessions: owners.size, unread, unlisted: found.unlisted };
