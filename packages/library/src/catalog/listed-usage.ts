@@ -2,7 +2,7 @@
  * What a session spent, folded entry by entry as `Session.usage` folds it, and the models that
  * answered. Answers whose bodies were not read cost no projection. Sums and saved form.
  */
-import { finiteNumber, malformed, savedList, savedText, usage } from "@branchlog/core/rows";
+import { finiteNumber, savedList, savedText, usage } from "@branchlog/core/rows";
 import type { SessionEntry } from "@branchlog/core";
 import type { SessionUsage, UsageTotals } from "@branchlog/core/types";
 import type { ScannedAnswer, ScannedModel } from "@branchlog/streaming";
@@ -160,12 +160,15 @@ export function usageOfAll(all: readonly ListedUsage[]): ListedUsage {
 type SavedTotals = readonly number[];
 type SavedModel = readonly [provider: string, id: string, totals: SavedTotals];
 
-/** As lists: thousands are loaded together. Without `unattributed` where it is nothing. */
+/**
+ * Short, as thousands are loaded together: without `total` where it is that of the only model,
+ * without `unattributed` where it is nothing, without the names that answered where all did.
+ */
 type SavedUsage = readonly [
   total: SavedTotals,
   unattributed: SavedTotals,
   models: readonly SavedModel[],
-  answering: readonly string[],
+  answering?: readonly string[],
 ];
 
 /** More than any session has: larger ones are read again. */
@@ -173,33 +176,50 @@ const modelsMax = 1_000;
 
 /** Null if it is long. */
 export function savedListedUsage(known: ListedUsage): SavedUsage | null {
-  const models = [...modelsOf(known)].map(
-    ([provider, id, totals]) => [provider, id, numbersOf(totals)] as const,
-  );
-  if (models.length > modelsMax || known.models.length > modelsMax) return null;
-  const unattributed =
-    known.unattributed.totalTokens + known.unattributed.cost === 0
-      ? []
-      : numbersOf(known.unattributed);
-  return [numbersOf(known.total), unattributed, models, known.models];
+  const models = [...modelsOf(known)];
+  const { total, unattributed, models: answering } = known;
+  if (models.length > modelsMax || answering.length > modelsMax) return null;
+  const isNothing = unattributed.totalTokens + unattributed.cost === 0;
+  const [[, , only] = []] = models.length === 1 ? models : [];
+  const saved = [
+    only !== undefined && isSame(total, only) ? [] : numbersOf(total),
+    isNothing ? [] : numbersOf(unattributed),
+    models.map(([provider, id, totals]) => [provider, id, numbersOf(totals)] as const),
+  ] as const;
+  const areAll =
+    answering.length === models.length && models.every(([, id], at) => answering[at] === id);
+  return areAll ? saved : [...saved, answering];
 }
 
 /** Throws `TypeError` for what was not saved. */
 export function readListedUsage(saved: readonly unknown[]): ListedUsage {
-  const [total, unattributed, models, answering] = saved;
   const byModel = new Map<string, Map<string, UsageTotals>>();
-  for (const one of savedList(models, modelsMax)) {
-    const [provider, id, totals] = savedList(one, 3);
-    const ofProvider = byModel.get(savedText(provider)) ?? new Map<string, UsageTotals>();
-    byModel.set(savedText(provider), ofProvider.set(savedText(id), totalsOf(totals)));
+  const ids: string[] = [];
+  let only: UsageTotals | undefined;
+  for (const one of savedList(saved[2], modelsMax)) {
+    const model = savedList(one, 3);
+    const [provider, id] = [savedText(model[0]), savedText(model[1])];
+    only = totalsOf(model[2]);
+    ids.push(id);
+    const ofProvider = byModel.get(provider);
+    if (ofProvider === undefined) byModel.set(provider, new Map([[id, only]]));
+    else ofProvider.set(id, only);
   }
   return {
-    total: totalsOf(total),
+    total: isLeftOut(saved[0]) ? (only ?? none) : totalsOf(saved[0]),
     byModel,
-    unattributed:
-      Array.isArray(unattributed) && unattributed.length === 0 ? none : totalsOf(unattributed),
-    models: savedList(answering, modelsMax).map(savedText),
+    unattributed: isLeftOut(saved[1]) ? none : totalsOf(saved[1]),
+    models: saved.length < 4 ? ids : savedList(saved[3], modelsMax).map(savedText),
   };
+}
+
+function isLeftOut(value: unknown): boolean {
+  return savedList(value, 6).length === 0;
+}
+
+function isSame(one: UsageTotals, other: UsageTotals): boolean {
+  const [own, others] = [numbersOf(one), numbersOf(other)];
+  return own.every((sum, at) => Object.is(sum, others[at]));
 }
 
 function numbersOf(totals: UsageTotals): SavedTotals {
@@ -208,13 +228,18 @@ function numbersOf(totals: UsageTotals): SavedTotals {
 }
 
 function totalsOf(value: unknown): UsageTotals {
-  const [requests, input, output, cacheRead, cacheWrite, cost] = savedList(value, 6).map(
-    finiteNumber,
-  );
-  if (requests === undefined || input === undefined || output === undefined)
-    throw malformed("sums");
-  if (cacheRead === undefined || cacheWrite === undefined || cost === undefined)
-    throw malformed("sums");
-  const totalTokens = input + output + cacheRead + cacheWrite;
-  return { requests, input, output, cacheRead, cacheWrite, totalTokens, cost };
+  const sums = savedList(value, 6);
+  const input = finiteNumber(sums[1]);
+  const output = finiteNumber(sums[2]);
+  const cacheRead = finiteNumber(sums[3]);
+  const cacheWrite = finiteNumber(sums[4]);
+  return {
+    requests: finiteNumber(sums[0]),
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    totalTokens: input + output + cacheRead + cacheWrite,
+    cost: finiteNumber(sums[5]),
+  };
 }
