@@ -16,10 +16,11 @@ import {
   wholeNumber,
 } from "@branchlog/core/rows";
 import { claudeEntry, claudeSpent, cutMark, preservedIds } from "./claude-bodies.ts";
-import { answerParts, claudeText, taskDigest, userParts } from "./claude-content.ts";
+import { claudeText, taskDigest } from "./claude-content.ts";
 import type { AnswerPart, UserPart } from "./claude-content.ts";
-import { userSpeech } from "./claude-prompts.ts";
-import { QueuedPrompts, promptText } from "./queued-prompts.ts";
+import { isNote, queueType, readRecord } from "./claude-record.ts";
+import type { ReadRecord } from "./claude-record.ts";
+import { QueuedPrompts } from "./queued-prompts.ts";
 import { currentVersion } from "@branchlog/core/rows";
 import { RecentMap } from "./recent-map.ts";
 import { savedHeader, timeText } from "@branchlog/core/rows";
@@ -127,29 +128,28 @@ export class ClaudeTranscript implements Transcript {
       this.#copied.add(uuid);
       return [];
     }
-    const type = stringAt(record, "type") ?? "";
-    this.#readCompaction(record);
-    const said = saidIn(record, type);
+    const read = readRecord(record, uuid, line);
+    const { id, said } = read;
+    this.#readCompaction(read);
     if (uuid === undefined && said === undefined) {
-      this.#readTitle(record, type);
+      this.#readTitle(read);
       return [];
     }
-    const id = uuid ?? `line:${line}`;
-    if (passedTypes.has(type) || said?.isEmpty === true) {
-      this.#standsFor.set(id, this.#parentOf(record, uuid, said));
+    if (passedTypes.has(read.type) || said?.isEmpty === true) {
+      this.#standsFor.set(id, this.#parentOf(read));
       return [];
     }
-    const saidBy = this.#queuedAs(record, said, id);
+    const saidBy = this.#queuedAs(read);
     const isLeft = saidBy !== undefined && said?.kind === "speech" && said.hasImage;
     if (saidBy !== undefined && !isLeft) {
       this.#standsFor.set(id, saidBy);
       return [];
     }
-    const rows = this.#rowsOf(record, said, id, uuid);
+    const rows = this.#rowsOf(read);
     this.#hasRows ||= rows.length > 0;
     // To clear a set allocates, even if it is empty.
     if (this.#copied.size > 0 && !isNote(said)) this.#copied.clear();
-    if (record["isSidechain"] === true) this.#sideTail = id;
+    if (read.isSide) this.#sideTail = id;
     else {
       this.#mainTail = id;
       for (const row of rows) if (row.type.endsWith("message")) this.#shown.push(row.id);
@@ -159,9 +159,9 @@ export class ClaudeTranscript implements Transcript {
   }
 
   /** The entry of the queue that says it already. */
-  #queuedAs(record: JsonObject, said: Said | undefined, id: string): string | undefined {
-    if (record["isSidechain"] === true || said === undefined) return undefined;
-    if (said.kind === "speech") return this.#queued.take(said.text, id, isUnqueued(record));
+  #queuedAs({ said, id, isSide, type }: ReadRecord): string | undefined {
+    if (isSide || said === undefined) return undefined;
+    if (said.kind === "speech") return this.#queued.take(said.text, id, type === queueType);
     this.#queued.answer();
     return undefined;
   }
@@ -271,7 +271,7 @@ export class ClaudeTranscript implements Transcript {
     };
   }
 
-  #readTitle(record: JsonObject, type: string): void {
+  #readTitle({ record, type }: ReadRecord): void {
     const nameAt = (key: string): string | undefined =>
       normalizeName(stringAt(record, key) ?? "") || undefined;
     if (type === "custom-title") this.#titles.user = nameAt("customTitle") ?? this.#titles.user;
@@ -282,27 +282,22 @@ export class ClaudeTranscript implements Transcript {
     this.#summaries.push({ leafId, name });
   }
 
-  #rowsOf(
-    record: JsonObject,
-    said: Said | undefined,
-    id: string,
-    uuid: string | undefined,
-  ): readonly TranscriptRow[] {
+  #rowsOf(read: ReadRecord): readonly TranscriptRow[] {
+    const { type, id, said } = read;
     const timeMs = this.#timeMs;
-    const type = stringAt(record, "type") ?? "";
-    const named = this.#placeOf(record, said, uuid, id);
-    if (said?.kind === "answer") return this.#answerRows(record, said.parts, id, named);
-    const isSummary = type === "user" && record["isCompactSummary"] === true;
+    const named = this.#placeOf(read);
+    if (said?.kind === "answer") return this.#answerRows(read, said.parts, named);
+    const isSummary = type === "user" && read.isSummary;
     if (type !== "user" || isSummary) this.#follow(named, id);
-    if (said !== undefined && !isSummary) return this.#userRows(record, said.parts, id, named);
+    if (said !== undefined && !isSummary) return this.#userRows(read, said.parts, named);
     // Without a boundary, a summary replaces the conversation before it.
     if (isSummary) {
-      const parentId = named ?? this.#before(record);
+      const parentId = named ?? this.#before(read);
       return [{ id, parentId, type: "compaction", timeMs }];
     }
     const rows: TranscriptRow[] = [];
     let parentId = named;
-    for (const cut of isCompactBoundary(record) ? this.#takeCut() : []) {
+    for (const cut of read.isBoundary ? this.#takeCut() : []) {
       const editId = `${id}${cutMark}${cut}`;
       rows.push({ id: editId, parentId, type: "context_edit", timeMs });
       parentId = editId;
@@ -311,18 +306,17 @@ export class ClaudeTranscript implements Transcript {
   }
 
   #answerRows(
-    record: JsonObject,
+    read: ReadRecord,
     parts: readonly AnswerPart[],
-    id: string,
     named: string | null,
   ): readonly TranscriptRow[] {
-    const message = objectAt(record, "message");
+    const { id, message } = read;
     const answerId = stringAt(message, "id");
     const before = named === null ? undefined : this.#chains.get(named);
     const isContinued = answerId !== undefined && before?.answerId === answerId;
     const chain = isContinued ? before : newChain(answerId, id);
     this.#spend(chain, message, id);
-    const start = this.#startAt(record, id, isContinued ? before.tailId : named);
+    const start = this.#startAt(read, isContinued ? before.tailId : named);
     chain.tailId = id;
     this.#chains.set(id, chain);
     for (const part of parts) {
@@ -365,17 +359,17 @@ export class ClaudeTranscript implements Transcript {
 
   /** Results of concurrent calls are siblings in the file; here they form a chain. */
   #userRows(
-    record: JsonObject,
+    read: ReadRecord,
     parts: readonly UserPart[],
-    id: string,
     named: string | null,
   ): readonly TranscriptRow[] {
+    const { id } = read;
     const timeMs = this.#timeMs;
     const chain = named === null ? undefined : this.#chains.get(named);
     const calls = parts.flatMap((part) => (part.kind === "result" ? [part.callId] : []));
     const isResult = chain !== undefined && calls.some((call) => chain.openCalls.includes(call));
     if (isResult) chain.openCalls = chain.openCalls.filter((call) => !calls.includes(call));
-    const start = this.#startAt(record, id, isResult ? chain.tailId : named);
+    const start = this.#startAt(read, isResult ? chain.tailId : named);
     const rows: TranscriptRow[] = [...start.rows];
     let { parentId } = start;
     for (const [at, part] of parts.slice(0, -1).entries()) {
@@ -394,9 +388,8 @@ export class ClaudeTranscript implements Transcript {
   }
 
   /** In the file of its session, a sub-agent is below its call, with its own context. */
-  #startAt(record: JsonObject, id: string, named: string | null): Start {
-    const isSide = record["isSidechain"] === true && named === null;
-    const task = isSide ? claudeText(objectAt(record, "message")?.["content"]) : undefined;
+  #startAt({ id, message, isSide }: ReadRecord, named: string | null): Start {
+    const task = isSide && named === null ? claudeText(message?.["content"]) : undefined;
     const callerId = task === undefined ? undefined : this.#tasks.get(taskDigest(task));
     if (callerId === undefined) return { rows: [], parentId: named };
     const parentId = `${id}#task`;
@@ -409,16 +402,16 @@ export class ClaudeTranscript implements Transcript {
    * of an earlier record, and boundaries below one that is missing, are behind the last entry: at
    * their parent, the conversation between would be lost.
    */
-  #parentOf(record: JsonObject, uuid: string | undefined, said: Said | undefined): string | null {
-    const isBoundary = isCompactBoundary(record);
+  #parentOf(read: ReadRecord): string | null {
+    const { record, uuid, said, isBoundary } = read;
     const logical = isBoundary ? stringAt(record, "logicalParentUuid") : undefined;
     const named = logical ?? stringAt(record, "parentUuid");
     if (named === undefined) {
-      return uuid === undefined || isBoundary ? this.#before(record) : null;
+      return uuid === undefined || isBoundary ? this.#before(read) : null;
     }
     const isAstray = isBoundary && !this.#knows(named);
     const isOfCopy = this.#copied.has(named) && isNote(said);
-    if (isAstray || isOfCopy) return this.#before(record);
+    if (isAstray || isOfCopy) return this.#before(read);
     const found = this.#standsFor.get(named);
     const parent = found === undefined ? named : found;
     const { summaryId, preserved } = this.#compaction;
@@ -438,40 +431,34 @@ export class ClaudeTranscript implements Transcript {
   }
 
   /** What a compaction keeps is behind its summary, and so is what follows one of those. */
-  #readCompaction(record: JsonObject): void {
-    const id = stringAt(record, "uuid");
-    if (isCompactBoundary(record)) {
+  #readCompaction({ record, uuid, isBoundary, isSummary }: ReadRecord): void {
+    if (isBoundary) {
       const preserved = new Set(preservedIds(objectAt(record, "compactMetadata")));
       const last = stringAt(record, "logicalParentUuid");
       if (preserved.size > 0 && last !== undefined) preserved.add(last);
       const isList = objectAt(objectAt(record, "compactMetadata"), "preservedMessages");
       this.#compaction = { preserved, isList: isList !== undefined };
-    } else if (record["isCompactSummary"] === true && id !== undefined) {
-      this.#compaction = { ...this.#compaction, summaryId: id };
+    } else if (isSummary && uuid !== undefined) {
+      this.#compaction = { ...this.#compaction, summaryId: uuid };
     }
   }
 
   /** Prompts of the queue come before what follows the entry that they are behind. */
-  #placeOf(
-    record: JsonObject,
-    said: Said | undefined,
-    uuid: string | undefined,
-    id: string,
-  ): string | null {
-    if (isUnqueued(record)) {
-      this.#queued.insert(this.tailId, id);
+  #placeOf(read: ReadRecord): string | null {
+    if (read.type === queueType) {
+      this.#queued.insert(this.tailId, read.id);
       return this.tailId;
     }
-    const parent = this.#parentOf(record, uuid, said);
+    const parent = this.#parentOf(read);
     if (!this.#queued.isBehind(parent)) return parent;
-    const answerId = stringAt(objectAt(record, "message"), "id");
+    const answerId = stringAt(read.message, "id");
     const above = parent === null ? undefined : this.#chains.get(parent)?.answerId;
     const isWithin = answerId !== undefined && answerId === above;
-    return isWithin || record["isSidechain"] === true ? parent : this.#queued.below(parent);
+    return isWithin || read.isSide ? parent : this.#queued.below(parent);
   }
 
-  #before(record: JsonObject): string | null {
-    return record["isSidechain"] === true ? this.#sideTail : this.#mainTail;
+  #before({ isSide }: ReadRecord): string | null {
+    return isSide ? this.#sideTail : this.#mainTail;
   }
 
   /** A note behind an answer comes before later results. */
@@ -526,56 +513,6 @@ function kindOfPart({ kind }: UserPart): Pick<TranscriptRow, "type" | "role" | "
 /** The id of a record, of that of one of its entries. */
 function baseOf(id: string): string {
   return id.replace(/#.*$/s, "");
-}
-
-/** What a record says, read once. */
-type Said =
-  | { readonly kind: "answer"; readonly parts: readonly AnswerPart[]; readonly isEmpty: boolean }
-  | {
-      readonly kind: "speech";
-      readonly parts: readonly UserPart[];
-      readonly text: string;
-      /** Whether it has images, or blocks without a form, as images behind URLs. */
-      readonly hasImage: boolean;
-      readonly isEmpty: boolean;
-    };
-
-function saidIn(record: JsonObject, type: string): Said | undefined {
-  if (type === "assistant") {
-    const { parts, rest } = answerParts(objectAt(record, "message"));
-    const isSilent = parts.every((part) => part.kind === "answer" && part.content.length === 0);
-    return { kind: "answer", parts, isEmpty: isSilent && rest.length === 0 };
-  }
-  const speech = userSpeech(record);
-  if (speech === undefined) return undefined;
-  const { parts, rest } = userParts(speech);
-  const isSilent = parts.length === 0 && rest.length === 0;
-  const isKept = record["toolUseResult"] !== undefined || record["isCompactSummary"] === true;
-  return {
-    kind: "speech",
-    parts,
-    text: parts.every(({ kind }) => kind === "result") ? "" : promptText(speech),
-    hasImage: rest.length > 0 || parts.some(isShown),
-    isEmpty: isSilent && !isKept,
-  };
-}
-
-/** Whether neither the user nor the model says it. */
-function isNote(said: Said | undefined): boolean {
-  const isByAgent = ({ kind }: UserPart): boolean => kind === "injected" || kind === "meta";
-  return said === undefined || (said.kind === "speech" && said.parts.every(isByAgent));
-}
-
-function isShown({ content }: UserPart): boolean {
-  return typeof content !== "string" && content.some(({ type }) => type === "image");
-}
-
-function isUnqueued(record: JsonObject): boolean {
-  return stringAt(record, "type") === "queue-operation";
-}
-
-function isCompactBoundary(record: JsonObject): boolean {
-  return stringAt(record, "subtype") === "compact_boundary";
 }
 
 function asImage({ id, parentId, timeMs }: TranscriptRow): TranscriptRow {

@@ -1,0 +1,87 @@
+/** What a record of Claude Code is and says, read once. Pure. */
+import type { JsonObject } from "@branchlog/streaming";
+import { objectAt, stringAt } from "@branchlog/core/rows";
+import { answerParts, userParts } from "./claude-content.ts";
+import type { AnswerPart, UserPart } from "./claude-content.ts";
+import { userSpeech } from "./claude-prompts.ts";
+import { promptText } from "./queued-prompts.ts";
+
+/** What a record is, read once: every look into one of so many forms takes time. */
+export interface ReadRecord {
+  readonly record: JsonObject;
+  readonly type: string;
+  readonly uuid: string | undefined;
+  /** Of its entry. */
+  readonly id: string;
+  readonly message: JsonObject | undefined;
+  readonly said: Said | undefined;
+  readonly isSide: boolean;
+  /** Of a compaction. */
+  readonly isBoundary: boolean;
+  readonly isSummary: boolean;
+}
+
+/** Of a record that takes a prompt from the queue. */
+export const queueType = "queue-operation";
+
+export function readRecord(record: JsonObject, uuid: string | undefined, line: number): ReadRecord {
+  const type = stringAt(record, "type") ?? "";
+  const message = objectAt(record, "message");
+  return {
+    record,
+    type,
+    uuid,
+    id: uuid ?? `line:${line}`,
+    message,
+    said: saidIn(record, type, message),
+    isSide: record["isSidechain"] === true,
+    isBoundary: stringAt(record, "subtype") === "compact_boundary",
+    isSummary: record["isCompactSummary"] === true,
+  };
+}
+
+/** What a record says, read once. */
+type Said =
+  | { readonly kind: "answer"; readonly parts: readonly AnswerPart[]; readonly isEmpty: boolean }
+  | {
+      readonly kind: "speech";
+      readonly parts: readonly UserPart[];
+      readonly text: string;
+      /** Whether it has images, or blocks without a form, as images behind URLs. */
+      readonly hasImage: boolean;
+      readonly isEmpty: boolean;
+    };
+
+function saidIn(
+  record: JsonObject,
+  type: string,
+  message: JsonObject | undefined,
+): Said | undefined {
+  if (type === "assistant") {
+    const { parts, rest } = answerParts(message);
+    const isSilent = parts.every((part) => part.kind === "answer" && part.content.length === 0);
+    return { kind: "answer", parts, isEmpty: isSilent && rest.length === 0 };
+  }
+  const speech = userSpeech(record);
+  if (speech === undefined) return undefined;
+  const { parts, rest } = userParts(speech);
+  const isSilent = parts.length === 0 && rest.length === 0;
+  const isKept = record["toolUseResult"] !== undefined || record["isCompactSummary"] === true;
+  return {
+    kind: "speech",
+    parts,
+    text: parts.every(({ kind }) => kind === "result") ? "" : promptText(speech),
+    hasImage: rest.length > 0 || parts.some(isShown),
+    isEmpty: isSilent && !isKept,
+  };
+}
+
+/** Whether neither the user nor the model says it. */
+export function isNote(said: Said | undefined): boolean {
+  const isByAgent = ({ kind }: UserPart): boolean => kind === "injected" || kind === "meta";
+  return said === undefined || (said.kind === "speech" && said.parts.every(isByAgent));
+}
+
+function isShown({ content }: UserPart): boolean {
+  return typeof content !== "string" && content.some(({ type }) => type === "image");
+}
