@@ -192,6 +192,12 @@ describe("verify", () => {
     ]);
     writeFileSync(titles, `${readFileSync(titles, "utf8")}{"type":"user","uu`);
     expect(await branchlog(["verify", home])).toMatchObject({ code: 1 });
+    writeFileSync(titles, '{"type":"summary","summary":"x"}\n{"kind":"user"}\n');
+    expect(await branchlog(["verify", home])).toMatchObject({ code: 1 });
+    rmSync(titles);
+    expect(await branchlog(["verify", home])).toMatchObject({ code: 0 });
+    writeFileSync(join(home, "history.jsonl"), Buffer.alloc(2_000));
+    expect(await branchlog(["verify", home])).toMatchObject({ code: 1 });
     expect(await branchlog(["verify", join(home, "history.jsonl")])).toMatchObject({ code: 1 });
   });
 

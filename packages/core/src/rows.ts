@@ -68,6 +68,7 @@ export {
   transcriptFormats,
   earlierFiles,
   formatOf,
+  lastFile,
 } from "./dialects/agent.ts";
 export type {
   Agent,
@@ -79,7 +80,7 @@ export type {
   SpentTokens,
   TranscriptFormat,
   LogPart,
-  SideText,
+  SideTexts,
   SessionParts,
 } from "./dialects/agent.ts";
 export { placeOf, savedHeader, timeText } from "./dialects/transcript.ts";

@@ -2,7 +2,8 @@
  * Sessions of Claude Code in forms that people reported: they must say what the agent means by
  * them. The fixtures are described in fixtures/README.md.
  */
-import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, mkdirSync, readFileSync } from "node:fs";
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sessionTurns } from "@branchlog/agents/connectonion";
@@ -302,6 +303,20 @@ describe("a result that is in a file of its own", () => {
     expect(said(messages)[2]).toContain("Full output saved to:");
   });
 
+  it("is only in results that are its beginning, and never a link", async () => {
+    const { root, path } = withResult();
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, text.replace("<persisted-output>", "see "));
+    expect(await found(root, "declined by the bank")).toBe(0);
+    writeFileSync(path, text);
+    const file = join(path.replace(/\.jsonl$/, ""), "tool-results/toolu_1.txt");
+    const secret = join(temporaryDirectory(), "secret.txt");
+    writeFileSync(secret, "a private key");
+    rmSync(file);
+    symlinkSync(secret, file);
+    expect(await found(root, "a private key")).toBe(0);
+  });
+
   it("is its beginning where the file is gone", async () => {
     const { root } = kept("large-result");
     expect(await found(root, "order 1 paid", "toolResult")).toBe(1);
@@ -324,6 +339,33 @@ describe("a file with titles only", () => {
     const [session] = await listed(root);
     expect(session).toMatchObject({ name: "Only a title", path });
   });
+});
+
+it("a prompt that repeats one that was queued before an interruption is another one", async () => {
+  const { path } = kept("attached-document");
+  const [one = ""] = readFileSync(path, "utf8").split("\n");
+  const { sessionId, timestamp } = JSON.parse(one) as { sessionId: string; timestamp: string };
+  const user = (uuid: string, content: string): object => ({
+    parentUuid: null,
+    type: "user",
+    uuid,
+    sessionId,
+    timestamp,
+    message: { role: "user", content },
+  });
+  const queued = { type: "queue-operation", operation: "remove", sessionId, timestamp };
+  const records = [
+    user("u1", "Start"),
+    { ...queued, content: "continue" },
+    user("u2", "[Request interrupted by user]"),
+    user("u3", "continue"),
+  ];
+  writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+  const session = await openSession(path, { access: "read" });
+  expect((await sessionTurns(session)).map(({ input }) => input)).toEqual(
+    expect.arrayContaining(["continue"]),
+  );
+  expect(await session.entry("u3")).toMatchObject({ message: { role: "user" } });
 });
 
 it("a text that was attached is no prompt, and is found", async () => {

@@ -1,5 +1,5 @@
 /** Rollouts of Codex as people have them: what was said, by whom, and what it cost, once. */
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sessionTurns } from "@branchlog/agents/connectonion";
@@ -51,6 +51,22 @@ describe("a session that another one started", () => {
     const session = await openSession(rollout(home, "codex-review"));
     expect(session.header.parentSession).toBe(ids["codex-forked-parent"]);
     await session.close();
+  });
+
+  it("counts in a list as the session above, also through another sub-agent", async () => {
+    const home = homeWith("codex-forked-parent", "codex-review");
+    const source = rollout(home, "codex-review");
+    const [id, other] = [ids["codex-review"], "019f1000-0000-7000-8000-0000000000ef"];
+    const text = readFileSync(source, "utf8").replaceAll(ids["codex-forked-parent"], id);
+    const below = text.replace(`"id":"${id}"`, `"id":"${other}"`);
+    writeFileSync(source.replace(id, other), below);
+    const [all, one] = [await findSessions([home]), await findSessions([dirname(source)])];
+    expect(all.sessions.map(({ header }) => header.id)).toEqual([ids["codex-forked-parent"]]);
+    const spent = one.sessions[0]?.usage?.total.totalTokens ?? 0;
+    const each = (await findSessions([home], { artifacts: true })).sessions;
+    expect(each).toHaveLength(3);
+    const sums = each.map(({ usage }) => usage?.total.totalTokens ?? 0);
+    expect(spent).toBe(sums.reduce((sum, tokens) => sum + tokens, 0));
   });
 
   it("counts what it repeats of another only there, whatever time it gave it", async () => {
@@ -238,6 +254,17 @@ describe("what Codex says in the name of the user", () => {
     });
     const turns = await sessionTurns(session);
     expect(turns.map(({ input }) => input)).toEqual(["Rename the total", "Fix the test"]);
+    await session.close();
+  });
+
+  it("is told from a person who writes of it", async () => {
+    const home = homeWith("codex-context");
+    const path = rollout(home, "codex-context");
+    const stored = readFileSync(path, "utf8");
+    const typed = "What does ## My request for Codex: mean, and <context_window> tags?";
+    writeFileSync(path, stored.replaceAll("Fix the test", typed));
+    const session = await openSession(path);
+    expect((await sessionTurns(session)).map(({ input }) => input)).toContain(typed);
     await session.close();
   });
 

@@ -1,6 +1,7 @@
 /** Threads of Codex that continue files: those of a thread that was reverted, and forks. */
 import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { readdirSync, renameSync, rmSync } from "node:fs";
+import { readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
@@ -101,6 +102,37 @@ describe("a thread of Codex in several files", () => {
     await session.close();
   });
 
+  it.each<readonly [string, (path: string) => void]>([
+    ["a link to nothing", (path) => symlinkSync("/nonexistent", path)],
+    ["a directory", (path) => mkdirSync(path)],
+    ["a pipe", (path) => execFileSync("/usr/bin/env", ["mkfifo", path])],
+  ])("has what is left of it where a file is %s", async (_what, make) => {
+    const home = homeWith("first", "reverted", "last");
+    const path = pathIn(home, "first");
+    rmSync(path);
+    make(path);
+    const { sessions } = await findSessions([home]);
+    expect(sessions.map((one) => one.path)).toEqual([pathIn(home, "last")]);
+    expect(await contextOf(pathIn(home, "last"))).toEqual([...third, ...fourth]);
+    const hits = await collected(searchSessions([home], "passes"));
+    expect(hits.map(({ path: at }) => at)).toEqual([pathIn(home, "last")]);
+  });
+
+  it("counts a file once that was copied to the archived sessions", async () => {
+    const home = homeWith("first", "reverted", "last");
+    const copy = join(home, "archived_sessions", names.first);
+    mkdirSync(dirname(copy), { recursive: true });
+    copyFileSync(pathIn(home, "first"), copy);
+    expect(await said(pathIn(home, "last"))).toHaveLength(8);
+  });
+
+  it("is archived as a whole if an earlier file is named", async () => {
+    const home = homeWith("first", "reverted", "last");
+    const options = { dataDir: temporaryDirectory(), force: true };
+    const { removed } = await archiveSessions([pathIn(home, "first")], options);
+    expect([removed, filesIn(home)]).toEqual([[pathIn(home, "last")], {}]);
+  });
+
   it("is followed while its last file grows", async () => {
     const home = homeWith("first", "reverted", "last");
     const session = await openSession(pathIn(home, "last"));
@@ -199,6 +231,25 @@ describe("a fork of Codex, which holds nothing of what it continues", () => {
     await session.close();
     const later = homeWith("reverted", "last");
     expect(await contextOf(pathIn(later, "last"))).toEqual([...third, ...fourth]);
+  });
+
+  it.each(["1.5", "1e300", "-3", '"x"'])(
+    "is cut by its ordinal if its offset is %s",
+    async (at) => {
+      const home = homeWith(...all);
+      const path = pathIn(home, "fork");
+      const text = readFileSync(path, "utf8");
+      writeFileSync(path, text.replace(/"end_byte_offset":\d+/, `"end_byte_offset":${at}`));
+      expect(await contextOf(path)).toEqual([...first, ...forked]);
+      expect(await collected(searchSessions([home], "loop"))).toHaveLength(3);
+    },
+  );
+
+  it("begins when its own first record was written", async () => {
+    const home = homeWith(...all);
+    const session = await openSession(pathIn(home, "fork"));
+    expect(session.header.timestamp).toBe("2026-11-19T12:00:00.000Z");
+    await session.close();
   });
 
   it("ends where files continue each other", async () => {

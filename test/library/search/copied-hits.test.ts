@@ -17,7 +17,8 @@ function hitsIn(sessions: readonly Session[]): Readonly<Record<string, number>> 
     const origin = parentSession === undefined ? {} : { parentSession };
     const header = sampleHeader({ id, ...origin });
     for (const text of says) {
-      const said = { path: `/${id}.jsonl`, header, kind: "message", role: "user", text };
+      const entryId = "line:1";
+      const said = { path: `/${id}.jsonl`, header, entryId, kind: "message", role: "user", text };
       if (!copies.isCopy(said)) counts[text] = (counts[text] ?? 0) + 1;
     }
   }
@@ -53,9 +54,27 @@ it("sessions that have nothing to do with each other all count, also with one id
     fc.property(texts, texts, fc.boolean(), (one, other, isSameId) => {
       const copies = new CopiedHits();
       const isHit = (path: string, id: string) => (text: string) =>
-        !copies.isCopy({ path, header: sampleHeader({ id }), kind: "message", text });
+        !copies.isCopy({
+          path,
+          header: sampleHeader({ id }),
+          entryId: "a1",
+          kind: "message",
+          text,
+        });
       expect(one.every(isHit("/a.jsonl", "a"))).toBe(true);
       expect(other.every(isHit("/b.jsonl", isSameId ? "a" : "b"))).toBe(true);
     }),
   );
+});
+
+it("entries with ids of their own are copies by these, whatever they say", () => {
+  const copies = new CopiedHits();
+  const said = (session: string, entryId: string, parentSession?: string): boolean => {
+    const origin = parentSession === undefined ? {} : { parentSession };
+    const header = sampleHeader({ id: session, ...origin });
+    const path = `/${session}.jsonl`;
+    return copies.isCopy({ path, header, entryId, kind: "message", role: "user", text: "go on" });
+  };
+  expect([said("fork", "a1", "origin"), said("fork", "b1", "origin")]).toEqual([false, false]);
+  expect([said("origin", "a1"), said("origin", "a2")]).toEqual([true, false]);
 });

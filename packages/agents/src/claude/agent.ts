@@ -19,7 +19,8 @@ export const claude: Agent = {
       : [join(homedir(), ".claude"), join(homedir(), ".config", "claude")];
     return homes.map((home) => join(home, "projects"));
   },
-  resume: ({ id }) => ["claude", "--resume", id],
+  // Of a sub-agent, the session that started it.
+  resume: ({ id }) => ["claude", "--resume", id.replace(/\..*$/s, "")],
   renamedDirectory: (name, from, to) =>
     name === directoryName(from) ? directoryName(to) : undefined,
   transcripts: {

@@ -31,7 +31,7 @@ import type { SpentAnswer, Transcript, TranscriptPlace, TranscriptRow } from "@b
 const recentMax = 512;
 const summariesMax = 1_000;
 /** Messages before a compaction among which it can cut. */
-const shownMax = 2_048;
+const shownMax = 16_384;
 
 /** Of a sub-agent that no user asked for. */
 const compactionName = /^agent-acompact-/;
@@ -155,14 +155,16 @@ export class ClaudeTranscript implements Transcript {
       for (const row of rows) if (row.type.endsWith("message")) this.#shown.push(row.id);
       if (this.#shown.length > 2 * shownMax) this.#shown = this.#shown.slice(-shownMax);
     }
-    return isLeft ? rows.map(asImage) : rows;
+    return isLeft ? rows.map((row) => (row.role === "user" ? asImage(row) : row)) : rows;
   }
 
   /** The entry of the queue that says it already. */
   #queuedAs({ said, id, isSide, type }: ReadRecord): string | undefined {
     if (isSide || said === undefined) return undefined;
-    if (said.kind === "speech") return this.#queued.take(said.text, id, type === queueType);
-    this.#queued.answer();
+    const isQueued = said.kind === "speech" && type !== "user";
+    if (isQueued) return this.#queued.take(said.text, id, type === queueType);
+    // What a person types, or the model answers, is behind all that was queued.
+    if (said.kind === "answer" || said.text !== "") this.#queued.clear();
     return undefined;
   }
 

@@ -26,8 +26,8 @@ export class QueuedPrompts {
   /** The last entry of the queue, and the one behind which it is. */
   #inserted: { readonly behind: string | null; readonly id: string } | undefined;
 
-  /** What is queued is sent to the model before its next answer. */
-  answer(): void {
+  /** What is queued is sent to the model before its next answer, and before another prompt. */
+  clear(): void {
     this.#unqueued = none;
     this.#placed = none;
   }

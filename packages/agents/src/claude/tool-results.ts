@@ -2,27 +2,31 @@
  * Results of tools that were too large for a transcript: it has their beginning, and names the file
  * with all, in a directory of the session. Sub-agents share that of their session.
  */
-import { readdirSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { SideText } from "@branchlog/core/rows";
+import type { SideTexts } from "@branchlog/core/rows";
 
-const directoryName = "tool-results";
 const textName = /\.(?:txt|json|md)$/;
+const beginning = /^\s*<persisted-output>[^]*? saved to: ([^\n]+)/;
 
-export function toolResults(path: string): readonly SideText[] {
-  const own = dirname(path);
-  const session = basename(own) === "subagents" ? dirname(own) : path.replace(/\.jsonl$/, "");
-  const directory = join(session, directoryName);
-  return namesIn(directory).map((name) => ({
-    path: join(directory, name),
-    mention: `${directoryName}/${name}`,
-  }));
-}
+export const toolResults: SideTexts = {
+  files(path) {
+    const own = dirname(path);
+    const session = basename(own) === "subagents" ? dirname(own) : path.replace(/\.jsonl$/, "");
+    const directory = join(session, "tool-results");
+    try {
+      // A link may lead anywhere.
+      if (!lstatSync(directory).isDirectory()) return [];
+      const places = readdirSync(directory, { withFileTypes: true });
+      const files = places.filter((place) => place.isFile() && textName.test(place.name));
+      return files.map(({ name }) => join(directory, name));
+    } catch {
+      return [];
+    }
+  },
 
-function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory).filter((name) => textName.test(name));
-  } catch {
-    return [];
-  }
-}
+  nameIn(text) {
+    const [, path] = beginning.exec(text) ?? [];
+    return path === undefined ? undefined : /[^/\\]*$/.exec(path.trim())?.[0];
+  },
+};

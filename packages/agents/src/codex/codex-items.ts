@@ -173,16 +173,18 @@ const contextOpenings: readonly string[] = [
 ];
 
 /** Follows a context that an editor's extension puts before what a person typed. */
-const requestHeading = "## My request for Codex:";
+const requestHeading = /^## My request for Codex:[ \t]*$/m;
+const editorContext = /^\s*# Context from my IDE setup:/;
 
 /** What is before the text that a person typed in a message, and that text with what follows. */
 export function splitRequest(
   content: readonly UserContent[],
 ): readonly [context: UserContent, request: readonly UserContent[]] | undefined {
   const [first, ...others] = content;
-  const at = first?.type === "text" ? first.text.indexOf(requestHeading) : -1;
-  if (first?.type !== "text" || at < 0) return undefined;
-  const end = at + requestHeading.length;
+  if (first?.type !== "text" || !editorContext.test(first.text)) return undefined;
+  const heading = requestHeading.exec(first.text);
+  if (heading === null) return undefined;
+  const end = heading.index + heading[0].length;
   const request = first.text.slice(end).trim();
   if (request === "") return undefined;
   const context = { type: "text", text: first.text.slice(0, end) } as const;
@@ -213,7 +215,8 @@ export function shellRun(content: readonly UserContent[]): ShellRun | undefined 
 
 export function isContext(content: readonly UserContent[]): boolean {
   const isOwn = (text: string): boolean =>
-    contextOpenings.some((opening) => text.trimStart().startsWith(opening));
+    contextOpenings.some((opening) => text.trimStart().startsWith(opening)) &&
+    (!/^\s*</.test(text) || /<\/[\w -]+>\s*$/.test(text));
   return content.every((block) => block.type === "text" && isOwn(block.text));
 }
 

@@ -285,6 +285,7 @@ export class CodexTranscript implements Transcript {
     if (this.#hasMeta && !isContinued) return [customRow("codex.session_meta")];
     if (this.#hasMeta && !this.#isHeadless) return [];
     this.#hasMeta = true;
+    if (this.#isHeadless) this.#startMs = this.#timeMs;
     this.#isHeadless = this.#isInherited;
     const provider = stringAt(payload, "model_provider") ?? "openai";
     if (provider !== "openai") this.#history.provider = provider;
@@ -300,11 +301,13 @@ export class CodexTranscript implements Transcript {
   }
 
   #headerOf(meta: JsonObject): SessionHeader {
+    // Before its own first record, a session is known by its name.
+    const named = this.#isInherited ? rolloutName(this.#fileName)?.thread : undefined;
     const parentSession = callerOf(meta) ?? stringAt(meta, "forked_from_id");
     return {
       type: "session",
       version: currentVersion,
-      id: transcriptId(stringAt(meta, "id"), this.#fileName),
+      id: transcriptId(named ?? stringAt(meta, "id"), this.#fileName),
       timestamp: timeText(this.#startMs ?? this.#timeMs),
       cwd: stringAt(meta, "cwd") ?? this.header?.cwd ?? "",
       ...(parentSession === undefined ? {} : { parentSession }),

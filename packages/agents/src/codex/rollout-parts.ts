@@ -35,10 +35,15 @@ export const rolloutParts: SessionParts = {
     // The first file of a thread has the id of the thread.
     if (own === undefined || own.id === own.thread) return [];
     const rollouts = among === undefined ? rolloutsNear(path) : among.flatMap(rolloutAt);
-    return rollouts
-      .filter(({ name }) => name.thread === own.thread && isBefore(name, own))
-      .toSorted((one, other) => (isBefore(one.name, other.name) ? -1 : 1))
+    return filesOf(own.thread, rollouts)
+      .filter(({ name }) => isBefore(name, own))
       .map((rollout) => rollout.path);
+  },
+
+  last(path) {
+    const own = rolloutName(basename(path));
+    const files = own === undefined ? [] : filesOf(own.thread, rolloutsNear(path));
+    return files.at(-1)?.path ?? path;
   },
 
   inherited(firstPath, first) {
@@ -50,7 +55,8 @@ export const rolloutParts: SessionParts = {
       // It was removed or compressed, or the files name each other.
       if (path === undefined || seen.has(path)) break;
       seen.add(path);
-      const source = openByteSource(path);
+      const source = opened(path);
+      if (source === undefined) break;
       try {
         parts.unshift({ path, endBytes: cutIn(source, base), isOwn: false });
         base = baseOf(path, source);
@@ -61,6 +67,25 @@ export const rolloutParts: SessionParts = {
     return parts;
   },
 };
+
+/** Of a thread, oldest first; of copies, as of one that was archived, the first one found. */
+function filesOf(thread: string, rollouts: readonly Rollout[]): readonly Rollout[] {
+  const byId = new Map<string, Rollout>();
+  for (const rollout of rollouts) {
+    const { name } = rollout;
+    if (name.thread === thread && !byId.has(name.id)) byId.set(name.id, rollout);
+  }
+  return [...byId.values()].sort((one, other) => (isBefore(one.name, other.name) ? -1 : 1));
+}
+
+/** Undefined if it cannot be read. */
+function opened(path: string): FileSource | undefined {
+  try {
+    return openByteSource(path);
+  } catch {
+    return undefined;
+  }
+}
 
 function isBefore(one: RolloutName, other: RolloutName): boolean {
   if (one.startedAt !== other.startedAt) return one.startedAt < other.startedAt;
@@ -77,15 +102,16 @@ interface Base {
 
 /** Another working directory in its first record moves what is behind: then ordinals count. */
 function cutIn(source: FileSource, { endOrdinal, endBytes }: Base): number {
+  const to = source.sizeSync();
   const last = Buffer.alloc(1);
-  const isRead = endBytes > 0 && source.readSync(last, 0, 1, endBytes - 1) === 1;
+  const isPlace = Number.isSafeInteger(endBytes) && endBytes > 0 && endBytes <= to;
+  const isRead = isPlace && source.readSync(last, 0, 1, endBytes - 1) === 1;
   if (isRead && last[0] === 10) return endBytes;
   let cut: number | undefined;
   const line: LineSink["line"] = (bytes, start, end, offset) => {
     const record = cut === undefined ? decodeLine(bytes, start, end) : undefined;
     if (record?.ok === true && countAt(record.value, "ordinal") >= endOrdinal) cut = offset;
   };
-  const to = source.sizeSync();
   runSync(scan(source, new LineFramer(), { line, longLine: () => undefined }, { from: 0, to }));
   return cut ?? to;
 }
@@ -106,7 +132,7 @@ function baseOf(path: string, source: ByteSource): Base | undefined {
     : { id, endOrdinal, endBytes: countAt(base, "end_byte_offset") };
 }
 
-/** Every list reads those of many files. */
+/** Every list reads those of many files; nothing waits while it is used. */
 const firstBytes = Buffer.allocUnsafe(64 * 1024);
 
 function firstLine(source: ByteSource): Buffer {
@@ -144,7 +170,7 @@ interface ReadDirectory {
 }
 
 /** By their paths: a list asks for many sessions. */
-const read = new Map<string, ReadDirectory>();
+const known = new Map<string, ReadDirectory>();
 
 function rolloutsBelow(directory: string, levels: number): readonly Rollout[] {
   const { rollouts, directories } = readDirectory(directory);
@@ -152,22 +178,27 @@ function rolloutsBelow(directory: string, levels: number): readonly Rollout[] {
   return [...rollouts, ...directories.flatMap((below) => rolloutsBelow(below, levels - 1))];
 }
 
+/** Also through a link. Others are never opened: a pipe would wait for its writer. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
 /** Empty if it is missing or cannot be read. */
 function readDirectory(directory: string): Pick<ReadDirectory, "rollouts" | "directories"> {
   try {
     const { ino, mtimeNs } = statSync(directory, { bigint: true });
     const stamp = `${ino} ${mtimeNs}`;
-    const known = read.get(directory);
-    if (known?.stamp === stamp) return known;
+    const before = known.get(directory);
+    if (before?.stamp === stamp) return before;
     const rollouts: Rollout[] = [];
     const directories: string[] = [];
     for (const place of readdirSync(directory, { withFileTypes: true })) {
       const path = join(directory, place.name);
       if (place.isDirectory()) directories.push(path);
-      else rollouts.push(...rolloutAt(path));
+      else if (place.isFile() || isFile(path)) rollouts.push(...rolloutAt(path));
     }
     const now = { stamp, rollouts, directories };
-    read.set(directory, now);
+    known.set(directory, now);
     return now;
   } catch {
     return { rollouts: [], directories: [] };

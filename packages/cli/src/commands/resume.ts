@@ -68,11 +68,20 @@ async function runIn(program: StartedProgram, io: CommandIo): Promise<CommandRes
 /** Without it, the failure would be that of the program. */
 function requireDirectory(program: StartedProgram): void {
   const { cwd } = program;
-  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  if (isDirectory(cwd)) return;
   const message =
     `The working directory of the session, ${oneLine(cwd, 400)}, is gone. If it was moved, ` +
     `branchlog mv ${quoted(cwd)} NEWDIR lets its sessions follow; else create it.`;
   throw new BranchlogError("ERR_RESUME_FAILED", message, { path: cwd });
+}
+
+/** False also for what is no path. */
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** To be pasted into a shell. */

@@ -2,6 +2,7 @@
  * `branchlog verify`: reads every byte of sessions and lists all damage, of several a line each.
  * Changes nothing.
  */
+import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { isBranchlogError } from "@branchlog/core";
@@ -92,13 +93,26 @@ const otherBytesMax = 16 * 1024 * 1024;
 /** Whether an agent keeps other things in the file, all of which can be read: names, its index. */
 function isOther(path: string, error: unknown): boolean {
   if (!isBranchlogError(error, "ERR_NOT_A_SESSION")) return false;
-  if (isBesideSessions(resolve(path))) return true;
   if (statSync(path).size > otherBytesMax) return false;
-  const lines = readFileSync(path).toString().split("\n");
-  const records = lines.map((line) => decodeLine(Buffer.from(line)));
-  const [first] = records.flatMap((record) => (record.ok ? [record.value] : []));
-  const isWhole = records.every((record) => record.ok || record.reason === "blank");
-  return isWhole && first !== undefined && formatOf(first) !== undefined;
+  const bytes = readFileSync(path);
+  if (!isUtf8(bytes)) return false;
+  const isBeside = isBesideSessions(resolve(path));
+  return linesOf(bytes).every((line) => {
+    const record = decodeLine(line);
+    if (!record.ok) return record.reason === "blank";
+    return isBeside || formatOf(record.value) !== undefined;
+  });
+}
+
+function linesOf(bytes: Buffer): readonly Buffer[] {
+  const lines: Buffer[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const found = bytes.indexOf(10, start);
+    const end = found < 0 ? bytes.length : found;
+    lines.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  return lines;
 }
 
 async function reportOf(file: string, options: EachOptions, io: CommandIo): Promise<VerifyReport> {

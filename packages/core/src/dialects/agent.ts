@@ -93,8 +93,7 @@ export interface TranscriptFormat extends SessionOwner {
   indexedName?(path: string): string | undefined;
   /** How it spreads a session over files; undefined: each file is one. */
   readonly parts?: SessionParts;
-  /** Files beside the session at this path with the whole of texts that it holds in part. */
-  sideTexts?(path: string): readonly SideText[];
+  readonly sideTexts?: SideTexts;
   /** How the agent compresses sessions that it no longer uses, with any name that ends so. */
   readonly compression?: { readonly nameEnd: string; readonly mark: Buffer; readonly text: string };
 }
@@ -103,6 +102,8 @@ export interface TranscriptFormat extends SessionOwner {
 export interface SessionParts {
   /** The earlier files of the session, by their names. @param among Default: those on the disk. */
   earlier(path: string, among?: readonly string[]): readonly string[];
+  /** The last file of the session, by their names. */
+  last(path: string): string;
   /** What the session continues of others, by the first record of its first file, here open. */
   inherited(firstPath: string, first: ByteSource): readonly LogPart[];
 }
@@ -116,10 +117,12 @@ export interface LogPart {
   readonly isOwn: boolean;
 }
 
-export interface SideText {
-  readonly path: string;
-  /** What a text has in it instead. */
-  readonly mention: string;
+/** Files beside a session with the whole of texts that it holds in part. */
+export interface SideTexts {
+  /** Paths; their names differ. */
+  files(path: string): readonly string[];
+  /** The name of the file that a text is the beginning of; undefined for any other text. */
+  nameIn(text: string): string | undefined;
 }
 
 export type SpentTokens = Pick<Usage, "input" | "output" | "cacheRead" | "cacheWrite">;
@@ -177,6 +180,12 @@ export function earlierFiles(path: string, among?: readonly string[]): readonly 
     if (files.length > 0) return files;
   }
   return [];
+}
+
+/** The last file of the session that this one is of; itself for most. */
+export function lastFile(path: string): string {
+  const last = transcriptFormats().map(({ parts }) => parts?.last(path) ?? path);
+  return last.find((one) => one !== path) ?? path;
 }
 
 function documentFormats(): readonly DocumentFormat[] {

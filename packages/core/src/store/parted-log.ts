@@ -67,12 +67,21 @@ function joined(path: string, own: FileSource, parts: readonly LogPart[]): LogSo
     before += length;
   };
   let isTerminated = true;
+  const openedPart = (part: LogPart): FileSource | undefined => {
+    try {
+      return openByteSource(part.path);
+    } catch {
+      // The transcript is told what is missing by the next file.
+      return undefined;
+    }
+  };
   const addRecord = (part: LogPart): void => {
     const line = partLine(part, isTerminated);
     add(textSource(line), Buffer.byteLength(line));
   };
   for (const part of parts) {
-    const source = openByteSource(part.path);
+    const source = openedPart(part);
+    if (source === undefined) continue;
     opened.push(source);
     addRecord(part);
     const length = Math.min(part.endBytes ?? Infinity, source.sizeSync());
@@ -182,7 +191,8 @@ export class PartedLog implements StoredLog {
       for (let from = at; from < end.at;) {
         const piece = Buffer.allocUnsafe(Math.min(pieceBytesMax, end.at - from));
         const length = source.readSync(piece, 0, piece.length, from);
-        if (length === 0) return;
+        // A part lost bytes meanwhile.
+        if (length === 0) throw storedLogGone(this.name);
         yield piece.subarray(0, length);
         from += length;
       }

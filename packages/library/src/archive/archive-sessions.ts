@@ -6,7 +6,7 @@ import { BranchlogError, isBranchlogError, openSession } from "@branchlog/core";
 import { findSessions } from "../find/find-sessions.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { requireOptions } from "@branchlog/core/files";
-import { agentNamed, earlierFiles } from "@branchlog/core/rows";
+import { agentNamed, earlierFiles, lastFile } from "@branchlog/core/rows";
 import { trashMs } from "./limits.ts";
 import { sidecarsOf } from "./sidecars.ts";
 import { Archive, dataDirectoryNames } from "./archive-directory.ts";
@@ -88,7 +88,7 @@ async function removableSessions(
   for (const place of places) {
     if (typeof place !== "string") listed.push(place);
     else if (isDirectory(place)) directories.push(place);
-    else own.push(await sessionAt(resolve(place), signal));
+    else own.push(await sessionAt(lastFile(resolve(place)), signal));
   }
   const found = await findSessions(directories, { artifacts: true, catalog: "read", signal });
   const sessions = [

@@ -91,7 +91,8 @@ export class CatalogFile {
         ...options,
         path: file.path,
       });
-      const session = facts && listedSession(opened, facts);
+      const ownBytes = opened.size + source.before - source.inherited;
+      const session = facts && listedSession({ ...opened, size: ownBytes }, facts);
       if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
       this.#progress = { reader, bytes: trail.bytes };
       this.#read = opened;

@@ -114,12 +114,23 @@ export async function findAmong(
   };
 }
 
-/** What sub-agents spent counts as their parents'. */
+/** What sub-agents spent counts as that of the session above all of them. */
 function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
   const others = sessions.filter(({ transcript }) => transcript?.isSubagent !== true);
+  const callers = new Map<string, string>();
+  for (const { header, transcript } of sessions) {
+    const { id, parentSession } = header;
+    if (transcript?.isSubagent === true && parentSession) callers.set(id, parentSession);
+  }
   const children = new Map<string, ListedUsage[]>();
-  for (const { header, transcript, usage } of sessions) {
-    const parentId = transcript?.isSubagent === true ? header.parentSession : undefined;
+  for (const { header, usage } of sessions) {
+    let parentId = callers.get(header.id);
+    // Damaged headers may lead in a circle.
+    for (let left = callers.size; parentId !== undefined && left > 0; left -= 1) {
+      const above = callers.get(parentId);
+      if (above === undefined) break;
+      parentId = above;
+    }
     if (usage === undefined || parentId === undefined) continue;
     const siblings = children.get(parentId) ?? [];
     children.set(parentId, siblings);
@@ -144,7 +155,8 @@ export async function filesIn(
   };
   for (const directory of directories) (await filesOf(directory, signal)).forEach(add);
   for (const path of documents) add(lookAtFile(path));
-  const earlier = new Set([...files.values()].flatMap(({ path }) => earlierFiles(path)));
+  const readable = [...files.values()].filter(({ isReadable }) => isReadable);
+  const earlier = new Set(readable.flatMap(({ path }) => earlierFiles(path)));
   const last = [...files.values()].filter(({ path }) => !earlier.has(path));
   return last.sort((one, other) => other.mtimeMs - one.mtimeMs);
 }

@@ -86,14 +86,17 @@ function fittingSessions(
 ): readonly ListedSession[] {
   if (wanted === "") return [];
   const folded = wanted.toLowerCase();
-  const [start = "", end = ""] = folded.split("…", 2);
+  // As lists shorten an id in its middle.
+  const [start = "", end = "", ...others] = folded.split("…");
+  const isShortened = others.length === 0 && start !== "";
   const ways: readonly ((session: ListedSession) => boolean)[] = [
     ({ header, path }) => header.id === wanted || basename(path) === wanted,
     ({ name }) => name === wanted,
     ({ name }) => name?.toLowerCase() === folded,
     ({ header }) => {
       const id = header.id.toLowerCase();
-      return id.startsWith(start) && id.endsWith(end);
+      const isLongEnough = id.length >= start.length + end.length;
+      return isShortened && isLongEnough && id.startsWith(start) && id.endsWith(end);
     },
   ];
   for (const fits of ways) {

@@ -111,7 +111,7 @@ export class SessionMatches implements Matches, LinesSink {
     const { timestamp } = entry;
     const { path, owner: transcriptOf } = this.#file;
     const place = { path, header, transcriptOf, entryId, timestamp };
-    const hit = this.#search.hitOf(place, match);
+    const hit = this.#search.hitOf(place, match, true);
     if (hit !== undefined) this.hits.push(hit);
   }
 }
@@ -154,6 +154,7 @@ interface FoundTranscript {
   readonly search: Search;
   readonly candidates: Candidates;
   readonly sides: SideTexts;
+  readonly inherited: number;
   /** What the agent calls it elsewhere. */
   readonly name: string | undefined;
 }
@@ -241,12 +242,13 @@ export class TranscriptMatches implements Matches, LineSink {
   }
 
   #add(match: Match, entryId: string, timestamp: string): void {
-    const { path, format, search } = this.#found;
-    const { header } = this.#transcript;
+    const { path, format, search, inherited } = this.#found;
+    const { header, isSubagent } = this.#transcript;
     // Records before the session id is known are not searched.
     if (header === undefined) return;
     const place = { path, header, transcriptOf: format.agent, entryId, timestamp };
-    const hit = search.hitOf(place, match);
+    // What a sub-agent says is its own, and what a file continues was not copied.
+    const hit = search.hitOf(place, match, !isSubagent && inherited === 0);
     if (hit !== undefined) this.hits.push(hit);
   }
 }

@@ -4,6 +4,7 @@ import type { BranchlogError, SessionEntry, SessionHeader } from "@branchlog/cor
 import { storedTimeMs } from "@branchlog/core/rows";
 import { CopiedHits } from "./copied-hits.ts";
 import { entryTexts } from "./entry-texts.ts";
+import { sideText } from "./side-texts.ts";
 import type { EntryText, SearchedKind } from "./entry-texts.ts";
 import { LineFilter } from "./line-filter.ts";
 import type { Snippet, TextSearch } from "./search-query.ts";
@@ -68,6 +69,7 @@ export class Search {
   readonly transcriptLines: LineFilter;
   readonly #text: TextSearch;
   readonly #copies = new CopiedHits();
+  readonly #files = new Map<string, boolean>();
   readonly #options: SearchOptions;
 
   constructor(text: TextSearch, options: SearchOptions) {
@@ -82,9 +84,13 @@ export class Search {
     return this.#options.agents?.includes(agent) ?? true;
   }
 
-  /** Undefined for a copy of a hit; a session is named once, wherever its name came from. */
-  hitOf(place: HitPlace, { text, ...match }: Match): SearchHit | undefined {
-    const isCopy = match.kind !== "name" && this.#copies.isCopy({ ...place, ...match, text });
+  /**
+   * Undefined for a copy of a hit. A session is named once, wherever its name came from.
+   * @param mayCopy Whether the session may hold copies of others.
+   */
+  hitOf(place: HitPlace, { text, ...match }: Match, mayCopy: boolean): SearchHit | undefined {
+    const mayBeCopy = mayCopy && match.kind !== "name";
+    const isCopy = mayBeCopy && this.#copies.isCopy({ ...place, ...match, text });
     return isCopy ? undefined : { ...place, ...match };
   }
 
@@ -99,8 +105,16 @@ export class Search {
     return undefined;
   }
 
-  isIn(text: string): boolean {
-    return this.#text.inText(text) !== undefined;
+  get takesResults(): boolean {
+    const { kinds, role } = this.#options;
+    return kinds?.includes("result") !== false && (role === undefined || role === "toolResult");
+  }
+
+  /** Of a file with a whole result; sub-agents share those of their session. */
+  isInFile(path: string): boolean {
+    const isIn = this.#files.get(path) ?? this.#text.inText(sideText(path) ?? "") !== undefined;
+    this.#files.set(path, isIn);
+    return isIn;
   }
 
   matchName(name: string, timestamp: string): Match | undefined {

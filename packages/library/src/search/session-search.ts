@@ -163,10 +163,19 @@ async function* hitsIn(
   const format = session.mayBeTranscript ? readableFormat(source, size) : undefined;
   if (format === undefined || !search.includes(format.agent)) return;
   const sides = new SideTexts(path, format.agent);
-  const mentioned = sides.mentions((text) => search.isIn(text));
+  const mentioned = search.takesResults ? sides.names((file) => search.isInFile(file)) : [];
   const candidates = new Candidates(search.transcriptLines, searched.inherited, mentioned);
   yield* hitsOf(candidates, searched, reading);
-  const found = { path, format, search, candidates, sides, name: format.indexedName?.(path) };
+  const { inherited = 0 } = searched;
+  const found = {
+    path,
+    format,
+    search,
+    candidates,
+    sides,
+    inherited,
+    name: format.indexedName?.(path),
+  };
   const isNamed = found.name !== undefined && search.matchName(found.name, "") !== undefined;
   if (candidates.lines.size === 0 && !isNamed) return;
   const transcript = new TranscriptMatches(source, found, isNamed);

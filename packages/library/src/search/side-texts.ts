@@ -1,32 +1,38 @@
 /** Whole texts that an agent keeps beside a session, which has their beginning and their name. */
 import { readFileSync, statSync } from "node:fs";
+import { basename } from "node:path";
 import type { SessionEntry } from "@branchlog/core";
 import { agentNamed } from "@branchlog/core/rows";
-import type { SideText } from "@branchlog/core/rows";
+import type { SideTexts as SideTextFormat } from "@branchlog/core/rows";
 import { messageBytesMax } from "../catalog/limits.ts";
 
 export class SideTexts {
-  readonly #texts: readonly SideText[];
+  readonly #format: SideTextFormat | undefined;
+  /** By their names. */
+  readonly #paths: ReadonlyMap<string, string>;
 
   /** @param agent The one that alone writes the session, if there is one. */
   constructor(path: string, agent: string | undefined) {
-    this.#texts = agentNamed(agent ?? "")?.transcripts?.sideTexts?.(path) ?? [];
+    const texts = agentNamed(agent ?? "")?.transcripts?.sideTexts;
+    this.#format = texts;
+    this.#paths = new Map((texts?.files(path) ?? []).map((file) => [basename(file), file]));
   }
 
-  /** What entries mention of those whose text is wanted. Each file is read. */
-  mentions(isWanted: (text: string) => boolean): readonly string[] {
-    return this.#texts.filter((one) => isWanted(textAt(one.path) ?? "")).map((one) => one.mention);
+  /** The names of files with certain texts. */
+  names(isWanted: (path: string) => boolean): readonly string[] {
+    return [...this.#paths].flatMap(([name, path]) => (isWanted(path) ? [name] : []));
   }
 
-  /** The text of the file that this one mentions; undefined if there is none that can be read. */
+  /** The whole text of which this one is the beginning; undefined if it cannot be read. */
   wholeOf(text: string): string | undefined {
-    const found = this.#texts.find(({ mention }) => text.includes(mention));
-    return found && textAt(found.path);
+    if (this.#paths.size === 0) return undefined;
+    const path = this.#paths.get(this.#format?.nameIn(text) ?? "");
+    return path && sideText(path);
   }
 
   /** With the whole text in place of its beginning. */
   inWhole(entry: SessionEntry): SessionEntry {
-    if (this.#texts.length === 0 || entry.type !== "message") return entry;
+    if (this.#paths.size === 0 || entry.type !== "message") return entry;
     const { message } = entry;
     if (message.role !== "toolResult") return entry;
     const content = message.content.map((block) =>
@@ -36,7 +42,8 @@ export class SideTexts {
   }
 }
 
-function textAt(path: string): string | undefined {
+/** Undefined for what cannot be read, or is too long. */
+export function sideText(path: string): string | undefined {
   try {
     const stats = statSync(path);
     return stats.isFile() && stats.size <= messageBytesMax ? readFileSync(path, "utf8") : undefined;
