@@ -17,8 +17,10 @@ export function parsingNeedOf({ type, role }: ScannedKind): ParsingNeed {
   return type === "thinking_level_change" ? "unless flat" : "never";
 }
 
+const scannedMax = Object.values(scanFlags).reduce((all, flag) => all | flag, 0);
+
 /** By the flags of a scanned line. */
-export const rowFlagsOf: Uint8Array = Uint8Array.from({ length: 256 }, (_, scanned) => {
+export const rowFlagsOf: Uint8Array = Uint8Array.from({ length: scannedMax + 1 }, (_, scanned) => {
   const { tailForm, endsWithObject, hasPayload, exactTime, root, flat } = scanFlags;
   const pairs = [
     [tailForm, rowFlags.tailForm],
