@@ -54,7 +54,11 @@ interface Surface {
 function surfaceOf(module: string): Surface {
   const script = `
     const module = await import(${JSON.stringify(pathToFileURL(module).href)});
-    const own = (object) => Object.getOwnPropertyNames(object);
+    // Also what a class inherits, as ours does from its parts.
+    const own = (object) =>
+      object === null || object === Object.prototype || object === Function.prototype
+        ? []
+        : [...Object.getOwnPropertyNames(object), ...own(Object.getPrototypeOf(object))];
     console.log(JSON.stringify({
       exports: Object.keys(module),
       statics: own(module.SessionManager),
