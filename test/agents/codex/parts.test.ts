@@ -2,7 +2,7 @@
 import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { execFileSync } from "node:child_process";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core";
@@ -82,6 +82,13 @@ describe("a thread of Codex in several files", () => {
     expect(await said(found.path)).toEqual([...first, ...second, ...third, ...fourth]);
     const { total } = await usageStatistics([home]);
     expect(total).toMatchObject({ requests: 4, turns: 4, input: 8500, output: 850 });
+  });
+
+  it("has its canonical path, however it is opened", async () => {
+    const path = pathIn(homeWith("first", "reverted", "last"), "last");
+    const session = await openSession(relative(process.cwd(), path), { access: "read" });
+    expect(session.path).toBe(path);
+    await session.close();
   });
 
   it("is the session of the file that is given, as it was before the next one", async () => {

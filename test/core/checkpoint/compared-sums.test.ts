@@ -158,7 +158,7 @@ describe("checksums", () => {
   });
 });
 
-it("a flipped bit is found by the checksums of any bytes, and is none where two flipped", () => {
+it("checksums of any bytes find one flipped bit, and report none where two flipped", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 2, maxLength: 300 }), fc.nat(), (given, at) => {
       const bytes = Buffer.from(given);

@@ -1,5 +1,5 @@
 /**
- * The files of a thread. Since 0.146 a thread that was reverted goes on in another file, named by
+ * The files of a thread. Since 0.146 a thread that was reverted continues in another file, named by
  * the thread and by an id of its own, and since 0.154 a fork holds nothing of what it was forked
  * from: the first record says which file it continues, by that id, and up to where.
  */
@@ -30,6 +30,8 @@ export function rolloutName(name: string): RolloutName | undefined {
 }
 
 export const rolloutParts: SessionParts = {
+  mayHave: (name) => rolloutName(name) !== undefined,
+
   earlier(path, among) {
     const own = rolloutName(basename(path));
     // The first file of a thread has the id of the thread.

@@ -100,6 +100,8 @@ export interface TranscriptFormat extends SessionOwner {
 
 /** Both answer at once, oldest first, and with nothing for what cannot be read. */
 export interface SessionParts {
+  /** Whether a file of this name may have others before it. */
+  mayHave(name: string): boolean;
   /** The earlier files of the session, by their names. @param among Default: those on the disk. */
   earlier(path: string, among?: readonly string[]): readonly string[];
   /** The last file of the session, by their names. */

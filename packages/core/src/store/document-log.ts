@@ -2,26 +2,20 @@
  * A document as a log: the bytes that its agent's format makes of it, made anew when its file
  * changes. While they begin as before, the log has grown; else it was set back.
  */
-import { basename, dirname } from "node:path";
 import { documentFormatOf } from "../dialects/agent.ts";
 import type { DocumentFormat } from "../dialects/agent.ts";
-import { BranchlogError } from "../errors.ts";
 import { LogFile } from "../platform/log-file.ts";
-import { watchWithPoll } from "../platform/polled-hints.ts";
 import { isUnchanged } from "../platform/ports.ts";
-import type { FileStat, Ports } from "../platform/ports.ts";
-import type { StoredAppend, StoredLog, StoredPosition } from "./log-store.ts";
+import type { FileStat } from "../platform/ports.ts";
+import { FollowedLog } from "./followed-log.ts";
+import type { FileReading } from "./followed-log.ts";
+import type { StoredLog, StoredPosition } from "./log-store.ts";
 import { storedLogGone } from "./stored-names.ts";
-
-export interface DocumentReading {
-  readonly ports: Pick<Ports, "fs" | "clock" | "hints">;
-  readonly pollMs: number;
-}
 
 /** Undefined: no agent has such documents. Rejects for a damaged one. */
 export async function openDocument(
   path: string,
-  reading: DocumentReading,
+  reading: FileReading,
 ): Promise<DocumentLog | undefined> {
   const format = documentFormatOf(path);
   if (format === undefined) return undefined;
@@ -33,27 +27,22 @@ export async function openDocument(
 /** One document has one; what replaced it in its place is the same log, set back. */
 const generation = "document";
 
-export class DocumentLog implements StoredLog {
+export class DocumentLog extends FollowedLog implements StoredLog {
   /** Of its agent, which alone writes it. */
   readonly owner: DocumentFormat;
-  readonly name: string;
-  readonly address: string;
-  readonly #reading: DocumentReading;
   #bytes: Buffer = Buffer.alloc(0);
   /** Of the last read: what its reader has. */
   #readBytes: Buffer = this.#bytes;
   #stat: FileStat | undefined;
 
-  constructor(path: string, format: DocumentFormat, reading: DocumentReading) {
+  constructor(path: string, format: DocumentFormat, reading: FileReading) {
+    super(path, reading);
     this.owner = format;
-    this.name = basename(path);
-    this.address = path;
-    this.#reading = reading;
   }
 
   /** Rejects for a document that is damaged, until it is whole again. */
   async end(): Promise<StoredPosition | undefined> {
-    const stat = this.#reading.ports.fs.statSync(this.address);
+    const stat = this.reading.ports.fs.statSync(this.address);
     if (stat === null) return undefined;
     if (this.#stat === undefined || !isUnchanged(stat, this.#stat)) {
       this.#bytes = await this.owner.toLog(this.address);
@@ -70,19 +59,5 @@ export class DocumentLog implements StoredLog {
     if (!isThere || !isGrown) throw storedLogGone(this.name);
     this.#readBytes = bytes;
     if (at < bytes.length) yield bytes.subarray(at);
-  }
-
-  /** Never asked: a log that has an owner is only read. */
-  append(): Promise<StoredAppend> {
-    const { address: path } = this;
-    return Promise.reject(new BranchlogError("ERR_READ_ONLY", `${path} is only read.`, { path }));
-  }
-
-  watch(onHint: () => void): () => void {
-    const { ports, pollMs } = this.#reading;
-    const directory = dirname(this.address);
-    return watchWithPoll({ ports, directory, pollMs }, (name) => {
-      if (name === null || name === this.name) onHint();
-    });
   }
 }

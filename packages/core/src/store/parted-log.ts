@@ -3,15 +3,15 @@
  * not change any more, each behind a record that names it, and that file, which may grow.
  */
 import { Buffer } from "node:buffer";
-import { basename, dirname } from "node:path";
+import { basename } from "node:path";
 import { openByteSource } from "@branchlog/streaming";
 import type { ByteSource, FileSource } from "@branchlog/streaming";
 import { earlierFiles, transcriptFormats } from "../dialects/agent.ts";
 import type { LogPart } from "../dialects/agent.ts";
-import { BranchlogError } from "../errors.ts";
-import { watchWithPoll } from "../platform/polled-hints.ts";
-import type { DocumentReading } from "./document-log.ts";
-import type { StoredAppend, StoredLog, StoredPosition } from "./log-store.ts";
+import { LogFile } from "../platform/log-file.ts";
+import { FollowedLog } from "./followed-log.ts";
+import type { FileReading } from "./followed-log.ts";
+import type { StoredLog, StoredPosition } from "./log-store.ts";
 import { storedLogGone } from "./stored-names.ts";
 
 /** A file of a session with what it continues. */
@@ -149,13 +149,18 @@ function endsLine(source: ByteSource, length: number): boolean {
 }
 
 /** Undefined: the session at this path is one file, or cannot be read. */
-export function openParted(path: string, reading: DocumentReading): PartedLog | undefined {
+export function openParted(path: string, reading: FileReading): PartedLog | undefined {
   try {
+    // Most files are opened once only.
+    const name = basename(path);
+    if (!transcriptFormats().some(({ parts }) => parts?.mayHave(name))) return undefined;
     // To open a pipe would wait for its writer.
     if (reading.ports.fs.statSync(path)?.isFile !== true) return undefined;
     const source = openLogSource(path);
     source.closeSync();
-    return source.before === 0 ? undefined : new PartedLog(path, reading);
+    return source.before === 0
+      ? undefined
+      : new PartedLog(new LogFile(reading.ports.fs, path).path, reading);
   } catch {
     return undefined;
   }
@@ -163,19 +168,9 @@ export function openParted(path: string, reading: DocumentReading): PartedLog | 
 
 const pieceBytesMax = 4 * 1024 * 1024;
 
-export class PartedLog implements StoredLog {
-  readonly name: string;
-  readonly address: string;
-  readonly #reading: DocumentReading;
-
-  constructor(path: string, reading: DocumentReading) {
-    this.name = basename(path);
-    this.address = path;
-    this.#reading = reading;
-  }
-
+export class PartedLog extends FollowedLog implements StoredLog {
   end(): StoredPosition | undefined {
-    return this.#reading.ports.fs.statSync(this.address) === null
+    return this.reading.ports.fs.statSync(this.address) === null
       ? undefined
       : this.#with((source) => positionIn(source, source.sizeSync()));
   }
@@ -199,20 +194,6 @@ export class PartedLog implements StoredLog {
     } finally {
       source.closeSync();
     }
-  }
-
-  /** Never asked: a transcript is only read. */
-  append(): Promise<StoredAppend> {
-    const { address: path } = this;
-    return Promise.reject(new BranchlogError("ERR_READ_ONLY", `${path} is only read.`, { path }));
-  }
-
-  watch(onHint: () => void): () => void {
-    const { ports, pollMs } = this.#reading;
-    const directory = dirname(this.address);
-    return watchWithPoll({ ports, directory, pollMs }, (name) => {
-      if (name === null || name === this.name) onHint();
-    });
   }
 
   #with<T>(use: (source: LogSource) => T): T {

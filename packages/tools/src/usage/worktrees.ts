@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
-/** The text of `.git` in a directory; null if that is a directory; undefined: there is none. */
+/** The text of `.git` in a directory; null if that is a directory; undefined if it is missing. */
 export type GitFileReader = (directory: string) => string | null | undefined;
 
 /** `DIR/.claude/worktrees/NAME`, and what is below. */
