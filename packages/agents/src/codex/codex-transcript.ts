@@ -66,19 +66,34 @@ const scriptTool = "exec";
 /** Bounds the calls that wait for their end. */
 const recentMax = 512;
 
+/** The beginnings of turns on a path, the last one first: paths share those before a rollback. */
 interface TurnStart {
   readonly ordinal: number;
   readonly parentId: string | null;
+  readonly before: TurnStart | undefined;
 }
 
 interface FileEnd {
   readonly tailId: string | null;
-  readonly starts: readonly TurnStart[];
+  readonly lastStart: TurnStart | undefined;
 }
 
-function savedStart(value: unknown): TurnStart {
-  const saved = new SavedFields(value);
-  return { ordinal: saved.finite("ordinal"), parentId: saved.nullableText("parentId") };
+function savedStarts(last: TurnStart | undefined): object[] {
+  const saved: object[] = [];
+  for (let start = last; start !== undefined; start = start.before) {
+    saved.push({ ordinal: start.ordinal, parentId: start.parentId });
+  }
+  return saved.toReversed();
+}
+
+function readStarts(saved: SavedFields): TurnStart | undefined {
+  let last: TurnStart | undefined;
+  for (const value of saved.list("starts", Infinity, (one) => one)) {
+    const start = new SavedFields(value);
+    const [ordinal, parentId] = [start.finite("ordinal"), start.nullableText("parentId")];
+    last = { ordinal, parentId, before: last };
+  }
+  return last;
 }
 
 type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timeMs">;
@@ -97,8 +112,8 @@ export class CodexTranscript implements Transcript {
   readonly #history = new CodexHistory();
   /** The answer that the next block may belong to; over once its usage was written. */
   #answer: { isOver: boolean } | undefined;
-  /** Of each turn on the path. */
-  #starts: readonly TurnStart[] = [];
+  /** Of the last turn on the path. */
+  #lastStart: TurnStart | undefined;
   /** Where the files of the session ended, by their ids, and the one that is read. */
   readonly #ends = new Map<string, FileEnd>();
   #file = "";
@@ -159,7 +174,7 @@ export class CodexTranscript implements Transcript {
     const payload = objectAt(record, "payload");
     this.#endAnswer();
     this.#boundTurn();
-    this.#ends.set(this.#file, { tailId: this.tailId, starts: this.#starts });
+    this.#ends.set(this.#file, { tailId: this.tailId, lastStart: this.#lastStart });
     this.#file = rolloutName(stringAt(payload, "file") ?? "")?.id ?? "";
     this.#isInherited = payload?.["isOwn"] !== true;
     return [];
@@ -176,9 +191,12 @@ export class CodexTranscript implements Transcript {
       return;
     }
     const ordinal = countAt(base, "end_ordinal_exclusive");
-    const reverted = end.starts.findIndex((start) => start.ordinal >= ordinal);
-    this.#starts = reverted < 0 ? end.starts : end.starts.slice(0, reverted);
-    this.tailId = end.starts[reverted]?.parentId ?? end.tailId;
+    this.#lastStart = end.lastStart;
+    this.tailId = end.tailId;
+    while (this.#lastStart !== undefined && this.#lastStart.ordinal >= ordinal) {
+      this.tailId = this.#lastStart.parentId ?? end.tailId;
+      this.#lastStart = this.#lastStart.before;
+    }
     this.#ordinal = ordinal - 1;
     this.#counted = "";
   }
@@ -194,8 +212,10 @@ export class CodexTranscript implements Transcript {
       tailId: this.tailId,
       history: this.#history.save(),
       answerIsOver: this.#answer?.isOver,
-      starts: this.#starts,
-      ends: [...this.#ends].map(([id, end]) => ({ id, ...end })),
+      starts: savedStarts(this.#lastStart),
+      ends: [...this.#ends].map(([id, { tailId, lastStart }]) => {
+        return { id, tailId, starts: savedStarts(lastStart) };
+      }),
       file: this.#file,
       isInherited: this.#isInherited,
       missing: this.#missing,
@@ -221,11 +241,11 @@ export class CodexTranscript implements Transcript {
     this.tailId = saved.nullableText("tailId");
     this.#history.restore(saved.fields("history"));
     if (saved.has("answerIsOver")) this.#answer = { isOver: saved.flag("answerIsOver") };
-    this.#starts = saved.list("starts", Infinity, savedStart);
+    this.#lastStart = readStarts(saved);
     for (const value of saved.list("ends", Infinity, (one) => one)) {
       const end = new SavedFields(value);
-      const starts = end.list("starts", Infinity, savedStart);
-      this.#ends.set(end.text("id"), { tailId: end.nullableText("tailId"), starts });
+      const lastStart = readStarts(end);
+      this.#ends.set(end.text("id"), { tailId: end.nullableText("tailId"), lastStart });
     }
     this.#file = saved.text("file");
     this.#isInherited = saved.flag("isInherited");
@@ -479,11 +499,10 @@ export class CodexTranscript implements Transcript {
   #rollBack(turns: number): void {
     this.#endAnswer();
     this.#boundTurn();
-    const first = Math.max(0, this.#starts.length - turns);
-    const start = this.#starts[first];
-    if (start === undefined) return;
-    this.#starts = this.#starts.slice(0, first);
-    this.tailId = start.parentId;
+    for (let turn = 0; turn < turns && this.#lastStart !== undefined; turn += 1) {
+      this.tailId = this.#lastStart.parentId;
+      this.#lastStart = this.#lastStart.before;
+    }
   }
 
   /** What comes repeats nothing of what was. */
@@ -498,7 +517,8 @@ export class CodexTranscript implements Transcript {
     this.#endAnswer();
     this.#said = new Set();
     this.#scripts.clear();
-    this.#starts = [...this.#starts, { ordinal: this.#ordinal, parentId: this.tailId }];
+    const before = this.#lastStart;
+    this.#lastStart = { ordinal: this.#ordinal, parentId: this.tailId, before };
   }
 
   #answerRow(): RowFacts {
