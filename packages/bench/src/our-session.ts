@@ -4,6 +4,8 @@ import { type ChildProcess, execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
+// Registers the agents: transcripts are opened as well.
+import "@branchlog/agents";
 import { type AppendResult, openSession, type Session } from "@branchlog/core";
 import { readCounter } from "@branchlog/streaming";
 import { smallMessage } from "./plain-session.ts";
