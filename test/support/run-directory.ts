@@ -12,5 +12,6 @@ export function setup(): () => void {
   // What tests delete is not kept among what the developer deleted.
   process.env["BRANCHLOG_DATA_DIR"] = join(directory, "data");
   mkdirSync(join(directory, "data"));
+  process.env["BRANCHLOG_CACHE_DIR"] = join(directory, "cache");
   return () => rmSync(directory, { recursive: true, force: true });
 }

@@ -5,7 +5,7 @@
 export { LinkCheck, checkLinks, UnknownTypes } from "./log/findings.ts";
 export { readCheckpoint } from "./log/log-checkpoint.ts";
 export type { FoundCheckpoint } from "./log/log-checkpoint.ts";
-export { savedSums } from "./log/checkpoints.ts";
+export { checkpointPlaces, savedSums } from "./log/checkpoints.ts";
 export { Engine } from "./session/engine.ts";
 export { watchedSession, makeWatchable } from "./session/watched-session.ts";
 export { headerInCurrentForm, migrate, migratedChunks, needsMigration } from "./log/migration.ts";

@@ -2,10 +2,18 @@
  * Checkpoints of transcripts: what is taken up from one, and read on, is what reading at once
  * gives; and nothing is written beside a file of another agent.
  */
-import { appendFileSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join, sep } from "node:path";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions } from "@branchlog/core";
@@ -123,13 +131,42 @@ describe.each(["claude/sidechains.jsonl", "codex/conversation.jsonl"])(
       expect(parsesOf(log.path, { checkpoint: "off" })).toBeGreaterThan(5);
     });
 
-    it("is never beside the transcript", async () => {
-      const log = await savedLog();
+    it("is never beside the transcript, but in the cache directory of the user", async () => {
+      const cache = join(temporaryDirectory(), "new");
+      vi.stubEnv("BRANCHLOG_CACHE_DIR", cache);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const log = { ...kept(), options: { checkpointEveryBytes: 1 } };
+      copyFileSync(fixturePath(name), log.path);
       const directory = join(log.path, "..");
       const before = directoryState(directory);
-      await (await openSession(log.path, { checkpointEveryBytes: 1 })).close();
+      await (await openSession(log.path, { ...log.options, access: "read" })).close();
+      expect(existsSync(cache)).toBe(false);
+
+      await leaveCheckpoint(log);
       expect(directoryState(directory)).toEqual(before);
       expect(readdirSync(directory)).toEqual(["s.jsonl"]);
+      const places = [
+        "",
+        "checkpoints",
+        `checkpoints/${readdirSync(join(cache, "checkpoints"))[0]}`,
+      ];
+      const modes = places.map((place) => statSync(join(cache, place)).mode & 0o777);
+      expect(modes).toEqual([0o700, 0o700, 0o600]);
+      expect(parsesOf(log.path, log.options)).toBe(0);
+      const [saved, fresh] = await bothFacts(log);
+      expect(saved).toEqual(fresh);
+    });
+
+    it("costs nothing but time where the cache directory cannot be made (Verifies: P21)", async () => {
+      const file = join(temporaryDirectory(), "file");
+      writeFileSync(file, "");
+      vi.stubEnv("BRANCHLOG_CACHE_DIR", join(file, "below"));
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const log = { ...kept(), options: { checkpointEveryBytes: 1 } };
+      copyFileSync(fixturePath(name), log.path);
+      expect(await leaveCheckpoint(log)).toBe(name.split("/")[0]);
+      const [saved, fresh] = await bothFacts(log);
+      expect(saved).toEqual(fresh);
     });
 
     it("counts as missing if it holds anything else (Verifies: P21)", async () => {

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openSession } from "@branchlog/core";
 import { nodePorts } from "@branchlog/core/testing";
 import {
@@ -51,6 +51,18 @@ describe("archiving", () => {
     expect(ledgerOf(root)).toEqual(before);
     expect(await archivedSessions({ dataDir })).toEqual([]);
     expect(operation).not.toBeNull();
+  });
+
+  it("leaves nothing of a transcript in the cache", async () => {
+    const { dataDir, claude } = keptPlace();
+    const cache = temporaryDirectory();
+    vi.stubEnv("BRANCHLOG_CACHE_DIR", cache);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await (await openSession(claude, { checkpointEveryBytes: 1 })).close();
+    expect(readdirSync(join(cache, "checkpoints"))).toHaveLength(1);
+    const { removed } = await archiveSessions([claude], { dataDir });
+    expect(removed).toEqual([claude]);
+    expect(readdirSync(join(cache, "checkpoints"))).toEqual([]);
   });
 
   it("takes a single session by its path, and knows what a list shows of it", async () => {

@@ -24,6 +24,8 @@ import {
   exitWorkMsMax,
 } from "../limits.ts";
 import type { AtomicFile } from "../platform/atomic-file.ts";
+import { transcriptFormats } from "../dialects/agent.ts";
+import { cachedCheckpoints } from "../platform/cache-directory.ts";
 import { retainedBy } from "../platform/descriptor-pool.ts";
 import type { FileStat } from "../platform/ports.ts";
 import type { ChangeSignal } from "./change-signal.ts";
@@ -78,13 +80,15 @@ export class Checkpoints {
     const { checkpoint, ports } = this.#settings;
     const state = makeState();
     if (checkpoint === "off") return state;
-    const path = this.#path;
-    this.#release();
-    this.#release = retainedBy(this, ports.fs, path);
     const read = (file: PageFile): FoundCheckpoint => readCheckpoint(state, stat, file);
-    const found = yield* loadPages(ports.fs, path, checkpointKind, read);
-    if (found === undefined) this.#release();
-    return this.#restored(makeState, state, found);
+    for (const path of checkpointPlaces(this.#settings, this.#log.path, stat)) {
+      this.#release();
+      this.#release = retainedBy(this, ports.fs, path);
+      const found = yield* loadPages(ports.fs, path, checkpointKind, read);
+      if (found !== undefined) return this.#restored(makeState, state, found);
+    }
+    this.#release();
+    return state;
   }
 
   progressed(): void {
@@ -130,17 +134,17 @@ export class Checkpoints {
     this.#stopAtExit = undefined;
   }
 
-  get #path(): string {
-    return checkpointPath(this.#log.path, this.#settings.checkpointDir);
+  /** Undefined: beside the log. Nothing is written beside the files of other agents. */
+  get #directory(): string | undefined {
+    const { checkpointDir } = this.#settings;
+    return checkpointDir ?? (isTranscript(this.#log.state) ? cachedCheckpoints() : undefined);
   }
 
   get #isDue(): boolean {
-    const { access, checkpoint, checkpointDir, checkpointEveryBytes } = this.#settings;
+    const { access, checkpoint, checkpointEveryBytes } = this.#settings;
     const isSaving = checkpoint === "auto" || checkpoint === "index";
     if (!isSaving || access === "read" || this.#hasFailed) return false;
     const { state } = this.#log;
-    // Nothing is written beside the files of other agents.
-    if (isTranscript(state) && checkpointDir === undefined) return false;
     const saved = (this.#isSaved ? this.#saved : undefined) ?? noWork;
     const savedEnd = this.#savesSums ? Math.min(saved.end, saved.sumsEnd) : saved.end;
     if (state.end - savedEnd >= checkpointEveryBytes) return true;
@@ -161,12 +165,7 @@ export class Checkpoints {
     return this.#saved?.state === this.#log.state;
   }
 
-  #restored(
-    makeState: () => LogState,
-    state: LogState,
-    found: FoundCheckpoint | undefined,
-  ): LogState {
-    if (found === undefined) return state;
+  #restored(makeState: () => LogState, state: LogState, found: FoundCheckpoint): LogState {
     try {
       state.restore(found.checkpoint.state, found.header, found.bytes);
       this.#saved = { state, ...workOf(state, found.checkpoint.sumsEnd) };
@@ -183,6 +182,7 @@ export class Checkpoints {
     this.#abandon();
     const { state } = this.#log;
     const { ports, checkpointDir } = this.#settings;
+    const directory = this.#directory;
     const { version } = this.#changes;
     const attempt = (this.#attempts += 1);
     const isStale = (): boolean => this.#changes.version !== version || this.#attempts !== attempt;
@@ -196,7 +196,9 @@ export class Checkpoints {
       const work = workOf(state, sumsEndOf(taken.value));
       const pieces = statePieces(state, taken.value);
       if (pieces === null) return;
-      const write = beginCheckpoint(ports, this.#path);
+      // One that was given is to exist.
+      if (directory !== checkpointDir) ports.fs.makeDirectorySync(cachedCheckpoints());
+      const write = beginCheckpoint(ports, checkpointPath(this.#log.path, directory));
       this.#write = write;
       for (const piece of pieces) {
         write.add(piece);
@@ -209,8 +211,8 @@ export class Checkpoints {
       this.#sums.forget();
       yield pause;
       // Orphans beside their logs are removed when the directory is listed.
-      if (checkpointDir === undefined) return;
-      removeOrphanCheckpoints(ports, this.#log.path, checkpointDir);
+      if (directory === undefined) return;
+      removeOrphanCheckpoints(ports, this.#log.path, directory);
     } catch {
       this.#hasFailed = true;
     } finally {
@@ -230,6 +232,22 @@ export class Checkpoints {
     this.#write?.discard();
     this.#write = undefined;
   }
+}
+
+/** Where a checkpoint of the log at a path may be. */
+export function checkpointPlaces(
+  {
+    checkpointDir,
+    checkpointEveryBytes,
+  }: Pick<CheckpointSettings, "checkpointDir" | "checkpointEveryBytes">,
+  path: string,
+  { size }: FileStat,
+): readonly string[] {
+  const place = checkpointPath(path, checkpointDir);
+  // What it is a log of, is not known before it is read.
+  const mayBeCached =
+    checkpointDir === undefined && size >= checkpointEveryBytes && transcriptFormats().length > 0;
+  return mayBeCached ? [place, checkpointPath(path, cachedCheckpoints())] : [place];
 }
 
 function isTranscript({ indexer }: LogState): boolean {

@@ -55,11 +55,14 @@ export interface EngineOptions {
   /** Most that waits to be written by one session, in bytes. Default 256 MiB. */
   readonly queuedBytesMax?: number;
   /**
-   * `auto` saves the index beside the log, once it is worth it, and loads it again; `index` does so
+   * `auto` saves the index, once it is worth it, and loads it again; `index` does so
    * without checksums; `read` only loads, as with `access: "read"`; `off` neither. Default `auto`.
    */
   readonly checkpoint?: CheckpointMode;
-  /** An existing directory for checkpoints instead; transcripts of other agents need one. */
+  /**
+   * An existing directory for checkpoints. Default: the one of the log; of transcripts of other
+   * agents `checkpoints` in `BRANCHLOG_CACHE_DIR`, else in `branchlog` among the user's caches.
+   */
   readonly checkpointDir?: string | undefined;
   /** How far a log grows past its checkpoint before another is saved, in bytes. Default 8 MiB. */
   readonly checkpointEveryBytes?: number;

@@ -10,6 +10,7 @@ import type { Ports } from "@branchlog/core/types";
 import { CatalogStore } from "../catalog/catalog-store.ts";
 import {
   acquireLock,
+  cachedCheckpoints,
   checkpointPath,
   descriptorPoolOf,
   nodeFileSystem,
@@ -131,7 +132,7 @@ function sourceOf(sources: ReadonlyMap<string, PackedFile>, path: string): Packe
 
 function leavingOf(session: RemovableSession, sources: ReadonlyMap<string, PackedFile>): Leaving {
   const { path, isOwn } = session;
-  const { derived = isOwn ? [checkpointPath(path, undefined)] : [] } = session;
+  const { derived = [checkpointPath(path, isOwn ? undefined : cachedCheckpoints())] } = session;
   return { path, isOwn, derived, files: filesOf(session).map((of) => sourceOf(sources, of)) };
 }
 

@@ -5,16 +5,20 @@ import type { Session } from "@branchlog/core";
 import {
   requireOptions,
   checkpointKind,
-  checkpointPath,
   diagnosticsMax,
   isBoundTo,
   loadPages,
   yieldEveryMs,
 } from "@branchlog/core/files";
-import { watchedSession, readCheckpoint, savedSums } from "@branchlog/core/engine";
+import {
+  checkpointPlaces,
+  watchedSession,
+  readCheckpoint,
+  savedSums,
+} from "@branchlog/core/engine";
 import type { DanglingReference, DivergedEntry } from "@branchlog/core/types";
 import type { Engine, FoundCheckpoint } from "@branchlog/core/engine";
-import type { EngineSettings, FileStat, LogFile, LogSums } from "@branchlog/core/files";
+import type { EngineSettings, FileStat, LogFile, LogSums, PageFile } from "@branchlog/core/files";
 import { checkCheckpoint, noDifferences, checkChecksums } from "./checkpoint-check.ts";
 import { findingsOf, isDamaged, mayBeWritten } from "./finding.ts";
 import type {
@@ -223,16 +227,18 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
   };
 }
 
-function savedIndex({
+async function savedIndex({
   settings,
   saved: { stat },
   file,
 }: VerifiedRange): Promise<FoundCheckpoint | undefined> {
-  const { checkpoint, checkpointDir, lineBytesMax, ports } = settings;
-  if (checkpoint === "off" || stat === null) return Promise.resolve(undefined);
-  const path = checkpointPath(file.path, checkpointDir);
-  const steps = loadPages(ports.fs, path, checkpointKind, (saved) =>
-    readCheckpoint({ file, lineBytesMax }, stat, saved),
-  );
-  return runAsync(steps);
+  const { checkpoint, lineBytesMax, ports } = settings;
+  if (checkpoint === "off" || stat === null) return undefined;
+  const read = (saved: PageFile): FoundCheckpoint =>
+    readCheckpoint({ file, lineBytesMax }, stat, saved);
+  for (const path of checkpointPlaces(settings, file.path, stat)) {
+    const found = await runAsync(loadPages(ports.fs, path, checkpointKind, read));
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
