@@ -18,12 +18,15 @@ import { runs } from "../support/fault-seed.ts";
 import { envelopeOf } from "./support/read-envelope.ts";
 import { lineOf, otherForms, recordJson, writtenForms } from "./support/session-lines.ts";
 import { dataBeside } from "../support/data-file.ts";
+import { checkedLines } from "./support/checked-lines.ts";
 
 /** A line, and what a reader that parses may find in it; null: it must not be trusted. */
 interface Sample {
   readonly line: Buffer;
   readonly mustBeTrusted: boolean;
   readonly record: JsonObject | null;
+  /** Whether it is known to be a record without a parse. */
+  readonly isRecord?: boolean;
 }
 
 const id = "a1b2c3d4";
@@ -131,6 +134,7 @@ function samples(): Sample[] {
     ...Array.from({ length: 100 }, (_, n) => sampleOf(mark({ type: `kind-${n % 50}` }), true)),
     ...answers,
     ...results,
+    ...checked,
     ...damaged,
     ...fused,
     ...random,
@@ -193,6 +197,13 @@ const results: Sample[] = [
   { ...result, message: { ...result.message, content: "text" } },
 ].map((record) => sampleOf(record, true));
 
+const checked: Sample[] = Object.entries(checkedLines).flatMap(([kind, lines]) =>
+  lines.map((line) => {
+    const isRecord = kind === "records";
+    return { line: Buffer.from(line), mustBeTrusted: false, record: null, isRecord };
+  }),
+);
+
 /** What is wrong in what a kernel finds; the first of it. */
 function firstFault(kernel: ScanKernel, all: readonly Sample[]): string | undefined {
   const bytes = Buffer.concat(all.flatMap(({ line }) => [line, Buffer.from("\n")]));
@@ -215,6 +226,9 @@ function firstFault(kernel: ScanKernel, all: readonly Sample[]): string | undefi
 
 function faultOf(rows: ScannedRows, row: number, sample: Sample): string | undefined {
   const text = sample.line.toString().slice(0, 200);
+  if (sample.isRecord !== undefined && (rows.checked(row) !== undefined) !== sample.isRecord) {
+    return `${sample.isRecord ? "not taken" : "taken"} for a record: ${text}`;
+  }
   const found = envelopeOf(rows, row);
   if (found === null) return sample.mustBeTrusted ? `not trusted: ${text}` : undefined;
   const { record } = sample;

@@ -3,14 +3,15 @@
  * and makes a row of each line. It keeps nothing from one scan to the next but the kinds of records
  * that it has seen, so any number of files can be scanned by turns.
  */
-import { ANSWER, WINDOW, WINDOW_BYTES, KINDS, ROWS } from "./memory";
+import { ANSWER, CHECK, WINDOW, WINDOW_BYTES, KINDS, ROWS } from "./memory";
 import { readCut, readRecord } from "./record";
 import { addLine, clearRows, isFull, rowsMax } from "./rows";
 
 export { mayHaveSpent, readAnswer } from "./answer";
+export { checkRecord } from "./check";
 export { clearKinds, kindCount } from "./kinds";
 export { rowCount } from "./rows";
-export { ANSWER, WINDOW, WINDOW_BYTES, KINDS, ROWS, rowsMax };
+export { ANSWER, CHECK, WINDOW, WINDOW_BYTES, KINDS, ROWS, rowsMax };
 
 const carriageReturn: u8 = 0x0d;
 const closingBrace: u8 = 0x7d;

@@ -16,6 +16,9 @@ export const ROWS: usize = 0x40000;
 /** The answer read last; see answer.ts. */
 export const ANSWER: usize = 0x80000;
 
+/** What was read of the line checked last; see check.ts. */
+export const CHECK: usize = 0x81000;
+
 /** The window: lines go here to be scanned. Aligned to pages, as reads into it are faster then. */
 export const WINDOW: usize = 0x100000;
 

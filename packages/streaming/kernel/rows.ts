@@ -104,9 +104,14 @@ export function startOf(row: i32): usize {
   return usize(load<u32>(START + (usize(row) << 2)));
 }
 
+/** Where its newline is. */
+export function endOf(row: i32): usize {
+  return startOf(row) + usize(load<u32>(LENGTH + (usize(row) << 2)));
+}
+
 /** The place after the last byte of the line that is not its carriage return. */
 export function lastOf(row: i32): usize {
-  const end = startOf(row) + usize(load<u32>(LENGTH + (usize(row) << 2)));
+  const end = endOf(row);
   return load<u8>(end - 1) == 0x0d ? end - 1 : end;
 }
 

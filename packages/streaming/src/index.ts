@@ -3,7 +3,13 @@ export { LineFramer } from "./line-framer.ts";
 export type { LineFramerOptions, LineRest, LineSink, LinesSink } from "./line-framer.ts";
 export type { LongLine } from "./long-line.ts";
 export { scanFlags, scanLines, scanLongLine } from "./record-scan.ts";
-export type { ScannedAnswer, ScannedKind, ScannedModel, ScannedRows } from "./record-scan.ts";
+export type {
+  CheckedRecord,
+  ScannedAnswer,
+  ScannedKind,
+  ScannedModel,
+  ScannedRows,
+} from "./record-scan.ts";
 export { decodeCounter, decodeLine, hasByteOrderMark, lineKind } from "./decode-line.ts";
 export type { BadLineReason, DecodedLine, JsonObject, JsonValue, LineKind } from "./decode-line.ts";
 export { openByteSource, readCounter } from "./byte-source.ts";

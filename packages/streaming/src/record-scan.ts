@@ -59,11 +59,25 @@ export interface ScannedAnswer {
   readonly cost: number;
 }
 
+/** What a line is that is known to be a JSON object, without a parse. */
+export interface CheckedRecord {
+  /** Its last one; undefined without any. */
+  readonly id: string | undefined;
+  readonly isAscii: boolean;
+  /** Whether it may be the first of a branch that nobody chose. */
+  readonly mayDiverge: boolean;
+}
+
+/** Facts of a checked line, as the kernel says them. */
+const checkFlags = { record: 1, ascii: 2, mayDiverge: 4, plainId: 8, otherId: 16 } as const;
+
 /** What the kernel reads of a line at addresses in its memory. */
-interface AnswerReader {
+interface LineReader {
   readonly bytes: Buffer;
-  /** Where the answer read last is. */
+  /** Where the answer read last is, and the id checked last. */
   readonly place: number;
+  readonly idPlace: number;
+  readonly check: (row: number) => number;
   /** 0: it has to be parsed; 1: of the model before; 2: of another. */
   readonly read: (row: number) => number;
   readonly mayHaveSpent: (row: number) => number;
@@ -104,15 +118,17 @@ export class ScannedRows {
   /** All kinds met so far. A new list begins when it is full: then numbers mean other kinds. */
   kinds: readonly ScannedKind[] = [];
 
-  readonly #reader: AnswerReader | undefined;
+  readonly #reader: LineReader | undefined;
+  readonly #idSpan: Uint32Array;
   readonly #numbers: Float64Array;
   readonly #spans: Uint32Array;
   readonly #models = new Map<string, ScannedModel>();
   #model: ScannedModel = { provider: "", id: "" };
 
   /** @param buffer Holds the columns from `offset` on, `rows` numbers each. */
-  constructor(buffer: ArrayBuffer, offset: number, rows: number, reader?: AnswerReader) {
+  constructor(buffer: ArrayBuffer, offset: number, rows: number, reader?: LineReader) {
     this.#reader = reader;
+    this.#idSpan = new Uint32Array(buffer, reader?.idPlace ?? offset, 2);
     const place = reader?.place ?? offset;
     this.#numbers = new Float64Array(buffer, place, answerNumbers);
     this.#spans = new Uint32Array(buffer, place + 8 * answerNumbers, answerSpans);
@@ -169,6 +185,18 @@ export class ScannedRows {
   mayResultSpend(row: number, isCut: boolean): boolean {
     if (((this.flags[row] ?? 0) & scanFlags.plainResult) !== 0) return false;
     return isCut || this.#reader?.mayHaveSpent(row) !== 0;
+  }
+
+  /** The row, whether it is trusted or not; undefined: its line has to be parsed. O(bytes). */
+  checked(row: number): CheckedRecord | undefined {
+    const reader = this.#reader;
+    const flags = reader?.check(row) ?? 0;
+    if (reader === undefined || flags === 0 || (flags & checkFlags.otherId) !== 0) return undefined;
+    const [start, end] = this.#idSpan;
+    const id =
+      (flags & checkFlags.plainId) === 0 ? undefined : reader.bytes.toString("latin1", start, end);
+    const isAscii = (flags & checkFlags.ascii) !== 0;
+    return { id, isAscii, mayDiverge: (flags & checkFlags.mayDiverge) !== 0 };
   }
 
   #textOf(bytes: Buffer, span: number): string {
@@ -258,6 +286,7 @@ interface KernelExports {
   readonly KINDS: KernelNumber;
   readonly ROWS: KernelNumber;
   readonly ANSWER: KernelNumber;
+  readonly CHECK: KernelNumber;
   readonly rowsMax: KernelNumber;
   scan(from: number, to: number): number;
   scanCut(
@@ -269,8 +298,9 @@ interface KernelExports {
     contents: number,
     messages: number,
   ): void;
-  readonly readAnswer: AnswerReader["read"];
-  readonly mayHaveSpent: AnswerReader["mayHaveSpent"];
+  readonly readAnswer: LineReader["read"];
+  readonly mayHaveSpent: LineReader["mayHaveSpent"];
+  readonly checkRecord: LineReader["check"];
   rowCount(): number;
   kindCount(): number;
   clearKinds(): void;
@@ -314,8 +344,9 @@ export class ScanKernel {
     this.#bytes = Buffer.from(buffer);
     this.#window = exports.WINDOW.value;
     this.#windowBytes = exports.WINDOW_BYTES.value;
-    const { ROWS, rowsMax, ANSWER, readAnswer: read, mayHaveSpent } = exports;
-    const reader = { bytes: this.#bytes, place: ANSWER.value, read, mayHaveSpent };
+    const { ROWS, rowsMax, ANSWER, CHECK, readAnswer: read, mayHaveSpent } = exports;
+    const [place, idPlace, check] = [ANSWER.value, CHECK.value, exports.checkRecord];
+    const reader = { bytes: this.#bytes, place, idPlace, check, read, mayHaveSpent };
     this.#rows = new ScannedRows(buffer, ROWS.value, rowsMax.value, reader);
     this.#rows.bytes = this.#bytes;
   }

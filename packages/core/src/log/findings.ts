@@ -2,6 +2,8 @@
  * The diagnostics of a log in one list, and, on request, references between entries. Unknown types,
  * dangling references and divergences are not damage.
  */
+import { pause, runAsync } from "@branchlog/streaming";
+import type { Steps } from "@branchlog/streaming";
 import type { Diagnostic, EntryPlace } from "../index-table/diagnostics.ts";
 import { entryPlace } from "../index-table/diagnostics.ts";
 import { orphanRows, isOnPath } from "../index-table/tree-walk.ts";
@@ -17,6 +19,8 @@ import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { shown } from "../argument-checks.ts";
 import { isNamedType, nearestType } from "../entries/draft-checks.ts";
 import { rowFlags } from "../index-table/row-table.ts";
+
+const readsAtOnce = 64;
 
 export class Findings {
   readonly #log: TrackedLog;
@@ -99,16 +103,26 @@ export class Findings {
 }
 
 /** Reads bodies of entries that are not the first below their parent, or may refer to others. */
-export async function checkLinks({ index, indexer, bodies }: LogState): Promise<LinkCheck> {
+export function checkLinks(state: LogState): Promise<LinkCheck> {
+  return runAsync(checkingLinks(state));
+}
+
+function* checkingLinks({ index, indexer, bodies }: LogState): Steps<LinkCheck> {
   const check = new LinkCheck(indexer);
-  const refers = index.kinds.kinds.map(({ type }) => referringTypes.has(type));
+  const refers = index.kinds.kinds.map(({ type }) => check.reads(type));
   const wanted = new Uint8Array(index.count);
   for (let row = 0; row < index.count; row += 1) {
     const next = index.rows.nextSibling(row);
     if (next >= 0) wanted[next] = 1;
     if (refers[index.rows.kind(row)] === true) wanted[row] = 1;
   }
-  for await (const { row, entry } of bodies.entries(marked(wanted))) check.take(row, { ...entry });
+  // They are short and far apart: to wait for each would take longer than to read it.
+  let taken = 0;
+  for (const { row, entry } of bodies.entriesSync(marked(wanted))) {
+    check.take(row, { ...entry });
+    taken += 1;
+    if (taken % readsAtOnce === 0) yield pause;
+  }
   return check;
 }
 
@@ -138,6 +152,11 @@ export class LinkCheck {
 
   constructor(indexer: Pick<LogIndexer, "index" | "lines">) {
     this.#indexer = indexer;
+  }
+
+  /** Whether entries of a type may refer to others. */
+  reads(type: string): boolean {
+    return referringTypes.has(type);
   }
 
   take(row: number, entry: Readonly<Record<string, unknown>>): void {

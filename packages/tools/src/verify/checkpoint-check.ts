@@ -108,7 +108,10 @@ function differentEntries(
   const lines = new LineMap();
   lines.restore(saved.lines);
   const rows = Math.min(restored.count, own.index.count);
-  const linked = linkedAnew(own.index, rows, (row) => restored.rows.is(row, rowFlags.damaged));
+  const isDamaged = (row: number): boolean => restored.rows.is(row, rowFlags.damaged);
+  const linked = isWhole(own.index, rows, isDamaged)
+    ? own.index
+    : linkedAnew(own.index, rows, isDamaged);
   const list: CheckpointDifference[] = [];
   let count = 0;
   const add = (what: CheckpointDifference["what"], entry: EntryPlace | null, more = 1): void => {
@@ -130,6 +133,13 @@ function differentEntries(
   if (!isPossible) add("entries", null);
   else if (!hasSameCounts(saved.index, linked)) add("links", null);
   return { count, list };
+}
+
+/** Whether its tree is that of so many rows without damage. */
+function isWhole(own: IndexTable, count: number, isDamaged: (row: number) => boolean): boolean {
+  if (own.count !== count || own.damagedCount > 0) return false;
+  for (let row = 0; row < count; row += 1) if (isDamaged(row)) return false;
+  return true;
 }
 
 /** The tree of the log if just the rows are damaged that `isDamaged` says. */

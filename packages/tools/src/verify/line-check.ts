@@ -7,15 +7,20 @@ import {
   readFullySync,
   readRange,
   readShallow,
+  scanFlags,
+  scanLines,
 } from "@branchlog/streaming";
 import type {
   ByteSource,
+  CheckedRecord,
   DecodedLine,
   JsonObject,
   LineKind,
   LineRest,
-  LineSink,
+  LinesSink,
   LongLine,
+  ScannedAnswer,
+  ScannedRows,
 } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
 import {
@@ -26,23 +31,17 @@ import {
   inCurrentForm,
   usage,
 } from "@branchlog/core/rows";
+import type { Kind } from "@branchlog/core/rows";
 import { LinkCheck } from "@branchlog/core/engine";
 import { bodyBytesMax, diagnosticsMax } from "@branchlog/core/files";
 import { wholeCharacters } from "../repair/whole-characters.ts";
 import { endKind } from "./finding.ts";
 import type { BadLine, BadLineKind, DamagedEntry, LinePlace, PendingEnd } from "./finding.ts";
 
-interface CheckedLine {
-  readonly offset: number;
-  readonly kind: LineKind;
-  readonly id: unknown;
-  /** The record, if its usage may count. */
-  readonly spending: JsonObject | undefined;
-  readonly value: JsonObject | undefined;
-}
+/** What of an entry is checked further. */
+type Need = "nothing" | "answer" | "result" | "body";
 
-/** Takes every line, then {@link LineCheck.batchEnd} once more. */
-export class LineCheck implements LineSink {
+export class LineCheck implements LinesSink {
   readonly indexer: LogIndexer;
   readonly folded: FoldedProjections = new FoldedProjections();
   readonly links: LinkCheck;
@@ -65,7 +64,8 @@ export class LineCheck implements LineSink {
   readonly #source: ByteSource;
   readonly #usageRows: number;
   #long: { readonly offset: number; readonly decoded: DecodedLine } | undefined;
-  #checked: CheckedLine[] = [];
+  /** By the numbers of kinds. */
+  readonly #needs: Need[] = [];
   #nextRow = 0;
 
   /** @param transcriptName Name of the file, which may be the transcript of another agent. */
@@ -84,30 +84,76 @@ export class LineCheck implements LineSink {
     return Object.values(this.badLineCounts).reduce((sum, count) => sum + count, 0);
   }
 
-  line(bytes: Buffer, start: number, end: number, offset: number, line: number): void {
-    this.indexer.addLines(bytes, start, end, offset, line);
-    const decoded = decodeLine(bytes, start, end);
-    const own = bytes.subarray(start, end);
-    const kind = lineKind(decoded, () => [own]);
-    this.#count(kind, { line, offset, length: end - start }, () => [own]);
-    this.#countMark(own, offset, line);
-    const hasId = decoded.ok && entryForm(this.indexer.header?.version ?? 1) > 1;
-    const id = hasId ? decoded.value["id"] : undefined;
-    const value = decoded.ok ? decoded.value : undefined;
-    this.#checked.push({ offset, kind, id, spending: this.#spending(decoded), value });
+  addLines(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): number {
+    const count = this.indexer.addLines(bytes, start, end, offset, lineNumber);
+    this.indexer.batchEnd();
+    let line = lineNumber;
+    scanLines(bytes, start, end, (rows) => {
+      const base = offset - start + rows.shift;
+      for (let row = 0; row < rows.count; row += 1, line += 1) {
+        const at = rows.start[row] ?? 0;
+        const place = { line, offset: base + at, length: rows.length[row] ?? 0 };
+        const checked = rows.checked(row);
+        if (checked === undefined) {
+          this.#parsed(rows.bytes.subarray(at, at + place.length), place);
+        } else this.#checked(rows, row, checked, place);
+      }
+    });
+    return count;
   }
 
   longLine(long: LongLine, line: number): void {
     const { offset, length } = long;
     this.indexer.longLine(long, line);
+    this.indexer.batchEnd();
     const decoded = this.readLong(offset, length);
     const pieces = (): Iterable<Buffer> => readRange(this.#source, offset, length);
     const kind = lineKind(decoded, pieces);
     this.#count(kind, { line, offset, length }, pieces);
     this.#countMark(long.head, offset, line);
-    const spending = this.#spending(decoded) && this.#readWhole(offset, length);
+    const row = this.#rowAt(offset, kind);
+    if (row === undefined) return;
+    const need = this.#needOf(row);
+    // Only what a read token by token keeps.
     const value = decoded.ok ? decoded.value : undefined;
-    this.#checked.push({ offset, kind, id: undefined, spending, value });
+    if (value !== undefined) this.links.take(row, value);
+    if (need !== "nothing") this.#foldUsage(row, () => this.#readWhole(offset, length));
+  }
+
+  #parsed(bytes: Buffer, place: LinePlace): void {
+    const decoded = decodeLine(bytes);
+    const kind = lineKind(decoded, () => [bytes]);
+    this.#count(kind, place, () => [bytes]);
+    this.#countMark(bytes, place.offset, place.line);
+    const row = this.#rowAt(place.offset, kind);
+    if (row === undefined || !decoded.ok) return;
+    const { value } = decoded;
+    if (!this.#hasId(row, value["id"])) return;
+    this.#foldUsage(row, () => value);
+    this.links.take(row, value);
+  }
+
+  /** A line that is known to be a record: most of them. */
+  #checked(rows: ScannedRows, at: number, checked: CheckedRecord, place: LinePlace): void {
+    const { offset, line } = place;
+    this.lines += 1;
+    this.records += 1;
+    const start = rows.start[at] ?? 0;
+    const bytes = (): Buffer => rows.bytes.subarray(start, start + place.length);
+    if (!checked.isAscii && !isUtf8(bytes())) this.#addInvalid(place);
+    if (line === 1 && offset > 0) this.marks += 1;
+    const row = this.#rowAt(offset, "record");
+    if (row === undefined || !this.#hasId(row, checked.id)) return;
+    const need = checked.mayDiverge ? "body" : this.#needOf(row);
+    if (need === "nothing") return;
+    const isTrusted = ((rows.flags[at] ?? 0) & scanFlags.trusted) !== 0;
+    if (isTrusted && need === "result" && !rows.mayResultSpend(at, false)) return;
+    const answer = isTrusted && need === "answer" ? rows.answer(at) : undefined;
+    if (answer !== undefined) return this.#foldAnswer(row, answer);
+    const decoded = decodeLine(bytes());
+    if (!decoded.ok) throw new Error(`line ${line} does not parse, but was accepted`);
+    this.#foldUsage(row, () => decoded.value);
+    this.links.take(row, decoded.value);
   }
 
   /** A pending end is returned and counts nowhere else. */
@@ -120,26 +166,35 @@ export class LineCheck implements LineSink {
     return null;
   }
 
-  /** Marks damaged entries since the last call. */
-  batchEnd(): void {
-    this.indexer.batchEnd();
-    const { index } = this.indexer;
+  /** The entry that begins there, unless its line is damaged, which is marked. */
+  #rowAt(offset: number, kind: LineKind): number | undefined {
+    const { index, transcript } = this.indexer;
     // Its rows were parsed whole, and have no damage and no references of pi's entries.
-    if (this.indexer.transcript !== undefined) this.#checked = [];
-    for (const { offset, kind, id, spending, value } of this.#checked) {
-      while (this.#nextRow < index.count && index.rows.offset(this.#nextRow) < offset) {
-        this.#nextRow += 1;
-      }
-      const row = this.#nextRow;
-      if (kind === "blank" || row >= index.count || index.rows.offset(row) !== offset) continue;
-      if (kind !== "record") this.#markDamaged(row, kind);
-      else if (id !== undefined && id !== index.idOf(row)) this.#markDamaged(row, "id-changed");
-      else {
-        if (spending !== undefined) this.#foldUsage(row, spending);
-        if (value !== undefined) this.links.take(row, value);
-      }
-    }
-    this.#checked = [];
+    if (transcript !== undefined || kind === "blank") return undefined;
+    const { count, rows } = index;
+    while (this.#nextRow < count && rows.offset(this.#nextRow) < offset) this.#nextRow += 1;
+    const row = this.#nextRow;
+    if (row >= count || rows.offset(row) !== offset) return undefined;
+    if (kind === "record") return row;
+    this.#markDamaged(row, kind);
+    return undefined;
+  }
+
+  /** Whether the record says what the index does; else the entry is marked. */
+  #hasId(row: number, id: unknown): boolean {
+    const { index, header } = this.indexer;
+    const isNamed = id !== undefined && entryForm(header?.version ?? 1) > 1;
+    if (!isNamed || id === index.idOf(row)) return true;
+    this.#markDamaged(row, "id-changed");
+    return false;
+  }
+
+  #needOf(row: number): Need {
+    const { rows, kinds } = this.indexer.index;
+    const number = rows.kind(row);
+    const need = (this.#needs[number] ??= this.#needOfKind(kinds.kinds[number]));
+    const isOfUsage = need === "answer" || need === "result";
+    return isOfUsage && row >= this.#usageRows ? "nothing" : need;
   }
 
   readLong(offset: number, length: number): DecodedLine {
@@ -150,12 +205,6 @@ export class LineCheck implements LineSink {
     return decoded;
   }
 
-  #spending(decoded: DecodedLine): JsonObject | undefined {
-    if (!decoded.ok || this.indexer.index.count > this.#usageRows) return undefined;
-    const { type } = decoded.value;
-    return usage.types?.some((one) => one === type) === true ? decoded.value : undefined;
-  }
-
   #readWhole(offset: number, length: number): JsonObject | undefined {
     if (length > bodyBytesMax) return undefined;
     const bytes = readFullySync(this.#source, Buffer.allocUnsafe(length), offset);
@@ -163,9 +212,27 @@ export class LineCheck implements LineSink {
     return decoded.ok ? decoded.value : undefined;
   }
 
-  #foldUsage(row: number, value: JsonObject): void {
+  #needOfKind(kind: Kind | undefined): Need {
+    const { type = "", role } = kind ?? {};
+    if (type === "message") {
+      if (role === "assistant") return "answer";
+      return role === "toolResult" ? "result" : "nothing";
+    }
+    const spends = usage.types?.some((one) => one === type) === true;
+    return spends || this.links.reads(type) ? "body" : "nothing";
+  }
+
+  #foldUsage(row: number, valueOf: () => JsonObject | undefined): void {
     const isFolded = usage.types?.includes(this.indexer.index.kindOf(row).type) === true;
-    if (isFolded && row < this.#usageRows) this.folded.usage.apply(row, this.#entry(row, value));
+    const value = isFolded && row < this.#usageRows ? valueOf() : undefined;
+    if (value !== undefined) this.folded.usage.apply(row, this.#entry(row, value));
+  }
+
+  #foldAnswer(row: number, { model, cost, ...tokens }: ScannedAnswer): void {
+    const spent = { ...tokens, cost: { total: cost } };
+    const message = { role: "assistant", provider: model.provider, model: model.id, usage: spent };
+    // Decoding boundary: all that the fold reads of an answer.
+    this.folded.usage.apply(row, { type: "message", message } as unknown as SessionEntry);
   }
 
   #entry(row: number, value: JsonObject): SessionEntry {
@@ -185,14 +252,18 @@ export class LineCheck implements LineSink {
     if ((line === 1 && offset > 0) || hasByteOrderMark(head)) this.marks += 1;
   }
 
+  #addInvalid(place: LinePlace): void {
+    this.invalidUtf8Count += 1;
+    if (this.invalidUtf8Count <= diagnosticsMax) this.invalidUtf8.push(place);
+  }
+
   #count(kind: LineKind, place: LinePlace, pieces: () => Iterable<Buffer>): void {
     this.lines += 1;
     if (kind === "record") {
       this.records += 1;
       for (const bytes of wholeCharacters(pieces())) {
         if (isUtf8(bytes)) continue;
-        this.invalidUtf8Count += 1;
-        if (this.invalidUtf8Count <= diagnosticsMax) this.invalidUtf8.push(place);
+        this.#addInvalid(place);
         break;
       }
     } else if (kind === "blank") this.blank += 1;

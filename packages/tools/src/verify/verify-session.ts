@@ -169,7 +169,6 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
   const binding = found?.checkpoint.binding;
   if (found !== undefined && binding !== undefined && file.isAt(binding) && binding.end <= end) {
     await readTo(binding.end);
-    check.batchEnd();
     const { indexer, folded } = check;
     const now = checkCheckpoint(found, { indexer, folded, lineNumber: framer.lineNumber });
     // A log that was rewritten is not the one of the checkpoint.
@@ -177,7 +176,6 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
     if (later !== null && isBoundTo(binding, file, later)) differences = now;
   }
   await readTo(end);
-  check.batchEnd();
   const { indexer } = check;
   const rest = framer.rest();
   const pending = rest === null ? null : check.addRest(rest, mayGrow());
