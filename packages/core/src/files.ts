@@ -39,7 +39,7 @@ export { nodeFileSystem } from "./platform/node-file-system.ts";
 export type { FileStat, HeldLock } from "./platform/ports.ts";
 export { hashedName, keptPaths, sidecarPath, isOwnDirectory } from "./platform/sidecar.ts";
 export { checkpointPath, loadPages, beginCheckpoint } from "./checkpoint/checkpoint-file.ts";
-export { cachedCheckpoints } from "./platform/cache-directory.ts";
+export { cachedCatalog, cachedCheckpoints, removeOldFiles } from "./platform/cache-directory.ts";
 export { checkpointKind, filePieces } from "./checkpoint/page-file.ts";
 export { isBoundTo } from "./checkpoint/log-binding.ts";
 export { compareSums } from "./checkpoint/log-sums.ts";

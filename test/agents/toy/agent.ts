@@ -29,6 +29,7 @@ export const toy: Agent = {
     noun: "a talk of Toy",
     recognises: (record) =>
       typeof record["talk"] === "string" || (typeof record["key"] === "string" && "says" in record),
+    version: 1,
     presumed: { says: "" },
     firstKeys: ["talk", "key"],
     read: (_fileName, isEntry) => new ToyTranscript(isEntry),

@@ -4,6 +4,7 @@ import {
   appendFileSync,
   chmodSync,
   chownSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -17,9 +18,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { findSessions } from "@branchlog/library";
 import { checkpointKind } from "@branchlog/core/files";
+import { agentNamed, registerAgents } from "@branchlog/core/rows";
 import type { CatalogMode } from "../../../packages/library/src/catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../../../packages/library/src/catalog/directory-catalog.ts";
 import { sessionFilesIn } from "../../../packages/library/src/catalog/session-files.ts";
@@ -33,9 +35,95 @@ import {
   savedDirectory,
   withLines,
 } from "./saved-directory.ts";
+import { directoryState } from "../../support/directory-state.ts";
+import { fixturePath } from "../../tools/import/imported.ts";
 import { sampled } from "../../support/sampled.ts";
 import { header, jsonl, name, user, writeLines } from "./session-lines.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+function ownCache(): string {
+  const cache = join(temporaryDirectory(), "cache");
+  vi.stubEnv("BRANCHLOG_CACHE_DIR", cache);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return cache;
+}
+
+describe("the saved catalog of a directory with transcripts", () => {
+  const goldens = ["claude/sidechains.jsonl", "codex/conversation.jsonl"];
+
+  /** Copies of golden files that together are worth a catalog. */
+  function transcripts(): string {
+    const directory = temporaryDirectory();
+    for (const golden of goldens) {
+      for (let at = 0; at < 5; at += 1) {
+        const path = join(directory, `${golden.replace("/", "-")}-${at}.jsonl`);
+        copyFileSync(fixturePath(golden), path);
+      }
+    }
+    return directory;
+  }
+
+  it("is in the cache of the user, and spares reading them", async () => {
+    const cache = ownCache();
+    const directory = transcripts();
+    const before = directoryState(directory);
+    const read = await list(directory, { saved: "off" });
+    expect(await list(directory)).toEqual(read);
+    expect(directoryState(directory)).toEqual(before);
+    const [saved = "", ...others] = readdirSync(join(cache, "catalogs"));
+    expect(others).toEqual([]);
+    expect(statSync(join(cache, "catalogs", saved)).mode & 0o777).toBe(0o600);
+    expect(read.map(({ transcript }) => transcript?.of)).toContain("codex");
+    expect(await bytesReadBy(() => list(directory))).toBe(0);
+    expect(await list(directory)).toEqual(read);
+  });
+
+  it("says nothing of one that has changed since, was removed, or whose agent reads it otherwise", async () => {
+    ownCache();
+    const directory = transcripts();
+    await list(directory);
+    const [changed = ""] = readdirSync(directory).filter((one) => one.startsWith("claude"));
+    const title = { type: "custom-title", customTitle: "Renamed", sessionId: "s" };
+    appendFileSync(join(directory, changed), `${JSON.stringify(title)}\n`);
+    const renamed = (await list(directory)).find(({ path }) => path.endsWith(changed));
+    expect(renamed?.name).toBe("Renamed");
+    expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+
+    const { transcripts: format, ...agent } = agentNamed("claude") ?? unknownAgent();
+    const read = format ?? unknownAgent();
+    registerAgents([{ ...agent, transcripts: { ...read, version: read.version + 1 } }]);
+    onTestFinished(() => void registerAgents([{ ...agent, transcripts: read }]));
+    expect(await bytesReadBy(() => list(directory))).toBeGreaterThan(0);
+    rmSync(join(directory, changed));
+    expect(await list(directory)).toHaveLength(9);
+  });
+
+  const idOf = (at: number): string => `019b7600-0000-7000-8000-00000000000${at}`;
+
+  it("keeps the name of the file where the agent's index has another one, and loses it", async () => {
+    ownCache();
+    const directory = temporaryDirectory();
+    const sessions = join(directory, "sessions");
+    mkdirSync(sessions);
+    for (let at = 0; at < 8; at += 1) {
+      const path = join(sessions, `rollout-2026-01-0${at + 1}T00-00-00-${idOf(at)}.jsonl`);
+      copyFileSync(fixturePath("codex/conversation.jsonl"), path);
+    }
+    const index = join(directory, "session_index.jsonl");
+    const id = idOf(0);
+    const named = { id, thread_name: "In the index", updated_at: "2026-01-01T00:00:00Z" };
+    writeFileSync(index, `${JSON.stringify(named)}\n`);
+    expect((await list(sessions)).map((one) => one.name)).toContain("In the index");
+    expect(await list(sessions)).toEqual(await list(sessions, { saved: "off" }));
+    rmSync(index);
+    expect(await list(sessions)).toEqual(await list(sessions, { saved: "off" }));
+    expect((await list(sessions)).map((one) => one.name)).not.toContain("In the index");
+  });
+});
+
+function unknownAgent(): never {
+  throw new Error("no such agent");
+}
 
 describe("the saved catalog of a directory", () => {
   it("spares reading the files, in any process that comes later", async () => {
@@ -77,6 +165,7 @@ describe("the saved catalog of a directory", () => {
     "is written in no directory of another user, and nothing is removed there",
     async () => {
       const directory = temporaryDirectory();
+      const cache = ownCache();
       const checkpoint = Buffer.from(checkpointKind.mark);
       writeFileSync(join(directory, "gone.jsonl.ckpt"), checkpoint);
       chownSync(directory, 65_534, 65_534);
@@ -86,7 +175,11 @@ describe("the saved catalog of a directory", () => {
       const others = ["empty.jsonl", "gone.jsonl.ckpt", "large.jsonl", "other.jsonl"];
       expect(readdirSync(directory).toSorted()).toEqual([...others, "small.jsonl"]);
 
+      expect(await bytesReadBy(() => list(directory))).toBe(0);
+      expect(readdirSync(join(cache, "catalogs"))).toHaveLength(1);
+
       // A file that exists already counts as it does anywhere.
+      rmSync(cache, { recursive: true });
       chownSync(directory, 0, 0);
       await list(directory);
       const saved = readFileSync(catalogPath(directory));

@@ -25,6 +25,7 @@ export const claude: Agent = {
     name === directoryName(from) ? directoryName(to) : undefined,
   transcripts: {
     agent: "claude",
+    version: 1,
     noun: "a transcript of Claude Code",
     recognises,
     presumed: { uuid: "" },

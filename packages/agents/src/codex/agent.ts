@@ -22,6 +22,7 @@ export const codex: Agent = {
   resume: ({ id }) => ["codex", "resume", id],
   transcripts: {
     agent: "codex",
+    version: 1,
     noun: "a rollout of Codex",
     recognises,
     presumed: { payload: {} },

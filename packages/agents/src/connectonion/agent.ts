@@ -10,6 +10,7 @@ export const connectonion: Agent = {
   resume: () => null,
   documents: {
     agent: "connectonion",
+    version: 1,
     noun: "a document of ConnectOnion",
     mayBe: (name) => /\.ya?ml$/.test(name),
     recognises: (path) => isSessionDocument(path),

@@ -39,6 +39,8 @@ export interface ResumedSession {
 export interface SessionOwner {
   /** The name of the agent. */
   readonly agent: string;
+  /** Raised whenever its sessions are read otherwise: what was saved of them is read again. */
+  readonly version: number;
   /** What a sentence calls such a file, with its article. */
   readonly noun: string;
 }

@@ -25,7 +25,7 @@ import {
 } from "../limits.ts";
 import type { AtomicFile } from "../platform/atomic-file.ts";
 import { transcriptFormats } from "../dialects/agent.ts";
-import { cachedCheckpoints } from "../platform/cache-directory.ts";
+import { cachedCheckpoints, removeOldFiles } from "../platform/cache-directory.ts";
 import { retainedBy } from "../platform/descriptor-pool.ts";
 import type { FileStat } from "../platform/ports.ts";
 import type { ChangeSignal } from "./change-signal.ts";
@@ -213,6 +213,7 @@ export class Checkpoints {
       // Orphans beside their logs are removed when the directory is listed.
       if (directory === undefined) return;
       removeOrphanCheckpoints(ports, this.#log.path, directory);
+      if (directory !== checkpointDir) removeOldFiles(ports, directory);
     } catch {
       this.#hasFailed = true;
     } finally {

@@ -19,6 +19,7 @@ import {
 } from "../checkpoint/saved-columns.ts";
 import { readDiagnostics, readFolded, readKinds } from "../checkpoint/saved-facts.ts";
 import { transcriptFormats } from "../dialects/agent.ts";
+import type { TranscriptFormat } from "../dialects/agent.ts";
 import { currentVersion } from "../dialects/header.ts";
 import { headerOf } from "../dialects/log-record.ts";
 import { savedHeader } from "../dialects/transcript.ts";
@@ -75,8 +76,8 @@ export function readCheckpoint(
   const isTranscript = !indexer.isNull("transcript");
   const place = readPlace(fields.fields("header"), end);
   const header = isTranscript ? undefined : headerAt(log.file, place);
-  const agents = transcriptFormats().map((format) => format.agent);
-  const agent = isTranscript ? indexer.oneOf("transcript", agents) : undefined;
+  const formats = transcriptFormats().map((format) => savedFormat(format));
+  const agent = isTranscript ? agentOf(indexer.oneOf("transcript", formats)) : undefined;
   const entriesFrom = isTranscript ? 0 : place.offset + place.length + 1;
   const lineNumber = state.whole("lineNumber", place.lineNumber + 1, end + 1);
   const covered = { end, entriesFrom, lineNumber, isTranscript };
@@ -139,6 +140,7 @@ export function statePieces(state: LogState, sums: LogSums | undefined): Iterabl
   const { beforeCursor, start } = state.fingerprintOf;
   const { lineBytesMax } = state;
   const { index, diagnostics, entriesBeforeHeader, transcript } = saved.indexer;
+  const { format } = state.indexer;
   const { kinds } = index;
   const transcriptJson = Buffer.from(transcript ? JSON.stringify(transcript.state) : "");
   const counts = countsOf(saved.indexer, transcriptJson);
@@ -157,7 +159,7 @@ export function statePieces(state: LogState, sums: LogSums | undefined): Iterabl
         kinds,
         diagnostics,
         entriesBeforeHeader,
-        transcript: transcript?.agent ?? null,
+        transcript: format === undefined ? null : savedFormat(format),
       },
       folded,
       settledRows,
@@ -210,6 +212,15 @@ function headerAt(file: LogFile, place: HeaderPlace): IndexedHeader {
   const isLine = bytes.indexOf(newline) === length;
   if (!isLine || found === undefined) throw malformed("this header");
   return { header: found.header, version: found.version, ...place };
+}
+
+/** Of another version, its rows may mean something else. */
+function savedFormat({ agent, version }: TranscriptFormat): string {
+  return `${agent} ${version}`;
+}
+
+function agentOf(saved: string): string {
+  return saved.slice(0, saved.indexOf(" "));
 }
 
 function savedTranscript(agent: string, json: Buffer): SavedTranscript {

@@ -1,6 +1,9 @@
 /** Where a user's programs keep what can be derived again. */
+import { createHash } from "node:crypto";
 import { homedir, platform } from "node:os";
 import { join } from "node:path";
+import { quietly } from "./ports.ts";
+import type { Ports } from "./ports.ts";
 import { resolvePath } from "./user-paths.ts";
 
 /**
@@ -23,4 +26,24 @@ function cachesOfSystem(): string {
 /** Of logs beside which nothing may be written. */
 export function cachedCheckpoints(): string {
   return join(cacheDirectory(), "checkpoints");
+}
+
+/** The saved catalog of a directory in which nothing may be written. */
+export function cachedCatalog(directory: string): string {
+  const digest = createHash("sha256").update(directory).digest("hex");
+  return join(cacheDirectory(), "catalogs", digest.slice(0, 32));
+}
+
+/** What is not written again for so long is of a directory that is gone, or costs little time. */
+const keptMs = 90 * 24 * 60 * 60 * 1000;
+
+/** Removes files of a directory of the cache that were left behind. Throws nothing. */
+export function removeOldFiles({ fs, clock }: Ports, directory: string): void {
+  const olderMs = clock.now() - keptMs;
+  for (const name of quietly(() => fs.listSync(directory)) ?? []) {
+    const path = join(directory, name);
+    quietly(() => {
+      if ((fs.statSync(path)?.mtimeMs ?? olderMs) < olderMs) fs.unlinkSync(path);
+    });
+  }
 }

@@ -290,7 +290,7 @@ async function finishLeave(
     error = files.putBack(asRemovalError(path, cause));
   }
   if (removed.includes(path)) {
-    if (isOwn) await catalog.forget(path);
+    await catalog.forget(path);
     if (isOwn) removeAbandonedTickets(path);
     removeFiles(derived);
     removeEmptyDirectories(path.replace(/\.jsonl$/, ""), removed);

@@ -25,6 +25,7 @@ import {
   nothingRead,
 } from "@branchlog/core/files";
 import type { LogFingerprint } from "@branchlog/core/files";
+import type { SessionOwner } from "@branchlog/core/rows";
 import type { SessionSummary } from "@branchlog/core/types";
 import { catalogLineUnitsMax, openedFileBytes, stampTrustedAfterMs } from "./limits.ts";
 import { readListedUsage, savedListedUsage } from "./listed-usage.ts";
@@ -35,6 +36,7 @@ import { FactsReader } from "./session-facts.ts";
 import type { FactsReadOptions, SessionMarks } from "./session-facts.ts";
 import { isSessionFileName, isUnchanged, sessionFile } from "./session-files.ts";
 import type { FileStamp, SessionFile } from "./session-files.ts";
+import type { ListedTranscript } from "./transcript-scan.ts";
 
 interface Progress {
   readonly reader: FactsReader;
@@ -43,7 +45,11 @@ interface Progress {
 
 export class CatalogFile {
   #session: ListedSession | undefined;
+  /** That of the file itself, where another one may have another. */
+  #ownName: string | undefined;
   #read: FileStamp | undefined;
+  /** Whether it says only what one file says. */
+  #isOfOneFile = true;
   #isDamaged = false;
   /** Whether a later change would show in the stamp. */
   #isSettled = false;
@@ -94,7 +100,11 @@ export class CatalogFile {
       const ownBytes = opened.size + source.before - source.inherited;
       const session = facts && listedSession({ ...opened, size: ownBytes }, facts);
       if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
-      this.#progress = { reader, bytes: trail.bytes };
+      this.#ownName = facts && "ownName" in facts ? facts.ownName : facts?.name;
+      this.#isOfOneFile = source.before === 0;
+      // A reader of a transcript holds all its ids: only what grows is worth that.
+      const isKept = session?.transcript === undefined || this.#read !== undefined;
+      this.#progress = isKept ? { reader, bytes: trail.bytes } : undefined;
       this.#read = opened;
       // A change within the same clock tick would not change the times.
       this.#isSettled = lookedAtMs - opened.ctimeMs > stampTrustedAfterMs;
@@ -109,10 +119,9 @@ export class CatalogFile {
   #takeName(path: string): void {
     const session = this.#session;
     const format = agentNamed(session?.transcript?.of ?? "")?.transcripts;
-    const name = format?.indexedName?.(path);
-    if (session !== undefined && name !== undefined && name !== session.name) {
-      this.#session = { ...session, name };
-    }
+    if (session === undefined || format?.indexedName === undefined) return;
+    const name = format.indexedName(path) ?? this.#ownName;
+    if (name !== session.name) this.#session = { ...session, name };
   }
 
   /** Read whole. */
@@ -121,6 +130,7 @@ export class CatalogFile {
     const session = listed === "damaged" ? undefined : listed;
     this.#isDamaged = listed === "damaged";
     if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
+    this.#ownName = session?.name;
     this.#read = file;
     this.#isSettled = lookedAtMs - file.ctimeMs > stampTrustedAfterMs;
     return file.size;
@@ -129,8 +139,8 @@ export class CatalogFile {
   /** Undefined if nothing was read, or all of it has to be read again. */
   save(): SavedFile | undefined {
     if (this.#saved !== undefined || this.#read === undefined) return this.#saved;
-    // Nothing is saved beside files of other agents.
-    if (this.#session?.transcript !== undefined) return undefined;
+    // That a document is damaged, and what is in other files, is found anew.
+    if (this.#isDamaged || !this.#isOfOneFile) return undefined;
     const place = this.#place();
     if (!this.#isSettled && place === undefined) return undefined;
     const { identity, size, mtimeMs, ctimeMs } = this.#read;
@@ -148,8 +158,8 @@ export class CatalogFile {
 
   #savedSession(): SavedSession | undefined {
     if (this.#session === undefined) return undefined;
-    const { header, name, summary, usage, dialect, modifiedMs, sizeBytes } = this.#session;
-    return { header, name, summary, usage, dialect, modifiedMs, sizeBytes };
+    const { path: _path, ...said } = this.#session;
+    return { ...said, name: this.#ownName };
   }
 
   /** If the file is as it was when another one read it, that one's session is in it. */
@@ -158,6 +168,7 @@ export class CatalogFile {
     if (this.#read !== undefined || saved === undefined) return;
     if (!saved.isSettled || !isUnchanged(saved.stamp, file)) return;
     this.#session = saved.session && { path: file.path, ...saved.session };
+    this.#ownName = saved.session?.name;
     this.#read = saved.stamp;
     this.#isSettled = true;
   }
@@ -220,8 +231,12 @@ export function savedLine(name: string, file: SavedFile): string | undefined {
   const usage = session?.usage && savedListedUsage(session.usage);
   if (usage === null) return undefined;
   const saved = { ...file, stamp: [identity, size, mtimeMs, ctimeMs] };
+  const owner = session?.transcript && ownerOf(session.transcript);
+  if (owner === null) return undefined;
+  const transcript = session?.transcript && { ...session.transcript, version: owner?.version };
   try {
-    const line = JSON.stringify({ name, ...saved, session: session && { ...session, usage } });
+    const facts = session && { ...session, usage, transcript };
+    const line = JSON.stringify({ name, ...saved, session: facts });
     if (line.length > catalogLineUnitsMax) return undefined;
     return isDeepStrictEqual(savedFile(line).file, file) ? line : undefined;
   } catch {
@@ -234,7 +249,8 @@ export function savedLine(name: string, file: SavedFile): string | undefined {
 export function savedFile(line: string): { readonly name: string; readonly file: SavedFile } {
   const fields = new SavedFields(JSON.parse(line));
   const name = fields.text("name");
-  if (name !== basename(name) || !isSessionFileName(name)) throw malformed("session file", "name");
+  const isNamed = isSessionFileName(name) || mayBeDocument(name);
+  if (name !== basename(name) || !isNamed) throw malformed("session file", "name");
   const stamp = readStamp(fields);
   const session = fields.has("session") ? readSession(fields.fields("session"), stamp) : undefined;
   const place = fields.has("place") ? readPlace(fields.fields("place"), stamp) : undefined;
@@ -262,7 +278,25 @@ function readSession(fields: SavedFields, { size }: FileStamp): SavedSession {
     dialect: fields.oneOf("dialect", dialectNames),
     modifiedMs: fields.dateMs("modifiedMs"),
     sizeBytes: fields.whole("sizeBytes", size, size),
+    ...(fields.has("transcript")
+      ? { transcript: readTranscript(fields.fields("transcript")) }
+      : {}),
   };
+}
+
+/** Who wrote it; null if no such agent is registered. */
+function ownerOf({ of }: Pick<ListedTranscript, "of">): SessionOwner | null {
+  const agent = agentNamed(of);
+  return agent?.transcripts ?? agent?.documents ?? null;
+}
+
+/** Of another version, the agent's sessions may be read otherwise. */
+function readTranscript(fields: SavedFields): ListedTranscript {
+  const transcript = { of: fields.text("of"), isSubagent: fields.flag("isSubagent") };
+  const { version } = ownerOf(transcript) ?? {};
+  if (version === undefined) throw malformed("agent", "of");
+  fields.whole("version", version, version);
+  return transcript;
 }
 
 function readSummary(fields: SavedFields, size: number): SessionSummary {

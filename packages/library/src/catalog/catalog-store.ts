@@ -8,6 +8,7 @@ import { basename, dirname, join } from "node:path";
 import { runAsync } from "@branchlog/streaming";
 import {
   beginCheckpoint,
+  cachedCatalog,
   loadPages,
   checkpointKind,
   filePieces,
@@ -16,6 +17,7 @@ import {
   lockfileLock,
   errorCodeOf,
   isOwnDirectory,
+  removeOldFiles,
 } from "@branchlog/core/files";
 import type { FileKind, PageFile, AtomicFile } from "@branchlog/core/files";
 import {
@@ -32,6 +34,7 @@ import { nodePorts } from "@branchlog/core/testing";
 import { savedFile, savedLine } from "./catalog-file.ts";
 import type { CatalogFile, SavedFile } from "./catalog-file.ts";
 import {
+  cachedCatalogSavedAfterBytes,
   catalogBadLinesMax,
   catalogBytesMax,
   catalogLineUnitsMax,
@@ -46,15 +49,16 @@ export type CatalogMode = "auto" | "read" | "off";
 
 interface KnownDirectory {
   readonly files: Map<string, SavedFile>;
-  saves: boolean;
+  /** Where its catalog is saved: in it, or in the cache of the user. */
+  place: string;
   readBytes: number;
   /** 0 if absent. */
   savedBytes: number;
 }
 
 /**
- * Throws nothing. Saves only in directories of this user, and removes sidecar files of deleted
- * sessions there.
+ * Throws nothing. The catalog of a directory of this user is saved in it, and sidecar files of
+ * deleted sessions are removed there; that of any other directory is saved in the user's cache.
  */
 export class CatalogStore {
   readonly #mode: CatalogMode;
@@ -72,10 +76,10 @@ export class CatalogStore {
     return files.get(basename(path));
   }
 
-  /** Stops writes to the directory of this file: it belongs to another agent. */
+  /** Nothing is written in the directory of this file: it belongs to another agent. */
   async leaveAlone(path: string): Promise<void> {
     const directory = await this.#directoryOf(path);
-    directory.saves = false;
+    directory.place = cachedCatalog(dirname(path));
   }
 
   /** @param readBytes What reading it cost. */
@@ -98,7 +102,7 @@ export class CatalogStore {
     if (this.#mode !== "auto") return;
     for (const [path, known] of this.#directories) {
       const directory = await known;
-      if (!directory.saves) continue;
+      const isBeside = directory.place === besideFiles(path);
       // Without a session, it may be that of an agent that is not known.
       const hasSessions = [...directory.files.values()].some(({ session }) => session);
       if (!hasSessions && directory.savedBytes === 0) continue;
@@ -106,11 +110,13 @@ export class CatalogStore {
       // A look-up of one file reads no directory.
       const gone = there === null ? [] : [...directory.files.keys()].filter(isGone);
       for (const name of gone) directory.files.delete(name);
-      if (gone.length > 0) await removeOrphans(path);
+      if (gone.length > 0 && isBeside) await removeOrphans(path);
       const isOutdated = gone.length > 0 && directory.savedBytes > 0;
-      const worthBytes = Math.max(catalogSavedAfterBytes, directory.savedBytes * catalogSaveCost);
+      const leastBytes = isBeside ? catalogSavedAfterBytes : cachedCatalogSavedAfterBytes;
+      const worthBytes = Math.max(leastBytes, directory.savedBytes * catalogSaveCost);
       if (directory.readBytes < worthBytes && !isOutdated) continue;
-      directory.savedBytes = await saveCatalog(path, directory.files);
+      directory.savedBytes = await saveCatalog(directory.place, directory.files);
+      if (!isBeside) removeOldFiles(nodePorts, dirname(directory.place));
       // A failed save is not retried.
       directory.readBytes = directory.savedBytes > 0 ? 0 : Number.NEGATIVE_INFINITY;
     }
@@ -119,8 +125,8 @@ export class CatalogStore {
   /** Removes a file from the saved catalog of its directory. */
   async forget(path: string): Promise<void> {
     const known = await this.#directoryOf(path);
-    if (!known.saves || known.savedBytes === 0 || !known.files.delete(basename(path))) return;
-    known.savedBytes = await saveCatalog(dirname(path), known.files);
+    if (known.savedBytes === 0 || !known.files.delete(basename(path))) return;
+    known.savedBytes = await saveCatalog(known.place, known.files);
   }
 
   #directoryOf(path: string): Promise<KnownDirectory> {
@@ -131,27 +137,33 @@ export class CatalogStore {
   }
 
   async #load(directory: string): Promise<KnownDirectory> {
-    const isOwn = this.#mode === "auto" && isOwnDirectory(nodePorts.fs, directory);
-    const saves = isOwn && !this.#isForeign(directory);
-    const none = { files: new Map<string, SavedFile>(), saves, readBytes: 0, savedBytes: 0 };
+    const [beside, cached] = [besideFiles(directory), cachedCatalog(directory)];
+    const isForeign = this.#isForeign(directory);
+    const isOwn = !isForeign && isOwnDirectory(nodePorts.fs, directory);
+    const empty = { files: new Map<string, SavedFile>(), readBytes: 0, savedBytes: 0 };
+    const none = { ...empty, place: isOwn ? beside : cached };
     if (this.#mode === "off") return none;
-    if (saves) await removeOrphans(directory);
-    const path = join(directory, savedCatalogName);
-    const saved = await runAsync(loadPages(nodePorts.fs, path, catalogKind, (file) => file));
-    const found = saved && (await readCatalog(saved));
-    return found === undefined ? none : { ...none, ...found };
+    if (this.#mode === "auto" && isOwn) await removeOrphans(directory);
+    for (const place of isForeign ? [cached] : [beside, cached]) {
+      const saved = await runAsync(loadPages(nodePorts.fs, place, catalogKind, (file) => file));
+      const found = saved && (await readCatalog(saved));
+      if (found !== undefined) return { ...none, ...found, place: isOwn ? place : cached };
+    }
+    return none;
   }
 }
 
+function besideFiles(directory: string): string {
+  return join(directory, savedCatalogName);
+}
+
 /** Replaces atomically; returns the length, or 0 on failure. */
-async function saveCatalog(
-  directory: string,
-  files: ReadonlyMap<string, SavedFile>,
-): Promise<number> {
+async function saveCatalog(place: string, files: ReadonlyMap<string, SavedFile>): Promise<number> {
   let write: AtomicFile | undefined;
   try {
     const lines = await catalogLines(files);
-    const file = beginCheckpoint(nodePorts, join(directory, savedCatalogName));
+    nodePorts.fs.makeDirectorySync(dirname(place));
+    const file = beginCheckpoint(nodePorts, place);
     write = file;
     const json = { version, bytes: lines.length };
     const pieces = filePieces(catalogKind, json, [savedColumn(lines.length, () => lines)]);
@@ -174,7 +186,7 @@ type SavedFiles = ReadonlyMap<string, SavedFile>;
 export const catalogKind: FileKind = { mark: "BLCTLG", version: 1, textBytesMax: 256 };
 
 /** Changes whenever a saved line, or a fold saved in it, changes its meaning. */
-const version = `4.${sessionName.version}.${summary.version}.${usage.version}`;
+const version = `5.${sessionName.version}.${summary.version}.${usage.version}`;
 
 /** Built in batches. Files that cannot be saved are left out. */
 async function catalogLines(files: SavedFiles): Promise<Buffer> {

@@ -147,7 +147,7 @@ export class DirectoryCatalog {
     try {
       const readBytes = await known.refresh(file, lookedAtMs, { chunk, signal, dialectAt });
       if (known.session?.transcript !== undefined) await this.#store.leaveAlone(file.path);
-      else if (readBytes > 0) await this.#store.note(file.path, known, readBytes);
+      if (readBytes > 0) await this.#store.note(file.path, known, readBytes);
     } catch {
       signal?.throwIfAborted();
       return;

@@ -14,6 +14,9 @@ export const turnMsMax: number = 5;
 /** What has to be read anew before a catalog is saved: reading less again is as fast. */
 export const catalogSavedAfterBytes: number = 1024 * 1024;
 
+/** The same in the cache of the user: agents spread few sessions each over many directories. */
+export const cachedCatalogSavedAfterBytes: number = 64 * 1024;
+
 /** What saving a byte of a catalog costs, in bytes of sessions that are read in the same time. */
 export const catalogSaveCost: number = 16;
 

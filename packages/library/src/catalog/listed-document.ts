@@ -23,7 +23,7 @@ export async function listedDocument(
     if (facts === undefined) return undefined;
     const transcript = { of: format.agent, isSubagent: false };
     const { header, name, summary, usage } = facts;
-    return listedSession(file, { header, name, summary, usage, transcript });
+    return listedSession(file, { header, name, ownName: name, summary, usage, transcript });
   } catch (error) {
     if (!isBranchlogError(error)) throw error;
     return format.isPlace(dirname(file.path)) ? "damaged" : undefined;

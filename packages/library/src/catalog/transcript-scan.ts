@@ -41,7 +41,10 @@ export interface ListedTranscript {
 
 export interface TranscriptFacts {
   readonly header: SessionHeader;
+  /** That of the agent's index, if it has one. */
   readonly name: string | undefined;
+  /** That of the file. */
+  readonly ownName: string | undefined;
   readonly summary: SessionSummary;
   readonly usage: ListedUsage;
   readonly transcript: ListedTranscript;
@@ -83,7 +86,8 @@ export class TranscriptScan {
     const summary = { messageCount, firstMessage, lastActivityMs };
     const transcript = { of: this.#format.agent, isSubagent };
     const given = this.#format.indexedName?.(this.#path) ?? name;
-    return { header, name: given, summary, usage: this.#answers.usage, transcript };
+    const usage = this.#answers.usage;
+    return { header, name: given, ownName: name, summary, usage, transcript };
   }
 
   /** @param source Where lines too long to be joined are read again. */
