@@ -26,6 +26,8 @@ const build = await rolldown({
   input: { main: join(source, "main.ts"), "man-page": join(source, "man-page.ts") },
   platform: "node",
   tsconfig: false,
+  // The oldest Node that is supported, as `target` of the compiler does for dist.
+  transform: { target: "node20.19" },
   resolve: { conditionNames: ["@branchlog/source"], alias: { rxjs } },
 });
 rmSync(target, { recursive: true, force: true });

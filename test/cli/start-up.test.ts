@@ -65,6 +65,15 @@ function loadedBy(...words: string[]): Loaded {
   return { code: status, out: stdout, err: stderr, files, bytes };
 }
 
+it("the bundle is JavaScript that this Node compiles, whichever command loads it", () => {
+  const modules = readdirSync(bundle).filter((name) => name.endsWith(".js"));
+  expect(modules.some((name) => name.startsWith("store"))).toBe(true);
+  const refused = modules.filter(
+    (name) => spawnSync(process.execPath, ["--check", join(bundle, name)]).status !== 0,
+  );
+  expect(refused).toEqual([]);
+});
+
 describe("the bundled command", () => {
   it.each(["--version", "-V"])("reads one file of 2 kB for %s", (word) => {
     const { code, out, files, bytes } = loadedBy(word);
