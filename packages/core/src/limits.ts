@@ -108,6 +108,9 @@ export const timerMsMax: number = 2 ** 31 - 1;
 /** How far a log goes past its checkpoint before another is saved: reading it again is fast. */
 export const checkpointEveryBytesDefault: number = 8 * 1024 * 1024;
 
+/** Of a log in a store; a longer one is read from a file that has no name. */
+export const replicaMemoryBytesMax: number = 32 * 1024 * 1024;
+
 /** What part of a log has to be read whole before that is saved: a checkpoint is written whole. */
 export const checkpointReadShare: number = 1 / 8;
 

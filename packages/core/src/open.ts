@@ -90,7 +90,8 @@ const createStoredNames: OptionNames<CreateStoredOptions> = {
 
 /**
  * Opens a log of any version without changing it, in a file or in a store. Its leaf follows the
- * tail until the first append or move. The bytes of a log in a store are kept in memory.
+ * tail until the first append or move. The bytes of a log in a store are kept in memory,
+ * above 32 MiB in a temporary file without a name.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION`,
  * `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`; of a store `ERR_STORE_DENIED`, `ERR_STORE_SCHEMA`,
  * `ERR_STORE_UNAVAILABLE`. A log of a newer version opens, but refuses appends.
@@ -205,7 +206,7 @@ async function openOrCreateStored(options: OpenOrCreateStoredOptions): Promise<S
 }
 
 /**
- * Opens a log of a store. Its bytes are kept in memory; appends are acknowledged once the store has
+ * Opens a log of a store. Its bytes are kept here; appends are acknowledged once the store has
  * them. Rejects as `openSession`, and as the store does.
  */
 export async function openStoredSession(

@@ -114,14 +114,17 @@ export class PostgresLog implements StoredLog {
     known: number | undefined,
     query: RowQuery,
   ): AsyncGenerator<Buffer, void, undefined> {
-    for (let position = at; position !== known;) {
-      const rows = await this.#rows(generation, position, query);
-      for (const piece of this.#piecesIn(rows, position)) {
-        position += piece.length;
-        yield piece;
-      }
+    let asked = at === known ? undefined : this.#rows(generation, at, query);
+    for (let position = at; asked !== undefined;) {
+      const rows = await asked;
+      const pieces = Array.from(this.#piecesIn(rows, position));
+      for (const piece of pieces) position += piece.length;
       const end = rows.at(-1)?.ends;
-      if (end === undefined || position >= Number(end)) return;
+      const isOver = position === known || end === undefined || position >= Number(end);
+      // The store works on what comes next while this is taken.
+      asked = isOver ? undefined : this.#rows(generation, position, query);
+      asked?.catch(() => undefined);
+      yield* pieces;
     }
   }
 

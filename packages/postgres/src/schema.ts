@@ -16,7 +16,7 @@ export function inSchema(statement: string, schema: string): string {
 type Migration = (schema: string) => string;
 
 /** Of the tables: applied in order, each in the transaction that also raises the version. */
-export const migrations: readonly Migration[] = [batches, membersByRole];
+export const migrations: readonly Migration[] = [batches, membersByRole, joinedReads];
 
 function batches(schema: string): string {
   const name = quotedName(schema);
@@ -81,6 +81,11 @@ CREATE TABLE ${name}.lost (
   PRIMARY KEY (log_id, id)
 );
 `;
+}
+
+/** Other functions, on the same tables. */
+function joinedReads(): string {
+  return "";
 }
 
 /** A text as SQL writes it. */

@@ -34,6 +34,9 @@ const writingFunctions = [
 /** Of what others appended, an answer to an append has no more. */
 const sinceBytesMax = 256 * 1024;
 
+/** Fewer batches are read as they are: to join large ones costs more than a row. */
+const joinedAfter = 64;
+
 /** Of all versions. A schema may hold other functions, of the owner or of an extension. */
 const ownFunctions = [
   ...readingFunctions,
@@ -213,6 +216,8 @@ RETURNS SETOF record LANGUAGE sql STABLE ${definer} AS $$
   SELECT l.id, l.until FROM log l WHERE l.tenant = own_tenant() AND l.id = ANY (p_ids)
 $$;
 
+-- Many batches that follow each other are joined to one row: a log may have a million. starts is
+-- that of the first, marked that of the last of them.
 CREATE FUNCTION ${name}.read_log(
   p_log bigint, p_at bigint, p_mark bigint, p_bytes bigint,
   OUT starts bigint, OUT marked bigint, OUT ends bigint, OUT text_body text, OUT raw_body bytea)
@@ -225,9 +230,24 @@ BEGIN
     RAISE EXCEPTION 'the log is gone, or was set back' USING ERRCODE = '${goneState}';
   END IF;
   SELECT max(b.at) INTO v_from FROM batch b WHERE b.log_id = p_log AND b.at <= p_at;
-  RETURN QUERY SELECT b.at, b.mark, ends, b.body, b.raw FROM batch b
-    WHERE b.log_id = p_log AND b.at >= v_from AND b.at < p_at + p_bytes AND b.until > p_at
-    ORDER BY b.at;
+  PERFORM FROM batch b
+    WHERE b.log_id = p_log AND b.at >= v_from AND b.at < p_at + p_bytes OFFSET ${joinedAfter};
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT b.at, b.mark, ends, b.body, b.raw FROM batch b
+      WHERE b.log_id = p_log AND b.at >= v_from AND b.at < p_at + p_bytes AND b.until > p_at
+      ORDER BY b.at;
+    RETURN;
+  END IF;
+  RETURN QUERY
+    SELECT min(j.at), (max(ARRAY[j.at, j.mark]))[2], ends, string_agg(j.body, '' ORDER BY j.at),
+      (array_agg(j.raw))[1]
+    FROM (
+      -- The texts between two that are raw have one number.
+      SELECT b.at, b.mark, b.body, b.raw,
+        2 * count(b.raw) OVER (ORDER BY b.at) - (b.raw IS NOT NULL)::int AS part
+      FROM batch b
+      WHERE b.log_id = p_log AND b.at >= v_from AND b.at < p_at + p_bytes AND b.until > p_at) j
+    GROUP BY j.part ORDER BY j.part;
 END
 $$;
 

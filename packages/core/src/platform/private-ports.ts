@@ -1,9 +1,10 @@
 /**
  * Ports of an in-memory log of one session: its bytes by name, without directories or permissions,
- * and a lock without contention.
+ * and a lock without contention. The bytes of a long log may be in a file that has no name.
  */
 import { systemClock } from "./ports.ts";
 import { randomIds } from "./ids.ts";
+import { UnnamedFile } from "./unnamed-file.ts";
 import type {
   ChangeHints,
   FileLock,
@@ -14,9 +15,17 @@ import type {
   Ports,
 } from "./ports.ts";
 
+export interface PrivateOptions {
+  /** From which length on a file is no longer in memory. Default: none. */
+  readonly memoryBytesMax?: number;
+}
+
 /** New ports that share nothing with others; `parts` replaces some of them. */
-export function createPrivatePorts(parts: Partial<Ports> = {}): Ports {
-  const fs = new PrivateFiles();
+export function createPrivatePorts(
+  parts: Partial<Ports> = {},
+  { memoryBytesMax = Number.POSITIVE_INFINITY }: PrivateOptions = {},
+): Ports {
+  const fs = new PrivateFiles(memoryBytesMax);
   return { fs, lock: noLock, hints: noHints, clock: systemClock, ids: randomIds, ...parts };
 }
 
@@ -28,7 +37,7 @@ const noHints: ChangeHints = { watch: () => ({ closeSync: () => undefined }) };
 
 interface PrivateFile {
   readonly ino: number;
-  readonly bytes: MemoryBytes;
+  readonly bytes: PrivateBytes;
   changedMs: number;
   permissions: number;
 }
@@ -38,6 +47,11 @@ class PrivateFiles implements FileSystem {
   readonly #open = new Map<number, PrivateFile>();
   /** Counts files, descriptors and changes, so that no two states of a file share their time. */
   #count = 0;
+  readonly #memoryBytesMax: number;
+
+  constructor(memoryBytesMax: number) {
+    this.#memoryBytesMax = memoryBytesMax;
+  }
 
   openSync(path: string, mode: OpenMode): number {
     if (mode === "create" && this.#files.has(path)) throw failure("EEXIST", path);
@@ -122,7 +136,7 @@ class PrivateFiles implements FileSystem {
 
   #newFile(): PrivateFile {
     this.#count += 1;
-    const bytes = new MemoryBytes();
+    const bytes = new PrivateBytes(this.#memoryBytesMax);
     return { ino: this.#count, bytes, changedMs: this.#count, permissions: 0o600 };
   }
 
@@ -157,6 +171,65 @@ function statOf({ ino, bytes, changedMs, permissions }: PrivateFile): FileStat {
   };
 }
 
+/** In memory; from a certain length on in a file that has no name, if one can be made. */
+class PrivateBytes {
+  #memoryBytesMax: number;
+  #bytes: MemoryBytes | UnnamedFile = new MemoryBytes();
+
+  constructor(memoryBytesMax: number) {
+    this.#memoryBytesMax = memoryBytesMax;
+  }
+
+  get length(): number {
+    return this.#bytes.length;
+  }
+
+  append(source: Buffer, offset: number, length: number): void {
+    if (this.length + length > this.#memoryBytesMax && this.#bytes instanceof MemoryBytes) {
+      this.#moveTo(() => new UnnamedFile());
+    }
+    this.#change((bytes) => bytes.append(source, offset, length));
+  }
+
+  copyTo(target: Buffer, offset: number, length: number, position: number): number {
+    return this.#bytes.copyTo(target, offset, length, position);
+  }
+
+  overwrite(source: Buffer, position: number): void {
+    this.#change((bytes) => bytes.overwrite(source, position));
+  }
+
+  /** On a full disk, what follows is in memory. */
+  #change(change: (bytes: MemoryBytes | UnnamedFile) => void): void {
+    const before = this.#bytes;
+    try {
+      change(before);
+    } catch (error) {
+      if (before instanceof MemoryBytes) throw error;
+      this.#memoryBytesMax = Number.POSITIVE_INFINITY;
+      if (!this.#moveTo(() => new MemoryBytes())) throw error;
+      change(this.#bytes);
+    }
+  }
+
+  #moveTo(make: () => MemoryBytes | UnnamedFile): boolean {
+    const before = this.#bytes;
+    const piece = Buffer.allocUnsafe(Math.min(before.length, moveBytes));
+    try {
+      const after = make();
+      while (after.length < before.length) {
+        after.append(piece, 0, before.copyTo(piece, 0, piece.length, after.length));
+      }
+      this.#bytes = after;
+      return true;
+    } catch {
+      this.#memoryBytesMax = Number.POSITIVE_INFINITY;
+      return false;
+    }
+  }
+}
+
+const moveBytes = 1024 * 1024;
 const chunkBytes = 64 * 1024;
 const firstChunkBytes = 256;
 

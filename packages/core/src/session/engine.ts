@@ -34,6 +34,7 @@ import { openParted } from "../store/parted-log.ts";
 import { isInStore } from "../store/log-store.ts";
 import type { StoredLog, StoredSession } from "../store/log-store.ts";
 import { nodeFileSystem } from "../platform/node-file-system.ts";
+import { replicaMemoryBytesMax } from "../limits.ts";
 import { createPrivatePorts } from "../platform/private-ports.ts";
 import { rowPathView } from "./row-path-view.ts";
 
@@ -125,7 +126,7 @@ export class Engine {
 
   static *#openingStored(stored: StoredLog, options: EngineOptions): Steps<Engine> {
     const { clock, ids } = engineSettings(options).ports;
-    const ports = createPrivatePorts({ clock, ids });
+    const ports = createPrivatePorts({ clock, ids }, { memoryBytesMax: replicaMemoryBytesMax });
     const { lockWaitMs = stored.lockWaitMs } = options;
     const wait = lockWaitMs === undefined ? undefined : { lockWaitMs };
     const settings = engineSettings({ ...options, ...wait, ports, checkpoint: "off" });
