@@ -4,9 +4,6 @@
  */
 export type {
   AssistantContent,
-  ImageContent,
-  StopReason,
-  TextContent,
   UserContent,
   ContentBlock,
   SystemTool,
@@ -26,15 +23,7 @@ export {
   behindText,
 } from "./entries/exact-numbers.ts";
 export type { ExactArguments } from "./entries/exact-numbers.ts";
-export {
-  countAt,
-  isDeeper,
-  isObject,
-  listAt,
-  objectAt,
-  stringAt,
-  withoutKeys,
-} from "./entries/json-fields.ts";
+export { countAt, isObject, listAt, objectAt, stringAt } from "./entries/json-fields.ts";
 export {
   SavedFields,
   finiteNumber,
@@ -73,7 +62,6 @@ export {
 export type {
   Agent,
   DocumentBytes,
-  DocumentFormat,
   EntryIdentity,
   ResumedSession,
   SessionOwner,
@@ -100,30 +88,12 @@ export {
   headerOf,
   isOfSession,
 } from "./dialects/log-record.ts";
-export {
-  applyEdits,
-  findMember,
-  locateMembers,
-  relinkLine,
-  replaceMembers,
-  setMembers,
-} from "./dialects/object-members.ts";
-export type {
-  MemberChange,
-  MemberEdit,
-  NewValue,
-  ObjectMembers,
-} from "./dialects/object-members.ts";
+export { locateMembers, relinkLine, withMembers, withValueAt } from "./dialects/object-members.ts";
+export type { NewValue, MemberChanges } from "./dialects/object-members.ts";
 export { titleSlotBytes, readTitleSlot } from "./dialects/title-slot.ts";
-export {
-  findCycles,
-  orphanRows,
-  parentFinder,
-  pathToRow,
-  childrenOfHandle,
-} from "./index-table/tree-walk.ts";
+export { findCycles, orphanRows, parentFinder } from "./index-table/tree-walk.ts";
 export type { Kind } from "./index-table/row-table.ts";
-export { LineMap, rowFlags, rootHandle } from "./index-table/row-table.ts";
+export { LineMap, rowFlags } from "./index-table/row-table.ts";
 export { entryPlace } from "./index-table/diagnostics.ts";
 export type { SavedDiagnostics } from "./index-table/diagnostics.ts";
 export { IndexTable } from "./index-table/index-table.ts";
@@ -140,9 +110,7 @@ export {
   projectEntry,
 } from "./projections/context.ts";
 export { usage } from "./projections/usage.ts";
-export { lineChunks, rowLines } from "./bodies/row-lines.ts";
-export type { LineSource, RowLine } from "./bodies/row-lines.ts";
-export { namingTypes, sessionName, nameInForce, nameSaidBy } from "./projections/name.ts";
+export { namingTypes, sessionName, nameInForce } from "./projections/name.ts";
 export {
   compressedErrorAt,
   requireNoTranscript,

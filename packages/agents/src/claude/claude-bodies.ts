@@ -1,7 +1,8 @@
 /** Maps records of Claude Code's transcripts to entries, bodies included. Pure. */
+import { withoutKeys } from "./claude-record.ts";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { answerKey, continuedKey } from "@branchlog/core/rows";
-import { countAt, objectAt, stringAt, withoutKeys } from "@branchlog/core/rows";
+import { countAt, objectAt, stringAt } from "@branchlog/core/rows";
 import {
   answerParts,
   assistantParts,

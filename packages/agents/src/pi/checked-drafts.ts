@@ -12,7 +12,6 @@ import type {
 import type { SystemMessage } from "@branchlog/core/entries";
 import { BranchlogError } from "@branchlog/core";
 import type { ErrorCode } from "@branchlog/core";
-import { pathToRow } from "@branchlog/core/rows";
 import { computeSystemMessage } from "./system-message.ts";
 import type { Engine } from "@branchlog/core/engine";
 import { contextOf, rowOf } from "./log-queries.ts";
@@ -84,8 +83,7 @@ function systemMessageAt(log: SessionLog, nowMs: number): SystemMessage | undefi
 }
 
 function pathRows({ engine, leaf }: SessionLog): Int32Array {
-  const { index } = engine;
-  return pathToRow(index, leaf.id === null ? -1 : index.rowOfId(leaf.id)).rows;
+  return engine.rowPath(leaf.id).rows;
 }
 
 function isReplacement(replacement: unknown): boolean {

@@ -87,6 +87,3 @@ export type { DivergedListener } from "./manager-position.ts";
 export { fileOperations } from "./file-operations.ts";
 export type { FileOperations } from "./file-operations.ts";
 export { computeSystemMessage } from "./system-message.ts";
-export { forkLines } from "./whole-session.ts";
-export { settledEntries } from "./lazy-entry.ts";
-export type { LazySource } from "./lazy-entry.ts";

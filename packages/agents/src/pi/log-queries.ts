@@ -2,17 +2,10 @@
 import type { JsonObject } from "@branchlog/streaming";
 import { settledEntries } from "./lazy-entry.ts";
 import type { LazySource } from "./lazy-entry.ts";
-import {
-  entryForm,
-  upcastHeader,
-  rootHandle,
-  childrenOfHandle,
-  pathToRow,
-  projectContext,
-} from "@branchlog/core/rows";
+import { entryForm, upcastHeader, projectContext } from "@branchlog/core/rows";
 import type { SessionEntry, SessionHeader, SessionContext } from "@branchlog/core";
 import type { SessionProjection } from "@branchlog/core/rows";
-import { contextRows, loadContextBodiesSync } from "@branchlog/core/engine";
+import { contextRows } from "@branchlog/core/engine";
 import type { Engine } from "@branchlog/core/engine";
 import type { SessionLog } from "./session-log.ts";
 import { treeNodes } from "./tree-nodes.ts";
@@ -52,15 +45,13 @@ export function entryOf(engine: Engine, id: unknown): SessionEntry | undefined {
 
 /** From the root; empty for an unknown id. */
 export function branchOf(engine: Engine, id: unknown): SessionEntry[] {
-  return handOut(engine, () => pathToRow(engine.index, rowOf(engine, id)).rows);
+  return handOut(engine, () => engine.rowPath(typeof id === "string" ? id : null).rows);
 }
 
 /** In file order, whether or not the parent exists. */
 export function childrenOf(engine: Engine, parentId: unknown): SessionEntry[] {
-  const { index } = engine;
-  const found = typeof parentId === "string" ? index.ids.find(parentId) : -1;
-  const handle = parentId === null ? rootHandle : found;
-  return handle === -1 ? [] : handOut(engine, () => childrenOfHandle(index, handle));
+  if (parentId !== null && typeof parentId !== "string") return [];
+  return handOut(engine, () => engine.childRows(parentId));
 }
 
 export function treeOf(engine: Engine): SessionTreeNode[] {
@@ -103,7 +94,9 @@ export function contextOf({ engine, leaf, memo }: SessionLog): SessionContext {
 }
 
 export function projectionOf({ engine, leaf }: SessionLog): SessionProjection {
-  const loaded = loadContextBodiesSync(engine, engine.rowPath(leaf.id), true);
+  const rows = contextRows(engine, engine.rowPath(leaf.id), true);
+  const loaded = new Map<number, SessionEntry>();
+  for (const { row, entry } of engine.bodies.entriesSync(rows)) loaded.set(row, entry);
   const { findings } = engine;
   return projectContext(engine.pathView(leaf.id, { loaded }), (problem) =>
     findings.addMalformed(problem),

@@ -13,10 +13,9 @@ import {
   addedLines,
   entryLines,
   firstNaming,
-  namingsIn,
   readableRows,
   relinkedLine,
-  rowsBackwards,
+  lastNaming,
 } from "./copied-entries.ts";
 import type { AddedEntry } from "./copied-entries.ts";
 import { headerLines } from "./session-header.ts";
@@ -120,7 +119,7 @@ function* carriedEntries(engine: Engine, { rows }: Branch): Generator<AddedEntry
   const onBranch = new Set(rows.filter((row) => labelled.has(row)));
   const given = firstNaming(engine, rows.toReversed())?.name;
   if (nameInForce({ slot, given, header }) !== name) {
-    const [last] = namingsIn(engine, rowsBackwards(engine));
+    const last = lastNaming(engine);
     // The title of a transcript is in no entry: a copy is as old as what it copies.
     const timestamp = timeOf(engine, last?.entry.timestamp ?? timeOfRow(engine, rows.at(-1)));
     yield { draft: { type: "session_info", name: name ?? "" }, timestamp };

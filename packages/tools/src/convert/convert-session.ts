@@ -2,24 +2,15 @@
 import { resolve } from "node:path";
 import { decodeLine, readFullySync, readRange, readShallow } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
-import { isBranchlogError } from "@branchlog/core";
 import type { DialectName } from "@branchlog/core/entries";
 import type { EngineOptions } from "@branchlog/core/types";
-import {
-  Engine,
-  migratedChunks,
-  requireSameLog,
-  newline,
-  rowsBackwards,
-} from "@branchlog/core/engine";
+import { Engine, requireSameLog, newline, migratedCopy } from "@branchlog/core/engine";
 import {
   createStreamedLog,
-  creationFailed,
   inBatches,
   requireFree,
   requireOptions,
   requireText,
-  temporaryPath,
 } from "@branchlog/core/files";
 import {
   currentVersion,
@@ -91,7 +82,8 @@ export async function convertSession(
     if (state.indexer.transcript !== undefined) requireNoTranscript(engine.path, file, size);
     const version = state.indexer.header?.version ?? currentVersion;
     if (entryForm(version) === currentVersion) return await convertedCopy(engine, options);
-    const current = await migratedCopy(engine, options);
+    requireFree(engine.settings.ports, resolve(options.target));
+    const current = await migratedCopy(engine, resolve(options.target), signal);
     try {
       return { ...(await convertSession(current, options)), source: engine.path };
     } finally {
@@ -131,26 +123,6 @@ function badLines({ log, settings }: Engine): number {
   const isLong = length > settings.lineBytesMax;
   const rest = isLong ? readShallow(bytes, {}) : decodeLine(Buffer.concat([...bytes]));
   return found + (rest.ok || rest.reason === "blank" ? 0 : 1);
-}
-
-async function migratedCopy(engine: Engine, { target, signal }: ConvertOptions): Promise<string> {
-  const { ports } = engine.settings;
-  requireFree(ports, resolve(target));
-  const path = temporaryPath(ports, resolve(target));
-  try {
-    await createStreamedLog(ports, path, inBatches(migratedWhole(engine), signal));
-  } catch (error) {
-    // The caller asked for another file: the error names that one.
-    if (!isBranchlogError(error, "ERR_CREATE_FAILED")) throw error;
-    throw creationFailed(resolve(target), error.cause);
-  }
-  return path;
-}
-
-function* migratedWhole(engine: Engine): Generator<Buffer> {
-  const { file, state } = engine.log;
-  yield* migratedChunks(file, state, 0, state.end);
-  requireSameLog(engine);
 }
 
 interface Conversion {
@@ -229,7 +201,7 @@ function nameOf(engine: Engine): string | undefined {
 /** Empty if the last naming entry removes the name. */
 function nameSaid(engine: Engine): string | undefined {
   const { index, log } = engine;
-  for (const row of rowsBackwards(engine)) {
+  for (let row = index.count - 1; row >= 0; row -= 1) {
     if (!namingTypes.includes(index.kindOf(row).type) || !isConvertible(engine, row)) continue;
     const stored = bytesAt(log.file, index.rows.offset(row), index.rows.length(row));
     const decoded = decodeLine(stored);
