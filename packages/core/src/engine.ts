@@ -12,13 +12,7 @@ export { headerInCurrentForm, migrate, needsMigration } from "./log/migration.ts
 export { newHeader } from "./session/new-header.ts";
 export { requireFile, requireHeader, requireKnownVersion } from "./log/log-checks.ts";
 export { piecesOfOneLog, requireSameLog } from "./session/same-log.ts";
-export {
-  addedLines,
-  firstNaming,
-  newline,
-  lastNaming,
-  streamedLines,
-} from "./copies/copied-entries.ts";
+export { addedLines, firstNaming, lastNaming, streamedLines } from "./copies/copied-entries.ts";
 export { sessionPath } from "./copies/session-header.ts";
 export type { AddedEntry } from "./copies/copied-entries.ts";
 export { usageFold } from "./session/body-fold.ts";
@@ -28,7 +22,6 @@ export { contextRows } from "./session/context-load.ts";
 export type { ParentChoice, AppendItem } from "./append/request.ts";
 export { LeafCursor } from "./append/leaf-cursor.ts";
 export { ChangeSignal } from "./log/change-signal.ts";
-export type { WatchedSession } from "./session/watched-session.ts";
 export { appendItem, isoText, prepare } from "./append/request.ts";
 export { sameDraft } from "./append/retry.ts";
 export { flushed } from "./log/replicated-log.ts";

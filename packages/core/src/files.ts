@@ -34,7 +34,6 @@ export { LogFile } from "./platform/log-file.ts";
 export { removeAbandonedTickets } from "./platform/lock-queue.ts";
 export { isLiveProcess, ownProcessName, processState } from "./platform/process-name.ts";
 export { nodeFileSystem } from "./platform/node-file-system.ts";
-export type { FileStat, HeldLock } from "./platform/ports.ts";
 export { hashedName, keptPaths, sidecarPath, isOwnDirectory } from "./platform/sidecar.ts";
 export { checkpointPath, loadPages, beginCheckpoint } from "./checkpoint/checkpoint-file.ts";
 export { checkpointKind, filePieces } from "./checkpoint/page-file.ts";
@@ -51,12 +50,7 @@ export {
   nothingRead,
 } from "./log/fingerprint.ts";
 export type { LogIdentity, LogFingerprint } from "./log/fingerprint.ts";
-export {
-  requireStoredName,
-  storedLogExists,
-  storedLogGone,
-  storedLogMissing,
-} from "./store/stored-names.ts";
+export { requireStoredName, storedLogError } from "./store/stored-names.ts";
 export { registerBlockingStores, storePlace } from "./store/blocking-stores.ts";
 export type { BlockingStore, StorePlace } from "./store/blocking-stores.ts";
 export { isInStore } from "./store/log-store.ts";

@@ -2,13 +2,6 @@
  * `@branchlog/core/rows`: records as rows and bodies, for the packages of this workspace. It is no
  * API: names come and go with any version.
  */
-export type {
-  AssistantContent,
-  UserContent,
-  ContentBlock,
-  SystemTool,
-  UsageCost,
-} from "./entries/message-types.ts";
 export {
   encodeDraft,
   encodeHeader,
@@ -49,37 +42,23 @@ export { joinedFiles, openLogSource, partType } from "./store/parted-log.ts";
 export {
   agentNamed,
   documentFormatOf,
-  isBesideSessions,
-  isDocumentPlace,
-  mayBeDocument,
   registerAgents,
   registeredAgents,
   transcriptFormats,
   earlierFiles,
-  formatOf,
-  lastFile,
 } from "./dialects/agent.ts";
 export type {
   Agent,
   DocumentBytes,
-  EntryIdentity,
   ResumedSession,
-  SessionOwner,
-  SpentTokens,
   TranscriptFormat,
   LogPart,
   SideTexts,
   SessionParts,
 } from "./dialects/agent.ts";
 export { placeOf, savedHeader, timeText } from "./dialects/transcript.ts";
-export {
-  currentVersion,
-  entryForm,
-  readHeader,
-  upcastHeader,
-  upcastEntry,
-} from "./dialects/header.ts";
-export type { EntryForm, UpcastContext } from "./dialects/header.ts";
+export { currentVersion, entryForm, readHeader, upcastEntry } from "./dialects/header.ts";
+export type { EntryForm } from "./dialects/header.ts";
 export {
   isLinked,
   readRecord,
@@ -126,12 +105,6 @@ export {
 export { mainRole, roleModelType } from "./dialects/model-reference.ts";
 export type { TitleSource } from "./dialects/title-slot.ts";
 export type {
-  BranchSummaryDraft,
-  CompactionDraft,
-  ContextEditDraft,
-} from "./entries/entry-draft.ts";
-export type { ContextEditReplacement } from "./entries/entry-types.ts";
-export type {
   SessionProjection,
   ContextProblem,
   ContextProblemReason,
@@ -146,7 +119,6 @@ export { cycleRows } from "./projections/tree.ts";
 export type { SavedColumn } from "./index-table/saved-pages.ts";
 export { summary, isDate, withUnread } from "./projections/summary.ts";
 export type { GivenName } from "./projections/name.ts";
-export type { UnreadMessages } from "./projections/summary.ts";
 export { transcriptRecords } from "./dialects/transcript-records.ts";
 export type {
   SpentAnswer,

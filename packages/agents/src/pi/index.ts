@@ -9,12 +9,6 @@ export type {
   ProjectedEntries,
   ProjectedEntry as ProjectedSessionEntry,
   SessionProjection,
-  ContextEditReplacement,
-  AssistantContent,
-  ContentBlock,
-  SystemTool,
-  UsageCost,
-  UserContent,
 } from "@branchlog/core/rows";
 export type { SessionTreeNode } from "./tree-nodes.ts";
 export type { SessionInfo, SessionListProgress } from "./session-directory.ts";
@@ -79,6 +73,12 @@ export type {
   ToolResultMessage,
   Usage,
   UserMessage,
+  ContextEditReplacement,
+  AssistantContent,
+  ContentBlock,
+  SystemTool,
+  UsageCost,
+  UserContent,
 } from "@branchlog/core/entries";
 export type { PathSettings, DiagnosticKind } from "@branchlog/core/types";
 export { BranchlogError, isBranchlogError } from "@branchlog/core";

@@ -1,8 +1,7 @@
 /** Queries of a manager, returned as in pi: as copies that callers may change. */
-import type { JsonObject } from "@branchlog/streaming";
 import { settledEntries } from "./lazy-entry.ts";
 import type { LazySource } from "./lazy-entry.ts";
-import { entryForm, upcastHeader, projectContext } from "@branchlog/core/rows";
+import { projectContext, currentVersion } from "@branchlog/core/rows";
 import type { SessionEntry, SessionHeader, SessionContext } from "@branchlog/core";
 import type { SessionProjection } from "@branchlog/core/rows";
 import { contextRows } from "@branchlog/core/engine";
@@ -13,11 +12,8 @@ import type { SessionTreeNode } from "./tree-nodes.ts";
 
 /** In the current form, whatever the version of the file. */
 export function headerOf({ log, header }: Engine): SessionHeader {
-  const version = entryForm(log.state.indexer.header?.version ?? 3);
-  // Decoding boundary: a header is a JSON object, and stays one.
-  const current = upcastHeader(header as unknown as JsonObject, version);
-  // Decoding boundary: the same object in the current form.
-  return { ...current } as unknown as SessionHeader;
+  const { version = currentVersion } = log.state.indexer.header ?? {};
+  return version < currentVersion ? { ...header, version: currentVersion } : { ...header };
 }
 
 /** In file order, including those hidden by a later one with the same id. */

@@ -2,6 +2,7 @@
  * Finds a session of a directory by headers only. Best effort, as in pi: unreadable and other files
  * are skipped, an unreadable directory is empty. Synchronous; writes nothing.
  */
+import type { FileStat } from "@branchlog/core/types";
 import { join } from "node:path";
 import { readSessionHeaderSync, isSessionFileName } from "@branchlog/library/catalogs";
 import { isDefaultSessionDir, resolveSessionDir } from "./pi-directory.ts";
@@ -13,7 +14,6 @@ import {
   isSamePath,
   resolvePath,
 } from "@branchlog/core/files";
-import type { FileStat } from "@branchlog/core/files";
 import { findStored, latestStored } from "./stored-sessions.ts";
 
 /**

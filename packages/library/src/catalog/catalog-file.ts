@@ -2,6 +2,7 @@
  * One file of a directory as last read, perhaps by another process that saved it. Reads only
  * appended bytes while the file's identity and earlier bytes are unchanged.
  */
+import { mayBeDocument } from "./agent-files.ts";
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -9,7 +10,6 @@ import type { ByteSource } from "@branchlog/streaming";
 import {
   agentNamed,
   dialectNames,
-  mayBeDocument,
   openLogSource,
   readHeader,
   SavedFields,

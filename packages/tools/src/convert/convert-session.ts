@@ -4,7 +4,7 @@ import { decodeLine, readFullySync, readRange, readShallow } from "@branchlog/st
 import type { OptionNames } from "@branchlog/streaming";
 import type { DialectName } from "@branchlog/core/entries";
 import type { EngineOptions } from "@branchlog/core/types";
-import { Engine, requireSameLog, newline, migratedCopy } from "@branchlog/core/engine";
+import { Engine, requireSameLog, migratedCopy } from "@branchlog/core/engine";
 import {
   createStreamedLog,
   inBatches,
@@ -179,6 +179,7 @@ function* nameEntry({ engine, converter }: Conversion): Generator<Buffer> {
   const { log, header, settings } = engine;
   const name = nameOf(engine);
   if (name === undefined || name === nameSaid(engine)?.trim()) return;
+  const newline = Buffer.from("\n");
   if (!bytesAt(log.file, log.size - 1, 1).equals(newline)) yield newline;
   // A UUID, which no other entry has.
   const id = settings.ports.ids.sessionId();

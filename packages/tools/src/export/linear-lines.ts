@@ -3,7 +3,6 @@ import type { SessionEntry } from "@branchlog/core";
 import {
   addedLines,
   headerInCurrentForm,
-  newline,
   firstNaming,
   streamedLines,
   exportedPath,
@@ -20,6 +19,8 @@ export interface LinearExport extends ExportedPath {
   readonly signal: AbortSignal | undefined;
   readonly converter: LineConverter;
 }
+
+const newline = Buffer.from("\n");
 
 /** Damaged entries are left out. */
 export async function* linearLines(work: LinearExport): AsyncGenerator<Buffer, void, undefined> {

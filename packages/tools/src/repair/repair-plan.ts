@@ -1,9 +1,10 @@
 /** The plan of a repair as plain data: every byte of the log in one step, in order. */
+import type { FileStat } from "@branchlog/core/types";
 import { readRangeAsync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
 import { encodeDraft, encodeHeader, spliceDraft } from "@branchlog/core/rows";
-import type { FileStat, LogIdentity } from "@branchlog/core/files";
+import type { LogIdentity } from "@branchlog/core/files";
 import { copyBytes } from "../limits.ts";
 import type { Finding, PendingEnd } from "../verify/finding.ts";
 

@@ -12,9 +12,9 @@ import {
   yieldEveryMs,
 } from "@branchlog/core/files";
 import { watchedSession, readCheckpoint, savedSums } from "@branchlog/core/engine";
-import type { DanglingReference, DivergedEntry } from "@branchlog/core/types";
+import type { DanglingReference, DivergedEntry, FileStat } from "@branchlog/core/types";
 import type { Engine, FoundCheckpoint } from "@branchlog/core/engine";
-import type { EngineSettings, FileStat, LogFile, LogSums } from "@branchlog/core/files";
+import type { EngineSettings, LogFile, LogSums } from "@branchlog/core/files";
 import { checkCheckpoint, noDifferences, checkChecksums } from "./checkpoint-check.ts";
 import { findingsOf, isDamaged, mayBeWritten } from "./finding.ts";
 import type {
