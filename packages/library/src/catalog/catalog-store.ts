@@ -2,33 +2,22 @@
  * Loads and saves the catalogs of directories; saves once enough was read that reading it again
  * would take noticeable time. A failed save is not reported: it only costs time.
  */
+import type { BytesKind } from "@branchlog/core/files";
 import { Buffer } from "node:buffer";
 import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { runAsync } from "@branchlog/streaming";
 import {
-  beginCheckpoint,
-  loadPages,
   checkpointKind,
-  filePieces,
-  inLargeChunks,
   removeAbandonedTickets,
   lockfileLock,
   errorCodeOf,
   isOwnDirectory,
+  engineSettings,
+  loadBytes,
+  saveBytes,
 } from "@branchlog/core/files";
-import type { FileKind, PageFile, AtomicFile } from "@branchlog/core/files";
-import {
-  SavedFields,
-  pageCount,
-  pageElements,
-  savedColumn,
-  sessionName,
-  summary,
-  usage,
-} from "@branchlog/core/rows";
-import type { SavedColumn } from "@branchlog/core/rows";
-import { nodePorts } from "@branchlog/core/testing";
+import { sessionName, summary, usage } from "@branchlog/core/rows";
 import { savedFile, savedLine } from "./catalog-file.ts";
 import type { CatalogFile, SavedFile } from "./catalog-file.ts";
 import {
@@ -40,6 +29,9 @@ import {
 } from "./limits.ts";
 import { mapInBatches } from "./map-concurrently.ts";
 import { savedCatalogName } from "./session-files.ts";
+
+const { ports } = engineSettings({});
+const newline = 10;
 
 /** In directories of this user: saved and loaded; only loaded; neither. */
 export type CatalogMode = "auto" | "read" | "off";
@@ -131,14 +123,14 @@ export class CatalogStore {
   }
 
   async #load(directory: string): Promise<KnownDirectory> {
-    const isOwn = this.#mode === "auto" && isOwnDirectory(nodePorts.fs, directory);
+    const isOwn = this.#mode === "auto" && isOwnDirectory(ports.fs, directory);
     const saves = isOwn && !this.#isForeign(directory);
     const none = { files: new Map<string, SavedFile>(), saves, readBytes: 0, savedBytes: 0 };
     if (this.#mode === "off") return none;
     if (saves) await removeOrphans(directory);
     const path = join(directory, savedCatalogName);
-    const saved = await runAsync(loadPages(nodePorts.fs, path, catalogKind, (file) => file));
-    const found = saved && (await readCatalog(saved));
+    const lines = await runAsync(loadBytes(ports.fs, path, catalogKind));
+    const found = lines && (await readCatalog(lines));
     return found === undefined ? none : { ...none, ...found };
   }
 }
@@ -148,36 +140,31 @@ async function saveCatalog(
   directory: string,
   files: ReadonlyMap<string, SavedFile>,
 ): Promise<number> {
-  let write: AtomicFile | undefined;
   try {
     const lines = await catalogLines(files);
-    const file = beginCheckpoint(nodePorts, join(directory, savedCatalogName));
-    write = file;
-    const json = { version, bytes: lines.length };
-    const pieces = filePieces(catalogKind, json, [savedColumn(lines.length, () => lines)]);
-    await mapInBatches(inLargeChunks(pieces), undefined, (piece) => file.add(piece));
-    file.close();
-    file.replace();
+    await runAsync(saveBytes(ports, join(directory, savedCatalogName), catalogKind, lines));
     return lines.length;
   } catch {
     return 0;
-  } finally {
-    write?.discard();
   }
 }
 
 // The saved catalog: a column of lines, one for each file. It is derived: with another version it
 // counts as missing; a damaged page, or an invalid line, costs its files another read.
 
-type SavedFiles = ReadonlyMap<string, SavedFile>;
-
-export const catalogKind: FileKind = { mark: "BLCTLG", version: 1, textBytesMax: 256 };
-
-/** Changes whenever a saved line, or a fold saved in it, changes its meaning. */
-const version = `4.${sessionName.version}.${summary.version}.${usage.version}`;
+export const catalogKind: BytesKind = {
+  mark: "BLCTLG",
+  version: 1,
+  textBytesMax: 256,
+  // Changes whenever a saved line, or a fold saved in it, changes its meaning.
+  contents: `4.${sessionName.version}.${summary.version}.${usage.version}`,
+  bytesMax: catalogBytesMax,
+  // An empty line.
+  filler: newline,
+};
 
 /** Built in batches. Files that cannot be saved are left out. */
-async function catalogLines(files: SavedFiles): Promise<Buffer> {
+async function catalogLines(files: ReadonlyMap<string, SavedFile>): Promise<Buffer> {
   const lines = await mapInBatches(files, undefined, ([name, file]) => {
     const line = savedLine(name, file);
     return Buffer.from(line === undefined ? "" : `${line}\n`);
@@ -190,21 +177,8 @@ export interface FoundCatalog {
   readonly savedBytes: number;
 }
 
-const newline = 10;
-
-/** Undefined for another version, or what is none of ours. Throws nothing. */
-export async function readCatalog(file: PageFile): Promise<FoundCatalog | undefined> {
-  const column = columnOf(file);
-  if (column === undefined) return undefined;
-  const lines = Buffer.allocUnsafe(column.count);
-  await mapInBatches(Array(pageCount(column)).keys(), undefined, (page) => {
-    const target = lines.subarray(...pageElements(column, page));
-    try {
-      column.read(page, target);
-    } catch {
-      target.fill(newline);
-    }
-  });
+/** Undefined if most of it is damaged. Throws nothing. */
+export async function readCatalog(lines: Buffer): Promise<FoundCatalog | undefined> {
   const files = new Map<string, SavedFile>();
   let badLines = 0;
   await mapInBatches(linesOf(lines), undefined, (line) => {
@@ -213,18 +187,6 @@ export async function readCatalog(file: PageFile): Promise<FoundCatalog | undefi
     else if (line !== "") badLines += 1;
   });
   return badLines < catalogBadLinesMax ? { files, savedBytes: lines.length } : undefined;
-}
-
-function columnOf(file: PageFile): SavedColumn | undefined {
-  try {
-    const fields = new SavedFields(file.text);
-    const bytes = fields.whole("bytes", 1, catalogBytesMax);
-    const column = file.take(bytes, Uint8Array.BYTES_PER_ELEMENT);
-    file.requireAllTaken();
-    return fields.text("version") === version ? column : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function fileOf(line: string): ReturnType<typeof savedFile> | undefined {
