@@ -8,17 +8,23 @@ export type { FoundCheckpoint } from "./log/log-checkpoint.ts";
 export { savedSums } from "./log/checkpoints.ts";
 export { Engine } from "./session/engine.ts";
 export { watchedSession, makeWatchable } from "./session/watched-session.ts";
-export { headerInCurrentForm, migrate, needsMigration } from "./log/migration.ts";
+export { headerInCurrentForm, migrate } from "./log/migration.ts";
 export { newHeader } from "./session/new-header.ts";
 export { requireFile, requireHeader, requireKnownVersion } from "./log/log-checks.ts";
-export { piecesOfOneLog, requireSameLog } from "./session/same-log.ts";
-export { addedLines, firstNaming, lastNaming, streamedLines } from "./copies/copied-entries.ts";
+export { piecesOfOneLog } from "./session/same-log.ts";
+export {
+  addedLines,
+  firstNaming,
+  lastNaming,
+  streamedLines,
+  exportedPath,
+} from "./copies/copied-entries.ts";
 export { sessionPath } from "./copies/session-header.ts";
 export type { AddedEntry } from "./copies/copied-entries.ts";
 export { usageFold } from "./session/body-fold.ts";
 export type { NewSessionOptions } from "./session/new-header.ts";
 export { branchLines, branchTo, isConversation } from "./copies/branched-session.ts";
-export { contextRows } from "./session/context-load.ts";
+export { contextRows, loadContextBodiesSync } from "./session/context-load.ts";
 export type { ParentChoice, AppendItem } from "./append/request.ts";
 export { LeafCursor } from "./append/leaf-cursor.ts";
 export { ChangeSignal } from "./log/change-signal.ts";
@@ -29,5 +35,4 @@ export { ContextMemo } from "./session/path-fold.ts";
 export { writeTitle } from "./session/title-write.ts";
 export { readBranch, writeBranch } from "./copies/fork-session.ts";
 export { wholeLines } from "./copies/whole-session.ts";
-export { exportedPath } from "./session/entry-query.ts";
 export { migratedCopy } from "./copies/migrated-copy.ts";

@@ -14,10 +14,8 @@ export {
 export { bodyBytesMax, diagnosticsMax, lockStaleMs, yieldEveryMs } from "./limits.ts";
 export {
   AtomicFile,
-  closeQuietly,
   isLinkUnsupported,
   makeDurableDirectory,
-  removeQuietly,
   createLog,
   createStreamedLog,
   inBatches,
@@ -28,7 +26,7 @@ export {
   inLargeChunks,
   directoryFailed,
 } from "./platform/atomic-file.ts";
-export { errorCodeOf, isSameFile, isUnchanged, reasonOf } from "./platform/ports.ts";
+export { errorCodeOf, isSameFile, isUnchanged, reasonOf, quietly } from "./platform/ports.ts";
 export { descriptorPoolOf } from "./platform/descriptor-pool.ts";
 export { LogFile } from "./platform/log-file.ts";
 export { removeAbandonedTickets } from "./platform/lock-queue.ts";
@@ -49,7 +47,7 @@ export {
   fingerprintOf,
   nothingRead,
 } from "./log/fingerprint.ts";
-export type { LogIdentity, LogFingerprint } from "./log/fingerprint.ts";
+export type { LogFingerprint } from "./log/fingerprint.ts";
 export { requireStoredName, storedLogError } from "./store/stored-names.ts";
 export { registerBlockingStores, storePlace } from "./store/blocking-stores.ts";
 export type { BlockingStore, StorePlace } from "./store/blocking-stores.ts";

@@ -2,13 +2,7 @@
  * `@branchlog/core/rows`: records as rows and bodies, for the packages of this workspace. It is no
  * API: names come and go with any version.
  */
-export {
-  encodeDraft,
-  encodeHeader,
-  guardEncoding,
-  spliceDraft,
-  objectText,
-} from "./entries/encode-entry.ts";
+export { encodeDraft, encodeHeader, spliceDraft, objectText } from "./entries/encode-entry.ts";
 export {
   changedNumber,
   exactArguments,
@@ -50,7 +44,6 @@ export {
 export type {
   Agent,
   DocumentBytes,
-  ResumedSession,
   TranscriptFormat,
   LogPart,
   SideTexts,
@@ -70,7 +63,7 @@ export {
 export { locateMembers, relinkLine, withMembers, withValueAt } from "./dialects/object-members.ts";
 export type { NewValue, MemberChanges } from "./dialects/object-members.ts";
 export { titleSlotBytes, readTitleSlot } from "./dialects/title-slot.ts";
-export { findCycles, orphanRows, parentFinder } from "./index-table/tree-walk.ts";
+export { findCycles, orphanRows, parentFinder, childrenOfId } from "./index-table/tree-walk.ts";
 export type { Kind } from "./index-table/row-table.ts";
 export { LineMap, rowFlags } from "./index-table/row-table.ts";
 export { entryPlace } from "./index-table/diagnostics.ts";
@@ -115,7 +108,6 @@ export type {
 export { arrayPathView } from "./projections/projection.ts";
 export type { PathView } from "./projections/projection.ts";
 export { legacyEntryId } from "./dialects/migrate-line.ts";
-export { cycleRows } from "./projections/tree.ts";
 export { summary, isDate, withUnread } from "./projections/summary.ts";
 export type { GivenName } from "./projections/name.ts";
 export { transcriptRecords } from "./dialects/transcript-records.ts";

@@ -6,7 +6,6 @@ export { cwdOf } from "./find/session-groups.ts";
 export { readSessionHeaderSync } from "./catalog/header-search.ts";
 export { latestStored } from "./find/stored-sessions.ts";
 export { DirectoryCatalog } from "./catalog/directory-catalog.ts";
-export type { RefreshedFile } from "./catalog/directory-catalog.ts";
 export { Ranking } from "./catalog/listed-session.ts";
 export { sessionFilesBelow, sessionFilesIn, isSessionFileName } from "./catalog/session-files.ts";
 export type { SessionFile } from "./catalog/session-files.ts";

@@ -1,10 +1,7 @@
 /** JSON values, and JSON text that YAML reads unchanged. Pure; throws nothing. */
+import { isObject } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { documentDepthMax } from "./limits.ts";
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : "";

@@ -1,10 +1,10 @@
 /** Queries of a manager, returned as in pi: as copies that callers may change. */
 import { settledEntries } from "./lazy-entry.ts";
 import type { LazySource } from "./lazy-entry.ts";
-import { projectContext, currentVersion } from "@branchlog/core/rows";
+import { projectContext, currentVersion, childrenOfId } from "@branchlog/core/rows";
 import type { SessionEntry, SessionHeader, SessionContext } from "@branchlog/core";
 import type { SessionProjection } from "@branchlog/core/rows";
-import { contextRows } from "@branchlog/core/engine";
+import { contextRows, loadContextBodiesSync } from "@branchlog/core/engine";
 import type { Engine } from "@branchlog/core/engine";
 import type { SessionLog } from "./session-log.ts";
 import { treeNodes } from "./tree-nodes.ts";
@@ -47,7 +47,7 @@ export function branchOf(engine: Engine, id: unknown): SessionEntry[] {
 /** In file order, whether or not the parent exists. */
 export function childrenOf(engine: Engine, parentId: unknown): SessionEntry[] {
   if (parentId !== null && typeof parentId !== "string") return [];
-  return handOut(engine, () => engine.childRows(parentId));
+  return handOut(engine, () => childrenOfId(engine.index, parentId));
 }
 
 export function treeOf(engine: Engine): SessionTreeNode[] {
@@ -90,9 +90,7 @@ export function contextOf({ engine, leaf, memo }: SessionLog): SessionContext {
 }
 
 export function projectionOf({ engine, leaf }: SessionLog): SessionProjection {
-  const rows = contextRows(engine, engine.rowPath(leaf.id), true);
-  const loaded = new Map<number, SessionEntry>();
-  for (const { row, entry } of engine.bodies.entriesSync(rows)) loaded.set(row, entry);
+  const loaded = loadContextBodiesSync(engine, engine.rowPath(leaf.id), true);
   const { findings } = engine;
   return projectContext(engine.pathView(leaf.id, { loaded }), (problem) =>
     findings.addMalformed(problem),

@@ -12,7 +12,7 @@ import {
   sessionTextSync,
 } from "@branchlog/library/catalogs";
 import { resolveSessionDir, sessionsRoot } from "./pi-directory.ts";
-import type { RefreshedFile, SessionFile } from "@branchlog/library/catalogs";
+import type { SessionFile } from "@branchlog/library/catalogs";
 import type { ListedSession } from "@branchlog/library";
 import { storedTimeMs } from "@branchlog/core/rows";
 import { expandPath, foreignPlaceCheck, storePlace } from "@branchlog/core/files";
@@ -131,17 +131,21 @@ async function readSessions(listing: Listing): Promise<SessionInfo[]> {
       : blockingCatalog(store);
   const ranking = new Ranking(comesBefore);
   let loaded = 0;
-  const onRefreshed = ({ session, index, total }: RefreshedFile): void => {
-    // pi lists only its own sessions.
-    const info = session && session.transcript === undefined ? sessionInfo(session) : undefined;
-    if (info !== undefined && includes(info)) ranking.add({ session: info, index });
-    loaded += 1;
-    if (onProgress === undefined) return;
-    onProgress(loaded, total, isPublished(loaded, total, index) ? sessionsOf(ranking) : undefined);
-  };
   signal?.throwIfAborted();
   try {
-    await catalog.refresh({ paths: null, onRefreshed, signal });
+    await catalog.refresh({
+      paths: null,
+      signal,
+      onRefreshed: ({ session, index, total }) => {
+        // pi lists only its own sessions.
+        const info = session && session.transcript === undefined ? sessionInfo(session) : undefined;
+        if (info !== undefined && includes(info)) ranking.add({ session: info, index });
+        loaded += 1;
+        if (onProgress === undefined) return;
+        const partial = isPublished(loaded, total, index) ? sessionsOf(ranking) : undefined;
+        onProgress(loaded, total, partial);
+      },
+    });
     return sessionsOf(ranking);
   } catch (error) {
     signal?.throwIfAborted();

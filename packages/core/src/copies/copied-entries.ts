@@ -2,8 +2,8 @@
  * Lines of copied entries: byte for byte, except for changes required by an older version or the
  * copy, and new entries after them. Long lines that stay as they are pass through in chunks.
  */
-import type { StoredLine } from "../session/entry-query.ts";
-import { storedLines } from "../session/entry-query.ts";
+import { lineChunks, rowLines } from "../bodies/row-lines.ts";
+import { copiedPath, pathEndRow } from "../session/entry-query.ts";
 import { readFullySync, readRange } from "@branchlog/streaming";
 import { planReads } from "../bodies/body-reader.ts";
 import { currentVersion, entryForm } from "../dialects/header.ts";
@@ -52,27 +52,45 @@ function* sessionLines(engine: Engine, rows: Iterable<number>): Generator<EntryL
 }
 
 /**
- * As {@link entryLines}, without blocking and in bounded memory: each line in chunks.
- *
- * @throws BranchlogError `ERR_LOG_GONE`, while lines or chunks are read.
+ * The rows of a path that is exported, to an entry or the tail. Throws `ERR_ENTRY_NOT_FOUND`,
+ * `ERR_INVALID_ARGUMENT`.
+ */
+export function exportedPath(engine: Engine, at: string | undefined): Int32Array {
+  return copiedPath(engine, pathEndRow(engine, at));
+}
+
+interface StreamedLine {
+  readonly row: number;
+  readonly chunks: () => AsyncIterable<Buffer>;
+}
+
+/**
+ * As {@link entryLines}, without blocking and in bounded memory: each line in chunks. Damaged rows
+ * are omitted. Throws `ERR_LOG_GONE`, also while chunks are read.
  */
 export async function* streamedLines(
   engine: Engine,
   rows: Iterable<number>,
   signal?: AbortSignal,
-): AsyncGenerator<Pick<StoredLine, "row" | "chunks">> {
-  if (engine.log.state.indexer.transcript === undefined) {
-    yield* storedLines(engine, rows, signal);
+): AsyncGenerator<StreamedLine> {
+  const { path, settings } = engine;
+  const { file, indexer, bodies } = engine.log.state;
+  if (indexer.transcript !== undefined) {
+    for (const { row, line } of transcriptLines(engine, rows)) {
+      yield { row, chunks: () => once(line) };
+    }
     return;
   }
-  for (const { row, line } of transcriptLines(engine, rows)) {
-    yield {
-      row,
-      chunks: async function* () {
-        yield line;
-      },
-    };
+  const { lineBytesMax } = settings;
+  const source = { path, bytes: file, indexer, bodies, lineBytesMax };
+  for await (const { row, bytes } of rowLines(source, rows, signal)) {
+    const chunks = bytes === null ? () => lineChunks(source, row, signal) : () => once(bytes);
+    yield { row, chunks };
   }
+}
+
+async function* once(line: Buffer): AsyncGenerator<Buffer> {
+  yield line;
 }
 
 function* transcriptLines(

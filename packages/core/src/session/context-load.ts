@@ -43,9 +43,7 @@ export async function loadedContext(
 export function loadedContextSync(engine: Engine, at: string | null): LoadedContext {
   const { structureVersion } = engine.index;
   const walked = engine.rowPath(at);
-  const loaded = new Map<number, SessionEntry>();
-  const bodies = engine.bodies.entriesSync(contextRows(engine, walked));
-  for (const { row, entry } of bodies) loaded.set(row, entry);
+  const loaded = loadContextBodiesSync(engine, walked);
   const isSamePath = engine.index.structureVersion === structureVersion;
   return builtFrom(engine, at, isSamePath ? walked : engine.rowPath(at), loaded);
 }
@@ -69,7 +67,18 @@ function builtFrom(
   return { ...built, path, loaded, state, structureVersion: state.index.structureVersion };
 }
 
-/** Omits entries that contribute nothing to the context, unless `everyType` is set. */
+/** By row. Omits entries that contribute nothing to the context, unless `everyType` is set. */
+export function loadContextBodiesSync(
+  engine: Engine,
+  path: RowPath,
+  everyType = false,
+): ReadonlyMap<number, SessionEntry> {
+  const loaded = new Map<number, SessionEntry>();
+  const wanted = contextRows(engine, path, everyType);
+  for (const { row, entry } of engine.bodies.entriesSync(wanted)) loaded.set(row, entry);
+  return loaded;
+}
+
 export function contextRows(engine: Engine, path: RowPath, everyType = false): number[] {
   const wanted: number[] = [];
   for (const [position, i] of selectContext(engine.pathView(null, { path })).entries()) {

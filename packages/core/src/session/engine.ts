@@ -13,8 +13,7 @@ import { encodeHeader } from "../entries/encode-entry.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
-import { rootHandle } from "../index-table/row-table.ts";
-import { childrenOfHandle, pathToRow } from "../index-table/tree-walk.ts";
+import { pathToRow } from "../index-table/tree-walk.ts";
 import type { RowPath } from "../index-table/tree-walk.ts";
 import { ChangeSignal } from "../log/change-signal.ts";
 import { Checkpoints } from "../log/checkpoints.ts";
@@ -199,13 +198,6 @@ export class Engine {
 
   rowPath(id: string | null, bridgeGaps = false): RowPath {
     return pathToRow(this.index, id === null ? -1 : this.index.rowOfId(id), bridgeGaps);
-  }
-
-  /** In file order, whether or not the log has the parent; null: the roots proper. O(children). */
-  childRows(parentId: string | null): readonly number[] {
-    const { index } = this;
-    const handle = parentId === null ? rootHandle : index.ids.find(parentId);
-    return handle === -1 ? [] : childrenOfHandle(index, handle);
   }
 
   pathView(id: string | null, options: PathOptions = {}): PathView {

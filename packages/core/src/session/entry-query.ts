@@ -106,30 +106,15 @@ export async function* entryLines(
   query: EntryQuery,
   leafId: string | null,
 ): AsyncGenerator<EntryLine> {
-  const { index } = engine;
-  const rows = rowsOf(engine, query, leafId);
-  for await (const { row, bytes, chunks } of storedLines(engine, rows, query.signal)) {
-    yield { id: index.idOf(row), revision: row + 1, bytes, chunks };
-  }
-}
-
-export interface StoredLine extends Pick<EntryLine, "bytes" | "chunks"> {
-  readonly row: number;
-}
-
-/** In the given order, without damaged ones. Throws `ERR_LOG_GONE`. */
-export async function* storedLines(
-  { path, log, settings }: Engine,
-  rows: Iterable<number>,
-  signal?: AbortSignal,
-): AsyncGenerator<StoredLine> {
-  const { file, indexer, bodies } = log.state;
+  const { path, settings } = engine;
+  const { file, indexer, bodies } = engine.log.state;
   const { lineBytesMax } = settings;
   const source = { path, bytes: file, indexer, bodies, lineBytesMax };
-  for await (const { row, bytes } of rowLines(source, rows, signal)) {
+  const { signal } = query;
+  for await (const { row, bytes } of rowLines(source, rowsOf(engine, query, leafId), signal)) {
     const chunks = (): AsyncIterable<Buffer> =>
       bytes === null ? lineChunks(source, row, signal) : once(bytes);
-    yield { row, bytes, chunks };
+    yield { id: indexer.index.idOf(row), revision: row + 1, bytes, chunks };
   }
 }
 
@@ -215,13 +200,6 @@ export function pathEndRow(engine: Engine, id: string | undefined): number {
   if (id !== undefined) return settledRow(engine, id);
   const { tailId } = engine.appender;
   return tailId === null ? -1 : engine.index.rowOfId(tailId);
-}
-
-/**
- * The rows of a path that is copied or exported, to an entry or the tail; throws as `requireRow`.
- */
-export function exportedPath(engine: Engine, at: string | undefined): Int32Array {
-  return copiedPath(engine, pathEndRow(engine, at));
 }
 
 /**

@@ -4,7 +4,7 @@ import { decodeLine, readFullySync, readRange, readShallow } from "@branchlog/st
 import type { OptionNames } from "@branchlog/streaming";
 import type { DialectName } from "@branchlog/core/entries";
 import type { EngineOptions } from "@branchlog/core/types";
-import { Engine, requireSameLog, migratedCopy } from "@branchlog/core/engine";
+import { Engine, migratedCopy, piecesOfOneLog } from "@branchlog/core/engine";
 import {
   createStreamedLog,
   inBatches,
@@ -108,8 +108,9 @@ async function convertedCopy(
     converter.counts.resets = rows.filter(isReset).length;
   }
   requireFree(settings.ports, path);
-  const chunks = convertedChunks({ engine, to, ofEntries, converter });
-  await createStreamedLog(settings.ports, path, inBatches(chunks, signal));
+  const pieces = convertedPieces({ engine, to, ofEntries, converter });
+  const chunks = inBatches(packedBytes(engine.log.file, pieces), signal);
+  await createStreamedLog(settings.ports, path, piecesOfOneLog(engine, chunks));
   const counts = { entries: index.count, badLines: badLines(engine) };
   return { path, source: engine.path, to, ...counts, ...converter.counts };
 }
@@ -130,17 +131,6 @@ interface Conversion {
   readonly to: ConversionTarget;
   readonly ofEntries: DialectName | undefined;
   readonly converter: LineConverter;
-}
-
-/**
- * A chunk is valid until the next one is requested.
- *
- * @throws BranchlogError `ERR_LOG_CHANGED` at the end.
- */
-function* convertedChunks(conversion: Conversion): Generator<Buffer> {
-  const { engine } = conversion;
-  yield* packedBytes(engine.log.file, convertedPieces(conversion));
-  requireSameLog(engine);
 }
 
 function* convertedPieces(conversion: Conversion): Generator<Buffer | ByteRange> {
@@ -220,7 +210,8 @@ interface ByteRange {
 const chunkBytes = 1024 * 1024;
 
 /**
- * Joins the pieces in one reused buffer: one for each read would take half as much memory again.
+ * Joins the pieces in one reused buffer: one for each read would take half as much memory again. A
+ * chunk is valid until the next one is requested.
  */
 function* packedBytes(file: LogFile, pieces: Iterable<Buffer | ByteRange>): Generator<Buffer> {
   const chunk = Buffer.allocUnsafeSlow(chunkBytes);

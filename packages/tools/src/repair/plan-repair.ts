@@ -139,7 +139,7 @@ function planOf(
       ...remainingDamage({ indexer, source: file, leftOut: left.rows }, added),
       others: findings.filter(({ kind }) => isUnrepaired(kind, header)),
     },
-    source: { stat, identity: { dev: stat.dev, ino: stat.ino, ...fingerprintOf(file, stat.size) } },
+    source: { stat, fingerprint: fingerprintOf(file, stat.size) },
   };
 }
 
