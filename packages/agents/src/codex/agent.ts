@@ -1,4 +1,5 @@
 /** Codex. */
+import { titleIn } from "../spoken-title.ts";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
@@ -11,6 +12,9 @@ import { CodexTranscript } from "./codex-transcript.ts";
 import { rolloutParts } from "./rollout-parts.ts";
 import { indexedName } from "./session-index.ts";
 
+/** `~/.codex/worktrees/ID/REPOSITORY`: only the name of the repository is there. */
+const worktreeForm = /[\\/]\.codex[\\/]worktrees[\\/][^\\/]+[\\/]([^\\/]+)((?:[\\/].*)?)$/;
+
 export const codex: Agent = {
   name: "codex",
   product: "Codex",
@@ -20,6 +24,10 @@ export const codex: Agent = {
     return [join(home, "sessions"), join(home, "archived_sessions")];
   },
   resume: ({ id }) => ["codex", "resume", id],
+  worktree: (directory) => {
+    const [, name, below = ""] = worktreeForm.exec(directory) ?? [];
+    return name === undefined ? undefined : { of: { name }, below };
+  },
   transcripts: {
     agent: "codex",
     noun: "a rollout of Codex",
@@ -46,6 +54,7 @@ export const codex: Agent = {
       return { key, isPart: true };
     },
     indexedName,
+    titleIn,
     parts: rolloutParts,
     compression: {
       nameEnd: ".jsonl.zst",

@@ -23,6 +23,13 @@ export interface Agent {
    * name does not come from the working directory.
    */
   renamedDirectory?(name: string, from: string, to: string): string | undefined;
+  /**
+   * Of a directory in a worktree that the agent made, the repository, by its path or its name, and
+   * the path below.
+   */
+  worktree?(
+    directory: string,
+  ): { readonly of: string | { readonly name: string }; readonly below: string } | undefined;
   /** Undefined: its sessions are in a dialect of the engine's own, which also writes them. */
   readonly transcripts?: TranscriptFormat;
   readonly documents?: DocumentFormat;
@@ -84,6 +91,8 @@ export interface TranscriptFormat extends SessionOwner {
   read(fileName: string, isEntry: (id: string) => boolean): Transcript;
   /** Which files may be those of sub-agents of a session, by their names. */
   readonly subagentNames: { readonly pattern: RegExp; readonly place: "beside" | "anywhere" };
+  /** The part of a user's text that can be the title of a session; undefined: all of it can. */
+  titleIn?(text: string): string;
   /** Whether a message of the user was asked by a person; undefined: each was. */
   isAsked?(entry: SessionEntry): boolean;
   /** What an entry and its copies have in common, where that is not id, time and type. */
