@@ -23,7 +23,7 @@ export { sessionPath } from "./copies/session-header.ts";
 export type { AddedEntry } from "./copies/copied-entries.ts";
 export { usageFold } from "./session/body-fold.ts";
 export type { NewSessionOptions } from "./session/new-header.ts";
-export { branchLines, branchTo, isConversation } from "./copies/branched-session.ts";
+export { branchTo, isConversation } from "./copies/branched-session.ts";
 export { contextRows, loadContextBodiesSync } from "./session/context-load.ts";
 export type { ParentChoice, AppendItem } from "./append/request.ts";
 export { LeafCursor } from "./append/leaf-cursor.ts";

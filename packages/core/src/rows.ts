@@ -52,17 +52,10 @@ export type {
 export { placeOf, savedHeader, timeText } from "./dialects/transcript.ts";
 export { currentVersion, entryForm, readHeader, upcastEntry } from "./dialects/header.ts";
 export type { EntryForm } from "./dialects/header.ts";
-export {
-  isLinked,
-  readRecord,
-  sourceType,
-  titleSlotType,
-  headerOf,
-  isOfSession,
-} from "./dialects/log-record.ts";
+export { isLinked, readRecord, sourceType, titleSlotType } from "./dialects/log-record.ts";
 export { locateMembers, relinkLine, withMembers, withValueAt } from "./dialects/object-members.ts";
 export type { NewValue, MemberChanges } from "./dialects/object-members.ts";
-export { titleSlotBytes, readTitleSlot } from "./dialects/title-slot.ts";
+export { titleSlotBytes } from "./dialects/title-slot.ts";
 export { findCycles, orphanRows, parentFinder, childrenOfId } from "./index-table/tree-walk.ts";
 export type { Kind } from "./index-table/row-table.ts";
 export { LineMap, rowFlags } from "./index-table/row-table.ts";
@@ -120,3 +113,4 @@ export type {
 export type { TranscriptRecord } from "./dialects/transcript-records.ts";
 export type { RowBody } from "./bodies/body-reader.ts";
 export { settingsOfPath } from "./projections/settings.ts";
+export { HeaderSearch } from "./dialects/header-search.ts";

@@ -3,7 +3,7 @@
  * workspace. It is no API: names come and go with any version.
  */
 export { cwdOf } from "./find/session-groups.ts";
-export { readSessionHeaderSync } from "./catalog/header-search.ts";
+export { readSessionHeaderSync } from "./catalog/session-header.ts";
 export { latestStored } from "./find/stored-sessions.ts";
 export { DirectoryCatalog } from "./catalog/directory-catalog.ts";
 export { Ranking } from "./catalog/listed-session.ts";

@@ -1,5 +1,5 @@
 /** Sessions that begin as a copy of a branch of the current session, or of a whole file. */
-import { branchLines, branchTo, newHeader, wholeLines } from "@branchlog/core/engine";
+import { branchTo, newHeader, wholeLines } from "@branchlog/core/engine";
 import type { Engine, NewSessionOptions } from "@branchlog/core/engine";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { ErrorCode } from "@branchlog/core";
@@ -26,7 +26,7 @@ export function branchOff(state: ManagerState, leafId: string | undefined): Mana
   const parentSession = state.isPersisted ? state.file : undefined;
   const { dialect, header: copied } = engine;
   const header = newHeader(ports, state.cwd, { parentSession, dialect, copied });
-  const chunks = inLargeChunks(branchLines(engine, branch, header));
+  const chunks = inLargeChunks(branch.lines(header));
   if (!state.isPersisted) return { ...state, log: memoryLog(chunks, state.options) };
   const file = newSessionPath(state.sessionDir, header);
   if (!branch.isConversation) return { ...state, file, log: draftLog(file, chunks, state.options) };

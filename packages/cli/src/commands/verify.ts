@@ -98,8 +98,9 @@ function isOther(path: string, error: unknown): boolean {
   if (!isUtf8(bytes)) return false;
   const agents = registeredAgents();
   const isBeside = isBesideSessions(resolve(path));
-  return linesOf(bytes).every((line) => {
-    const record = decodeLine(line);
+  const lines = bytes.toString().split("\n");
+  return lines.every((line) => {
+    const record = decodeLine(Buffer.from(line));
     if (!record.ok) return record.reason === "blank";
     const { value } = record;
     return isBeside || agents.some(({ transcripts }) => transcripts?.recognises(value) === true);
@@ -112,17 +113,6 @@ function isBesideSessions(path: string): boolean {
   const places = homes.flatMap((agent) => agent.places());
   const isBelow = (directory: string): boolean => path.startsWith(directory + sep);
   return places.some((place) => isBelow(dirname(place))) && !places.some(isBelow);
-}
-
-function linesOf(bytes: Buffer): readonly Buffer[] {
-  const lines: Buffer[] = [];
-  for (let start = 0; start < bytes.length;) {
-    const found = bytes.indexOf(10, start);
-    const end = found < 0 ? bytes.length : found;
-    lines.push(bytes.subarray(start, end));
-    start = end + 1;
-  }
-  return lines;
 }
 
 async function reportOf(file: string, options: EachOptions, io: CommandIo): Promise<VerifyReport> {

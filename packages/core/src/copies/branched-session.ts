@@ -24,6 +24,8 @@ export interface Branch {
   readonly rows: readonly number[];
   readonly dropped: ReadonlyMap<string, DroppedLabel>;
   readonly isConversation: boolean;
+  /** Those of a session of its own. @param onEntry Called with each copied entry. */
+  readonly lines: (header: SessionHeader, onEntry?: () => void) => Iterable<Buffer>;
 }
 
 interface DroppedLabel {
@@ -57,12 +59,19 @@ export function branchTo(engine: Engine, leafRow: number): Branch {
     const { type, role } = index.kindOf(row);
     return isConversation(type, role);
   };
-  return { rows, dropped, isConversation: rows.some(speaks) };
+  const copied = { rows, dropped };
+  return {
+    ...copied,
+    isConversation: rows.some(speaks),
+    lines: (header, onEntry) => branchLines(engine, copied, header, onEntry),
+  };
 }
 
-export function* branchLines(
+type CopiedRows = Pick<Branch, "rows" | "dropped">;
+
+function* branchLines(
   engine: Engine,
-  branch: Branch,
+  branch: CopiedRows,
   header: SessionHeader,
   onEntry: () => void = () => undefined,
 ): Generator<Buffer> {
@@ -91,7 +100,7 @@ export function isConversation(type: string, role: string | undefined): boolean 
 }
 
 /** A boundary on an omitted label moves to the next entry, so that as much is kept. */
-function movedBoundary(engine: Engine, row: number, { dropped }: Branch): NewLinks {
+function movedBoundary(engine: Engine, row: number, { dropped }: CopiedRows): NewLinks {
   if (dropped.size === 0 || engine.index.kindOf(row).type !== "compaction") return {};
   const entry = engine.bodies.entrySync(row);
   if (entry?.type !== "compaction") return {};
@@ -111,7 +120,7 @@ function movedReplay(entry: CompactionEntry, dropped: Branch["dropped"]): NewLin
 }
 
 /** The name and labels that entries elsewhere in the log, or omitted ones, set for the branch. */
-function* carriedEntries(engine: Engine, { rows }: Branch): Generator<AddedEntry> {
+function* carriedEntries(engine: Engine, { rows }: CopiedRows): Generator<AddedEntry> {
   const { index, log, header } = engine;
   const { name, folded, titleSlot: slot } = log.state;
   const { labels } = folded;

@@ -18,13 +18,13 @@ import {
   isDate,
   summary,
   withUnread,
+  HeaderSearch,
 } from "@branchlog/core/rows";
 import { dialectFinder } from "@branchlog/core/files";
 import type { DialectName } from "@branchlog/core/entries";
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
 import type { GivenName } from "@branchlog/core/rows";
 import type { SessionSummary } from "@branchlog/core/types";
-import { HeaderSearch } from "./header-search.ts";
 import { UsageFold } from "./listed-usage.ts";
 import type { ListedUsage } from "./listed-usage.ts";
 import { SessionScan } from "./session-scan.ts";

@@ -36,10 +36,10 @@ import {
   isStoredObject,
   storedText,
   usage,
+  HeaderSearch,
 } from "@branchlog/core/rows";
 import type { DialectName } from "@branchlog/core/entries";
 import type { SessionEntry } from "@branchlog/core";
-import { HeaderSearch } from "./header-search.ts";
 import { messageBytesMax } from "./limits.ts";
 
 /** Receives the entries after the header, in file order. */
