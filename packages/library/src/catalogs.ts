@@ -9,7 +9,7 @@ export { DirectoryCatalog } from "./catalog/directory-catalog.ts";
 export { Ranking } from "./catalog/listed-session.ts";
 export { sessionFilesBelow, sessionFilesIn, isSessionFileName } from "./catalog/session-files.ts";
 export type { SessionFile } from "./catalog/session-files.ts";
-export { readSessionTextSync, sessionTextSync } from "./catalog/session-scan.ts";
 export { SideTexts } from "./search/side-texts.ts";
 export { StoredCatalog } from "./catalog/stored-catalog.ts";
 export { listedArchived } from "./archive/archive-store.ts";
+export { SessionScan } from "./catalog/session-scan.ts";

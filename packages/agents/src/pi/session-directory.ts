@@ -3,13 +3,12 @@
  * file once, sessions only. Bounded memory; saves a catalog beside the files. A missing or
  * unreadable directory is empty, a store that fails is an error.
  */
+import { readSessionTextSync, sessionTextSync } from "./session-text.ts";
 import {
   DirectoryCatalog,
   Ranking,
   sessionFilesBelow,
   sessionFilesIn,
-  readSessionTextSync,
-  sessionTextSync,
 } from "@branchlog/library/catalogs";
 import { resolveSessionDir, sessionsRoot } from "./pi-directory.ts";
 import type { SessionFile } from "@branchlog/library/catalogs";
