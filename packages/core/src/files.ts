@@ -53,7 +53,7 @@ export { registerBlockingStores, storePlace } from "./store/blocking-stores.ts";
 export type { BlockingStore, StorePlace } from "./store/blocking-stores.ts";
 export { isInStore } from "./store/log-store.ts";
 export { waitBlocking } from "./platform/blocking-wait.ts";
-export { resolvePath, expandPath, isSamePath } from "./platform/user-paths.ts";
+export { resolvePath, expandPath } from "./platform/user-paths.ts";
 export { dialectFinder, foreignPlaceCheck } from "./platform/foreign-places.ts";
 export { createPrivatePorts } from "./platform/private-ports.ts";
 export { lockfileLock } from "./platform/lockfile-lock.ts";
