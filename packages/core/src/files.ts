@@ -41,12 +41,7 @@ export type { ChangedBytes, LogSums, SumComparison } from "./checkpoint/log-sums
 export { engineSettings, engineOptionNames } from "./log/engine-options.ts";
 export type { EngineSettings } from "./log/engine-options.ts";
 export { acquireLock } from "./platform/lock.ts";
-export {
-  matchesFingerprint,
-  FingerprintingReader,
-  fingerprintOf,
-  nothingRead,
-} from "./log/fingerprint.ts";
+export { matchesFingerprint, FingerprintingReader, fingerprintOf } from "./log/fingerprint.ts";
 export type { LogFingerprint } from "./log/fingerprint.ts";
 export { requireStoredName, storedLogError } from "./store/stored-names.ts";
 export { registerBlockingStores, storePlace } from "./store/blocking-stores.ts";

@@ -29,7 +29,6 @@ export {
   dialectMarkers,
   dialectNames,
 } from "./dialects/dialect.ts";
-export type { DialectEvidence } from "./dialects/dialect.ts";
 export type { AnswerUsage } from "./entries/token-counts.ts";
 export { noUsage, usageOf, usageOfBoth, withPart } from "./entries/token-counts.ts";
 export { joinedFiles, openLogSource, partType } from "./store/parted-log.ts";

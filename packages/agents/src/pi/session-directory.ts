@@ -14,7 +14,7 @@ import { resolveSessionDir, sessionsRoot } from "./pi-directory.ts";
 import type { SessionFile } from "@branchlog/library/catalogs";
 import type { ListedSession } from "@branchlog/library";
 import { storedTimeMs } from "@branchlog/core/rows";
-import { expandPath, foreignPlaceCheck, storePlace } from "@branchlog/core/files";
+import { expandPath, storePlace } from "@branchlog/core/files";
 import type { BlockingStore } from "@branchlog/core/files";
 import { sessionScope } from "./session-lookup.ts";
 import { openEngine } from "./session-places.ts";
@@ -123,10 +123,9 @@ async function listDirectory(
 
 async function readSessions(listing: Listing): Promise<SessionInfo[]> {
   const { list, store, includes, isPublished, onProgress, signal } = listing;
-  const isForeign = foreignPlaceCheck();
   const catalog =
     store === undefined
-      ? new DirectoryCatalog({ list, saved: "auto", isForeign, now: Date.now })
+      ? new DirectoryCatalog({ list, saved: "auto", now: Date.now })
       : blockingCatalog(store);
   const ranking = new Ranking(comesBefore);
   let loaded = 0;

@@ -18,12 +18,7 @@ import {
   savedText,
   wholeNumber,
 } from "@branchlog/core/rows";
-import {
-  FingerprintingReader,
-  fingerprintOf,
-  matchesFingerprint,
-  nothingRead,
-} from "@branchlog/core/files";
+import { FingerprintingReader, fingerprintOf, matchesFingerprint } from "@branchlog/core/files";
 import type { LogFingerprint } from "@branchlog/core/files";
 import type { SessionSummary } from "@branchlog/core/types";
 import { catalogLineUnitsMax, openedFileBytes, stampTrustedAfterMs } from "./limits.ts";
@@ -164,15 +159,15 @@ export class CatalogFile {
 
   #progressIn(opened: SessionFile, source: ByteSource): Progress {
     const before = this.#read ?? this.#saved?.stamp;
-    if (before === undefined || !canRetain(before, opened)) return anew();
+    if (before === undefined || !canRetain(before, opened)) return anew(source);
     if (this.#progress !== undefined) {
-      return matchesFingerprint(source, this.#progress.bytes) ? this.#progress : anew();
+      return matchesFingerprint(source, this.#progress.bytes) ? this.#progress : anew(source);
     }
     const { place, session: facts } = this.#saved ?? {};
-    if (place === undefined || facts?.usage === undefined) return anew();
+    if (place === undefined || facts?.usage === undefined) return anew(source);
     const { usage } = facts;
     const bytes = fingerprintOf(source, place.offset);
-    if (bytesDigest(bytes) !== place.digest) return anew();
+    if (bytesDigest(bytes) !== place.digest) return anew(source);
     const known = { ...place, facts: { ...facts, usage, marks: place.marks } };
     return { reader: new FactsReader({}, known), bytes };
   }
@@ -184,8 +179,8 @@ function canRetain(before: FileStamp, now: FileStamp): boolean {
   return now.size > before.size || isUnchanged(before, now);
 }
 
-function anew(): Progress {
-  return { reader: new FactsReader(), bytes: nothingRead };
+function anew(source: ByteSource): Progress {
+  return { reader: new FactsReader(), bytes: fingerprintOf(source, 0) };
 }
 
 type SavedSession = Omit<ListedSession, "path">;

@@ -16,6 +16,7 @@ import {
   engineSettings,
   loadBytes,
   saveBytes,
+  foreignPlaceCheck,
 } from "@branchlog/core/files";
 import { sessionName, summary, usage } from "@branchlog/core/rows";
 import { savedFile, savedLine } from "./catalog-file.ts";
@@ -45,18 +46,17 @@ interface KnownDirectory {
 }
 
 /**
- * Throws nothing. Saves only in directories of this user, and removes sidecar files of deleted
- * sessions there.
+ * Throws nothing. Saves only in directories of this user, never where an agent alone writes, and
+ * removes sidecar files of deleted sessions there.
  */
 export class CatalogStore {
   readonly #mode: CatalogMode;
-  readonly #isForeign: (directory: string) => boolean;
+  /** Whether an agent alone writes there. */
+  readonly #isForeign = foreignPlaceCheck();
   readonly #directories = new Map<string, Promise<KnownDirectory>>();
 
-  /** @param isForeign Whether nothing may be written in a directory. */
-  constructor(mode: CatalogMode, isForeign: (directory: string) => boolean = () => false) {
+  constructor(mode: CatalogMode) {
     this.#mode = mode;
-    this.#isForeign = isForeign;
   }
 
   async savedFile(path: string): Promise<SavedFile | undefined> {

@@ -83,8 +83,7 @@ export async function findAmong(
     total = files.length;
     return files;
   };
-  const isForeign = foreignPlaceCheck();
-  const directories = new DirectoryCatalog({ list, saved: catalog, isForeign, now: Date.now });
+  const directories = new DirectoryCatalog({ list, saved: catalog, now: Date.now });
   const latest = new LatestSessions(options);
   await directories.refresh({
     paths: null,

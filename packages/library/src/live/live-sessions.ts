@@ -15,7 +15,6 @@ import {
   requireList,
   requireOptions,
   requireText,
-  foreignPlaceCheck,
   engineSettings,
   isInStore,
   poll,
@@ -160,10 +159,7 @@ function listedDirectory(
   const list = newestFirst(place);
   return {
     clock,
-    makeCatalog: () => {
-      const isForeign = foreignPlaceCheck();
-      return new DirectoryCatalog({ list, saved, isForeign, now: () => clock.now() });
-    },
+    makeCatalog: () => new DirectoryCatalog({ list, saved, now: () => clock.now() }),
     watch: (onHint) => {
       const watches = new DirectoryWatches({ place, ports, pollMs, onHint });
       void watches.renew();
