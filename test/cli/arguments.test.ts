@@ -1,9 +1,10 @@
 /** From words to commands: every command, every misuse that must not pass for something else. */
+import type { Command } from "../../packages/cli/src/declaration.ts";
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { parseArguments } from "../../packages/cli/src/arguments.ts";
+import { parseCommand } from "../../packages/cli/src/arguments.ts";
 import { commandNames, commands } from "../../packages/cli/src/commands.ts";
 import { UsageError } from "../../packages/cli/src/failure.ts";
 import { quickText } from "../../packages/cli/src/quick-text.ts";
@@ -12,14 +13,18 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { thrownBy } from "../support/typed-errors.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 
+function parseArguments(words: readonly string[]): Command | string {
+  return quickText(words, { version: () => "1.2.3" }) ?? parseCommand(words);
+}
+
 function optionsOf(...words: string[]): unknown {
-  const parsed = parseArguments(words, "1.2.3");
-  return parsed.kind === "command" ? parsed.command.options : parsed;
+  const parsed = parseArguments(words);
+  return typeof parsed === "string" ? { kind: "text", text: parsed } : parsed.options;
 }
 
 function textOf(...words: string[]): string {
-  const parsed = parseArguments(words, "1.2.3");
-  return parsed.kind === "text" ? parsed.text : `the command ${parsed.command.name}`;
+  const parsed = parseArguments(words);
+  return typeof parsed === "string" ? parsed : `the command ${parsed.name}`;
 }
 
 /** What is said of each command line in a stored file. */
@@ -67,7 +72,7 @@ describe("a command line", () => {
 
   it("a command line with a text that starts with a dash gets a hint about --", () => {
     const words = ["search", "-5 degrees", "."];
-    expect(() => parseArguments(words, "1.2.3")).toThrow(/^Unknown option: -5 degrees\. .*--\.$/u);
+    expect(() => parseArguments(words)).toThrow(/^Unknown option: -5 degrees\. .*--\.$/u);
     words.splice(1, 0, "--");
     expect(optionsOf(...words)).toMatchObject({ query: "-5 degrees", place: "." });
   });
@@ -86,7 +91,7 @@ describe("a command line", () => {
 
   it("a wrong command line is refused with the expected message", async () => {
     await expectAnswers(golden("refused"), (line) => {
-      const error = thrownBy(() => parseArguments(wordsOf(line), "1.2.3"));
+      const error = thrownBy(() => parseArguments(wordsOf(line)));
       expect(error).toBeInstanceOf(UsageError);
       return error instanceof UsageError ? error.message : "";
     });
@@ -169,8 +174,8 @@ describe("help", () => {
         line.matchAll(/'([^']*)'|(\S+)/g),
         ([, quoted, plain]) => quoted ?? plain ?? "",
       );
-      const parsed = parseArguments(words, "1.2.3");
-      expect(parsed).toMatchObject({ kind: "command", command: { name: declared.name } });
+      const parsed = parseArguments(words);
+      expect(parsed).toMatchObject({ name: declared.name });
     }
   });
 

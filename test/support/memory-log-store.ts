@@ -6,12 +6,7 @@ import type {
   StoredPosition,
 } from "../../packages/core/src/store/log-store.ts";
 import { MemoryBytes } from "../../packages/core/src/platform/private-ports.ts";
-import {
-  requireStoredName,
-  storedLogExists,
-  storedLogGone,
-  storedLogMissing,
-} from "../../packages/core/src/store/stored-names.ts";
+import { requireStoredName, storedLogError } from "../../packages/core/src/store/stored-names.ts";
 
 interface MemoryLog {
   readonly generation: string;
@@ -26,7 +21,7 @@ export class MemoryLogStore implements LogStore {
   #created = 0;
 
   async open(name: string): Promise<StoredLog> {
-    if (!this.#logs.has(requireStoredName(name))) throw storedLogMissing(name);
+    if (!this.#logs.has(requireStoredName(name))) throw storedLogError("missing", name);
     return this.#logNamed(name);
   }
 
@@ -34,7 +29,7 @@ export class MemoryLogStore implements LogStore {
     requireStoredName(name);
     const bytes = new MemoryBytes();
     for await (const piece of pieces) bytes.append(piece, 0, piece.length);
-    if (this.#logs.has(name)) throw storedLogExists(name);
+    if (this.#logs.has(name)) throw storedLogError("exists", name);
     this.#created += 1;
     this.#logs.set(name, { generation: String(this.#created), bytes });
     return this.#logNamed(name);
@@ -45,7 +40,7 @@ export class MemoryLogStore implements LogStore {
   }
 
   async remove(name: string): Promise<void> {
-    if (!this.#logs.delete(requireStoredName(name))) throw storedLogMissing(name);
+    if (!this.#logs.delete(requireStoredName(name))) throw storedLogError("missing", name);
   }
 
   #logNamed(name: string): StoredLog {
@@ -65,7 +60,7 @@ export class MemoryLogStore implements LogStore {
   ): AsyncGenerator<Buffer, void, undefined> {
     for (let position = at; ;) {
       const log = this.#logs.get(name);
-      if (log === undefined || log.generation !== generation) throw storedLogGone(name);
+      if (log === undefined || log.generation !== generation) throw storedLogError("gone", name);
       const piece = Buffer.alloc(Math.min(pieceBytes, log.bytes.length - position));
       if (piece.length === 0) return;
       log.bytes.copyTo(piece, 0, piece.length, position);

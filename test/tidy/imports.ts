@@ -120,7 +120,11 @@ const deeperTests: Readonly<Record<string, readonly string[]>> = {
     "packages/core/src/projections/context.ts",
     "packages/core/src/projections/projection.ts",
   ],
-  "test/library/catalog/saved-directory.ts": ["packages/core/src/checkpoint/page-file.ts"],
+  "test/library/catalog/saved-directory.ts": [
+    "packages/core/src/checkpoint/page-file.ts",
+    "packages/core/src/checkpoint/saved-bytes.ts",
+    "packages/core/src/index-table/saved-pages.ts",
+  ],
   "test/library/catalog/session-marks.test.ts": ["packages/core/src/dialects/title-slot.ts"],
   "test/core/checkpoint/saved-usage.test.ts": ["packages/agents/src/pi/log-queries.ts"],
   "test/core/index-table/index-table.test.ts": ["packages/core/src/projections/tree.ts"],

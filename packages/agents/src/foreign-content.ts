@@ -1,8 +1,7 @@
 /** Maps blocks of messages to pi's forms. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { isObject, stringAt } from "@branchlog/core/rows";
-import type { AssistantContent, UserContent } from "@branchlog/core/rows";
-import type { TextContent } from "@branchlog/core/entries";
+import type { TextContent, AssistantContent, UserContent } from "@branchlog/core/entries";
 
 /** `rest`: blocks without a form. */
 export interface MappedContent<T> {

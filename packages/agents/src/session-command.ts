@@ -1,10 +1,12 @@
 /** How pi and omp continue a session, in a file or in a store. Pure. */
-import type { ResumedSession } from "@branchlog/core/rows";
+import type { Agent } from "@branchlog/core/rows";
 import { schemeOf } from "@branchlog/core/addresses";
 
-export function sessionCommand(program: string, { id, path }: ResumedSession): readonly string[] {
-  if (schemeOf(path) === undefined) return [program, "--session", path];
-  // An agent makes a file's path of what follows `--session`, but takes an id.
-  const store = path.slice(0, path.lastIndexOf("#"));
-  return [program, "--session-dir", store, "--session", id];
+export function resumedBy(program: string): Agent["resume"] {
+  return ({ id, path }) => {
+    if (schemeOf(path) === undefined) return [program, "--session", path];
+    // An agent makes a file's path of what follows `--session`, but takes an id.
+    const store = path.slice(0, path.lastIndexOf("#"));
+    return [program, "--session-dir", store, "--session", id];
+  };
 }

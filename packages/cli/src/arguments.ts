@@ -9,20 +9,8 @@ import { shellNames } from "./completion-script.ts";
 import type { Command } from "./declaration.ts";
 import { UsageError } from "./failure.ts";
 import { parsedValues } from "./parser.ts";
-import { quickText } from "./quick-text.ts";
 import { hasPathForm } from "./path-form.ts";
 import { nearest } from "./suggestion.ts";
-
-export type ParsedArguments =
-  | { readonly kind: "command"; readonly command: Command }
-  | { readonly kind: "text"; readonly text: string };
-
-/** @throws UsageError for a wrong command line. */
-export function parseArguments(words: Words, version: string): ParsedArguments {
-  const text = quickText(words, { version: () => version });
-  if (text !== undefined) return { kind: "text", text };
-  return { kind: "command", command: parseCommand(words) };
-}
 
 /** @throws UsageError for a wrong command line. */
 export function parseCommand(words: Words): Command {

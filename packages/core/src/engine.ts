@@ -8,36 +8,31 @@ export type { FoundCheckpoint } from "./log/log-checkpoint.ts";
 export { checkpointPlaces, savedSums } from "./log/checkpoints.ts";
 export { Engine } from "./session/engine.ts";
 export { watchedSession, makeWatchable } from "./session/watched-session.ts";
-export { headerInCurrentForm, migrate, migratedChunks, needsMigration } from "./log/migration.ts";
-export { copiedPath, pathEndRow, rowsOf } from "./session/entry-query.ts";
+export { headerInCurrentForm, migrate } from "./log/migration.ts";
 export { newHeader } from "./session/new-header.ts";
 export { requireFile, requireHeader, requireKnownVersion } from "./log/log-checks.ts";
-export { piecesOfOneLog, requireSameLog } from "./session/same-log.ts";
+export { piecesOfOneLog } from "./session/same-log.ts";
 export {
   addedLines,
   firstNaming,
-  newline,
-  rowsBackwards,
-  transcriptLines,
-  namingsIn,
-  entryLines,
-  readableRows,
-  relinkedLine,
+  lastNaming,
+  streamedLines,
+  exportedPath,
 } from "./copies/copied-entries.ts";
-export { sessionPath, headerLines } from "./copies/session-header.ts";
-export type { AddedEntry, EntryLine } from "./copies/copied-entries.ts";
+export { sessionPath } from "./copies/session-header.ts";
+export type { AddedEntry } from "./copies/copied-entries.ts";
 export { usageFold } from "./session/body-fold.ts";
 export type { NewSessionOptions } from "./session/new-header.ts";
-export { branchLines, branchTo, isConversation } from "./copies/branched-session.ts";
-export type { Branch } from "./copies/branched-session.ts";
+export { branchTo, isConversation } from "./copies/branched-session.ts";
 export { contextRows, loadContextBodiesSync } from "./session/context-load.ts";
 export type { ParentChoice, AppendItem } from "./append/request.ts";
 export { LeafCursor } from "./append/leaf-cursor.ts";
 export { ChangeSignal } from "./log/change-signal.ts";
-export type { WatchedSession } from "./session/watched-session.ts";
 export { appendItem, isoText, prepare } from "./append/request.ts";
 export { sameDraft } from "./append/retry.ts";
 export { flushed } from "./log/replicated-log.ts";
 export { ContextMemo } from "./session/path-fold.ts";
 export { writeTitle } from "./session/title-write.ts";
 export { readBranch, writeBranch } from "./copies/fork-session.ts";
+export { wholeLines } from "./copies/whole-session.ts";
+export { migratedCopy } from "./copies/migrated-copy.ts";

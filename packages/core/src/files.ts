@@ -14,59 +14,46 @@ export {
 export { bodyBytesMax, diagnosticsMax, lockStaleMs, yieldEveryMs } from "./limits.ts";
 export {
   AtomicFile,
-  closeQuietly,
   isLinkUnsupported,
   makeDurableDirectory,
-  removeQuietly,
-  temporaryPath,
   createLog,
   createStreamedLog,
   inBatches,
   requireFree,
   creating,
-  creationFailed,
   logExists,
   inLargeChunksAsync,
   inLargeChunks,
   directoryFailed,
 } from "./platform/atomic-file.ts";
-export { errorCodeOf, isSameFile, isUnchanged, reasonOf } from "./platform/ports.ts";
+export { errorCodeOf, isSameFile, isUnchanged, reasonOf, quietly } from "./platform/ports.ts";
 export { descriptorPoolOf } from "./platform/descriptor-pool.ts";
 export { LogFile } from "./platform/log-file.ts";
 export { removeAbandonedTickets } from "./platform/lock-queue.ts";
 export { isLiveProcess, ownProcessName, processState } from "./platform/process-name.ts";
 export { nodeFileSystem } from "./platform/node-file-system.ts";
-export type { FileStat, HeldLock } from "./platform/ports.ts";
 export { hashedName, keptPaths, sidecarPath, isOwnDirectory } from "./platform/sidecar.ts";
-export { checkpointPath, loadPages, beginCheckpoint } from "./checkpoint/checkpoint-file.ts";
+export { checkpointPath, loadPages } from "./checkpoint/checkpoint-file.ts";
 export { cachedCatalog, cachedCheckpoints, removeOldFiles } from "./platform/cache-directory.ts";
-export { checkpointKind, filePieces } from "./checkpoint/page-file.ts";
+export { checkpointKind } from "./checkpoint/page-file.ts";
+export type { PageFile } from "./checkpoint/page-file.ts";
 export { isBoundTo } from "./checkpoint/log-binding.ts";
 export { compareSums } from "./checkpoint/log-sums.ts";
 export type { ChangedBytes, LogSums, SumComparison } from "./checkpoint/log-sums.ts";
 export { engineSettings, engineOptionNames } from "./log/engine-options.ts";
 export type { EngineSettings } from "./log/engine-options.ts";
 export { acquireLock } from "./platform/lock.ts";
-export {
-  matchesFingerprint,
-  FingerprintingReader,
-  fingerprintOf,
-  nothingRead,
-} from "./log/fingerprint.ts";
-export type { LogIdentity, LogFingerprint } from "./log/fingerprint.ts";
-export {
-  requireStoredName,
-  storedLogExists,
-  storedLogGone,
-  storedLogMissing,
-} from "./store/stored-names.ts";
+export { matchesFingerprint, FingerprintingReader, fingerprintOf } from "./log/fingerprint.ts";
+export type { LogFingerprint } from "./log/fingerprint.ts";
+export { requireStoredName, storedLogError } from "./store/stored-names.ts";
 export { registerBlockingStores, storePlace } from "./store/blocking-stores.ts";
 export type { BlockingStore, StorePlace } from "./store/blocking-stores.ts";
 export { isInStore } from "./store/log-store.ts";
 export { waitBlocking } from "./platform/blocking-wait.ts";
-export { resolvePath, expandPath, isSamePath } from "./platform/user-paths.ts";
+export { resolvePath, expandPath } from "./platform/user-paths.ts";
 export { dialectFinder, foreignPlaceCheck } from "./platform/foreign-places.ts";
 export { createPrivatePorts } from "./platform/private-ports.ts";
-export type { FileKind, PageFile } from "./checkpoint/page-file.ts";
 export { lockfileLock } from "./platform/lockfile-lock.ts";
 export { poll } from "./platform/polled-hints.ts";
+export { loadBytes, saveBytes } from "./checkpoint/saved-bytes.ts";
+export type { BytesKind } from "./checkpoint/saved-bytes.ts";

@@ -31,6 +31,7 @@ export type {
   ThinkingLevelChangeEntry,
   UnknownEntry,
   UsageEntry,
+  ContextEditReplacement,
 } from "./entries/entry-types.ts";
 
 export type {
@@ -50,6 +51,11 @@ export type {
   ToolResultMessage,
   Usage,
   UserMessage,
+  AssistantContent,
+  UserContent,
+  ContentBlock,
+  SystemTool,
+  UsageCost,
 } from "./entries/message-types.ts";
 
 export { normalizeName } from "./entries/identifiers.ts";

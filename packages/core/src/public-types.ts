@@ -22,6 +22,8 @@ export type {
   FileSystem,
   IdSource,
   Ports,
+  FileStat,
+  HeldLock,
 } from "./platform/ports.ts";
 export type { AnyTypeOptions, AppendAllOptions, OnDiverged } from "./append/append-options.ts";
 export type { Position } from "./append/append-result.ts";

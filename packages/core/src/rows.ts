@@ -2,23 +2,7 @@
  * `@branchlog/core/rows`: records as rows and bodies, for the packages of this workspace. It is no
  * API: names come and go with any version.
  */
-export type {
-  AssistantContent,
-  ImageContent,
-  StopReason,
-  TextContent,
-  UserContent,
-  ContentBlock,
-  SystemTool,
-  UsageCost,
-} from "./entries/message-types.ts";
-export {
-  encodeDraft,
-  encodeHeader,
-  guardEncoding,
-  spliceDraft,
-  objectText,
-} from "./entries/encode-entry.ts";
+export { encodeDraft, encodeHeader, spliceDraft, objectText } from "./entries/encode-entry.ts";
 export {
   changedNumber,
   exactArguments,
@@ -26,15 +10,7 @@ export {
   behindText,
 } from "./entries/exact-numbers.ts";
 export type { ExactArguments } from "./entries/exact-numbers.ts";
-export {
-  countAt,
-  isDeeper,
-  isObject,
-  listAt,
-  objectAt,
-  stringAt,
-  withoutKeys,
-} from "./entries/json-fields.ts";
+export { countAt, isObject, listAt, objectAt, stringAt } from "./entries/json-fields.ts";
 export {
   SavedFields,
   finiteNumber,
@@ -53,82 +29,40 @@ export {
   dialectMarkers,
   dialectNames,
 } from "./dialects/dialect.ts";
-export type { DialectEvidence } from "./dialects/dialect.ts";
 export type { AnswerUsage } from "./entries/token-counts.ts";
 export { noUsage, usageOf, usageOfBoth, withPart } from "./entries/token-counts.ts";
 export { joinedFiles, openLogSource, partType } from "./store/parted-log.ts";
 export {
   agentNamed,
   documentFormatOf,
-  isBesideSessions,
-  isDocumentPlace,
-  mayBeDocument,
   registerAgents,
   registeredAgents,
   transcriptFormats,
   earlierFiles,
-  formatOf,
-  lastFile,
 } from "./dialects/agent.ts";
 export type {
   Agent,
   DocumentBytes,
-  DocumentFormat,
-  EntryIdentity,
-  ResumedSession,
-  SessionOwner,
-  SpentTokens,
   TranscriptFormat,
   LogPart,
   SideTexts,
   SessionParts,
 } from "./dialects/agent.ts";
 export { placeOf, savedHeader, timeText } from "./dialects/transcript.ts";
-export {
-  currentVersion,
-  entryForm,
-  readHeader,
-  upcastHeader,
-  upcastEntry,
-} from "./dialects/header.ts";
-export type { EntryForm, UpcastContext } from "./dialects/header.ts";
-export {
-  isLinked,
-  readRecord,
-  sourceType,
-  titleSlotType,
-  headerOf,
-  isOfSession,
-} from "./dialects/log-record.ts";
-export {
-  applyEdits,
-  findMember,
-  locateMembers,
-  relinkLine,
-  replaceMembers,
-  setMembers,
-} from "./dialects/object-members.ts";
-export type {
-  MemberChange,
-  MemberEdit,
-  NewValue,
-  ObjectMembers,
-} from "./dialects/object-members.ts";
-export { titleSlotBytes, readTitleSlot } from "./dialects/title-slot.ts";
-export {
-  findCycles,
-  orphanRows,
-  parentFinder,
-  pathToRow,
-  childrenOfHandle,
-} from "./index-table/tree-walk.ts";
+export { currentVersion, entryForm, readHeader, upcastEntry } from "./dialects/header.ts";
+export type { EntryForm } from "./dialects/header.ts";
+export { isLinked, readRecord, sourceType, titleSlotType } from "./dialects/log-record.ts";
+export { locateMembers, relinkLine, withMembers, withValueAt } from "./dialects/object-members.ts";
+export type { NewValue, MemberChanges } from "./dialects/object-members.ts";
+export { titleSlotBytes } from "./dialects/title-slot.ts";
+export { findCycles, orphanRows, parentFinder, childrenOfId } from "./index-table/tree-walk.ts";
 export type { Kind } from "./index-table/row-table.ts";
-export { LineMap, rowFlags, rootHandle } from "./index-table/row-table.ts";
+export { LineMap, rowFlags } from "./index-table/row-table.ts";
 export { entryPlace } from "./index-table/diagnostics.ts";
 export type { SavedDiagnostics } from "./index-table/diagnostics.ts";
 export { IndexTable } from "./index-table/index-table.ts";
 export type { RestoredIndex } from "./index-table/index-table.ts";
-export { pageCount, pageElements, savedColumn } from "./index-table/saved-pages.ts";
+export { pageCount } from "./index-table/saved-pages.ts";
 export { LogIndexer } from "./index-table/log-indexer.ts";
 export { inCurrentForm } from "./bodies/body-reader.ts";
 export { FoldedProjections } from "./projections/folded.ts";
@@ -140,9 +74,7 @@ export {
   projectEntry,
 } from "./projections/context.ts";
 export { usage } from "./projections/usage.ts";
-export { lineChunks, rowLines } from "./bodies/row-lines.ts";
-export type { LineSource, RowLine } from "./bodies/row-lines.ts";
-export { namingTypes, sessionName, nameInForce, nameSaidBy } from "./projections/name.ts";
+export { namingTypes, sessionName, nameInForce } from "./projections/name.ts";
 export {
   compressedErrorAt,
   requireNoTranscript,
@@ -158,12 +90,6 @@ export {
 export { mainRole, roleModelType } from "./dialects/model-reference.ts";
 export type { TitleSource } from "./dialects/title-slot.ts";
 export type {
-  BranchSummaryDraft,
-  CompactionDraft,
-  ContextEditDraft,
-} from "./entries/entry-draft.ts";
-export type { ContextEditReplacement } from "./entries/entry-types.ts";
-export type {
   SessionProjection,
   ContextProblem,
   ContextProblemReason,
@@ -174,11 +100,8 @@ export type {
 export { arrayPathView } from "./projections/projection.ts";
 export type { PathView } from "./projections/projection.ts";
 export { legacyEntryId } from "./dialects/migrate-line.ts";
-export { cycleRows } from "./projections/tree.ts";
-export type { SavedColumn } from "./index-table/saved-pages.ts";
 export { summary, isDate, withUnread } from "./projections/summary.ts";
 export type { GivenName } from "./projections/name.ts";
-export type { UnreadMessages } from "./projections/summary.ts";
 export { transcriptRecords } from "./dialects/transcript-records.ts";
 export type {
   SpentAnswer,
@@ -189,3 +112,4 @@ export type {
 export type { TranscriptRecord } from "./dialects/transcript-records.ts";
 export type { RowBody } from "./bodies/body-reader.ts";
 export { settingsOfPath } from "./projections/settings.ts";
+export { HeaderSearch } from "./dialects/header-search.ts";

@@ -3,14 +3,13 @@
  * workspace. It is no API: names come and go with any version.
  */
 export { cwdOf } from "./find/session-groups.ts";
-export { readSessionHeaderSync } from "./catalog/header-search.ts";
+export { readSessionHeaderSync } from "./catalog/session-header.ts";
 export { latestStored } from "./find/stored-sessions.ts";
 export { DirectoryCatalog } from "./catalog/directory-catalog.ts";
-export type { RefreshedFile } from "./catalog/directory-catalog.ts";
 export { Ranking } from "./catalog/listed-session.ts";
 export { sessionFilesBelow, sessionFilesIn, isSessionFileName } from "./catalog/session-files.ts";
 export type { SessionFile } from "./catalog/session-files.ts";
-export { readSessionTextSync, sessionTextSync } from "./catalog/session-scan.ts";
 export { SideTexts } from "./search/side-texts.ts";
 export { StoredCatalog } from "./catalog/stored-catalog.ts";
 export { listedArchived } from "./archive/archive-store.ts";
+export { SessionScan } from "./catalog/session-scan.ts";

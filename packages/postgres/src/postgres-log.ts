@@ -13,7 +13,7 @@ import type {
   StoredLog,
   StoredPosition,
 } from "@branchlog/core/types";
-import { storedLogGone } from "@branchlog/core/files";
+import { storedLogError } from "@branchlog/core/files";
 import type { Connections, Transaction } from "./connections.ts";
 import { inSchema } from "./schema.ts";
 import { sqlStateOf } from "./store-errors.ts";
@@ -236,7 +236,7 @@ export class PostgresLog implements StoredLog {
       );
     } catch (error) {
       const isGone = error instanceof BranchlogError && sqlStateOf(error.cause) === goneState;
-      throw isGone ? storedLogGone(this.name) : error;
+      throw isGone ? storedLogError("gone", this.name) : error;
     }
   }
 

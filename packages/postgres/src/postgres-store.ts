@@ -8,8 +8,7 @@ import {
   requireOneOf,
   requireOptions,
   requireStoredName,
-  storedLogExists,
-  storedLogMissing,
+  storedLogError,
 } from "@branchlog/core/files";
 import type { OptionNames } from "@branchlog/streaming";
 import { connectionsOf } from "./connections.ts";
@@ -137,7 +136,7 @@ export class PostgresStore implements ListingStore {
       { signal },
     );
     const [row] = rows;
-    if (row === undefined) throw storedLogMissing(name);
+    if (row === undefined) throw storedLogError("missing", name);
     return this.#log(name, row.id, rows);
   }
 
@@ -166,7 +165,7 @@ export class PostgresStore implements ListingStore {
       return log;
     } catch (error) {
       const cause = error instanceof BranchlogError ? error.cause : undefined;
-      throw isTaken(cause) ? storedLogExists(name, cause) : error;
+      throw isTaken(cause) ? storedLogError("exists", name, cause) : error;
     } finally {
       await transaction.rollback();
     }
@@ -235,7 +234,7 @@ export class PostgresStore implements ListingStore {
     const { signal, onBytes } = requireOptions(options, { signal: true, onBytes: true });
     const log = await this.open(name, signal);
     const end = await log.end(signal);
-    if (end === undefined) throw storedLogMissing(name);
+    if (end === undefined) throw storedLogError("missing", name);
     const pieces = async function* (): AsyncGenerator<Buffer, void, undefined> {
       for await (const piece of log.read({ ...end, at: 0 }, signal)) {
         onBytes?.(piece, end.at);
@@ -250,7 +249,7 @@ export class PostgresStore implements ListingStore {
       "SELECT SCHEMA.remove_log($1) AS done",
       [requireStoredName(name)],
     );
-    if (row?.done !== true) throw storedLogMissing(name);
+    if (row?.done !== true) throw storedLogError("missing", name);
   }
 
   /** When `removeExpired` may remove a log; null: never. Rejects with `ERR_LOG_MISSING`. */
@@ -259,7 +258,7 @@ export class PostgresStore implements ListingStore {
       "SELECT SCHEMA.set_expiry($1, $2) AS done",
       [requireStoredName(name), at],
     );
-    if (row?.done !== true) throw storedLogMissing(name);
+    if (row?.done !== true) throw storedLogError("missing", name);
   }
 
   /** Removes the logs that have expired, some in each transaction, and returns their names. */

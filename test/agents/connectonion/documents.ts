@@ -1,9 +1,9 @@
 /** Documents for tests: those of the fixtures, and random ones in several layouts. */
+import { isObject } from "@branchlog/core/rows";
 import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { documentText } from "../../../packages/agents/src/connectonion/yaml-text.ts";
-import { isObject } from "../../../packages/agents/src/connectonion/json-values.ts";
 import type { TurnToAdd } from "../../../packages/agents/src/connectonion/turn-splice.ts";
 
 /** The text of a fixture. */

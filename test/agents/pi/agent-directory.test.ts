@@ -10,10 +10,10 @@ import {
   isDefaultSessionDir,
   resolveSessionDir,
   sessionsRoot,
+  isSamePath,
 } from "../../../packages/agents/src/pi/pi-directory.ts";
 import {
   expandPath,
-  isSamePath,
   nativeDrivePath,
   resolvePath,
 } from "../../../packages/core/src/platform/user-paths.ts";

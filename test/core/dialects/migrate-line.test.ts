@@ -6,7 +6,7 @@ import {
   migrateLine,
   type MigrationContext,
 } from "../../../packages/core/src/dialects/migrate-line.ts";
-import { upcastEntry, upcastHeader } from "../../../packages/core/src/dialects/header.ts";
+import { upcastEntry } from "../../../packages/core/src/dialects/header.ts";
 import { relinkLine } from "../../../packages/core/src/dialects/object-members.ts";
 import type { NewLinks } from "../../../packages/core/src/dialects/object-members.ts";
 
@@ -151,7 +151,7 @@ describe("migrateLine, by law", () => {
         const decoded = JSON.parse(line) as JsonObject;
         const expected =
           kind === "header"
-            ? upcastHeader(decoded, version)
+            ? { ...decoded, ...(version < 3 && { version: 3 }) }
             : upcastEntry(decoded, context(version));
         const migrated = JSON.parse(migrate(line, version, kind)) as JsonObject;
         expect(JSON.stringify(migrated)).toBe(JSON.stringify(expected));

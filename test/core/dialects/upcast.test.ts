@@ -2,11 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@branchlog/streaming";
-import {
-  type UpcastContext,
-  upcastEntry,
-  upcastHeader,
-} from "../../../packages/core/src/dialects/header.ts";
+import { type UpcastContext, upcastEntry } from "../../../packages/core/src/dialects/header.ts";
 import { migrateAsPi } from "./pi-migration.ts";
 
 const context = (version: 1 | 2 | 3, ids: readonly (string | null)[] = []): UpcastContext => ({
@@ -14,16 +10,6 @@ const context = (version: 1 | 2 | 3, ids: readonly (string | null)[] = []): Upca
   id: "own",
   parentId: "before",
   idAtFileIndex: (i) => ids[i],
-});
-
-it("upcastHeader adds or replaces the version", () => {
-  const header = { type: "session", id: "s" };
-  expect(JSON.stringify(upcastHeader(header, 1))).toBe('{"type":"session","id":"s","version":3}');
-  expect(JSON.stringify(upcastHeader({ ...header, version: 2, cwd: "/" }, 2))).toBe(
-    '{"type":"session","id":"s","version":3,"cwd":"/"}',
-  );
-  const newer = { ...header, version: 4 };
-  expect(upcastHeader(newer, 3)).toBe(newer);
 });
 
 describe("upcasting, by law", () => {
@@ -57,7 +43,7 @@ describe("upcasting, by law", () => {
             idAtFileIndex: (i) => (i > at + 1 && i <= ids.length ? null : ids[i - 1]),
           }),
         );
-        const all = [upcastHeader(header, version), ...upcast];
+        const all = [{ ...header, version: 3 }, ...upcast];
         expect(JSON.stringify(all)).toBe(JSON.stringify(migrateAsPi([header, ...entries], ids)));
       }),
       { numRuns: 500 },

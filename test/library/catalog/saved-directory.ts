@@ -1,4 +1,7 @@
 /** Directories of sessions that have a saved catalog, and how a process that begins now lists them. */
+import { readBytes } from "../../../packages/core/src/checkpoint/saved-bytes.ts";
+import { savedColumn } from "../../../packages/core/src/index-table/saved-pages.ts";
+import type { PageFile } from "../../../packages/core/src/checkpoint/page-file.ts";
 import { join } from "node:path";
 import { readCounter, runSync } from "@branchlog/streaming";
 import type { ListedSession } from "@branchlog/library";
@@ -10,8 +13,6 @@ import {
   sessionFilesIn,
 } from "../../../packages/library/src/catalog/session-files.ts";
 import { filePieces, openPageFile } from "../../../packages/core/src/checkpoint/page-file.ts";
-import type { PageFile } from "@branchlog/core/files";
-import { savedColumn } from "@branchlog/core/rows";
 import { header, message, name, user, writeLines } from "./session-lines.ts";
 
 /** How {@link list} lists. */
@@ -70,7 +71,8 @@ function fileIn(bytes: Buffer): PageFile | undefined {
 /** The names of files in a saved catalog; undefined: it is none. */
 export async function namesIn(bytes: Buffer): Promise<readonly string[] | undefined> {
   const file = fileIn(bytes);
-  const found = file && (await readCatalog(file));
+  const lines = file && runSync(readBytes(file, catalogKind));
+  const found = lines && (await readCatalog(lines));
   return found && [...found.files.keys()].toSorted();
 }
 

@@ -1,4 +1,5 @@
 /** Claude Code. */
+import { titleIn } from "../spoken-title.ts";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
@@ -8,6 +9,9 @@ import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
 import { ClaudeTranscript } from "./claude-transcript.ts";
 import { toolResults } from "./tool-results.ts";
+
+/** `DIR/.claude/worktrees/NAME`, and what is below. */
+const worktreeForm = /^(.+)[\\/]\.claude[\\/]worktrees[\\/][^\\/]+((?:[\\/].*)?)$/;
 
 export const claude: Agent = {
   name: "claude",
@@ -23,6 +27,10 @@ export const claude: Agent = {
   resume: ({ id }) => ["claude", "--resume", id.replace(/\..*$/s, "")],
   renamedDirectory: (name, from, to) =>
     name === directoryName(from) ? directoryName(to) : undefined,
+  worktree: (directory) => {
+    const [, of, below = ""] = worktreeForm.exec(directory) ?? [];
+    return of === undefined ? undefined : { of, below };
+  },
   transcripts: {
     agent: "claude",
     version: 1,
@@ -34,6 +42,7 @@ export const claude: Agent = {
     // Below the directory of their session since 2026, and beside it before.
     subagentNames: { pattern: /^agent-.*\.jsonl$/, place: "beside" },
     sideTexts: toolResults,
+    titleIn,
     // What a session asks a sub-agent in its own file is below the place of that task.
     isAsked: ({ parentId }) => parentId?.endsWith("#task") !== true,
     // An answer has an id of its own, whatever the ids of its records, and a prompt that of its

@@ -1,7 +1,9 @@
 /** Maps records of Claude Code's transcripts to entries, bodies included. Pure. */
+import type { UserContent } from "@branchlog/core/entries";
+import { withoutKeys } from "./claude-record.ts";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { answerKey, continuedKey } from "@branchlog/core/rows";
-import { countAt, objectAt, stringAt, withoutKeys } from "@branchlog/core/rows";
+import { countAt, objectAt, stringAt } from "@branchlog/core/rows";
 import {
   answerParts,
   assistantParts,
@@ -17,7 +19,7 @@ import { userSpeech } from "./claude-prompts.ts";
 import type { UserSpeech } from "./claude-prompts.ts";
 import { promptText } from "./queued-prompts.ts";
 import { noUsage, usageOfBoth, withPart } from "@branchlog/core/rows";
-import type { AnswerUsage, SpentAnswer, TranscriptPlace, UserContent } from "@branchlog/core/rows";
+import type { AnswerUsage, SpentAnswer, TranscriptPlace } from "@branchlog/core/rows";
 
 /**
  * Undefined if the record does not match that row.

@@ -85,3 +85,7 @@ export function isNote(said: Said | undefined): boolean {
 function isShown({ content }: UserPart): boolean {
   return typeof content !== "string" && content.some(({ type }) => type === "image");
 }
+
+export function withoutKeys(record: JsonObject, keys: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(record).filter(([key]) => !keys.has(key)));
+}

@@ -1,15 +1,19 @@
 /** Codex. */
+import { titleIn } from "../spoken-title.ts";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
 import { countedKey, isObject, partType, stringAt } from "@branchlog/core/rows";
-import type { Agent, EntryIdentity, SpentTokens } from "@branchlog/core/rows";
+import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
 import { isBareOfCodex } from "./codex-record.ts";
 import { CodexTranscript } from "./codex-transcript.ts";
 import { rolloutParts } from "./rollout-parts.ts";
 import { indexedName } from "./session-index.ts";
+
+/** `~/.codex/worktrees/ID/REPOSITORY`: only the name of the repository is there. */
+const worktreeForm = /[\\/]\.codex[\\/]worktrees[\\/][^\\/]+[\\/]([^\\/]+)((?:[\\/].*)?)$/;
 
 export const codex: Agent = {
   name: "codex",
@@ -20,6 +24,10 @@ export const codex: Agent = {
     return [join(home, "sessions"), join(home, "archived_sessions")];
   },
   resume: ({ id }) => ["codex", "resume", id],
+  worktree: (directory) => {
+    const [, name, below = ""] = worktreeForm.exec(directory) ?? [];
+    return name === undefined ? undefined : { of: { name }, below };
+  },
   transcripts: {
     agent: "codex",
     version: 1,
@@ -29,8 +37,25 @@ export const codex: Agent = {
     firstKeys: ["timestamp", "type"],
     read: (fileName) => new CodexTranscript(fileName),
     subagentNames: { pattern: /^rollout-/, place: "anywhere" },
-    identity,
+    // Entries have no ids: they are known by their lines.
+    identity: (entry, spent) => {
+      const { input, output, cacheRead, cacheWrite } = spent;
+      const counted: unknown = Reflect.get(entry, countedKey);
+      // Within a session, each counts. Without a thread, nothing tells it from that of another.
+      if (typeof counted === "string" && /^\S+ \{/.test(counted)) {
+        return { key: [counted, input, output, cacheRead, cacheWrite], isPart: true };
+      }
+      const asked = askedIn(entry);
+      // A copy is of the same thread, at whatever time.
+      if (asked !== "" && typeof counted === "string" && counted !== "") {
+        return { key: [counted, asked], isPart: true };
+      }
+      const time = Date.parse(entry.timestamp);
+      const key = [asked, time, entry.type, input, output, cacheRead, cacheWrite];
+      return { key, isPart: true };
+    },
     indexedName,
+    titleIn,
     parts: rolloutParts,
     compression: {
       nameEnd: ".jsonl.zst",
@@ -54,24 +79,6 @@ function recognises(record: JsonObject): boolean {
   const type = stringAt(record, "type");
   if (type === undefined) return isBareOfCodex(record);
   return envelopeTypes.has(type) && isObject(record["payload"]);
-}
-
-/** Entries have no ids: they are known by their lines. */
-function identity(entry: SessionEntry, spent: SpentTokens): EntryIdentity {
-  const { input, output, cacheRead, cacheWrite } = spent;
-  const counted: unknown = Reflect.get(entry, countedKey);
-  // Within a session, each counts. Without a thread, nothing tells it from that of another.
-  if (typeof counted === "string" && /^\S+ \{/.test(counted)) {
-    return { key: [counted, input, output, cacheRead, cacheWrite], isPart: true };
-  }
-  const asked = askedIn(entry);
-  // A copy is of the same thread, at whatever time.
-  if (asked !== "" && typeof counted === "string" && counted !== "") {
-    return { key: [counted, asked], isPart: true };
-  }
-  const time = Date.parse(entry.timestamp);
-  const key = [asked, time, entry.type, input, output, cacheRead, cacheWrite];
-  return { key, isPart: true };
 }
 
 /** Content is made of texts and images. */

@@ -1,8 +1,8 @@
 /** Maps records of a rollout of Codex to the bodies of entries. Pure. */
+import type { AssistantContent, UserContent } from "@branchlog/core/entries";
 import type { JsonObject } from "@branchlog/streaming";
 import { answerKey, countedKey } from "@branchlog/core/rows";
 import { countAt, isObject, listAt, objectAt, stringAt } from "@branchlog/core/rows";
-import type { AssistantContent, UserContent } from "@branchlog/core/rows";
 import type { CodexHistory } from "./codex-history.ts";
 import {
   assistantBlocks,

@@ -3,8 +3,7 @@ import { usageOf } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { changedNumber } from "@branchlog/core/rows";
 import { countAt, isObject, listAt, objectAt, stringAt } from "@branchlog/core/rows";
-import type { AssistantContent, UserContent } from "@branchlog/core/rows";
-import type { Usage } from "@branchlog/core/entries";
+import type { Usage, AssistantContent, UserContent } from "@branchlog/core/entries";
 import {
   isEmptyText,
   mappedContent,

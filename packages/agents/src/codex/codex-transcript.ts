@@ -2,6 +2,7 @@
  * Codex's rollouts in place. Items have no ids: an entry is known by its line, and is below the one
  * before it, or where a rollback went. See docs/formats.md, "In place". No I/O.
  */
+import type { UserContent } from "@branchlog/core/entries";
 import type { JsonObject } from "@branchlog/streaming";
 import { answerKey } from "@branchlog/core/rows";
 import { normalizeName } from "@branchlog/core/entries";
@@ -30,13 +31,7 @@ import { TurnTexts } from "./turn-texts.ts";
 import type { Voice } from "./turn-texts.ts";
 import { savedHeader, timeText } from "@branchlog/core/rows";
 import { transcriptId } from "../transcript-id.ts";
-import type {
-  SpentAnswer,
-  Transcript,
-  TranscriptPlace,
-  TranscriptRow,
-  UserContent,
-} from "@branchlog/core/rows";
+import type { SpentAnswer, Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
 
 /** Internal state, and texts that are also written as items. */
 const passedEvents: ReadonlySet<string> = new Set([

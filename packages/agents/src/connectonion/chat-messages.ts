@@ -1,9 +1,10 @@
 /** Converts between messages of a log and of OpenAI's chat API, counting losses. Pure. */
+import { isObject } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { AgentMessage, EntryDraft } from "@branchlog/core";
-import type { KnownDraft, ToolCall } from "@branchlog/core/entries";
-import type { ExactArguments, UserContent } from "@branchlog/core/rows";
-import { isObject, parsedObject, textOf } from "./json-values.ts";
+import type { KnownDraft, ToolCall, UserContent } from "@branchlog/core/entries";
+import type { ExactArguments } from "@branchlog/core/rows";
+import { parsedObject, textOf } from "./json-values.ts";
 
 /** Why something of a log is not in a document. */
 export type LossReason =

@@ -1,12 +1,12 @@
 /** Collects the turns of a path as a document holds them, counting losses. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
-import { sourceType } from "@branchlog/core/rows";
+import { sourceType, isObject } from "@branchlog/core/rows";
 import type { ExactArguments } from "@branchlog/core/rows";
 import { furtherUserType, chatOfContent, chatOfMessage } from "./chat-messages.ts";
 import type { LossReason } from "./chat-messages.ts";
 import type { DocumentShape } from "./document-types.ts";
-import { isObject, textOf } from "./json-values.ts";
+import { textOf } from "./json-values.ts";
 import { turnNoteType } from "./session-turns.ts";
 import type { SessionTurn } from "./session-turns.ts";
 

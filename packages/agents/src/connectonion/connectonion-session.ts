@@ -1,9 +1,9 @@
 /** A ConnectOnion session. Appends start from the current file, so that edits by others stay. */
+import { objectText, isObject } from "@branchlog/core/rows";
 import { runAsync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import { LogFile, createLog, engineSettings, requireOptions } from "@branchlog/core/files";
-import { guardEncoding } from "@branchlog/core/rows";
 import type { EngineSettings } from "@branchlog/core/files";
 import { localTimeText } from "./costs-and-times.ts";
 import { readFileAs, replaceDocument } from "./document-file.ts";
@@ -19,7 +19,7 @@ import type {
   NewTurn,
   StoredTotals,
 } from "./document-types.ts";
-import { inOrder, isObject, parsedObject } from "./json-values.ts";
+import { inOrder, parsedObject } from "./json-values.ts";
 import { readDocument } from "./read-document.ts";
 import { noSuchTurn } from "./session-turns.ts";
 import { spliceTurn } from "./turn-splice.ts";
@@ -189,7 +189,7 @@ export class ConnectonionSession {
 }
 
 function plainTurn(turn: NewTurn, messages: readonly ChatMessage[], now: string): TurnToAdd {
-  const text = guardEncoding("The turn", () => JSON.stringify({ turn, messages }));
+  const text = objectText({ turn, messages }, "The turn");
   const { turn: fields, messages: list } = parsedObject(text) ?? {};
   if (!isObject(fields) || !Array.isArray(list) || !list.every((item) => isObject(item))) {
     const message = "A turn is an object, and its messages are a list of objects";

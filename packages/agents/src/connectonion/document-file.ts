@@ -2,10 +2,9 @@
 import { portStep } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
-import type { FileSystem, Ports } from "@branchlog/core/types";
+import type { FileSystem, Ports, FileStat, HeldLock } from "@branchlog/core/types";
 import { AtomicFile, acquireLock, isSameFile } from "@branchlog/core/files";
 import { requireFile } from "@branchlog/core/engine";
-import type { FileStat, HeldLock } from "@branchlog/core/files";
 import {
   appendAttemptsMax,
   documentBytesMax,

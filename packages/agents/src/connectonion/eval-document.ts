@@ -2,13 +2,14 @@
  * Evals: since 2026, a document in `.co/evals` for each first input, beside a directory with the
  * messages of its runs. Their turns have other names for the same, and numbers as JSON text.
  */
+import { isObject } from "@branchlog/core/rows";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
 import { isBranchlogError } from "@branchlog/core";
 import { errorCodeOf } from "@branchlog/core/files";
 import type { ConnectonionDocument, ConnectonionTurn } from "./document-types.ts";
-import { isObject, parsedObject } from "./json-values.ts";
+import { parsedObject } from "./json-values.ts";
 import { messageList } from "./read-document.ts";
 import { runsDirectory } from "./document-head.ts";
 import { readYaml } from "./yaml-reader.ts";

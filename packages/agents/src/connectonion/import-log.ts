@@ -11,12 +11,13 @@ import {
   encodeHeader,
   sourceType,
   spliceDraft,
+  isObject,
 } from "@branchlog/core/rows";
 import type { DocumentBytes } from "@branchlog/core/rows";
 import { newHeader } from "@branchlog/core/engine";
 import { draftsOfChat, chatOfDrafts } from "./chat-messages.ts";
 import type { TurnFacts } from "./chat-messages.ts";
-import { isObject, printableJson, textOf } from "./json-values.ts";
+import { printableJson, textOf } from "./json-values.ts";
 import { openConnectonion } from "./connectonion-session.ts";
 import { connectonionNames, isPlace } from "./document-head.ts";
 import { asSession, runMessages } from "./eval-document.ts";

@@ -1,11 +1,7 @@
 /** JSON values, and JSON text that YAML reads unchanged. Pure; throws nothing. */
+import { isObject } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import { isDeeper } from "@branchlog/core/rows";
 import { documentDepthMax } from "./limits.ts";
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : "";
@@ -47,4 +43,21 @@ export function printableJson(value: JsonValue | readonly JsonValue[]): string {
     return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   };
   return JSON.stringify(value).replace(unescaped, escape);
+}
+
+/** Iterative, since it guards against depth. */
+function isDeeper(value: JsonValue, levelsMax: number): boolean {
+  let level: JsonValue[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > levelsMax) return true;
+    const below: JsonValue[] = [];
+    for (const parent of level) {
+      if (typeof parent !== "object" || parent === null) continue;
+      for (const child of Array.isArray(parent) ? parent : Object.values(parent)) {
+        if (typeof child === "object" && child !== null) below.push(child);
+      }
+    }
+    level = below;
+  }
+  return false;
 }

@@ -1,4 +1,5 @@
 /** Reads a ConnectOnion document of either shape, and reports its irregularities. Pure. */
+import { isObject } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import { addedCost, localTimeMs } from "./costs-and-times.ts";
@@ -10,7 +11,7 @@ import type {
   ConnectonionTurn,
   DocumentDiagnostic,
 } from "./document-types.ts";
-import { isObject, parsedJson, textOf } from "./json-values.ts";
+import { parsedJson, textOf } from "./json-values.ts";
 import { isMap, isSeq, nodeAt, readYaml } from "./yaml-reader.ts";
 import type { YAMLMap, YamlText } from "./yaml-reader.ts";
 

@@ -4,9 +4,9 @@ import type { JsonObject } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { AgentMessage, SessionEntry } from "@branchlog/core";
 import type { SessionUsage, SessionView } from "@branchlog/core/types";
-import { entryMessages, usage } from "@branchlog/core/rows";
+import { entryMessages, usage, isObject } from "@branchlog/core/rows";
 import { watchedSession } from "@branchlog/core/engine";
-import { isObject, textOf } from "./json-values.ts";
+import { textOf } from "./json-values.ts";
 
 /** The summary of a turn, computed for a session and as found in a document. */
 export interface TurnSummary {

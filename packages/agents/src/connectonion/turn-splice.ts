@@ -2,12 +2,13 @@
  * Inserts a turn into the text of a document in its own layout. No other byte changes but totals,
  * and the result is read again: a layout in which it is ambiguous is refused. Pure.
  */
+import { isObject } from "@branchlog/core/rows";
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { addedCost } from "./costs-and-times.ts";
 import { numberOfTurn } from "./document-types.ts";
 import type { ConnectonionDocument } from "./document-types.ts";
-import { inOrder, isObject, printableJson } from "./json-values.ts";
+import { inOrder, printableJson } from "./json-values.ts";
 import { readDocument } from "./read-document.ts";
 import type { ReadDocument } from "./read-document.ts";
 import { isMap, isPair, isScalar, isSeq, nodeAt, Scalar } from "./yaml-reader.ts";

@@ -1,6 +1,7 @@
 /** Values as YAML in ConnectOnion's layout, the same in YAML 1.1 and 1.2. */
+import { isObject } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import { isObject, printableJson } from "./json-values.ts";
+import { printableJson } from "./json-values.ts";
 
 export interface Layout {
   /** Columns from a key to the dashes of its list. */

@@ -3,14 +3,14 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
-import { sessionCommand } from "../session-command.ts";
+import { resumedBy } from "../session-command.ts";
 import { renamedSessionDirectory } from "./omp-directory.ts";
 
 export const omp: Agent = {
   name: "omp",
   product: "oh-my-pi",
   places,
-  resume: (session) => sessionCommand("omp", session),
+  resume: resumedBy("omp"),
   renamedDirectory: renamedSessionDirectory,
 };
 

@@ -1,7 +1,6 @@
 /** Converts messages of a context for a model, those of omp's own roles included. Pure. */
 import type { AgentMessage } from "@branchlog/core";
-import type { UserContent } from "@branchlog/core/rows";
-import type { UserMessage, LlmMessage } from "@branchlog/core/entries";
+import type { UserMessage, LlmMessage, UserContent } from "@branchlog/core/entries";
 import { convertToLlm as convertShared } from "@branchlog/core/entries";
 import { isStoredObject, storedList } from "@branchlog/core/rows";
 

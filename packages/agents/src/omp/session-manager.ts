@@ -1,7 +1,8 @@
 /** omp's SessionManager on an engine: the calls of its documentation, and of later versions. */
+import type { UserContent } from "@branchlog/core/entries";
 import { requireOptions, engineOptionNames } from "@branchlog/core/files";
 import { mainRole, roleModelType, isStoredObject } from "@branchlog/core/rows";
-import type { TitleSource, UserContent } from "@branchlog/core/rows";
+import type { TitleSource } from "@branchlog/core/rows";
 import type { OmpSessionEntry, SessionInit } from "./entry-types.ts";
 import type { SessionEntry } from "@branchlog/core";
 import type { EngineOptions, UsageTotals } from "@branchlog/core/types";

@@ -2,10 +2,10 @@
  * Names a session as omp does: in the header of a draft, then in the title slot if there is one,
  * else by an entry. A generated name never replaces a user's.
  */
+import { lastNaming } from "@branchlog/core/engine";
 import { encodeHeader } from "@branchlog/core/rows";
 import { normalizeName } from "@branchlog/core/entries";
 import type { TitleSource } from "@branchlog/core/rows";
-import { namingsIn, rowsBackwards } from "@branchlog/core/engine";
 import type { Engine } from "@branchlog/core/engine";
 import { appendToLog, bytesOf, draftLog, nameInSlot, nowMs } from "../pi/session-log.ts";
 import type { SessionLog } from "../pi/session-log.ts";
@@ -41,7 +41,7 @@ export function titleSource(engine: Engine): TitleSource | undefined {
   const { header, log } = engine;
   const { titleSlot } = log.state;
   if (titleSlot !== undefined) return titleSlot.source;
-  const [last] = namingsIn(engine, rowsBackwards(engine));
+  const last = lastNaming(engine);
   if (last?.entry.type === "session_info") return "user";
   if (last !== undefined) return sourceOf(Reflect.get(last.entry, "source"));
   return sourceOf(Reflect.get(header, "titleSource"));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
 import { renamedSessionDirectory } from "../omp/omp-directory.ts";
-import { sessionCommand } from "../session-command.ts";
+import { resumedBy } from "../session-command.ts";
 import { getAgentDir, sessionsRoot } from "./pi-directory.ts";
 
 export const pi: Agent = {
@@ -14,6 +14,6 @@ export const pi: Agent = {
     const gateway = join(resolvePath(getAgentDir()), "gateway-sessions");
     return [sessionsRoot(), gateway, ...(flat ? [resolvePath(flat)] : [])];
   },
-  resume: (session) => sessionCommand("pi", session),
+  resume: resumedBy("pi"),
   renamedDirectory: renamedSessionDirectory,
 };

@@ -2,21 +2,19 @@
  * Drafts that refer to other entries, checked as in pi, with its messages, before anything is
  * written.
  */
-import type {
-  BranchSummaryDraft,
-  CompactionDraft,
-  ContextEditDraft,
-  ContextEditReplacement,
-  IndexTable,
-} from "@branchlog/core/rows";
-import type { SystemMessage } from "@branchlog/core/entries";
+import type { IndexTable } from "@branchlog/core/rows";
+import type { SystemMessage, ContextEditReplacement, KnownDraft } from "@branchlog/core/entries";
 import { BranchlogError } from "@branchlog/core";
 import type { ErrorCode } from "@branchlog/core";
-import { pathToRow } from "@branchlog/core/rows";
 import { computeSystemMessage } from "./system-message.ts";
 import type { Engine } from "@branchlog/core/engine";
 import { contextOf, rowOf } from "./log-queries.ts";
 import type { SessionLog } from "./session-log.ts";
+
+type DraftOf<Type> = Extract<KnownDraft, { readonly type: Type }>;
+type BranchSummaryDraft = DraftOf<"branch_summary">;
+type CompactionDraft = DraftOf<"compaction">;
+export type ContextEditDraft = DraftOf<"context_edit">;
 
 /**
  * The row of an entry that can be a leaf.
@@ -84,8 +82,7 @@ function systemMessageAt(log: SessionLog, nowMs: number): SystemMessage | undefi
 }
 
 function pathRows({ engine, leaf }: SessionLog): Int32Array {
-  const { index } = engine;
-  return pathToRow(index, leaf.id === null ? -1 : index.rowOfId(leaf.id)).rows;
+  return engine.rowPath(leaf.id).rows;
 }
 
 function isReplacement(replacement: unknown): boolean {

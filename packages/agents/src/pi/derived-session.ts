@@ -1,7 +1,6 @@
 /** Sessions that begin as a copy of a branch of the current session, or of a whole file. */
-import { branchLines, branchTo, newHeader } from "@branchlog/core/engine";
-import type { Branch, Engine, NewSessionOptions } from "@branchlog/core/engine";
-import { forkLines } from "./whole-session.ts";
+import { branchTo, newHeader, wholeLines } from "@branchlog/core/engine";
+import type { Engine, NewSessionOptions } from "@branchlog/core/engine";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { ErrorCode } from "@branchlog/core";
 import { engineSettings, inLargeChunks } from "@branchlog/core/files";
@@ -11,7 +10,6 @@ import type { FaceOptions } from "./existing-file.ts";
 import { filePlace } from "./manager-state.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { draftLog, fileLog, memoryLog } from "./session-log.ts";
-import type { SessionLog } from "./session-log.ts";
 import { createSessionLog, newSessionPath, openEngine, resolvedSession } from "./session-places.ts";
 
 /**
@@ -28,10 +26,12 @@ export function branchOff(state: ManagerState, leafId: string | undefined): Mana
   const parentSession = state.isPersisted ? state.file : undefined;
   const { dialect, header: copied } = engine;
   const header = newHeader(ports, state.cwd, { parentSession, dialect, copied });
-  const chunks = inLargeChunks(branchLines(engine, branch, header));
+  const chunks = inLargeChunks(branch.lines(header));
   if (!state.isPersisted) return { ...state, log: memoryLog(chunks, state.options) };
   const file = newSessionPath(state.sessionDir, header);
-  return { ...state, file, log: branchLog(file, chunks, branch, state.options) };
+  if (!branch.isConversation) return { ...state, file, log: draftLog(file, chunks, state.options) };
+  createSessionLog(file, chunks, state.options);
+  return { ...state, file, log: fileLog(file, state.options) };
 }
 
 /**
@@ -53,19 +53,8 @@ export function forkFile(
   const { dialect, header: copied } = source;
   const header = newHeader(ports, place.cwd, { id, parentSession, dialect, copied });
   const file = newSessionPath(place.sessionDir, header);
-  createSessionLog(file, inLargeChunks(forkLines(source, header)), options);
+  createSessionLog(file, inLargeChunks(wholeLines(source, header)), options);
   return { ...place, file, log: fileLog(file, options) };
-}
-
-function branchLog(
-  file: string,
-  chunks: Iterable<Buffer>,
-  { isConversation }: Branch,
-  options: EngineOptions,
-): SessionLog {
-  if (!isConversation) return draftLog(file, chunks, options);
-  createSessionLog(file, chunks, options);
-  return fileLog(file, options);
 }
 
 const notForkable: ReadonlySet<ErrorCode> = new Set([

@@ -9,12 +9,6 @@ export type {
   ProjectedEntries,
   ProjectedEntry as ProjectedSessionEntry,
   SessionProjection,
-  ContextEditReplacement,
-  AssistantContent,
-  ContentBlock,
-  SystemTool,
-  UsageCost,
-  UserContent,
 } from "@branchlog/core/rows";
 export type { SessionTreeNode } from "./tree-nodes.ts";
 export type { SessionInfo, SessionListProgress } from "./session-directory.ts";
@@ -79,6 +73,12 @@ export type {
   ToolResultMessage,
   Usage,
   UserMessage,
+  ContextEditReplacement,
+  AssistantContent,
+  ContentBlock,
+  SystemTool,
+  UsageCost,
+  UserContent,
 } from "@branchlog/core/entries";
 export type { PathSettings, DiagnosticKind } from "@branchlog/core/types";
 export { BranchlogError, isBranchlogError } from "@branchlog/core";
@@ -87,6 +87,3 @@ export type { DivergedListener } from "./manager-position.ts";
 export { fileOperations } from "./file-operations.ts";
 export type { FileOperations } from "./file-operations.ts";
 export { computeSystemMessage } from "./system-message.ts";
-export { forkLines } from "./whole-session.ts";
-export { settledEntries } from "./lazy-entry.ts";
-export type { LazySource } from "./lazy-entry.ts";

@@ -1,15 +1,7 @@
 /** Queries of a manager, returned as in pi: as copies that callers may change. */
-import type { JsonObject } from "@branchlog/streaming";
 import { settledEntries } from "./lazy-entry.ts";
 import type { LazySource } from "./lazy-entry.ts";
-import {
-  entryForm,
-  upcastHeader,
-  rootHandle,
-  childrenOfHandle,
-  pathToRow,
-  projectContext,
-} from "@branchlog/core/rows";
+import { projectContext, currentVersion, childrenOfId } from "@branchlog/core/rows";
 import type { SessionEntry, SessionHeader, SessionContext } from "@branchlog/core";
 import type { SessionProjection } from "@branchlog/core/rows";
 import { contextRows, loadContextBodiesSync } from "@branchlog/core/engine";
@@ -20,11 +12,8 @@ import type { SessionTreeNode } from "./tree-nodes.ts";
 
 /** In the current form, whatever the version of the file. */
 export function headerOf({ log, header }: Engine): SessionHeader {
-  const version = entryForm(log.state.indexer.header?.version ?? 3);
-  // Decoding boundary: a header is a JSON object, and stays one.
-  const current = upcastHeader(header as unknown as JsonObject, version);
-  // Decoding boundary: the same object in the current form.
-  return { ...current } as unknown as SessionHeader;
+  const { version = currentVersion } = log.state.indexer.header ?? {};
+  return version < currentVersion ? { ...header, version: currentVersion } : { ...header };
 }
 
 /** In file order, including those hidden by a later one with the same id. */
@@ -52,15 +41,13 @@ export function entryOf(engine: Engine, id: unknown): SessionEntry | undefined {
 
 /** From the root; empty for an unknown id. */
 export function branchOf(engine: Engine, id: unknown): SessionEntry[] {
-  return handOut(engine, () => pathToRow(engine.index, rowOf(engine, id)).rows);
+  return handOut(engine, () => engine.rowPath(typeof id === "string" ? id : null).rows);
 }
 
 /** In file order, whether or not the parent exists. */
 export function childrenOf(engine: Engine, parentId: unknown): SessionEntry[] {
-  const { index } = engine;
-  const found = typeof parentId === "string" ? index.ids.find(parentId) : -1;
-  const handle = parentId === null ? rootHandle : found;
-  return handle === -1 ? [] : handOut(engine, () => childrenOfHandle(index, handle));
+  if (parentId !== null && typeof parentId !== "string") return [];
+  return handOut(engine, () => childrenOfId(engine.index, parentId));
 }
 
 export function treeOf(engine: Engine): SessionTreeNode[] {

@@ -1,5 +1,5 @@
 /** The current session of a manager, with signals of its changes and switches. */
-import type { LeafCursor, ParentChoice, Engine, WatchedSession } from "@branchlog/core/engine";
+import type { LeafCursor, ParentChoice, Engine } from "@branchlog/core/engine";
 import type { Divergence } from "@branchlog/core/types";
 import type { EntryDraft } from "@branchlog/core";
 import { ChangeSignal } from "@branchlog/core/engine";
@@ -20,7 +20,7 @@ function tell(listener: DivergedListener, diverged: Parameters<DivergedListener>
   }
 }
 
-export class ManagerPosition implements WatchedSession {
+export class ManagerPosition {
   readonly changes: ChangeSignal = new ChangeSignal();
   readonly #divergedListeners = new Set<DivergedListener>();
   #state: ManagerState;

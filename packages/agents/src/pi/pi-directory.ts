@@ -3,13 +3,12 @@
  * (`/a/b-c` and `/a-b/c` share one); only the header holds the working directory.
  */
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import {
   directoryFailed,
   makeDurableDirectory,
   nodeFileSystem,
   expandPath,
-  isSamePath,
   resolvePath,
 } from "@branchlog/core/files";
 import type { FileSystem } from "@branchlog/core/types";
@@ -59,4 +58,14 @@ export function resolveSessionDir(cwd: string, sessionDir?: string): string {
 
 export function isDefaultSessionDir(directory: string, cwd: string): boolean {
   return isSamePath(directory, defaultSessionDirPath(cwd));
+}
+
+/** On Windows, case does not matter. */
+export function isSamePath(left: string, right: string): boolean {
+  return comparisonKey(left) === comparisonKey(right);
+}
+
+function comparisonKey(path: string): string {
+  const resolved = resolve(path);
+  return process.platform === "win32" ? resolved.toLowerCase() : resolved;
 }

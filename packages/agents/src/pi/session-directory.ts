@@ -3,19 +3,18 @@
  * file once, sessions only. Bounded memory; saves a catalog beside the files. A missing or
  * unreadable directory is empty, a store that fails is an error.
  */
+import { readSessionTextSync, sessionTextSync } from "./session-text.ts";
 import {
   DirectoryCatalog,
   Ranking,
   sessionFilesBelow,
   sessionFilesIn,
-  readSessionTextSync,
-  sessionTextSync,
 } from "@branchlog/library/catalogs";
 import { resolveSessionDir, sessionsRoot } from "./pi-directory.ts";
-import type { RefreshedFile, SessionFile } from "@branchlog/library/catalogs";
+import type { SessionFile } from "@branchlog/library/catalogs";
 import type { ListedSession } from "@branchlog/library";
 import { storedTimeMs } from "@branchlog/core/rows";
-import { expandPath, foreignPlaceCheck, storePlace } from "@branchlog/core/files";
+import { expandPath, storePlace } from "@branchlog/core/files";
 import type { BlockingStore } from "@branchlog/core/files";
 import { sessionScope } from "./session-lookup.ts";
 import { openEngine } from "./session-places.ts";
@@ -124,24 +123,27 @@ async function listDirectory(
 
 async function readSessions(listing: Listing): Promise<SessionInfo[]> {
   const { list, store, includes, isPublished, onProgress, signal } = listing;
-  const isForeign = foreignPlaceCheck();
   const catalog =
     store === undefined
-      ? new DirectoryCatalog({ list, saved: "auto", isForeign, now: Date.now })
+      ? new DirectoryCatalog({ list, saved: "auto", now: Date.now })
       : blockingCatalog(store);
   const ranking = new Ranking(comesBefore);
   let loaded = 0;
-  const onRefreshed = ({ session, index, total }: RefreshedFile): void => {
-    // pi lists only its own sessions.
-    const info = session && session.transcript === undefined ? sessionInfo(session) : undefined;
-    if (info !== undefined && includes(info)) ranking.add({ session: info, index });
-    loaded += 1;
-    if (onProgress === undefined) return;
-    onProgress(loaded, total, isPublished(loaded, total, index) ? sessionsOf(ranking) : undefined);
-  };
   signal?.throwIfAborted();
   try {
-    await catalog.refresh({ paths: null, onRefreshed, signal });
+    await catalog.refresh({
+      paths: null,
+      signal,
+      onRefreshed: ({ session, index, total }) => {
+        // pi lists only its own sessions.
+        const info = session && session.transcript === undefined ? sessionInfo(session) : undefined;
+        if (info !== undefined && includes(info)) ranking.add({ session: info, index });
+        loaded += 1;
+        if (onProgress === undefined) return;
+        const partial = isPublished(loaded, total, index) ? sessionsOf(ranking) : undefined;
+        onProgress(loaded, total, partial);
+      },
+    });
     return sessionsOf(ranking);
   } catch (error) {
     signal?.throwIfAborted();

@@ -2,18 +2,12 @@
  * Finds a session of a directory by headers only. Best effort, as in pi: unreadable and other files
  * are skipped, an unreadable directory is empty. Synchronous; writes nothing.
  */
+import type { FileStat } from "@branchlog/core/types";
 import { join } from "node:path";
 import { readSessionHeaderSync, isSessionFileName } from "@branchlog/library/catalogs";
-import { isDefaultSessionDir, resolveSessionDir } from "./pi-directory.ts";
+import { isDefaultSessionDir, resolveSessionDir, isSamePath } from "./pi-directory.ts";
 import type { SessionHeader } from "@branchlog/core";
-import {
-  storePlace,
-  nodeFileSystem,
-  expandPath,
-  isSamePath,
-  resolvePath,
-} from "@branchlog/core/files";
-import type { FileStat } from "@branchlog/core/files";
+import { storePlace, nodeFileSystem, expandPath, resolvePath } from "@branchlog/core/files";
 import { findStored, latestStored } from "./stored-sessions.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** pi's SessionManager on an engine: the same calls, results and error messages, synchronous. */
 import { engineOptionNames, requireOptions } from "@branchlog/core/files";
-import type { Usage, FileEntry, UsageEntry } from "@branchlog/core/entries";
-import type { UserContent, ContextEditDraft, SessionProjection } from "@branchlog/core/rows";
+import type { Usage, FileEntry, UsageEntry, UserContent } from "@branchlog/core/entries";
+import type { SessionProjection } from "@branchlog/core/rows";
 import type { SessionEntry, SessionContext } from "@branchlog/core";
 import { normalizeName } from "@branchlog/core/entries";
 import { watchedSession } from "@branchlog/core/engine";
@@ -245,7 +245,7 @@ export class SessionManager extends ManagerBase {
    *
    * @throws BranchlogError `ERR_INVALID_ARGUMENT`, `ERR_ENTRY_NOT_FOUND`.
    */
-  appendContextEdit(targetId: string, replacement: ContextEditDraft["replacement"]): string {
+  appendContextEdit(targetId: string, replacement: drafts.ContextEditDraft["replacement"]): string {
     return this.#position.append(drafts.contextEdit(this.#state.log, targetId, replacement));
   }
 }

@@ -11,7 +11,6 @@ import {
   upcastEntry,
   legacyEntryId,
 } from "@branchlog/core/rows";
-import type { UpcastContext } from "@branchlog/core/rows";
 import type { FileEntry } from "@branchlog/core/entries";
 import { BranchlogError } from "@branchlog/core";
 import { bodyBytesMax, errorCodeOf, resolvePath } from "@branchlog/core/files";
@@ -77,9 +76,9 @@ export function migrateSessionEntries(entries: readonly FileEntry[]): void {
       if (target === undefined || target["type"] === "session") return undefined;
       return i > at ? null : idOf(i);
     };
-    const context: UpcastContext = { version, id: idOf(at), parentId, idAtFileIndex };
-    becomes(record, upcastEntry(record, context));
-    parentId = context.id;
+    const id = idOf(at);
+    becomes(record, upcastEntry(record, { version, id, parentId, idAtFileIndex }));
+    parentId = id;
   }
 }
 

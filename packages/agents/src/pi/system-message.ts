@@ -3,8 +3,7 @@
  * the tools outlive the messages that it summarises. Pure.
  */
 import type { AgentMessage } from "@branchlog/core";
-import type { SystemMessage } from "@branchlog/core/entries";
-import type { SystemTool } from "@branchlog/core/rows";
+import type { SystemMessage, SystemTool } from "@branchlog/core/entries";
 import { isStoredObject, storedText } from "@branchlog/core/rows";
 
 /**

@@ -6,7 +6,7 @@ import { settledEntries } from "./lazy-entry.ts";
 import type { LazySource } from "./lazy-entry.ts";
 import type { SessionEntry } from "@branchlog/core";
 import type { IndexTable } from "@branchlog/core/rows";
-import { parentFinder, cycleRows } from "@branchlog/core/rows";
+import { parentFinder, findCycles } from "@branchlog/core/rows";
 import type { Labels } from "@branchlog/core/types";
 
 /** An entry in the tree, under pi's names. */
@@ -77,7 +77,7 @@ function nodeRows(index: IndexTable): Int32Array {
 function parentRows(index: IndexTable, nodes: readonly (OpenNode | undefined)[]): Int32Array {
   const parents = new Int32Array(nodes.length).fill(-1);
   const parentOf = parentFinder(index);
-  const opening = new Set(cycleRows(index));
+  const opening = new Set(findCycles(index).cycles.map(({ row }) => row));
   for (let row = 0; row < nodes.length; row += 1) {
     if (nodes[row] === undefined || opening.has(row)) continue;
     let parent = parentOf(row);

@@ -4,9 +4,9 @@
  */
 import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, resolve, sep } from "node:path";
 import { isBranchlogError } from "@branchlog/core";
-import { formatOf, isBesideSessions } from "@branchlog/core/rows";
+import { registeredAgents } from "@branchlog/core/rows";
 import { decodeLine } from "@branchlog/streaming";
 import { verifySession } from "@branchlog/tools";
 import type { VerifyReport } from "@branchlog/tools";
@@ -96,23 +96,23 @@ function isOther(path: string, error: unknown): boolean {
   if (statSync(path).size > otherBytesMax) return false;
   const bytes = readFileSync(path);
   if (!isUtf8(bytes)) return false;
+  const agents = registeredAgents();
   const isBeside = isBesideSessions(resolve(path));
-  return linesOf(bytes).every((line) => {
-    const record = decodeLine(line);
+  const lines = bytes.toString().split("\n");
+  return lines.every((line) => {
+    const record = decodeLine(Buffer.from(line));
     if (!record.ok) return record.reason === "blank";
-    return isBeside || formatOf(record.value) !== undefined;
+    const { value } = record;
+    return isBeside || agents.some(({ transcripts }) => transcripts?.recognises(value) === true);
   });
 }
 
-function linesOf(bytes: Buffer): readonly Buffer[] {
-  const lines: Buffer[] = [];
-  for (let start = 0; start < bytes.length;) {
-    const found = bytes.indexOf(10, start);
-    const end = found < 0 ? bytes.length : found;
-    lines.push(bytes.subarray(start, end));
-    start = end + 1;
-  }
-  return lines;
+/** Whether a file is in the home of an agent of transcripts, and not where its sessions are. */
+function isBesideSessions(path: string): boolean {
+  const homes = registeredAgents().filter(({ transcripts }) => transcripts !== undefined);
+  const places = homes.flatMap((agent) => agent.places());
+  const isBelow = (directory: string): boolean => path.startsWith(directory + sep);
+  return places.some((place) => isBelow(dirname(place))) && !places.some(isBelow);
 }
 
 async function reportOf(file: string, options: EachOptions, io: CommandIo): Promise<VerifyReport> {

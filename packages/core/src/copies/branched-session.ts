@@ -13,10 +13,9 @@ import {
   addedLines,
   entryLines,
   firstNaming,
-  namingsIn,
   readableRows,
   relinkedLine,
-  rowsBackwards,
+  lastNaming,
 } from "./copied-entries.ts";
 import type { AddedEntry } from "./copied-entries.ts";
 import { headerLines } from "./session-header.ts";
@@ -25,6 +24,8 @@ export interface Branch {
   readonly rows: readonly number[];
   readonly dropped: ReadonlyMap<string, DroppedLabel>;
   readonly isConversation: boolean;
+  /** Those of a session of its own. @param onEntry Called with each copied entry. */
+  readonly lines: (header: SessionHeader, onEntry?: () => void) => Iterable<Buffer>;
 }
 
 interface DroppedLabel {
@@ -58,12 +59,19 @@ export function branchTo(engine: Engine, leafRow: number): Branch {
     const { type, role } = index.kindOf(row);
     return isConversation(type, role);
   };
-  return { rows, dropped, isConversation: rows.some(speaks) };
+  const copied = { rows, dropped };
+  return {
+    ...copied,
+    isConversation: rows.some(speaks),
+    lines: (header, onEntry) => branchLines(engine, copied, header, onEntry),
+  };
 }
 
-export function* branchLines(
+type CopiedRows = Pick<Branch, "rows" | "dropped">;
+
+function* branchLines(
   engine: Engine,
-  branch: Branch,
+  branch: CopiedRows,
   header: SessionHeader,
   onEntry: () => void = () => undefined,
 ): Generator<Buffer> {
@@ -92,7 +100,7 @@ export function isConversation(type: string, role: string | undefined): boolean 
 }
 
 /** A boundary on an omitted label moves to the next entry, so that as much is kept. */
-function movedBoundary(engine: Engine, row: number, { dropped }: Branch): NewLinks {
+function movedBoundary(engine: Engine, row: number, { dropped }: CopiedRows): NewLinks {
   if (dropped.size === 0 || engine.index.kindOf(row).type !== "compaction") return {};
   const entry = engine.bodies.entrySync(row);
   if (entry?.type !== "compaction") return {};
@@ -112,7 +120,7 @@ function movedReplay(entry: CompactionEntry, dropped: Branch["dropped"]): NewLin
 }
 
 /** The name and labels that entries elsewhere in the log, or omitted ones, set for the branch. */
-function* carriedEntries(engine: Engine, { rows }: Branch): Generator<AddedEntry> {
+function* carriedEntries(engine: Engine, { rows }: CopiedRows): Generator<AddedEntry> {
   const { index, log, header } = engine;
   const { name, folded, titleSlot: slot } = log.state;
   const { labels } = folded;
@@ -120,7 +128,7 @@ function* carriedEntries(engine: Engine, { rows }: Branch): Generator<AddedEntry
   const onBranch = new Set(rows.filter((row) => labelled.has(row)));
   const given = firstNaming(engine, rows.toReversed())?.name;
   if (nameInForce({ slot, given, header }) !== name) {
-    const [last] = namingsIn(engine, rowsBackwards(engine));
+    const last = lastNaming(engine);
     // The title of a transcript is in no entry: a copy is as old as what it copies.
     const timestamp = timeOf(engine, last?.entry.timestamp ?? timeOfRow(engine, rows.at(-1)));
     yield { draft: { type: "session_info", name: name ?? "" }, timestamp };

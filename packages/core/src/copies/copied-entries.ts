@@ -2,6 +2,8 @@
  * Lines of copied entries: byte for byte, except for changes required by an older version or the
  * copy, and new entries after them. Long lines that stay as they are pass through in chunks.
  */
+import { lineChunks, rowLines } from "../bodies/row-lines.ts";
+import { copiedPath, pathEndRow } from "../session/entry-query.ts";
 import { readFullySync, readRange } from "@branchlog/streaming";
 import { planReads } from "../bodies/body-reader.ts";
 import { currentVersion, entryForm } from "../dialects/header.ts";
@@ -49,12 +51,54 @@ function* sessionLines(engine: Engine, rows: Iterable<number>): Generator<EntryL
   }
 }
 
-export function* transcriptLines(
+/**
+ * The rows of a path that is exported, to an entry or the tail. Throws `ERR_ENTRY_NOT_FOUND`,
+ * `ERR_INVALID_ARGUMENT`.
+ */
+export function exportedPath(engine: Engine, at: string | undefined): Int32Array {
+  return copiedPath(engine, pathEndRow(engine, at));
+}
+
+interface StreamedLine {
+  readonly row: number;
+  readonly chunks: () => AsyncIterable<Buffer>;
+}
+
+/**
+ * As {@link entryLines}, without blocking and in bounded memory: each line in chunks. Damaged rows
+ * are omitted. Throws `ERR_LOG_GONE`, also while chunks are read.
+ */
+export async function* streamedLines(
+  engine: Engine,
+  rows: Iterable<number>,
+  signal?: AbortSignal,
+): AsyncGenerator<StreamedLine> {
+  const { path, settings } = engine;
+  const { file, indexer, bodies } = engine.log.state;
+  if (indexer.transcript !== undefined) {
+    for (const { row, line } of transcriptLines(engine, rows)) {
+      yield { row, chunks: () => once(line) };
+    }
+    return;
+  }
+  const { lineBytesMax } = settings;
+  const source = { path, bytes: file, indexer, bodies, lineBytesMax };
+  for await (const { row, bytes } of rowLines(source, rows, signal)) {
+    const chunks = bytes === null ? () => lineChunks(source, row, signal) : () => once(bytes);
+    yield { row, chunks };
+  }
+}
+
+async function* once(line: Buffer): AsyncGenerator<Buffer> {
+  yield line;
+}
+
+function* transcriptLines(
   { index, bodies }: Engine,
   rows: Iterable<number>,
-): Generator<EntryLine> {
+): Generator<EntryLine & { readonly line: Buffer }> {
   const joiner = new AnswerJoiner();
-  const lineOf = (entry: SessionEntry): EntryLine => {
+  const lineOf = (entry: SessionEntry): { readonly row: number; readonly line: Buffer } => {
     const row = index.rowOfId(entry.id);
     if (entry.type !== "compaction") return { row, line: Buffer.from(JSON.stringify(entry)) };
     // What is kept may begin at a part, which is no entry of its own here.
@@ -131,7 +175,7 @@ export interface Naming {
   readonly name: GivenName;
 }
 
-export function* namingsIn({ index, bodies }: Engine, rows: Iterable<number>): Generator<Naming> {
+function* namingsIn({ index, bodies }: Engine, rows: Iterable<number>): Generator<Naming> {
   for (const row of rows) {
     if (!namingTypes.includes(index.kindOf(row).type) || !index.isNode(row)) continue;
     const entry = bodies.entrySync(row);
@@ -141,11 +185,21 @@ export function* namingsIn({ index, bodies }: Engine, rows: Iterable<number>): G
   }
 }
 
-export function firstNaming(engine: Engine, rows: Iterable<number>): Naming | undefined {
+/** The first of these rows that gives or takes a name. Default: the last of the log. */
+export function firstNaming(
+  engine: Engine,
+  rows: Iterable<number> = rowsBackwards(engine),
+): Naming | undefined {
   for (const naming of namingsIn(engine, rows)) if (naming.name !== undefined) return naming;
   return undefined;
 }
 
-export function* rowsBackwards({ index }: Engine): Generator<number> {
+/** The last entry of a naming type, whether or not it says anything. */
+export function lastNaming(engine: Engine): Naming | undefined {
+  const [last] = namingsIn(engine, rowsBackwards(engine));
+  return last;
+}
+
+function* rowsBackwards({ index }: Engine): Generator<number> {
   for (let row = index.count - 1; row >= 0; row -= 1) yield row;
 }

@@ -19,7 +19,7 @@ import {
   requireFree,
   inLargeChunks,
 } from "../platform/atomic-file.ts";
-import { branchLines, branchTo } from "./branched-session.ts";
+import { branchTo } from "./branched-session.ts";
 import type { Branch } from "./branched-session.ts";
 import { sessionPath } from "./session-header.ts";
 import { isInStore } from "../store/log-store.ts";
@@ -176,7 +176,7 @@ function* forkChunks(
   header: SessionHeader,
   onEntry: () => void,
 ): Generator<Buffer> {
-  yield* inLargeChunks(branchLines(engine, branch, header, onEntry));
+  yield* inLargeChunks(branch.lines(header, onEntry));
   requireSameLog(engine);
 }
 

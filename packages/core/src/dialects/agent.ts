@@ -4,7 +4,6 @@
  * and the packages above it ask them, and know none by name.
  * See docs/decisions/0057-agents-are-registered.md.
  */
-import { dirname, sep } from "node:path";
 import type { ByteSource, JsonObject } from "@branchlog/streaming";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { Usage } from "../entries/message-types.ts";
@@ -24,6 +23,13 @@ export interface Agent {
    * name does not come from the working directory.
    */
   renamedDirectory?(name: string, from: string, to: string): string | undefined;
+  /**
+   * Of a directory in a worktree that the agent made, the repository, by its path or its name, and
+   * the path below.
+   */
+  worktree?(
+    directory: string,
+  ): { readonly of: string | { readonly name: string }; readonly below: string } | undefined;
   /** Undefined: its sessions are in a dialect of the engine's own, which also writes them. */
   readonly transcripts?: TranscriptFormat;
   readonly documents?: DocumentFormat;
@@ -87,6 +93,8 @@ export interface TranscriptFormat extends SessionOwner {
   read(fileName: string, isEntry: (id: string) => boolean): Transcript;
   /** Which files may be those of sub-agents of a session, by their names. */
   readonly subagentNames: { readonly pattern: RegExp; readonly place: "beside" | "anywhere" };
+  /** The part of a user's text that can be the title of a session; undefined: all of it can. */
+  titleIn?(text: string): string;
   /** Whether a message of the user was asked by a person; undefined: each was. */
   isAsked?(entry: SessionEntry): boolean;
   /** What an entry and its copies have in common, where that is not id, time and type. */
@@ -166,14 +174,6 @@ export function transcriptFormats(): readonly TranscriptFormat[] {
   return registeredAgents().flatMap(({ transcripts }) => transcripts ?? []);
 }
 
-/** Whether a file is in the home of an agent of transcripts, and not where its sessions are. */
-export function isBesideSessions(path: string): boolean {
-  const homes = registeredAgents().filter(({ transcripts }) => transcripts !== undefined);
-  const places = homes.flatMap((agent) => agent.places());
-  const isBelow = (directory: string): boolean => path.startsWith(directory + sep);
-  return places.some((place) => isBelow(dirname(place))) && !places.some(isBelow);
-}
-
 /**
  * Earlier files of the session at this path, oldest first; empty for most.
  * @param among Where they are looked for. Default: on the disk.
@@ -186,27 +186,10 @@ export function earlierFiles(path: string, among?: readonly string[]): readonly 
   return [];
 }
 
-/** The last file of the session that this one is of; itself for most. */
-export function lastFile(path: string): string {
-  const last = transcriptFormats().map(({ parts }) => parts?.last(path) ?? path);
-  return last.find((one) => one !== path) ?? path;
-}
-
-function documentFormats(): readonly DocumentFormat[] {
-  return registeredAgents().flatMap(({ documents }) => documents ?? []);
-}
-
 /** Undefined: no agent has such documents. */
 export function documentFormatOf(path: string): DocumentFormat | undefined {
-  return documentFormats().find((format) => format.mayBe(path) && format.recognises(path));
-}
-
-export function mayBeDocument(name: string): boolean {
-  return documentFormats().some((format) => format.mayBe(name));
-}
-
-export function isDocumentPlace(directory: string): boolean {
-  return documentFormats().some((format) => format.isPlace(directory));
+  const formats = registeredAgents().flatMap(({ documents }) => documents ?? []);
+  return formats.find((format) => format.mayBe(path) && format.recognises(path));
 }
 
 /** Undefined: the record is of no known transcript. */

@@ -64,11 +64,6 @@ export function upcastEntry(value: JsonObject, context: UpcastContext): JsonObje
   return renameHookMessage(context.version === 1 ? linkEntry(value, context) : value);
 }
 
-/** The version is replaced in place, or added as the last key. */
-export function upcastHeader(value: JsonObject, version: EntryForm): JsonObject {
-  return version === 3 ? value : { ...value, version: currentVersion };
-}
-
 export const hookRole: string = "hookMessage";
 
 /** For v1 compactions. Null: keeps nothing. Undefined: the index decides nothing. */

@@ -168,14 +168,38 @@ export function setMembers(object: ObjectMembers, values: readonly NewValue[]): 
   return edits;
 }
 
-/** No members: removes the key. */
-export type MemberChange = readonly [key: string, members: readonly NewValue[]];
+/** Changes of the members of an object. */
+export interface MemberChanges {
+  /** Each key that is there is replaced by members; by none: it is removed. */
+  readonly replaced: readonly (readonly [key: string, members: readonly NewValue[]])[];
+  /** Set, or added at the end. */
+  readonly set: readonly NewValue[];
+}
+
+/** The same buffer if nothing changes, or if it holds no object. Another member must remain. */
+export function withMembers(line: Buffer, { replaced, set }: Partial<MemberChanges>): Buffer {
+  const object = locateMembers(line, 0, line.length);
+  if (object === null) return line;
+  return applyEdits(line, [
+    ...replaceMembers(object, replaced ?? []),
+    ...setMembers(object, set ?? []),
+  ]);
+}
+
+/** With another value at a path of keys, which must be there. Linear. */
+export function withValueAt(line: Buffer, path: readonly string[], text: string): Buffer {
+  let [start, end] = [0, line.length];
+  for (const key of path) {
+    const object = locateMembers(line, start, end);
+    const member = object === null ? undefined : findMember(object, key);
+    if (member === undefined) return line;
+    [start, end] = [member.valueStart, member.valueEnd];
+  }
+  return applyEdits(line, [{ start, end, text }]);
+}
 
 /** Absent keys change nothing. */
-export function replaceMembers(
-  object: ObjectMembers,
-  changes: readonly MemberChange[],
-): MemberEdit[] {
+function replaceMembers(object: ObjectMembers, changes: MemberChanges["replaced"]): MemberEdit[] {
   const edits: MemberEdit[] = [];
   const cut: string[] = [];
   for (const [key, members] of changes) {
@@ -241,12 +265,10 @@ export function isEmptyLinks(links: NewLinks): boolean {
  * @returns The same buffer if nothing changes.
  */
 export function relinkLine(line: Buffer, links: NewLinks): Buffer {
-  const values: NewValue[] = [];
+  const set: NewValue[] = [];
   for (const key of linkKeys) {
     const link = links[key];
-    if (link !== undefined) values.push([key, JSON.stringify(link)]);
+    if (link !== undefined) set.push([key, JSON.stringify(link)]);
   }
-  if (values.length === 0) return line;
-  const object = locateMembers(line, 0, line.length);
-  return object === null ? line : applyEdits(line, setMembers(object, values));
+  return set.length === 0 ? line : withMembers(line, { set });
 }

@@ -37,7 +37,7 @@ function stringText(text: string): string {
  * Runs code of the caller.
  * @throws `ERR_UNSERIALIZABLE` with whatever was thrown as its cause; nothing else.
  */
-export function guardEncoding<T>(what: string, encode: () => T): T {
+function guardEncoding<T>(what: string, encode: () => T): T {
   try {
     return encode();
   } catch (cause) {

@@ -135,6 +135,12 @@ function nodeAboveFinder(index: IndexTable): (row: number) => number {
   };
 }
 
+/** In file order, whether or not the log has the parent; null: the roots proper. O(children). */
+export function childrenOfId(index: IndexTable, parentId: string | null): number[] {
+  const handle = parentId === null ? rootHandle : index.ids.find(parentId);
+  return handle === -1 ? [] : childrenOfHandle(index, handle);
+}
+
 /** In file order. O(children). */
 export function childrenOfHandle(index: IndexTable, handle: number): number[] {
   const children: number[] = [];

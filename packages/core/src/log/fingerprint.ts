@@ -54,7 +54,7 @@ function bytesAt(source: ByteSource, from: number, to: number): Buffer {
   return readFullySync(source, Buffer.alloc(to - from), from);
 }
 
-export const nothingRead: LogFingerprint = {
+const nothingRead: LogFingerprint = {
   cursor: 0,
   beforeCursor: Buffer.alloc(0),
   start: Buffer.alloc(0),

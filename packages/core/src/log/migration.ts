@@ -33,10 +33,12 @@ export function needsMigration(log: TrackedLog): boolean {
 }
 
 /**
- * Returns the path of the kept original; null if another process migrated the log meanwhile. Throws
- * `ERR_MIGRATION` with the cause, the log unchanged; `ERR_LOCK_TIMEOUT`.
+ * Returns the path of the kept original; null if the log is of the current version, or another
+ * process migrated it meanwhile. Throws `ERR_MIGRATION` with the cause, the log unchanged;
+ * `ERR_LOCK_TIMEOUT`.
  */
 export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Steps<string | null> {
+  if (!needsMigration(log)) return null;
   if (log.stored !== undefined) throw oldInStore(log.path);
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     let file: AtomicFile | undefined;

@@ -18,7 +18,7 @@ import type {
   StoredPosition,
 } from "../store/log-store.ts";
 import type { Ports } from "../platform/ports.ts";
-import { storedLogMissing } from "../store/stored-names.ts";
+import { storedLogError } from "../store/stored-names.ts";
 import { asPlanned, joined } from "./commit.ts";
 import type { CommitOutcome, CommitTask, CommitWork, LinePlan, PlannedLine } from "./commit.ts";
 import type { ReadOptions } from "./log-state.ts";
@@ -36,7 +36,7 @@ export interface Replica {
 export function* replicate(stored: StoredLog, ports: Ports): Steps<Replica> {
   const opened = stored.takeOpened?.();
   const end = opened?.end ?? (yield* endOf(stored));
-  if (end === undefined) throw storedLogMissing(stored.name);
+  if (end === undefined) throw storedLogError("missing", stored.name);
   const file = new AtomicFile(ports, stored.address);
   let position: StoredPosition = { ...end, at: 0 };
   const keep = (bytes: Buffer): void => {

@@ -41,16 +41,6 @@ export function resolvePath(input: string): string {
   return isAbsolute(path) ? resolve(path) : resolve(process.cwd(), path);
 }
 
-/** On Windows, case does not matter. */
-export function isSamePath(left: string, right: string): boolean {
-  return comparisonKey(left) === comparisonKey(right);
-}
-
-function comparisonKey(path: string): string {
-  const resolved = resolve(path);
-  return process.platform === "win32" ? resolved.toLowerCase() : resolved;
-}
-
 /** `/c/work`, `/mnt/c/work` and `/cygdrive/c/work` become `C:\work`. */
 export function nativeDrivePath(path: string): string {
   if (path.startsWith("//") || path.includes("\\")) return path;

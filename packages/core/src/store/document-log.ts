@@ -10,7 +10,7 @@ import type { FileStat } from "../platform/ports.ts";
 import { FollowedLog } from "./followed-log.ts";
 import type { FileReading } from "./followed-log.ts";
 import type { StoredLog, StoredPosition } from "./log-store.ts";
-import { storedLogGone } from "./stored-names.ts";
+import { storedLogError } from "./stored-names.ts";
 
 /** Undefined: no agent has such documents. Rejects for a damaged one. */
 export async function openDocument(
@@ -56,7 +56,7 @@ export class DocumentLog extends FollowedLog implements StoredLog {
     const isThere = (await this.end()) !== undefined;
     const bytes = this.#bytes;
     const isGrown = bytes.subarray(0, at).equals(this.#readBytes.subarray(0, at));
-    if (!isThere || !isGrown) throw storedLogGone(this.name);
+    if (!isThere || !isGrown) throw storedLogError("gone", this.name);
     this.#readBytes = bytes;
     if (at < bytes.length) yield bytes.subarray(at);
   }

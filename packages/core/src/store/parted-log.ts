@@ -12,7 +12,7 @@ import { LogFile } from "../platform/log-file.ts";
 import { FollowedLog } from "./followed-log.ts";
 import type { FileReading } from "./followed-log.ts";
 import type { StoredLog, StoredPosition } from "./log-store.ts";
-import { storedLogGone } from "./stored-names.ts";
+import { storedLogError } from "./stored-names.ts";
 
 /** A file of a session with what it continues. */
 export interface LogSource extends FileSource {
@@ -179,7 +179,7 @@ export class PartedLog extends FollowedLog implements StoredLog {
   *read({ generation, at }: StoredPosition): Generator<Buffer, void, undefined> {
     const end = this.end();
     if (end === undefined || end.generation !== generation || end.at < at) {
-      throw storedLogGone(this.name);
+      throw storedLogError("gone", this.name);
     }
     const source = openLogSource(this.address);
     try {
@@ -187,7 +187,7 @@ export class PartedLog extends FollowedLog implements StoredLog {
         const piece = Buffer.allocUnsafe(Math.min(pieceBytesMax, end.at - from));
         const length = source.readSync(piece, 0, piece.length, from);
         // A part lost bytes meanwhile.
-        if (length === 0) throw storedLogGone(this.name);
+        if (length === 0) throw storedLogError("gone", this.name);
         yield piece.subarray(0, length);
         from += length;
       }

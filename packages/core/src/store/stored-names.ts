@@ -13,19 +13,29 @@ export function requireStoredName(name: unknown): string {
   );
 }
 
-export function storedLogMissing(name: string): BranchlogError {
-  const message = `There is no log ${name} in the store. Check the name, or create one.`;
-  return new BranchlogError("ERR_LOG_MISSING", message, { id: name });
-}
+const problems = {
+  missing: {
+    code: "ERR_LOG_MISSING",
+    text: (name: string) => `There is no log ${name} in the store. Check the name, or create one.`,
+  },
+  exists: {
+    code: "ERR_LOG_EXISTS",
+    text: (name: string) => `There is a log ${name} in the store already; it was left as it is.`,
+  },
+  gone: {
+    code: "ERR_LOG_GONE",
+    text: (name: string) =>
+      `The log ${name} that was read is gone from the store: it was removed, replaced or set ` +
+      "back. Open it again.",
+  },
+} as const;
 
-export function storedLogExists(name: string, cause?: unknown): BranchlogError {
-  const message = `There is a log ${name} in the store already; it was left as it is.`;
-  return new BranchlogError("ERR_LOG_EXISTS", message, { id: name, cause });
-}
-
-export function storedLogGone(name: string): BranchlogError {
-  const message =
-    `The log ${name} that was read is gone from the store: it was removed, replaced or set ` +
-    "back. Open it again.";
-  return new BranchlogError("ERR_LOG_GONE", message, { id: name });
+/** @param what Whether there is no such log, one that should not be, or another one since. */
+export function storedLogError(
+  what: "missing" | "exists" | "gone",
+  name: string,
+  cause?: unknown,
+): BranchlogError {
+  const { code, text } = problems[what];
+  return new BranchlogError(code, text(name), { id: name, cause });
 }

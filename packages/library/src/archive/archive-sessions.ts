@@ -1,4 +1,5 @@
 /** Archives sessions of every agent. */
+import { lastFile } from "../catalog/agent-files.ts";
 import { lstatSync, readdirSync, unlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
@@ -6,7 +7,7 @@ import { BranchlogError, isBranchlogError, openSession } from "@branchlog/core";
 import { findSessions } from "../find/find-sessions.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { requireOptions } from "@branchlog/core/files";
-import { agentNamed, earlierFiles, lastFile } from "@branchlog/core/rows";
+import { agentNamed, earlierFiles } from "@branchlog/core/rows";
 import { trashMs } from "./limits.ts";
 import { sidecarsOf } from "./sidecars.ts";
 import { Archive, dataDirectoryNames } from "./archive-directory.ts";

@@ -7,7 +7,6 @@ import type { SessionHeader } from "@branchlog/core";
 import type { ListingStore, StoredLog } from "@branchlog/core/types";
 import { requireOptions } from "@branchlog/core/files";
 import { agentNamed, earlierFiles, joinedFiles } from "@branchlog/core/rows";
-import type { SessionOwner } from "@branchlog/core/rows";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import type { ListedFacts } from "../catalog/stored-catalog.ts";
 import { Archive, dataDirectoryNames } from "./archive-directory.ts";
@@ -89,7 +88,8 @@ function nameOf(archived: Archived): string {
 export function listedArchived(archived: ArchivedSession): ListedSession {
   const { path, id, agent, cwd, name, sizeBytes, modifiedMs, ...said } = archived;
   const { messageCount, firstMessage } = said;
-  const owner = ownerOf(archived);
+  const { transcripts, documents } = agentNamed(agent) ?? {};
+  const isForeign = transcripts !== undefined || documents !== undefined;
   const transcript = { of: agent, isSubagent: false };
   return {
     path,
@@ -98,7 +98,7 @@ export function listedArchived(archived: ArchivedSession): ListedSession {
     name,
     summary: { messageCount, firstMessage, lastActivityMs: modifiedMs },
     dialect: agent === "omp" ? "omp" : "pi",
-    ...(owner === undefined ? {} : { transcript }),
+    ...(isForeign ? { transcript } : {}),
     modifiedMs,
     sizeBytes,
   };
@@ -118,11 +118,6 @@ function factsOf(archived: Archived): ListedFacts {
     changedAt,
     session,
   };
-}
-
-function ownerOf({ agent }: ArchivedSession): SessionOwner | undefined {
-  const { transcripts, documents } = agentNamed(agent) ?? {};
-  return transcripts ?? documents;
 }
 
 async function* logsIn(

@@ -10,7 +10,7 @@ import type { SessionHeader } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import { errorCodeOf, requireOptions, requireText } from "@branchlog/core/files";
 import { transcriptErrorAt } from "@branchlog/core/rows";
-import { readSessionHeaderSync } from "../catalog/header-search.ts";
+import { readSessionHeaderSync } from "../catalog/session-header.ts";
 import { expireTrash } from "./archive-sessions.ts";
 import { statOf } from "./file-state.ts";
 import { Archive, dataDirectoryNames } from "./archive-directory.ts";

@@ -3,6 +3,7 @@
  * after the working directory, and by their header; Claude Code by the directory, and lists show
  * what its first record names; Codex by the header alone.
  */
+import { decodeLine } from "@branchlog/streaming";
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
@@ -11,9 +12,8 @@ import { findSessions, knownPlaces } from "../find/find-sessions.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import type { Ports } from "@branchlog/core/types";
 import { CatalogStore } from "../catalog/catalog-store.ts";
-import { applyEdits, findMember, locateMembers, setMembers } from "@branchlog/core/rows";
 import { requireOptions, requireText } from "@branchlog/core/files";
-import { agentNamed, earlierFiles } from "@branchlog/core/rows";
+import { agentNamed, earlierFiles, objectAt, withValueAt } from "@branchlog/core/rows";
 import { sidecarsOf } from "./sidecars.ts";
 import { headerBytesMax, quietMsMin } from "./limits.ts";
 import { filesOpenElsewhere, isOpenIn, statOf } from "./file-state.ts";
@@ -284,16 +284,13 @@ function changedHeader(
  * With another `cwd`, in itself or, as Codex has it, in its `payload`; undefined if there is none.
  */
 function withCwd(line: Buffer, from: string, to: string): Buffer | "other" | undefined {
-  const object = locateMembers(line, 0, line.length);
-  if (object === null) return undefined;
-  const payload = findMember(object, "payload");
-  const place =
-    payload === undefined ? object : locateMembers(line, payload.valueStart, payload.valueEnd);
-  const cwd = place === null ? undefined : findMember(place, "cwd");
-  if (place === null || cwd === undefined) return undefined;
-  const stored: unknown = JSON.parse(line.toString("utf8", cwd.valueStart, cwd.valueEnd));
-  if (stored !== from) return "other";
-  return applyEdits(line, setMembers(place, [["cwd", JSON.stringify(to)]]));
+  const decoded = decodeLine(line);
+  if (!decoded.ok) return undefined;
+  const isWrapped = decoded.value["payload"] !== undefined;
+  const cwd = (isWrapped ? objectAt(decoded.value, "payload") : decoded.value)?.["cwd"];
+  if (cwd === undefined) return undefined;
+  const path = isWrapped ? ["payload", "cwd"] : ["cwd"];
+  return cwd === from ? withValueAt(line, path, JSON.stringify(to)) : "other";
 }
 
 function headOf(path: string): Buffer {

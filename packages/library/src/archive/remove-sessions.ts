@@ -6,7 +6,7 @@ import { lstatSync, readdirSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { runSync } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
-import type { Ports } from "@branchlog/core/types";
+import type { Ports, HeldLock } from "@branchlog/core/types";
 import { CatalogStore } from "../catalog/catalog-store.ts";
 import {
   acquireLock,
@@ -16,7 +16,6 @@ import {
   nodeFileSystem,
   removeAbandonedTickets,
 } from "@branchlog/core/files";
-import type { HeldLock } from "@branchlog/core/files";
 import { asideSessionsMax, packBytesMax, quietMsMin } from "./limits.ts";
 import { heldByOmp, removeFiles, sidecarsOf } from "./sidecars.ts";
 import { filesOpenElsewhere, isOpenIn, statOf } from "./file-state.ts";

@@ -7,7 +7,7 @@
  */
 import { basename } from "node:path";
 import { BranchlogError } from "@branchlog/core";
-import type { FileSystem, Ports } from "@branchlog/core/types";
+import type { FileSystem, Ports, FileStat } from "@branchlog/core/types";
 import {
   errorCodeOf,
   isLinkUnsupported,
@@ -18,7 +18,6 @@ import {
   processState,
   sidecarPath,
 } from "@branchlog/core/files";
-import type { FileStat } from "@branchlog/core/files";
 import { identityOf } from "./file-state.ts";
 import {
   busySession,

@@ -2,6 +2,7 @@
  * One file of a directory as last read, perhaps by another process that saved it. Reads only
  * appended bytes while the file's identity and earlier bytes are unchanged.
  */
+import { mayBeDocument } from "./agent-files.ts";
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -9,7 +10,6 @@ import type { ByteSource } from "@branchlog/streaming";
 import {
   agentNamed,
   dialectNames,
-  mayBeDocument,
   openLogSource,
   readHeader,
   SavedFields,
@@ -18,14 +18,8 @@ import {
   savedText,
   wholeNumber,
 } from "@branchlog/core/rows";
-import {
-  FingerprintingReader,
-  fingerprintOf,
-  matchesFingerprint,
-  nothingRead,
-} from "@branchlog/core/files";
+import { FingerprintingReader, fingerprintOf, matchesFingerprint } from "@branchlog/core/files";
 import type { LogFingerprint } from "@branchlog/core/files";
-import type { SessionOwner } from "@branchlog/core/rows";
 import type { SessionSummary } from "@branchlog/core/types";
 import { catalogLineUnitsMax, openedFileBytes, stampTrustedAfterMs } from "./limits.ts";
 import { readListedUsage, savedListedUsage } from "./listed-usage.ts";
@@ -175,15 +169,15 @@ export class CatalogFile {
 
   #progressIn(opened: SessionFile, source: ByteSource): Progress {
     const before = this.#read ?? this.#saved?.stamp;
-    if (before === undefined || !canRetain(before, opened)) return anew();
+    if (before === undefined || !canRetain(before, opened)) return anew(source);
     if (this.#progress !== undefined) {
-      return matchesFingerprint(source, this.#progress.bytes) ? this.#progress : anew();
+      return matchesFingerprint(source, this.#progress.bytes) ? this.#progress : anew(source);
     }
     const { place, session: facts } = this.#saved ?? {};
-    if (place === undefined || facts?.usage === undefined) return anew();
+    if (place === undefined || facts?.usage === undefined) return anew(source);
     const { usage } = facts;
     const bytes = fingerprintOf(source, place.offset);
-    if (bytesDigest(bytes) !== place.digest) return anew();
+    if (bytesDigest(bytes) !== place.digest) return anew(source);
     const known = { ...place, facts: { ...facts, usage, marks: place.marks } };
     return { reader: new FactsReader({}, known), bytes };
   }
@@ -195,8 +189,8 @@ function canRetain(before: FileStamp, now: FileStamp): boolean {
   return now.size > before.size || isUnchanged(before, now);
 }
 
-function anew(): Progress {
-  return { reader: new FactsReader(), bytes: nothingRead };
+function anew(source: ByteSource): Progress {
+  return { reader: new FactsReader(), bytes: fingerprintOf(source, 0) };
 }
 
 type SavedSession = Omit<ListedSession, "path">;
@@ -231,9 +225,8 @@ export function savedLine(name: string, file: SavedFile): string | undefined {
   const usage = session?.usage && savedListedUsage(session.usage);
   if (usage === null) return undefined;
   const saved = { ...file, stamp: [identity, size, mtimeMs, ctimeMs] };
-  const owner = session?.transcript && ownerOf(session.transcript);
-  if (owner === null) return undefined;
-  const transcript = session?.transcript && { ...session.transcript, version: owner?.version };
+  const { transcript: of } = session ?? {};
+  const transcript = of && { ...of, version: readerVersion(of) };
   try {
     const facts = session && { ...session, usage, transcript };
     const line = JSON.stringify({ name, ...saved, session: facts });
@@ -284,16 +277,16 @@ function readSession(fields: SavedFields, { size }: FileStamp): SavedSession {
   };
 }
 
-/** Who wrote it; null if no such agent is registered. */
-function ownerOf({ of }: Pick<ListedTranscript, "of">): SessionOwner | null {
+/** Undefined: no such agent is registered. */
+function readerVersion({ of }: ListedTranscript): number | undefined {
   const agent = agentNamed(of);
-  return agent?.transcripts ?? agent?.documents ?? null;
+  return (agent?.transcripts ?? agent?.documents)?.version;
 }
 
 /** Of another version, the agent's sessions may be read otherwise. */
 function readTranscript(fields: SavedFields): ListedTranscript {
   const transcript = { of: fields.text("of"), isSubagent: fields.flag("isSubagent") };
-  const { version } = ownerOf(transcript) ?? {};
+  const version = readerVersion(transcript);
   if (version === undefined) throw malformed("agent", "of");
   fields.whole("version", version, version);
   return transcript;

@@ -2,35 +2,25 @@
  * Loads and saves the catalogs of directories; saves once enough was read that reading it again
  * would take noticeable time. A failed save is not reported: it only costs time.
  */
+import type { BytesKind } from "@branchlog/core/files";
 import { Buffer } from "node:buffer";
 import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { runAsync } from "@branchlog/streaming";
 import {
-  beginCheckpoint,
   cachedCatalog,
-  loadPages,
   checkpointKind,
-  filePieces,
-  inLargeChunks,
   removeAbandonedTickets,
   lockfileLock,
   errorCodeOf,
   isOwnDirectory,
   removeOldFiles,
+  engineSettings,
+  loadBytes,
+  saveBytes,
+  foreignPlaceCheck,
 } from "@branchlog/core/files";
-import type { FileKind, PageFile, AtomicFile } from "@branchlog/core/files";
-import {
-  SavedFields,
-  pageCount,
-  pageElements,
-  savedColumn,
-  sessionName,
-  summary,
-  usage,
-} from "@branchlog/core/rows";
-import type { SavedColumn } from "@branchlog/core/rows";
-import { nodePorts } from "@branchlog/core/testing";
+import { sessionName, summary, usage } from "@branchlog/core/rows";
 import { savedFile, savedLine } from "./catalog-file.ts";
 import type { CatalogFile, SavedFile } from "./catalog-file.ts";
 import {
@@ -43,6 +33,9 @@ import {
 } from "./limits.ts";
 import { mapInBatches } from "./map-concurrently.ts";
 import { savedCatalogName } from "./session-files.ts";
+
+const { ports } = engineSettings({});
+const newline = 10;
 
 /** In directories of this user: saved and loaded; only loaded; neither. */
 export type CatalogMode = "auto" | "read" | "off";
@@ -58,17 +51,17 @@ interface KnownDirectory {
 
 /**
  * Throws nothing. The catalog of a directory of this user is saved in it, and sidecar files of
- * deleted sessions are removed there; that of any other directory is saved in the user's cache.
+ * deleted sessions are removed there; that of any other directory, and where an agent alone
+ * writes, is saved in the user's cache.
  */
 export class CatalogStore {
   readonly #mode: CatalogMode;
-  readonly #isForeign: (directory: string) => boolean;
+  /** Whether an agent alone writes there. */
+  readonly #isForeign = foreignPlaceCheck();
   readonly #directories = new Map<string, Promise<KnownDirectory>>();
 
-  /** @param isForeign Whether nothing may be written in a directory. */
-  constructor(mode: CatalogMode, isForeign: (directory: string) => boolean = () => false) {
+  constructor(mode: CatalogMode) {
     this.#mode = mode;
-    this.#isForeign = isForeign;
   }
 
   async savedFile(path: string): Promise<SavedFile | undefined> {
@@ -116,7 +109,7 @@ export class CatalogStore {
       const worthBytes = Math.max(leastBytes, directory.savedBytes * catalogSaveCost);
       if (directory.readBytes < worthBytes && !isOutdated) continue;
       directory.savedBytes = await saveCatalog(directory.place, directory.files);
-      if (!isBeside) removeOldFiles(nodePorts, dirname(directory.place));
+      if (!isBeside) removeOldFiles(ports, dirname(directory.place));
       // A failed save is not retried.
       directory.readBytes = directory.savedBytes > 0 ? 0 : Number.NEGATIVE_INFINITY;
     }
@@ -139,14 +132,14 @@ export class CatalogStore {
   async #load(directory: string): Promise<KnownDirectory> {
     const [beside, cached] = [besideFiles(directory), cachedCatalog(directory)];
     const isForeign = this.#isForeign(directory);
-    const isOwn = !isForeign && isOwnDirectory(nodePorts.fs, directory);
+    const isOwn = !isForeign && isOwnDirectory(ports.fs, directory);
     const empty = { files: new Map<string, SavedFile>(), readBytes: 0, savedBytes: 0 };
     const none = { ...empty, place: isOwn ? beside : cached };
     if (this.#mode === "off") return none;
     if (this.#mode === "auto" && isOwn) await removeOrphans(directory);
     for (const place of isForeign ? [cached] : [beside, cached]) {
-      const saved = await runAsync(loadPages(nodePorts.fs, place, catalogKind, (file) => file));
-      const found = saved && (await readCatalog(saved));
+      const lines = await runAsync(loadBytes(ports.fs, place, catalogKind));
+      const found = lines && (await readCatalog(lines));
       if (found !== undefined) return { ...none, ...found, place: isOwn ? place : cached };
     }
     return none;
@@ -159,37 +152,32 @@ function besideFiles(directory: string): string {
 
 /** Replaces atomically; returns the length, or 0 on failure. */
 async function saveCatalog(place: string, files: ReadonlyMap<string, SavedFile>): Promise<number> {
-  let write: AtomicFile | undefined;
   try {
     const lines = await catalogLines(files);
-    nodePorts.fs.makeDirectorySync(dirname(place));
-    const file = beginCheckpoint(nodePorts, place);
-    write = file;
-    const json = { version, bytes: lines.length };
-    const pieces = filePieces(catalogKind, json, [savedColumn(lines.length, () => lines)]);
-    await mapInBatches(inLargeChunks(pieces), undefined, (piece) => file.add(piece));
-    file.close();
-    file.replace();
+    ports.fs.makeDirectorySync(dirname(place));
+    await runAsync(saveBytes(ports, place, catalogKind, lines));
     return lines.length;
   } catch {
     return 0;
-  } finally {
-    write?.discard();
   }
 }
 
 // The saved catalog: a column of lines, one for each file. It is derived: with another version it
 // counts as missing; a damaged page, or an invalid line, costs its files another read.
 
-type SavedFiles = ReadonlyMap<string, SavedFile>;
-
-export const catalogKind: FileKind = { mark: "BLCTLG", version: 1, textBytesMax: 256 };
-
-/** Changes whenever a saved line, or a fold saved in it, changes its meaning. */
-const version = `5.${sessionName.version}.${summary.version}.${usage.version}`;
+export const catalogKind: BytesKind = {
+  mark: "BLCTLG",
+  version: 1,
+  textBytesMax: 256,
+  // Changes whenever a saved line, or a fold saved in it, changes its meaning.
+  contents: `5.${sessionName.version}.${summary.version}.${usage.version}`,
+  bytesMax: catalogBytesMax,
+  // An empty line.
+  filler: newline,
+};
 
 /** Built in batches. Files that cannot be saved are left out. */
-async function catalogLines(files: SavedFiles): Promise<Buffer> {
+async function catalogLines(files: ReadonlyMap<string, SavedFile>): Promise<Buffer> {
   const lines = await mapInBatches(files, undefined, ([name, file]) => {
     const line = savedLine(name, file);
     return Buffer.from(line === undefined ? "" : `${line}\n`);
@@ -202,21 +190,8 @@ export interface FoundCatalog {
   readonly savedBytes: number;
 }
 
-const newline = 10;
-
-/** Undefined for another version, or what is none of ours. Throws nothing. */
-export async function readCatalog(file: PageFile): Promise<FoundCatalog | undefined> {
-  const column = columnOf(file);
-  if (column === undefined) return undefined;
-  const lines = Buffer.allocUnsafe(column.count);
-  await mapInBatches(Array(pageCount(column)).keys(), undefined, (page) => {
-    const target = lines.subarray(...pageElements(column, page));
-    try {
-      column.read(page, target);
-    } catch {
-      target.fill(newline);
-    }
-  });
+/** Undefined if most of it is damaged. Throws nothing. */
+export async function readCatalog(lines: Buffer): Promise<FoundCatalog | undefined> {
   const files = new Map<string, SavedFile>();
   let badLines = 0;
   await mapInBatches(linesOf(lines), undefined, (line) => {
@@ -225,18 +200,6 @@ export async function readCatalog(file: PageFile): Promise<FoundCatalog | undefi
     else if (line !== "") badLines += 1;
   });
   return badLines < catalogBadLinesMax ? { files, savedBytes: lines.length } : undefined;
-}
-
-function columnOf(file: PageFile): SavedColumn | undefined {
-  try {
-    const fields = new SavedFields(file.text);
-    const bytes = fields.whole("bytes", 1, catalogBytesMax);
-    const column = file.take(bytes, Uint8Array.BYTES_PER_ELEMENT);
-    file.requireAllTaken();
-    return fields.text("version") === version ? column : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function fileOf(line: string): ReturnType<typeof savedFile> | undefined {

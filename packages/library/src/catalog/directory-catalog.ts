@@ -26,8 +26,6 @@ export interface DirectoryCatalogOptions {
   readonly list: (signal: AbortSignal | undefined, onAlias: OnAlias) => Promise<SessionFile[]>;
   /** Whether the result is saved beside the files and loaded from there. */
   readonly saved: CatalogMode;
-  /** Whether nothing may be written in a directory. Default: no directory. */
-  readonly isForeign?: ((directory: string) => boolean) | undefined;
   readonly now: () => number;
 }
 
@@ -63,7 +61,7 @@ export class DirectoryCatalog {
 
   constructor(options: DirectoryCatalogOptions) {
     this.#options = options;
-    this.#store = new CatalogStore(options.saved, options.isForeign);
+    this.#store = new CatalogStore(options.saved);
   }
 
   /** Null if the file was not there so far. */

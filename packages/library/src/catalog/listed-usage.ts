@@ -145,7 +145,7 @@ function answeringModel(entry: SessionEntry): string | undefined {
   return role === "assistant" && typeof model === "string" && isNamed(model) ? model : undefined;
 }
 
-/** Claude Code has `<synthetic>` where no model answered. */
+/** Some have `<synthetic>` where no model answered. */
 function isNamed(model: string): boolean {
   return /^[^<]/.test(model);
 }

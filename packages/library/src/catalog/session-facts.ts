@@ -18,13 +18,13 @@ import {
   isDate,
   summary,
   withUnread,
+  HeaderSearch,
 } from "@branchlog/core/rows";
 import { dialectFinder } from "@branchlog/core/files";
 import type { DialectName } from "@branchlog/core/entries";
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
-import type { GivenName, UnreadMessages } from "@branchlog/core/rows";
+import type { GivenName } from "@branchlog/core/rows";
 import type { SessionSummary } from "@branchlog/core/types";
-import { HeaderSearch } from "./header-search.ts";
 import { UsageFold } from "./listed-usage.ts";
 import type { ListedUsage } from "./listed-usage.ts";
 import { SessionScan } from "./session-scan.ts";
@@ -202,7 +202,7 @@ class FactsFold implements ScanTarget {
   #given: GivenName;
   #dialect: DialectName | undefined;
   /** Not in the summary yet: most messages, batched so that none costs an object. */
-  readonly #unread: UnreadMessages = { count: 0, latestMs: 0 };
+  readonly #unread = { count: 0, latestMs: 0 };
 
   constructor(known?: SessionFacts) {
     this.#summary = known?.summary ?? summary.initial();

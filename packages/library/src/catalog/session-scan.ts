@@ -4,17 +4,13 @@
  * line at a time; never fails on the content of a line.
  */
 import {
-  LineFramer,
   decodeLine,
-  openByteSource,
   readFullySync,
   readRange,
   readShallow,
   scanFlags,
   scanLines,
   scanLongLine,
-  runSync,
-  scan,
 } from "@branchlog/streaming";
 import type {
   ByteSource,
@@ -33,13 +29,11 @@ import {
   entryForm,
   readRecord,
   namingTypes,
-  isStoredObject,
-  storedText,
   usage,
+  HeaderSearch,
 } from "@branchlog/core/rows";
 import type { DialectName } from "@branchlog/core/entries";
 import type { SessionEntry } from "@branchlog/core";
-import { HeaderSearch } from "./header-search.ts";
 import { messageBytesMax } from "./limits.ts";
 
 /** Receives the entries after the header, in file order. */
@@ -212,45 +206,4 @@ function withContent(value: JsonObject): JsonObject {
   if (typeof message !== "object" || message === null || Array.isArray(message)) return value;
   if ("content" in message) return value;
   return { ...value, message: { ...message, content: [] } };
-}
-
-// Read from the file on each call: the text of all sessions is too much to keep.
-
-/**
- * The texts of all user and assistant messages of all branches, in file order, joined by a space;
- * "" if nothing was said, or if the file is not a session. Messages over `messageBytesMax` are not
- * read. Synchronous, O(bytes of the file).
- *
- * @throws What opening and reading throw; the path must not be a pipe.
- */
-export function readSessionTextSync(path: string): string {
-  const source = openByteSource(path);
-  try {
-    return sessionTextSync(source, source.sizeSync());
-  } finally {
-    source.closeSync();
-  }
-}
-
-/** The same of the first `size` bytes of a log that is open. */
-export function sessionTextSync(source: ByteSource, size: number): string {
-  const texts: string[] = [];
-  const lines = new SessionScan(source, {
-    otherMessage: () => {},
-    entry: (entry) => {
-      const text = spokenText(entry);
-      if (text !== "") texts.push(text);
-    },
-  });
-  const framer = new LineFramer();
-  runSync(scan(source, framer, lines, { from: 0, to: size }));
-  lines.end(framer.rest());
-  return texts.join(" ");
-}
-
-function spokenText(entry: SessionEntry): string {
-  const message: unknown = entry.type === "message" ? entry.message : undefined;
-  if (!isStoredObject(message) || !("role" in message) || !("content" in message)) return "";
-  if (message.role !== "user" && message.role !== "assistant") return "";
-  return storedText(message.content, " ");
 }

@@ -29,7 +29,6 @@ import type { Usage } from "@branchlog/core/entries";
 import { messageBytesMax } from "./limits.ts";
 import { UsageFold } from "./listed-usage.ts";
 import type { ListedUsage } from "./listed-usage.ts";
-import { titleOfText } from "./spoken-title.ts";
 
 /** What only sessions that their agent alone writes have in lists. */
 export interface ListedTranscript {
@@ -133,7 +132,8 @@ export class TranscriptScan {
     if (entry === undefined) return;
     if (isTitle) {
       const { content } = objectAt(entry, "message") ?? {};
-      this.#firstMessage = titleOfText(storedText(content, " "));
+      const text = storedText(content, " ");
+      this.#firstMessage = (this.#format.titleIn?.(text) ?? text.trim()) || undefined;
     } else {
       // Decoding boundary: made by the transcript.
       const parts = [entry as unknown as SessionEntry];

@@ -2,6 +2,7 @@
  * Finds the sessions of every agent below directories, with exact facts from their catalogs.
  * Unreadable files are left out.
  */
+import { isDocumentPlace, mayBeDocument } from "../catalog/agent-files.ts";
 import { existsSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
@@ -18,13 +19,7 @@ import {
   isOwnDirectory,
 } from "@branchlog/core/files";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
-import {
-  documentFormatOf,
-  earlierFiles,
-  isDocumentPlace,
-  mayBeDocument,
-  registeredAgents,
-} from "@branchlog/core/rows";
+import { documentFormatOf, earlierFiles, registeredAgents } from "@branchlog/core/rows";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { usageOfAll } from "../catalog/listed-usage.ts";
 import type { ListedUsage } from "../catalog/listed-usage.ts";
@@ -88,8 +83,7 @@ export async function findAmong(
     total = files.length;
     return files;
   };
-  const isForeign = foreignPlaceCheck();
-  const directories = new DirectoryCatalog({ list, saved: catalog, isForeign, now: Date.now });
+  const directories = new DirectoryCatalog({ list, saved: catalog, now: Date.now });
   const latest = new LatestSessions(options);
   await directories.refresh({
     paths: null,

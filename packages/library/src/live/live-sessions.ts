@@ -3,6 +3,7 @@
  * and renames of any process. It is read for the first subscriber, newest first; from then on, a
  * change costs what was appended. Without subscribers nothing is kept, watched or polled.
  */
+import { mayBeDocument } from "../catalog/agent-files.ts";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -14,7 +15,6 @@ import {
   requireList,
   requireOptions,
   requireText,
-  foreignPlaceCheck,
   engineSettings,
   isInStore,
   poll,
@@ -41,7 +41,6 @@ import { storedCatalog } from "../find/stored-sessions.ts";
 import type { SearchedStore } from "../find/find-options.ts";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { BranchlogError } from "@branchlog/core";
-import { mayBeDocument } from "@branchlog/core/rows";
 import type { EngineSettings } from "@branchlog/core/files";
 import type { ListingStore, Ports } from "@branchlog/core/types";
 import { oneAtATime, isSameStatus } from "@branchlog/core/live-values";
@@ -160,10 +159,7 @@ function listedDirectory(
   const list = newestFirst(place);
   return {
     clock,
-    makeCatalog: () => {
-      const isForeign = foreignPlaceCheck();
-      return new DirectoryCatalog({ list, saved, isForeign, now: () => clock.now() });
-    },
+    makeCatalog: () => new DirectoryCatalog({ list, saved, now: () => clock.now() }),
     watch: (onHint) => {
       const watches = new DirectoryWatches({ place, ports, pollMs, onHint });
       void watches.renew();

@@ -2,7 +2,6 @@
 import { basename } from "node:path";
 import { decodeLine, readFullySync } from "@branchlog/streaming";
 import type { ByteSource, JsonObject, LineSink, LinesSink, LongLine } from "@branchlog/streaming";
-import { HeaderSearch } from "../catalog/header-search.ts";
 import { messageBytesMax } from "../catalog/limits.ts";
 import {
   dialectOfLog,
@@ -11,6 +10,7 @@ import {
   transcriptRecords,
   placeOf,
   stringAt,
+  HeaderSearch,
 } from "@branchlog/core/rows";
 import type {
   Transcript,

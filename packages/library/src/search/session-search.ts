@@ -3,6 +3,7 @@
  * at a time, latest change first, in bounded memory; hits are yielded at once. Nothing is written;
  * unreadable files are skipped.
  */
+import { mayBeDocument } from "../catalog/agent-files.ts";
 import { resolve } from "node:path";
 import { LineFramer, chunkBytesDefault } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
@@ -14,12 +15,7 @@ import { isUnlistable, lookAtFile, nameBeforeCompression } from "../catalog/sess
 import type { SessionFile } from "../catalog/session-files.ts";
 import { filesIn, sessionDirectories } from "../find/find-sessions.ts";
 import type { SearchedStore } from "../find/find-options.ts";
-import {
-  documentFormatOf,
-  mayBeDocument,
-  openLogSource,
-  readableFormat,
-} from "@branchlog/core/rows";
+import { documentFormatOf, openLogSource, readableFormat } from "@branchlog/core/rows";
 import { bytesSource } from "../catalog/stored-bytes.ts";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { searchedKinds } from "./entry-texts.ts";

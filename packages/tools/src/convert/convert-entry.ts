@@ -3,28 +3,16 @@ import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 import type { DialectName } from "@branchlog/core/entries";
 import {
-  applyEdits,
   currentVersion,
   dialectKey,
   dialectOfEntry,
   dialectOfLog,
-  findMember,
-  locateMembers,
   readHeader,
-  replaceMembers,
-  setMembers,
+  withMembers,
 } from "@branchlog/core/rows";
-import type {
-  DialectEvidence,
-  MemberChange,
-  MemberEdit,
-  NewValue,
-  ObjectMembers,
-} from "@branchlog/core/rows";
+import type { MemberChanges, NewValue } from "@branchlog/core/rows";
 
 export type ConversionTarget = "pi" | "omp";
-
-const quote = 0x22;
 
 export const convertibleTypes: ReadonlySet<string> = new Set([
   "model_change",
@@ -47,11 +35,8 @@ export function convertLine(
   to: ConversionTarget,
   around: LineSurroundings,
 ): Buffer {
-  const { changes, added } = to === "omp" ? forOmp(value, around.nameBefore) : forPi(value, around);
-  if (changes.length === 0 && added.length === 0) return line;
-  const object = locateMembers(line, 0, line.length);
-  if (object === null) return line;
-  return applyEdits(line, [...replaceMembers(object, changes), ...setMembers(object, added)]);
+  const changes = to === "omp" ? forOmp(value, around.nameBefore) : forPi(value, around);
+  return changes === unchanged ? line : withMembers(line, changes);
 }
 
 /** "" removes the name. */
@@ -75,18 +60,13 @@ export function convertHeader(
   line: Buffer,
   { version, to, name }: { version: number; to: ConversionTarget; name: string | undefined },
 ): Buffer {
-  const object = locateMembers(line, 0, line.length);
-  if (object === null) return line;
-  const values: NewValue[] = [];
-  if (version < currentVersion) values.push(["version", String(currentVersion)]);
-  if (to === "omp" && name !== undefined) values.push(["title", JSON.stringify(name)]);
-  const edits: MemberEdit[] = setMembers(object, values);
-  const title = to === "pi" ? findMember(object, "title") : undefined;
+  const set: NewValue[] = [];
+  if (version < currentVersion) set.push(["version", String(currentVersion)]);
+  if (to === "omp" && name !== undefined) set.push(["title", JSON.stringify(name)]);
+  const stored = to === "pi" ? decodeLine(line) : undefined;
   // A title that is not a string is left alone.
-  if (title !== undefined && line[title.valueStart] === quote) {
-    edits.push(...replaceMembers(object, [["title", []]]));
-  }
-  return applyEdits(line, edits);
+  const isTitled = stored?.ok === true && typeof stored.value["title"] === "string";
+  return withMembers(line, { set, replaced: isTitled ? [["title", []]] : [] });
 }
 
 /** Undefined if both agents write it so. */
@@ -103,33 +83,23 @@ export function dialectOfConverted(
 export function withDialect(
   line: Buffer,
   to: ConversionTarget,
-  evidence: Pick<DialectEvidence, "hasTitleSlot" | "ofEntries">,
+  evidence: { readonly hasTitleSlot: boolean; readonly ofEntries: DialectName | undefined },
 ): Buffer {
-  const plain = edited(line, (object) => replaceMembers(object, [[dialectKey, []]]));
+  const plain = withMembers(line, { replaced: [[dialectKey, []]] });
   const decoded = decodeLine(plain);
   const reading = decoded.ok ? readHeader(decoded.value) : undefined;
   if (reading?.kind !== "header") return line;
   if (dialectOfLog({ ...evidence, header: reading.header }) === to) return plain;
-  return edited(plain, (object) => setMembers(object, [[dialectKey, JSON.stringify(to)]]));
-}
-
-function edited(line: Buffer, edits: (object: ObjectMembers) => readonly MemberEdit[]): Buffer {
-  const object = locateMembers(line, 0, line.length);
-  return object === null ? line : applyEdits(line, edits(object));
-}
-
-interface LineChanges {
-  readonly changes: readonly MemberChange[];
-  readonly added: readonly NewValue[];
+  return withMembers(plain, { set: [[dialectKey, JSON.stringify(to)]] });
 }
 
 const unchanged = changed();
 
-function changed(...changes: readonly MemberChange[]): LineChanges {
-  return { changes, added: [] };
+function changed(...replaced: MemberChanges["replaced"]): MemberChanges {
+  return { replaced, set: [] };
 }
 
-function forOmp(value: JsonObject, nameBefore: string | undefined): LineChanges {
+function forOmp(value: JsonObject, nameBefore: string | undefined): MemberChanges {
   switch (value["type"]) {
     case "model_change":
       return joinedModel(value);
@@ -143,7 +113,7 @@ function forOmp(value: JsonObject, nameBefore: string | undefined): LineChanges 
   }
 }
 
-function forPi(value: JsonObject, { nameBefore, keptFrom }: LineSurroundings): LineChanges {
+function forPi(value: JsonObject, { nameBefore, keptFrom }: LineSurroundings): MemberChanges {
   switch (value["type"]) {
     case "model_change":
       return splitModel(value);
@@ -161,7 +131,7 @@ function forPi(value: JsonObject, { nameBefore, keptFrom }: LineSurroundings): L
 }
 
 /** A provider with a slash could not be separated from its model again. */
-function joinedModel(value: JsonObject): LineChanges {
+function joinedModel(value: JsonObject): MemberChanges {
   const { provider, modelId } = value;
   if (typeof provider !== "string" || typeof modelId !== "string") return unchanged;
   if (provider === "" || provider.includes("/") || Object.hasOwn(value, "model")) return unchanged;
@@ -170,7 +140,7 @@ function joinedModel(value: JsonObject): LineChanges {
 }
 
 /** pi has one model: those of other roles stay. */
-function splitModel(value: JsonObject): LineChanges {
+function splitModel(value: JsonObject): MemberChanges {
   const { model, role = "default" } = value;
   if (typeof model !== "string" || role !== "default") return unchanged;
   if (Object.hasOwn(value, "provider") || Object.hasOwn(value, "modelId")) return unchanged;
@@ -181,27 +151,27 @@ function splitModel(value: JsonObject): LineChanges {
   return changed(["model", [provider, modelId]]);
 }
 
-function namedLevel({ thinkingLevel }: JsonObject): LineChanges {
+function namedLevel({ thinkingLevel }: JsonObject): MemberChanges {
   const off: NewValue = ["thinkingLevel", '"off"'];
   if (thinkingLevel === null) return changed(["thinkingLevel", [off]]);
-  return thinkingLevel === undefined ? { changes: [], added: [off] } : unchanged;
+  return thinkingLevel === undefined ? { replaced: [], set: [off] } : unchanged;
 }
 
-function renamed(value: JsonObject, from: string, to: string): LineChanges {
+function renamed(value: JsonObject, from: string, to: string): MemberChanges {
   const flag = value[from];
   if (flag === undefined || Object.hasOwn(value, to)) return unchanged;
   return changed([from, [[to, JSON.stringify(flag)]]]);
 }
 
 /** pi needs the id of the first kept entry. */
-function keptByName(value: JsonObject, keptFrom: string | undefined): LineChanges {
-  const { changes, added } = renamed(value, "fromExtension", "fromHook");
-  if (keptFrom === undefined || replayedThrough(value) === undefined) return { changes, added };
+function keptByName(value: JsonObject, keptFrom: string | undefined): MemberChanges {
+  const flag = renamed(value, "fromExtension", "fromHook");
+  if (keptFrom === undefined || replayedThrough(value) === undefined) return flag;
   const first: NewValue = ["firstKeptEntryId", JSON.stringify(keptFrom)];
-  return { changes: [...changes, ["firstKeptEntryId", [first]]], added };
+  return changed(...flag.replaced, ["firstKeptEntryId", [first]]);
 }
 
-function titleChange(value: JsonObject, nameBefore: string | undefined): LineChanges {
+function titleChange(value: JsonObject, nameBefore: string | undefined): MemberChanges {
   const name = nameIn(value);
   if (name === undefined || Object.hasOwn(value, "title")) return unchanged;
   const members: NewValue[] = [["title", JSON.stringify(name)]];
@@ -213,14 +183,14 @@ function titleChange(value: JsonObject, nameBefore: string | undefined): LineCha
 }
 
 /** Members that the conversion to omp would add again are removed. */
-function sessionInfo(value: JsonObject, nameBefore: string | undefined): LineChanges {
+function sessionInfo(value: JsonObject, nameBefore: string | undefined): MemberChanges {
   const name = nameIn(value);
   if (name === undefined || Object.hasOwn(value, "name")) return unchanged;
-  const changes: MemberChange[] = [
+  const isRepeated = nameBefore && value["previousTitle"] === nameBefore;
+  return changed(
     ["type", [["type", '"session_info"']]],
     ["title", [["name", JSON.stringify(name)]]],
-  ];
-  if (nameBefore && value["previousTitle"] === nameBefore) changes.push(["previousTitle", []]);
-  if (value["source"] === "user") changes.push(["source", []]);
-  return { changes, added: [] };
+    ...(isRepeated ? ([["previousTitle", []]] as const) : []),
+    ...(value["source"] === "user" ? ([["source", []]] as const) : []),
+  );
 }

@@ -2,24 +2,15 @@
 import { resolve } from "node:path";
 import { decodeLine, readFullySync, readRange, readShallow } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
-import { isBranchlogError } from "@branchlog/core";
 import type { DialectName } from "@branchlog/core/entries";
 import type { EngineOptions } from "@branchlog/core/types";
-import {
-  Engine,
-  migratedChunks,
-  requireSameLog,
-  newline,
-  rowsBackwards,
-} from "@branchlog/core/engine";
+import { Engine, migratedCopy, piecesOfOneLog } from "@branchlog/core/engine";
 import {
   createStreamedLog,
-  creationFailed,
   inBatches,
   requireFree,
   requireOptions,
   requireText,
-  temporaryPath,
 } from "@branchlog/core/files";
 import {
   currentVersion,
@@ -91,7 +82,8 @@ export async function convertSession(
     if (state.indexer.transcript !== undefined) requireNoTranscript(engine.path, file, size);
     const version = state.indexer.header?.version ?? currentVersion;
     if (entryForm(version) === currentVersion) return await convertedCopy(engine, options);
-    const current = await migratedCopy(engine, options);
+    requireFree(engine.settings.ports, resolve(options.target));
+    const current = await migratedCopy(engine, resolve(options.target), signal);
     try {
       return { ...(await convertSession(current, options)), source: engine.path };
     } finally {
@@ -116,8 +108,9 @@ async function convertedCopy(
     converter.counts.resets = rows.filter(isReset).length;
   }
   requireFree(settings.ports, path);
-  const chunks = convertedChunks({ engine, to, ofEntries, converter });
-  await createStreamedLog(settings.ports, path, inBatches(chunks, signal));
+  const pieces = convertedPieces({ engine, to, ofEntries, converter });
+  const chunks = inBatches(packedBytes(engine.log.file, pieces), signal);
+  await createStreamedLog(settings.ports, path, piecesOfOneLog(engine, chunks));
   const counts = { entries: index.count, badLines: badLines(engine) };
   return { path, source: engine.path, to, ...counts, ...converter.counts };
 }
@@ -133,42 +126,11 @@ function badLines({ log, settings }: Engine): number {
   return found + (rest.ok || rest.reason === "blank" ? 0 : 1);
 }
 
-async function migratedCopy(engine: Engine, { target, signal }: ConvertOptions): Promise<string> {
-  const { ports } = engine.settings;
-  requireFree(ports, resolve(target));
-  const path = temporaryPath(ports, resolve(target));
-  try {
-    await createStreamedLog(ports, path, inBatches(migratedWhole(engine), signal));
-  } catch (error) {
-    // The caller asked for another file: the error names that one.
-    if (!isBranchlogError(error, "ERR_CREATE_FAILED")) throw error;
-    throw creationFailed(resolve(target), error.cause);
-  }
-  return path;
-}
-
-function* migratedWhole(engine: Engine): Generator<Buffer> {
-  const { file, state } = engine.log;
-  yield* migratedChunks(file, state, 0, state.end);
-  requireSameLog(engine);
-}
-
 interface Conversion {
   readonly engine: Engine;
   readonly to: ConversionTarget;
   readonly ofEntries: DialectName | undefined;
   readonly converter: LineConverter;
-}
-
-/**
- * A chunk is valid until the next one is requested.
- *
- * @throws BranchlogError `ERR_LOG_CHANGED` at the end.
- */
-function* convertedChunks(conversion: Conversion): Generator<Buffer> {
-  const { engine } = conversion;
-  yield* packedBytes(engine.log.file, convertedPieces(conversion));
-  requireSameLog(engine);
 }
 
 function* convertedPieces(conversion: Conversion): Generator<Buffer | ByteRange> {
@@ -207,6 +169,7 @@ function* nameEntry({ engine, converter }: Conversion): Generator<Buffer> {
   const { log, header, settings } = engine;
   const name = nameOf(engine);
   if (name === undefined || name === nameSaid(engine)?.trim()) return;
+  const newline = Buffer.from("\n");
   if (!bytesAt(log.file, log.size - 1, 1).equals(newline)) yield newline;
   // A UUID, which no other entry has.
   const id = settings.ports.ids.sessionId();
@@ -229,7 +192,7 @@ function nameOf(engine: Engine): string | undefined {
 /** Empty if the last naming entry removes the name. */
 function nameSaid(engine: Engine): string | undefined {
   const { index, log } = engine;
-  for (const row of rowsBackwards(engine)) {
+  for (let row = index.count - 1; row >= 0; row -= 1) {
     if (!namingTypes.includes(index.kindOf(row).type) || !isConvertible(engine, row)) continue;
     const stored = bytesAt(log.file, index.rows.offset(row), index.rows.length(row));
     const decoded = decodeLine(stored);
@@ -247,7 +210,8 @@ interface ByteRange {
 const chunkBytes = 1024 * 1024;
 
 /**
- * Joins the pieces in one reused buffer: one for each read would take half as much memory again.
+ * Joins the pieces in one reused buffer: one for each read would take half as much memory again. A
+ * chunk is valid until the next one is requested.
  */
 function* packedBytes(file: LogFile, pieces: Iterable<Buffer | ByteRange>): Generator<Buffer> {
   const chunk = Buffer.allocUnsafeSlow(chunkBytes);

@@ -5,7 +5,7 @@ import type { SessionEntry, StoredSession } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import type { RedactionReport } from "../redaction/redactor.ts";
 import { AnswerJoiner, exactArguments, isObject } from "@branchlog/core/rows";
-import { Engine, piecesOfOneLog } from "@branchlog/core/engine";
+import { Engine, piecesOfOneLog, exportedPath } from "@branchlog/core/engine";
 import { SideTexts } from "@branchlog/library/catalogs";
 import {
   createStreamedLog,
@@ -18,7 +18,7 @@ import {
 } from "@branchlog/core/files";
 import { Redactor } from "../redaction/redactor.ts";
 import { LineConverter } from "../convert/line-converter.ts";
-import { exportedPath, pathRows, linearLines } from "./linear-lines.ts";
+import { linearLines, linearPath } from "./linear-lines.ts";
 import { inTwoPasses, redactedEntry, redactedHeader, redactedLines } from "./redacted-parts.ts";
 import { entryMarkdown, markdownIndent, markdownTitle } from "./markdown-text.ts";
 
@@ -98,7 +98,7 @@ async function* markdownTexts(
   { at, signal }: ExportOptions,
   redactor: Redactor | undefined,
 ): AsyncGenerator<string, void, undefined> {
-  const rows = pathRows(engine, at);
+  const rows = exportedPath(engine, at);
   const { indexer, name } = engine.log.state;
   const title = (text: string): string => redactor?.text(text) ?? text;
   const header = redactor ? redactedHeader(redactor, engine.header) : engine.header;
@@ -152,7 +152,7 @@ function convertedPieces(
 ): AsyncGenerator<Buffer, void, undefined> {
   return piecesOf(source, options, async function* (engine, redactor) {
     const { at, signal } = options;
-    const path = await exportedPath(engine, at, signal);
+    const path = await linearPath(engine, at, signal);
     const lines = linearLines({ engine, ...path, signal, converter: newConverter() });
     yield* inLargeChunksAsync(redactor ? redactedLines(redactor, lines) : lines);
   });

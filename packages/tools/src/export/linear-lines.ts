@@ -3,22 +3,13 @@ import type { SessionEntry } from "@branchlog/core";
 import {
   addedLines,
   headerInCurrentForm,
-  newline,
-  transcriptLines,
   firstNaming,
-  copiedPath,
-  pathEndRow,
-  rowsBackwards,
+  streamedLines,
+  exportedPath,
 } from "@branchlog/core/engine";
-import {
-  currentVersion,
-  encodeDraft,
-  lineChunks,
-  relinkLine,
-  rowLines,
-} from "@branchlog/core/rows";
+import { currentVersion, encodeDraft, relinkLine } from "@branchlog/core/rows";
 import type { Engine, AddedEntry } from "@branchlog/core/engine";
-import type { IndexTable, LineSource, RowLine } from "@branchlog/core/rows";
+import type { IndexTable } from "@branchlog/core/rows";
 import { convertHeader, withDialect } from "../convert/convert-entry.ts";
 import { firstKeptRow, dialectOfRows, isConvertible, nameTime } from "../convert/line-converter.ts";
 import type { LineConverter } from "../convert/line-converter.ts";
@@ -28,6 +19,8 @@ export interface LinearExport extends ExportedPath {
   readonly signal: AbortSignal | undefined;
   readonly converter: LineConverter;
 }
+
+const newline = Buffer.from("\n");
 
 /** Damaged entries are left out. */
 export async function* linearLines(work: LinearExport): AsyncGenerator<Buffer, void, undefined> {
@@ -51,22 +44,16 @@ async function* chained({
   signal,
   converter,
 }: LinearExport): AsyncGenerator<Buffer, string | null, undefined> {
-  const { index, path, settings } = engine;
-  const { file, indexer, bodies } = engine.log.state;
-  const { lineBytesMax } = settings;
-  const source = { path, bytes: file, indexer, bodies, lineBytesMax };
+  const { index } = engine;
   let parentId: string | null = null;
-  const isTranscript = indexer.transcript !== undefined;
-  const lines = isTranscript ? wholeLines(engine, rows) : rowLines(source, rows, signal);
-  for await (const stored of lines) {
-    const { row } = stored;
+  for await (const { row, chunks } of streamedLines(engine, rows, signal)) {
     const { type } = index.kindOf(row);
     const isLinked = index.parentIdOf(row) === parentId;
     const mayConvert = isConvertible(engine, row);
-    if (isLinked && !mayConvert) yield* storedBytes(source, stored, signal);
+    if (isLinked && !mayConvert) yield* chunks();
     else {
       // A long line is held whole only if it changes.
-      const line = await wholeLine(storedBytes(source, stored, signal));
+      const line = await wholeLine(chunks());
       const linked = isLinked ? line : relinkLine(line, { parentId });
       yield mayConvert
         ? converter.convert(linked, (last) => keptFrom(index, rows, row, last))
@@ -81,11 +68,6 @@ async function* chained({
   return parentId;
 }
 
-/** Each answer of a transcript as one entry. */
-function* wholeLines(engine: Engine, rows: Iterable<number>): Generator<RowLine> {
-  for (const { row, line } of transcriptLines(engine, rows)) yield { row, bytes: line };
-}
-
 /** Entries above the row were read before it, so that their damage is known. */
 function keptFrom(
   index: IndexTable,
@@ -96,15 +78,6 @@ function keptFrom(
   let at = rows.indexOf(row);
   const kept = firstKeptRow(index, () => rows[(at -= 1)] ?? -1, replayed);
   return kept < 0 ? undefined : index.idOf(kept);
-}
-
-async function* storedBytes(
-  source: LineSource,
-  { row, bytes }: RowLine,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Buffer> {
-  if (bytes === null) yield* lineChunks(source, row, signal);
-  else yield bytes;
 }
 
 async function wholeLine(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
@@ -120,20 +93,13 @@ export interface ExportedPath {
   readonly added: readonly AddedEntry[];
 }
 
-/**
- * The path to an entry, by default the last one, without damaged entries.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
- */
-export function pathRows(engine: Engine, at: string | undefined): Int32Array {
-  return copiedPath(engine, pathEndRow(engine, at));
-}
-
-export async function exportedPath(
+/** Throws `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`. */
+export async function linearPath(
   engine: Engine,
   at: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<ExportedPath> {
-  const path = pathRows(engine, at);
+  const path = exportedPath(engine, at);
   const places = new Map(Array.from(path, (row, place) => [row, place]));
   const name = nameAtEnd(engine, path, places);
   const labels = await labelsAtEnd(engine, places, signal);
@@ -155,7 +121,7 @@ function nameAtEnd(engine: Engine, path: Int32Array, places: Places): Carried {
   if ((firstNaming(engine, path.toReversed())?.name ?? "") === name) {
     return { carried: [], added: [] };
   }
-  const last = firstNaming(engine, rowsBackwards(engine));
+  const last = firstNaming(engine);
   const isSaid = last !== undefined && (last.name ?? "") === name;
   if (isSaid && !places.has(last.row)) return { carried: [last.row], added: [] };
   const time: unknown = isSaid ? last.entry.timestamp : undefined;

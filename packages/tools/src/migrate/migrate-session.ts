@@ -2,7 +2,7 @@
 import { runAsync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import type { EngineOptions } from "@branchlog/core/types";
-import { Engine, migrate, needsMigration } from "@branchlog/core/engine";
+import { Engine, migrate } from "@branchlog/core/engine";
 import { currentVersion } from "@branchlog/core/rows";
 import { requireOptions } from "@branchlog/core/files";
 
@@ -44,10 +44,6 @@ export async function migrateSession(
   const { log, path: canonical, settings } = engine;
   try {
     const version = log.state.indexer.header?.version ?? currentVersion;
-    if (!needsMigration(log)) {
-      const { size: sizeBytes } = log;
-      return { path: canonical, version, migrated: false, original: null, sizeBytes };
-    }
     const { ports, lockWaitMs } = settings;
     const original = await runAsync(migrate(log, ports, lockWaitMs), signal);
     const { size: sizeBytes } = log;

@@ -9,8 +9,8 @@ import {
   LogFile,
   engineSettings,
   makeDurableDirectory,
-  removeQuietly,
   requireOptions,
+  quietly,
 } from "@branchlog/core/files";
 import { Engine, requireKnownVersion } from "@branchlog/core/engine";
 import type { EngineSettings } from "@branchlog/core/files";
@@ -162,7 +162,7 @@ async function placeCopy(
     if (isPlaced === true) throw repairFailed(plan.path, `but the result is at ${target}`, error);
     if (isPlaced === undefined)
       throw repairFailed(plan.path, `and what is at ${target} now could not be read`, error);
-    if (salvage !== null) removeQuietly(fs, salvage);
+    if (salvage !== null) quietly(() => fs.unlinkSync(salvage));
     throw error;
   }
 }

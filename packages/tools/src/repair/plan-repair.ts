@@ -2,7 +2,7 @@
 import { LineFramer, runAsync, scan } from "@branchlog/streaming";
 import type { OptionNames, ByteSource } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
-import type { EngineOptions } from "@branchlog/core/types";
+import type { EngineOptions, FileStat } from "@branchlog/core/types";
 import {
   LogFile,
   bodyBytesMax,
@@ -14,7 +14,7 @@ import {
 } from "@branchlog/core/files";
 import { requireFile, requireHeader } from "@branchlog/core/engine";
 import { requireNoTranscript, findCycles, orphanRows } from "@branchlog/core/rows";
-import type { EngineSettings, FileStat } from "@branchlog/core/files";
+import type { EngineSettings } from "@branchlog/core/files";
 import { endKind, mayBeWritten } from "../verify/finding.ts";
 import type { FindingKind } from "../verify/finding.ts";
 import { isSameLine, repeatedIds } from "../verify/tree-check.ts";
@@ -139,7 +139,7 @@ function planOf(
       ...remainingDamage({ indexer, source: file, leftOut: left.rows }, added),
       others: findings.filter(({ kind }) => isUnrepaired(kind, header)),
     },
-    source: { stat, identity: { dev: stat.dev, ino: stat.ino, ...fingerprintOf(file, stat.size) } },
+    source: { stat, fingerprint: fingerprintOf(file, stat.size) },
   };
 }
 

@@ -1,9 +1,10 @@
 /** The plan of a repair as plain data: every byte of the log in one step, in order. */
+import type { LogFingerprint } from "@branchlog/core/files";
+import type { FileStat } from "@branchlog/core/types";
 import { readRangeAsync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
 import { encodeDraft, encodeHeader, spliceDraft } from "@branchlog/core/rows";
-import type { FileStat, LogIdentity } from "@branchlog/core/files";
 import { copyBytes } from "../limits.ts";
 import type { Finding, PendingEnd } from "../verify/finding.ts";
 
@@ -129,7 +130,7 @@ export interface RepairPlan {
   /** The end of the log, if a process may still be writing it; it stays as it is. */
   readonly pending: PendingEnd | null;
   readonly remaining: RemainingDamage;
-  readonly source: { readonly stat: FileStat; readonly identity: LogIdentity };
+  readonly source: { readonly stat: FileStat; readonly fingerprint: LogFingerprint };
 }
 
 export function isSound(remaining: RemainingDamage): boolean {

@@ -6,7 +6,6 @@ import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { FileSystem, Ports } from "@branchlog/core/types";
 import {
   acquireLock,
-  closeQuietly,
   matchesFingerprint,
   createLog,
   errorCodeOf,
@@ -14,6 +13,7 @@ import {
   isSameFile,
   keptPaths,
   logExists,
+  quietly,
 } from "@branchlog/core/files";
 import type { AtomicFile, LogFile } from "@branchlog/core/files";
 import { copyBytes } from "../limits.ts";
@@ -64,7 +64,8 @@ export function* takePlace(copy: RepairedCopy): Steps<Replaced> {
     if (kept?.isNew === true) forget(fs, kept.path, plan);
     throw error;
   } finally {
-    if (original !== undefined) closeQuietly(fs, original);
+    const opened = original;
+    if (opened !== undefined) quietly(() => fs.closeSync(opened));
     held.releaseSync();
   }
 }
@@ -77,7 +78,7 @@ export function requireUnchanged(file: LogFile, { path, source }: RepairPlan): v
     now.ino === then.ino &&
     now.size === then.size &&
     now.ctimeMs === then.ctimeMs &&
-    matchesFingerprint(file, source.identity);
+    matchesFingerprint(file, source.fingerprint);
   if (!isSame) throw changed(path);
 }
 
@@ -101,9 +102,9 @@ function carryOver({ plan, ports, result }: RepairedCopy, original: number): num
 
 /** Only if the original still has its first name. */
 function forget(fs: FileSystem, name: string, { path, source }: RepairPlan): void {
-  try {
+  quietly(() => {
     if (fs.statSync(path)?.ino === source.stat.ino) fs.unlinkSync(name);
-  } catch {}
+  });
 }
 
 function changed(path: string): BranchlogError {

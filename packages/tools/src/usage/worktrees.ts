@@ -2,21 +2,18 @@
  * Which repository a working directory is a worktree of: by the `.git` file there, or, once it was
  * removed, by where agents make worktrees. Reads such files only.
  */
+import { registeredAgents } from "@branchlog/core/rows";
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
 /** The text of `.git` in a directory; null if that is a directory; undefined if it is missing. */
 export type GitFileReader = (directory: string) => string | null | undefined;
 
-/** `DIR/.claude/worktrees/NAME`, and what is below. */
-const claudePlace = /^(.+)[\\/]\.claude[\\/]worktrees[\\/][^\\/]+((?:[\\/].*)?)$/;
-/** `~/.codex/worktrees/ID/REPOSITORY`: only the name of the repository is there. */
-const codexPlace = /[\\/]\.codex[\\/]worktrees[\\/][^\\/]+[\\/]([^\\/]+)((?:[\\/].*)?)$/;
 const gitFile = /^gitdir: (.+?)(?:[\\/]\.git)?[\\/]worktrees[\\/][^\\/]+\s*$/;
 
 /**
  * Of each of these directories the one that it stands for: itself, or the same directory of the
- * repository. Of a removed worktree of Codex, that is the only other one with that name.
+ * repository. Where a removed worktree has only a name, that is the only other one with that name.
  */
 export function projectsOf(
   directories: Iterable<string>,
@@ -24,18 +21,31 @@ export function projectsOf(
 ): ReadonlyMap<string, string> {
   const all = [...new Set(directories)];
   const projects = new Map(all.map((cwd) => [cwd, placeOf(cwd, readGitFile) ?? cwd]));
-  const own = new Set([...projects.values()].filter((cwd) => !codexPlace.test(cwd)));
+  const own = new Set([...projects.values()].filter((cwd) => named(cwd) === undefined));
   for (const [cwd, project] of projects) {
-    const [, name, below = ""] = codexPlace.exec(project) ?? [];
+    const { name, below } = named(project) ?? {};
     const [repository, ...others] = [...own].filter((one) => basename(one) === name);
-    if (repository !== undefined && others.length === 0) projects.set(cwd, repository + below);
+    if (repository !== undefined && others.length === 0) projects.set(cwd, `${repository}${below}`);
   }
   return projects;
 }
 
 function placeOf(cwd: string, readGitFile: GitFileReader): string | undefined {
-  const [, repository, below = ""] = claudePlace.exec(cwd) ?? [];
-  return byGitFile(cwd, readGitFile) ?? (repository && repository + below);
+  const byAgents = worktreesAt(cwd).map(({ of, below }) =>
+    typeof of === "string" ? of + below : undefined,
+  );
+  return byGitFile(cwd, readGitFile) ?? byAgents.find((place) => place !== undefined);
+}
+
+function named(cwd: string): { readonly name: string; readonly below: string } | undefined {
+  for (const { of, below } of worktreesAt(cwd)) {
+    if (typeof of === "object") return { name: of.name, below };
+  }
+  return undefined;
+}
+
+function worktreesAt(cwd: string) {
+  return registeredAgents().flatMap((agent) => agent.worktree?.(cwd) ?? []);
 }
 
 /** By the first `.git` at the directory or above; a submodule has such a file, too. */

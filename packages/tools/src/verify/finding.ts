@@ -1,8 +1,7 @@
 /** The classification of findings that `verify`, `repair` and opening share. */
 import { decodeLine, lineKind, readRange, readShallow } from "@branchlog/streaming";
 import type { LineKind, ByteSource, LineRest } from "@branchlog/streaming";
-import type { EntryPlace, Clock } from "@branchlog/core/types";
-import type { FileStat } from "@branchlog/core/files";
+import type { EntryPlace, Clock, FileStat } from "@branchlog/core/types";
 import { writingMsMax } from "../limits.ts";
 
 /** Every kind by its weight, in the order of reports. */

@@ -16,9 +16,9 @@ import {
   readCheckpoint,
   savedSums,
 } from "@branchlog/core/engine";
-import type { DanglingReference, DivergedEntry } from "@branchlog/core/types";
+import type { DanglingReference, DivergedEntry, FileStat } from "@branchlog/core/types";
 import type { Engine, FoundCheckpoint } from "@branchlog/core/engine";
-import type { EngineSettings, FileStat, LogFile, LogSums, PageFile } from "@branchlog/core/files";
+import type { EngineSettings, LogFile, LogSums, PageFile } from "@branchlog/core/files";
 import { checkCheckpoint, noDifferences, checkChecksums } from "./checkpoint-check.ts";
 import { findingsOf, isDamaged, mayBeWritten } from "./finding.ts";
 import type {

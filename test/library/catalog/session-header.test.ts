@@ -3,7 +3,7 @@ import { readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readSessionHeaderSync } from "../../../packages/library/src/catalog/header-search.ts";
+import { readSessionHeaderSync } from "../../../packages/library/src/catalog/session-header.ts";
 import { headerScanBytesMax } from "../../../packages/library/src/catalog/limits.ts";
 import { header, jsonl, user, writeLines } from "./session-lines.ts";
 import { temporaryDirectory, temporaryFile } from "../../support/temporary-directory.ts";

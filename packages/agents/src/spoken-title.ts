@@ -1,4 +1,7 @@
-/** The part of a user's text that can be the title of a session. Pure. */
+/**
+ * The part of a user's text that can be the title of a session, without what agents put into it.
+ * Pure.
+ */
 
 /**
  * Elements that agents add: commands, output, reminders. Their names have a hyphen or underscore,
@@ -15,14 +18,13 @@ const notSpoken: readonly string[] = [
 /** Follows a context added by an editor extension. */
 const requestHeading = "## My request for Codex:";
 
-/** Undefined if nothing remains. Linear in the text. */
-export function titleOfText(text: string): string | undefined {
+/** Empty if nothing remains. Linear in the text. */
+export function titleIn(text: string): string {
   const at = text.indexOf(requestHeading);
   let rest = at < 0 ? text : text.slice(at + requestHeading.length);
   for (let found = element.exec(rest); found !== null; found = element.exec(rest)) {
     rest = rest.slice(found[0].length);
   }
   rest = rest.trim();
-  const isSpoken = !notSpoken.some((beginning) => rest.startsWith(beginning));
-  return isSpoken && rest !== "" ? rest : undefined;
+  return notSpoken.some((beginning) => rest.startsWith(beginning)) ? "" : rest;
 }

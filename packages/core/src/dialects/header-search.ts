@@ -1,23 +1,15 @@
 /**
  * Finds the header among the first records of a file: if the first record is not a header, the file
- * is not a session. Blank lines, lines without an object and omp's title slot are skipped. Reads at
- * most one MiB; writes nothing.
+ * is not a session. Blank lines, lines without an object and omp's title slot are skipped. Pure.
  */
-import { decodeLine, LineFramer, openByteSource, runSync, scan } from "@branchlog/streaming";
-import type { ByteSource, DecodedLine } from "@branchlog/streaming";
-import {
-  isOfSession,
-  currentVersion,
-  headerOf,
-  titleSlotType,
-  readTitleSlot,
-} from "@branchlog/core/rows";
-import type { SessionHeader } from "@branchlog/core";
-import { headerScanBytesMax } from "./limits.ts";
+import { decodeLine } from "@branchlog/streaming";
+import type { DecodedLine } from "@branchlog/streaming";
+import type { SessionHeader } from "../entries/entry-types.ts";
+import { currentVersion } from "./header.ts";
+import { headerOf, isOfSession, titleSlotType } from "./log-record.ts";
+import { readTitleSlot } from "./title-slot.ts";
 
-const firstReadBytes = 4096;
-
-/** Takes lines in order until {@link HeaderSearch.isOver}. Pure. */
+/** Takes lines in order until {@link HeaderSearch.isOver}. */
 export class HeaderSearch {
   #header: SessionHeader | undefined;
   #version = currentVersion;
@@ -79,43 +71,6 @@ export class HeaderSearch {
     this.#mayBeTranscript = found === undefined && !isOfSession(line.value);
     this.#isOver = true;
   }
-}
-
-/**
- * The header of the session at `path`, or undefined if it is not a session or its header ends
- * beyond `headerScanBytesMax`.
- *
- * @throws What opening and reading throw; the path must not be a pipe.
- */
-export function readSessionHeaderSync(path: string): SessionHeader | undefined {
-  const source = openByteSource(path);
-  try {
-    return searchHeader(source, source.sizeSync());
-  } finally {
-    source.closeSync();
-  }
-}
-
-function searchHeader(source: ByteSource, size: number): SessionHeader | undefined {
-  const search = new HeaderSearch();
-  const framer = new LineFramer({ lineBytesMax: headerScanBytesMax });
-  const sink = {
-    line: search.line.bind(search),
-    // A line within the scan is never too long.
-    longLine: () => {},
-  };
-  const end = Math.min(size, headerScanBytesMax);
-  // Doubling: a header takes one small read, 1 MiB of anything else takes nine.
-  for (let bytes = firstReadBytes; !search.isOver && framer.offset < end; bytes *= 2) {
-    const from = framer.offset;
-    const range = { from, to: Math.min(end, from + bytes), chunkBytes: bytes };
-    if (runSync(scan(source, framer, sink, range)) === 0) break;
-  }
-  const rest = framer.rest();
-  // Without a newline, the last line is whole only at the end of the file.
-  if (size <= headerScanBytesMax && rest?.bytes)
-    search.line(rest.bytes, 0, rest.length, rest.offset);
-  return search.header;
 }
 
 function mayBeObject(bytes: Buffer, start: number, end: number): boolean {

@@ -4,18 +4,14 @@
  * before it.
  */
 import { decodeLine, LineFramer, runSync, scan } from "@branchlog/streaming";
-import type { SessionHeader } from "@branchlog/core";
-import { rowFlags } from "@branchlog/core/rows";
-import type { Engine, EntryLine } from "@branchlog/core/engine";
-import {
-  entryLines,
-  newline,
-  readableRows,
-  relinkedLine,
-  headerLines,
-} from "@branchlog/core/engine";
+import type { SessionHeader } from "../entries/entry-types.ts";
+import { rowFlags } from "../index-table/row-table.ts";
+import type { Engine } from "../session/engine.ts";
+import { entryLines, newline, readableRows, relinkedLine } from "./copied-entries.ts";
+import type { EntryLine } from "./copied-entries.ts";
+import { headerLines } from "./session-header.ts";
 
-export function* forkLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
+export function* wholeLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
   yield* headerLines(engine, header);
   const { index, log } = engine;
   const isTranscript = log.state.indexer.transcript !== undefined;

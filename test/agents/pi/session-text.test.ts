@@ -3,9 +3,9 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readSessionTextSync } from "../../../packages/library/src/catalog/session-scan.ts";
-import { arbitraryLines } from "./arbitrary-session.ts";
-import { assistant, header, jsonl, user, writeLines } from "./session-lines.ts";
+import { readSessionTextSync } from "../../../packages/agents/src/pi/session-text.ts";
+import { arbitraryLines } from "../../library/catalog/arbitrary-session.ts";
+import { assistant, header, jsonl, user, writeLines } from "../../library/catalog/session-lines.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 function textOf(lines: readonly (object | string)[]): string {
