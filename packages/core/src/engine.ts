@@ -3,9 +3,7 @@
  * workspace. It is no API: names come and go with any version.
  */
 export { LinkCheck, checkLinks, UnknownTypes } from "./log/findings.ts";
-export { readCheckpoint } from "./log/log-checkpoint.ts";
-export type { FoundCheckpoint } from "./log/log-checkpoint.ts";
-export { checkpointPlaces, savedSums } from "./log/checkpoints.ts";
+export { CheckpointCheck, noDifferences } from "./log/checkpoint-check.ts";
 export { Engine } from "./session/engine.ts";
 export { watchedSession, makeWatchable } from "./session/watched-session.ts";
 export { headerInCurrentForm, migrate } from "./log/migration.ts";

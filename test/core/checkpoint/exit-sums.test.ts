@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/tools";
-import type { Checksums } from "@branchlog/tools";
+import type { Checksums } from "@branchlog/core/types";
 import { Engine } from "@branchlog/core/engine";
 import { sessionOver } from "../../support/engine-session.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

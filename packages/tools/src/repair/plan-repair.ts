@@ -12,15 +12,15 @@ import {
   yieldEveryMs,
   diagnosticsMax,
 } from "@branchlog/core/files";
-import { requireFile, requireHeader } from "@branchlog/core/engine";
+import { CheckpointCheck, requireFile, requireHeader } from "@branchlog/core/engine";
 import { requireNoTranscript, findCycles, orphanRows } from "@branchlog/core/rows";
 import type { EngineSettings } from "@branchlog/core/files";
 import { endKind, mayBeWritten } from "../verify/finding.ts";
 import type { FindingKind } from "../verify/finding.ts";
 import { isSameLine, repeatedIds } from "../verify/tree-check.ts";
 import type { IndexedLog } from "../verify/tree-check.ts";
-import { savedFor, verifyRange } from "../verify/verify-session.ts";
-import type { SavedFacts, VerifyReport } from "../verify/verify-session.ts";
+import { verifyRange } from "../verify/verify-session.ts";
+import type { VerifyReport } from "../verify/verify-session.ts";
 import { PlanBuilder } from "./plan-builder.ts";
 import { repairedBytes, withAdditions, withoutRepetitions } from "./repair-plan.ts";
 import { rebuiltHeader } from "./rebuilt-header.ts";
@@ -65,7 +65,7 @@ export async function planRepair(path: string, options: PlanOptions = {}): Promi
   const settings = engineSettings(requireOptions(options, planNames));
   const named = new LogFile(settings.ports.fs, path);
   // Read before the log, which then covers at least as much.
-  const saved = savedFor(settings, named.path, named.statSync());
+  const saved = new CheckpointCheck(settings, named.path, named.statSync());
   const stat = requireFile(named.path, named.statSync());
   const file = named.adopted(stat);
   return file.whileRetained(() => planOfFile({ file, stat, saved, settings, options }));
@@ -74,7 +74,7 @@ export async function planRepair(path: string, options: PlanOptions = {}): Promi
 interface PlannedLog {
   readonly file: LogFile;
   readonly stat: FileStat;
-  readonly saved: SavedFacts;
+  readonly saved: CheckpointCheck;
   readonly settings: EngineSettings;
   readonly options: PlanOptions;
 }

@@ -117,44 +117,6 @@ export interface ParentCycle extends EntryPlace {
   readonly size: number;
 }
 
-/**
- * A line in which a bit differs from what a checkpoint saw, with the `id` of its entry; or the
- * bytes in which more does, with the line in which they begin and a null `id`.
- */
-export interface ChangedLine extends LinePlace {
-  readonly id: string | null;
-}
-
-/** The result of the comparison with checksums. */
-export interface Checksums {
-  /** `none`: no checkpoint covers this file. `rewritten`: the log was written anew since. */
-  readonly state: "compared" | "none" | "rewritten";
-  readonly entries: number;
-  /** Entries that no checkpoint has seen yet. */
-  readonly unseenEntries: number;
-}
-
-/** A difference between a checkpoint and the log, of one entry or of the log as a whole. */
-export interface CheckpointDifference {
-  readonly what:
-    | "header"
-    | "name"
-    | "labels"
-    | "dialect"
-    | "usage"
-    | "findings"
-    | "lines"
-    | "entries"
-    | "place"
-    | "id"
-    | "parent"
-    | "kind"
-    | "time"
-    | "damage"
-    | "links";
-  readonly entry: EntryPlace | null;
-}
-
 /** An unterminated end that is not damage. */
 export interface PendingEnd {
   readonly offset: number;

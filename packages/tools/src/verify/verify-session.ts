@@ -2,32 +2,23 @@
 import { basename } from "node:path";
 import { LineFramer, runAsync, scan } from "@branchlog/streaming";
 import type { Session } from "@branchlog/core";
-import {
-  requireOptions,
-  checkpointKind,
-  diagnosticsMax,
-  isBoundTo,
-  loadPages,
-  yieldEveryMs,
-} from "@branchlog/core/files";
-import {
-  checkpointPlaces,
-  watchedSession,
-  readCheckpoint,
-  savedSums,
-} from "@branchlog/core/engine";
-import type { DanglingReference, DivergedEntry, FileStat } from "@branchlog/core/types";
-import type { Engine, FoundCheckpoint } from "@branchlog/core/engine";
-import type { EngineSettings, LogFile, LogSums, PageFile } from "@branchlog/core/files";
-import { checkCheckpoint, noDifferences, checkChecksums } from "./checkpoint-check.ts";
+import { requireOptions, diagnosticsMax, yieldEveryMs } from "@branchlog/core/files";
+import { CheckpointCheck, noDifferences, watchedSession } from "@branchlog/core/engine";
+import type {
+  ChangedLine,
+  CheckpointDifference,
+  Checksums,
+  DanglingReference,
+  DivergedEntry,
+  FileStat,
+} from "@branchlog/core/types";
+import type { Engine } from "@branchlog/core/engine";
+import type { EngineSettings, LogFile } from "@branchlog/core/files";
 import { findingsOf, isDamaged, mayBeWritten } from "./finding.ts";
 import type {
   Finding,
   BadLine,
   BadLineKind,
-  ChangedLine,
-  CheckpointDifference,
-  Checksums,
   DamagedEntry,
   LinePlace,
   PendingEnd,
@@ -108,7 +99,7 @@ export async function verifySession(
 export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<VerifyReport> {
   // Read before the log, which then covers at least as much.
   const { log, settings } = engine;
-  const saved = savedFor(settings, engine.path, log.statSync());
+  const saved = new CheckpointCheck(settings, engine.path, log.statSync());
   await engine.refresh();
   // The log may be replaced while it is read; the report is on the current one.
   const { file, end } = log.state;
@@ -124,24 +115,10 @@ async function lostIds({ log, index }: Engine): Promise<readonly string[]> {
   return (lines ?? []).flatMap(({ id }) => (index.rowOfId(id) < 0 ? [id] : []));
 }
 
-export interface SavedFacts {
-  readonly stat: FileStat | null;
-  readonly sums: LogSums | undefined;
-}
-
-/** Undefined if checkpoints are off. Throws nothing. */
-export function savedFor(
-  settings: EngineSettings,
-  path: string,
-  stat: FileStat | null,
-): SavedFacts {
-  const isRead = settings.checkpoint !== "off" && stat !== null;
-  return { stat, sums: isRead ? savedSums(settings, path, stat) : undefined };
-}
-
 export interface VerifiedRange {
   readonly settings: EngineSettings;
-  readonly saved: SavedFacts;
+  /** Made before the file was read. */
+  readonly saved: CheckpointCheck;
   readonly file: LogFile;
   readonly end: number;
   readonly statSync: () => FileStat | null;
@@ -155,32 +132,23 @@ export interface VerifiedRange {
 export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
   const { settings, saved, file, end, statSync, mayGrow, signal, lost = [] } = range;
   const { lineBytesMax } = settings;
-  const found = await savedIndex(range);
-  const sums = saved.sums !== undefined && file.isAt(saved.sums) ? saved.sums : undefined;
-  const check = new LineCheck(
-    file,
-    found?.checkpoint.state.folded.usage?.rows ?? 0,
-    basename(file.path),
-  );
+  const savedEnd = await saved.find(file, end);
+  const check = new LineCheck(file, saved.usageRows, basename(file.path));
   const framer = new LineFramer({ lineBytesMax });
   const readTo = (to: number): Promise<number> =>
     runAsync(scan(file, framer, check, { from: framer.offset, to, yieldEveryMs }), signal);
+  const { indexer, folded } = check;
   let differences = noDifferences;
-  const binding = found?.checkpoint.binding;
-  if (found !== undefined && binding !== undefined && file.isAt(binding) && binding.end <= end) {
-    await readTo(binding.end);
-    const { indexer, folded } = check;
-    const now = checkCheckpoint(found, { indexer, folded, lineNumber: framer.lineNumber });
-    // A log that was rewritten is not the one of the checkpoint.
-    const later = statSync();
-    if (later !== null && isBoundTo(binding, file, later)) differences = now;
+  if (savedEnd !== undefined) {
+    await readTo(savedEnd);
+    const read = { indexer, folded, lineNumber: framer.lineNumber };
+    differences = saved.differences(file, read, statSync);
   }
   await readTo(end);
-  const { indexer } = check;
   const rest = framer.rest();
   const pending = rest === null ? null : check.addRest(rest, mayGrow());
   const { tree, counts } = checkTree({ indexer, source: file });
-  const changes = await checkChecksums({ source: file, indexer, sums }, signal);
+  const changes = await saved.changes(file, indexer, signal);
   const [divergences, dangling] = [check.links.divergences(), check.links.danglingReferences()];
   const findings = findingsOf({
     ...counts,
@@ -223,20 +191,4 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
     lostEntryCount: lost.length,
     lostEntries: lost.slice(0, diagnosticsMax),
   };
-}
-
-async function savedIndex({
-  settings,
-  saved: { stat },
-  file,
-}: VerifiedRange): Promise<FoundCheckpoint | undefined> {
-  const { checkpoint, lineBytesMax, ports } = settings;
-  if (checkpoint === "off" || stat === null) return undefined;
-  const read = (saved: PageFile): FoundCheckpoint =>
-    readCheckpoint({ file, lineBytesMax }, stat, saved);
-  for (const path of checkpointPlaces(settings, file.path, stat)) {
-    const found = await runAsync(loadPages(ports.fs, path, checkpointKind, read));
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

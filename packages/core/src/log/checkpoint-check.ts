@@ -1,28 +1,77 @@
-/** Compares a log with its checkpoint and checksums, to find changes in lines that still parse. */
+/**
+ * Compares a log that is read whole with its checkpoint and checksums, to find changes in lines
+ * that still parse.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { runAsync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
-import type { Diagnostic } from "@branchlog/core";
-import type { EntryPlace } from "@branchlog/core/types";
-import { IndexTable, LineMap, entryPlace, rowFlags, pageCount } from "@branchlog/core/rows";
-import { bodyBytesMax, diagnosticsMax, compareSums } from "@branchlog/core/files";
-import type {
-  FoldedProjections,
-  Kind,
-  LogIndexer,
-  RestoredIndex,
-  SavedDiagnostics,
-} from "@branchlog/core/rows";
-import type { FoundCheckpoint } from "@branchlog/core/engine";
-import type { ChangedBytes, LogSums, SumComparison } from "@branchlog/core/files";
-import type { CheckpointDifference, ChangedLine, Checksums } from "./finding.ts";
+import { loadPages } from "../checkpoint/checkpoint-file.ts";
+import { isBoundTo } from "../checkpoint/log-binding.ts";
+import { compareSums } from "../checkpoint/log-sums.ts";
+import type { ChangedBytes, LogSums, SumComparison } from "../checkpoint/log-sums.ts";
+import { checkpointKind } from "../checkpoint/page-file.ts";
+import type { PageFile } from "../checkpoint/page-file.ts";
+import { entryPlace } from "../index-table/diagnostics.ts";
+import type { Diagnostic, EntryPlace, SavedDiagnostics } from "../index-table/diagnostics.ts";
+import { IndexTable } from "../index-table/index-table.ts";
+import type { RestoredIndex } from "../index-table/index-table.ts";
+import type { LogIndexer } from "../index-table/log-indexer.ts";
+import { LineMap, rowFlags } from "../index-table/row-table.ts";
+import type { Kind } from "../index-table/row-table.ts";
+import { pageCount } from "../index-table/saved-pages.ts";
+import { bodyBytesMax, diagnosticsMax } from "../limits.ts";
+import type { LogFile } from "../platform/log-file.ts";
+import type { FileStat } from "../platform/ports.ts";
+import type { FoldedProjections } from "../projections/folded.ts";
+import { checkpointPlaces, savedSums } from "./checkpoints.ts";
+import type { EngineSettings } from "./engine-options.ts";
+import { readCheckpoint } from "./log-checkpoint.ts";
+import type { FoundCheckpoint } from "./log-checkpoint.ts";
 
-export interface CheckpointFindings {
+/**
+ * A line in which a bit differs from what a checkpoint saw, with the `id` of its entry; or the
+ * bytes in which more does, with the line in which they begin and a null `id`.
+ */
+export interface ChangedLine extends Omit<EntryPlace, "id"> {
+  readonly id: string | null;
+}
+
+/** The result of the comparison with checksums. */
+export interface Checksums {
+  /** `none`: no checkpoint covers this file. `rewritten`: the log was written anew since. */
+  readonly state: "compared" | "none" | "rewritten";
+  readonly entries: number;
+  /** Entries that no checkpoint has seen yet. */
+  readonly unseenEntries: number;
+}
+
+/** A difference between a checkpoint and the log, of one entry or of the log as a whole. */
+export interface CheckpointDifference {
+  readonly what:
+    | "header"
+    | "name"
+    | "labels"
+    | "dialect"
+    | "usage"
+    | "findings"
+    | "lines"
+    | "entries"
+    | "place"
+    | "id"
+    | "parent"
+    | "kind"
+    | "time"
+    | "damage"
+    | "links";
+  readonly entry: EntryPlace | null;
+}
+
+interface CheckpointFindings {
   readonly checkpointDifferenceCount: number;
   readonly checkpointDifferences: readonly CheckpointDifference[];
 }
 
-export interface ReadLog {
+interface ReadLog {
   readonly indexer: LogIndexer;
   readonly folded: FoldedProjections;
   readonly lineNumber: number;
@@ -32,6 +81,74 @@ export const noDifferences: CheckpointFindings = {
   checkpointDifferenceCount: 0,
   checkpointDifferences: [],
 };
+
+type CheckSettings = Pick<
+  EngineSettings,
+  "checkpoint" | "checkpointDir" | "checkpointEveryBytes" | "lineBytesMax" | "ports"
+>;
+
+/**
+ * What is saved of one log. Made before the log is read, which then covers at least as much; then
+ * `find` is to be called once.
+ */
+export class CheckpointCheck {
+  readonly #settings: CheckSettings;
+  readonly #stat: FileStat | null;
+  readonly #sums: LogSums | undefined;
+  #found: FoundCheckpoint | undefined;
+
+  /** Nothing is compared if checkpoints are off. Throws nothing. */
+  constructor(settings: CheckSettings, path: string, stat: FileStat | null) {
+    this.#settings = settings;
+    this.#stat = settings.checkpoint === "off" ? null : stat;
+    this.#sums = this.#stat === null ? undefined : savedSums(settings, path, this.#stat);
+  }
+
+  /**
+   * Where the log is to be read to for {@link CheckpointCheck.differences}; undefined: there is no
+   * checkpoint of this file up to `end`.
+   */
+  async find(file: LogFile, end: number): Promise<number | undefined> {
+    const stat = this.#stat;
+    if (stat === null) return undefined;
+    const { lineBytesMax, ports } = this.#settings;
+    const read = (saved: PageFile): FoundCheckpoint =>
+      readCheckpoint({ file, lineBytesMax }, stat, saved);
+    for (const path of checkpointPlaces(this.#settings, file.path, stat)) {
+      this.#found ??= await runAsync(loadPages(ports.fs, path, checkpointKind, read));
+    }
+    const binding = this.#found?.checkpoint.binding;
+    const isOf = binding !== undefined && file.isAt(binding) && binding.end <= end;
+    return isOf ? binding.end : undefined;
+  }
+
+  /** How many rows the saved usage covers. */
+  get usageRows(): number {
+    return this.#found?.checkpoint.state.folded.usage?.rows ?? 0;
+  }
+
+  /** A log that was rewritten is not the one of the checkpoint, and has none. */
+  differences(file: LogFile, log: ReadLog, statSync: () => FileStat | null): CheckpointFindings {
+    const found = this.#found;
+    if (found === undefined) return noDifferences;
+    const differences = checkpointDifferences(found, log);
+    const later = statSync();
+    const isSame = later !== null && isBoundTo(found.checkpoint.binding, file, later);
+    return isSame ? differences : noDifferences;
+  }
+
+  /** O(bytes covered); memory for a checksum of each 64 KiB. */
+  async changes(
+    source: LogFile,
+    indexer: LogIndexer,
+    signal?: AbortSignal,
+  ): Promise<ChecksumFindings> {
+    const sums = this.#sums;
+    if (sums === undefined || !source.isAt(sums)) return without("none", indexer);
+    const compared = await runAsync(compareSums(source, sums, diagnosticsMax), signal);
+    return findingsOf(sums, compared, { source, indexer });
+  }
+}
 
 /** Findings that follow from lines alone, independent of the bodies that were read. */
 const indexedFindings: ReadonlySet<string> = new Set([
@@ -46,7 +163,7 @@ const bodyFindings = ["damaged-entry", "malformed-body"] as const;
 const lineFlags = rowFlags.tailForm | rowFlags.exactTime;
 const payloadFlags = rowFlags.endsWithObject | rowFlags.hasPayload;
 
-export function checkCheckpoint(
+function checkpointDifferences(
   { checkpoint, header }: FoundCheckpoint,
   log: ReadLog,
 ): CheckpointFindings {
@@ -270,33 +387,21 @@ function areOfBodies(
   );
 }
 
-export interface ChecksumFindings {
+interface ChecksumFindings {
   readonly checksums: Checksums;
   readonly changedLineCount: number;
   readonly changedLines: readonly ChangedLine[];
 }
 
-export interface CheckedLog {
+interface CheckedLog {
   readonly source: ByteSource;
   readonly indexer: LogIndexer;
-  /** Its checksums, which end within it. */
-  readonly sums: LogSums | undefined;
-}
-
-/** O(bytes covered); memory for a checksum of each 64 KiB. */
-export async function checkChecksums(
-  { source, indexer, sums }: CheckedLog,
-  signal?: AbortSignal,
-): Promise<ChecksumFindings> {
-  if (sums === undefined) return without("none", indexer);
-  const compared = await runAsync(compareSums(source, sums, diagnosticsMax), signal);
-  return findingsOf(sums, compared, { source, indexer });
 }
 
 function findingsOf(
   sums: LogSums,
   { verdict, changedCount, changed }: SumComparison,
-  { source, indexer }: Omit<CheckedLog, "sums">,
+  { source, indexer }: CheckedLog,
 ): ChecksumFindings {
   if (verdict === "rewritten") return without("rewritten", indexer);
   const unseen = entriesFrom(indexer, sums.end);
