@@ -134,6 +134,12 @@ export class LineFramer {
     sink.batchEnd?.();
   }
 
+  /** Whether there is an unterminated tail. */
+  get hasRest(): boolean {
+    if (this.#meter !== null) return true;
+    return this.#heldLength > bomLength(this.#held, 0, this.#heldLength, this.#lineStart);
+  }
+
   /** The unterminated tail, or null if there is none. The framer stays usable. */
   rest(): LineRest | null {
     const lineNumber = this.#lineNumber;

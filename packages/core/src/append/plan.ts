@@ -33,28 +33,30 @@ export type PlannedCall =
   | PlannedAppend
   | { readonly call: AppendCall; readonly plan: undefined; readonly error: unknown };
 
+/** @param cursor The leaf of the owner, of all calls. */
 export function planGroup(
   target: AppendTarget,
   marks: KnownRows,
+  cursor: LeafCursor,
   calls: readonly AppendCall[],
 ): readonly PlannedCall[] {
   const log = new PlannedLog(target);
-  const leaves = new Map<LeafCursor, string | null>();
+  let leafId = startingLeafId(target, cursor);
   let known = marks;
-  return calls.map((call) => {
-    const mark = log.mark();
+  const planned: PlannedCall[] = [];
+  for (const call of calls) {
+    const { count, tailId } = log;
     try {
-      const moved = leaves.get(call.leaf);
-      const leafId = moved === undefined ? startingLeafId(target, call.leaf) : moved;
       const plan = planAppend(log, call.request, leafId, known);
-      leaves.set(call.leaf, plan.leafId);
-      known = knownAfter(known, plan, target.index);
-      return { call, plan };
+      leafId = plan.leafId;
+      if (calls.length > 1) known = knownAfter(known, plan, target.index);
+      planned.push({ call, plan });
     } catch (error) {
-      log.rollBack(mark);
-      return { call, plan: undefined, error };
+      log.rollBack(count, tailId);
+      planned.push({ call, plan: undefined, error });
     }
-  });
+  }
+  return planned;
 }
 
 /** Once the plan is in the log, as `ReadMarks` will have it. */
@@ -112,7 +114,7 @@ function planAppend(
   const entries: PlannedEntry[] = [];
   for (const item of request.items) {
     const parent = parentAfter(entries, request.items, leaf) ?? item.parent;
-    entries.push(planEntry(log, { ...item, parent }, othersAppended, leaf));
+    entries.push(planEntry(log, item, parent, othersAppended, leaf));
   }
   return { entries, leafId: leaf.id };
 }
@@ -144,14 +146,17 @@ function startingLeaf(
 function planEntry(
   log: PlannedLog,
   item: AppendItem,
+  choice: ParentChoice,
   othersAppended: boolean,
   leaf: PlannedLeaf,
 ): PlannedEntry {
   const { encoded } = item;
-  if (item.id !== undefined && log.has(item.id)) return planRetry(log, item, item.id, leaf);
+  if (item.id !== undefined && log.has(item.id)) {
+    return planRetry(log, { ...item, parent: choice }, item.id, leaf);
+  }
   const isElsewhere = othersAppended && leaf.id !== log.tailId;
-  const toTail = item.isMetadata && item.parent.kind === "leaf" && isElsewhere;
-  const parent: ParentChoice = toTail ? { kind: "tail" } : item.parent;
+  const toTail = item.isMetadata && choice.kind === "leaf" && isElsewhere;
+  const parent: ParentChoice = toTail ? { kind: "tail" } : choice;
   const parentId = parentOf(log, parent, leaf);
   const dangling = danglingReference(log, item, parentId);
   const id = item.id ?? mintUnused(log);
@@ -174,6 +179,7 @@ function danglingReference(
   { id: ownId, encoded, checksReferences }: AppendItem,
   parentId: string | null,
 ): Reference | undefined {
+  if (encoded.references.length === 0) return undefined;
   // A compaction that keeps nothing names itself.
   const dangling = encoded.references.find(
     ({ id, within }) =>

@@ -54,8 +54,7 @@ export class AppendQueue {
     if (request.items.length === 0) return Promise.resolve([]);
     const bytes = jobBytes + bytesOf(request.items);
     const answer = deferred<readonly AppendResult[]>();
-    const call = { request, leaf: this.#leaf };
-    const job: QueuedAppend = { kind: "append", ...call, bytes, answer, state: "queued" };
+    const job: QueuedAppend = { kind: "append", request, bytes, answer, state: "queued" };
     this.#enqueue(job);
     this.#waitingAppends += 1;
     return signal === undefined ? answer.promise : this.#abortable(job, signal);
@@ -162,7 +161,7 @@ export class AppendQueue {
       (group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
     if (this.#wait.signal.aborted) this.#wait = new AbortController();
     try {
-      const steps = this.#appender.appendQueued(take);
+      const steps = this.#appender.appendQueued(this.#leaf, take);
       const appended = await runAsync(steps, this.#wait.signal);
       this.#settle(group ?? [], appended);
     } catch (error) {

@@ -129,9 +129,12 @@ export function encodeDraft(
   const { type, payload } = translated(readDraft(draft), translate);
   const references = referencesOf(type, payload);
   const ownId = type === "compaction" && payload["firstKeptEntryId"] === null;
-  const copy = ownId ? undefined : plainObjectCopy(payload);
+  const copy = ownId
+    ? undefined
+    : guardEncoding(`The ${type} entry`, () => plainObjectCopy(payload));
   const left = ownId ? takeUpToOwnId(payload) : "";
-  const right = membersText(payload);
+  // Of the copy, so that both say the same whatever a getter returns the second time.
+  const right = membersText(copy ?? payload);
   const { role, content } = type === "message" ? messageIn(right) : nothing;
   return guardEncoding(`The ${type} entry`, () => {
     const stamp = `,"timestamp":${stringText(timestamp)}`;

@@ -93,14 +93,20 @@ export class FingerprintingReader implements ByteSource {
   #onRead(bytes: Buffer, position: number): void {
     const { cursor, start, beforeCursor } = this.#bytes;
     if (position !== cursor) return;
-    const missing = bytes.subarray(0, startBytes - start.length);
-    const last = bytes.subarray(-fingerprintBytes);
-    const kept = beforeCursor.subarray(last.length - fingerprintBytes);
     this.#bytes = {
       cursor: cursor + bytes.length,
-      start: start.length === startBytes ? start : Buffer.concat([start, missing]),
-      beforeCursor:
-        last.length < fingerprintBytes ? Buffer.concat([kept, last]) : Buffer.from(last),
+      start: start.length === startBytes ? start : startOf(start, bytes),
+      beforeCursor: lastOf(beforeCursor, bytes),
     };
   }
+}
+
+function startOf(start: Buffer, bytes: Buffer): Buffer {
+  return Buffer.concat([start, bytes.subarray(0, startBytes - start.length)]);
+}
+
+/** A copy: the bytes read next may overwrite these. */
+function lastOf(before: Buffer, bytes: Buffer): Buffer {
+  if (bytes.length >= fingerprintBytes) return Buffer.from(bytes.subarray(-fingerprintBytes));
+  return Buffer.concat([before.subarray(bytes.length - fingerprintBytes), bytes]);
 }

@@ -115,7 +115,7 @@ export class LogState {
   }
 
   get isTerminated(): boolean {
-    return this.rest === null;
+    return !this.#framer.hasRest;
   }
 
   get pendingRow(): number {
@@ -195,23 +195,28 @@ export class LogState {
   /**
    * Without reading the bytes back. A newline at their start may have ended another writer's line.
    * Throws {@link DamagedCheckpoint}; the state is broken then.
+   * @returns The first of the rows that begin in them.
    */
-  adopt(bytes: Buffer): void {
-    const { index, end } = this;
+  adopt(bytes: Buffer): number {
+    const { index, end, isTerminated } = this;
+    const added = index.count;
     this.#framer.push(bytes, this.#sink());
     this.#trail.add(bytes);
+    const firstRow = isTerminated ? added : index.rows.firstFrom(end);
     // Lines written by this process are not provisional.
-    for (let row = index.rows.firstFrom(end); row < index.count; row += 1) {
+    for (let row = firstRow; row < index.count; row += 1) {
       index.rows.mark(row, 0, rowFlags.provisional);
     }
     while (!this.#settleSome());
+    return firstRow;
   }
 
   remember({ dev, ino }: FileStat): void {
     if (!this.#hasTrail) {
       this.#trail = new FingerprintingReader(this.file, fingerprintOf(this.file, this.end));
     }
-    this.#identity = { dev, ino, ...this.#trail.bytes };
+    const { cursor, beforeCursor, start } = this.#trail.bytes;
+    this.#identity = { dev, ino, cursor, beforeCursor, start };
   }
 
   /** Whether the log with `stat` continues this one; if so, reads its title slot. */

@@ -13,14 +13,8 @@ import { isSameFile } from "../platform/ports.ts";
 import { isSameState } from "../platform/ports.ts";
 import type { FileStat } from "../platform/ports.ts";
 import { commitToFile } from "./commit.ts";
-import type {
-  CommitLog,
-  CommitOutcome,
-  CommitWork,
-  LinePlan,
-  LogInFile,
-  PlannedLine,
-} from "./commit.ts";
+import type { CommitLog, CommitOutcome, CommitWork } from "./commit.ts";
+import type { LinePlan, LogInFile, PlannedLine } from "./line-plan.ts";
 import { requireFile, requireHeader } from "./log-checks.ts";
 import { LogState } from "./log-state.ts";
 import type { ReadOptions } from "./log-state.ts";
@@ -134,14 +128,16 @@ export class TrackedLog implements CommitLog, LogInFile {
   /** Indexes bytes written at `end` without reading them. */
   adopt(bytes: Buffer, stat: FileStat, lines: readonly PlannedLine[]): void {
     const { end } = this.#state;
+    let firstRow: number;
     try {
-      this.#state.adopt(bytes);
+      firstRow = this.#state.adopt(bytes);
     } catch (error) {
       if (!(error instanceof DamagedCheckpoint)) throw error;
       this.#reread();
+      firstRow = this.#state.index.rows.firstFrom(end);
     }
     const { bodies, index } = this.#state;
-    for (let row = index.rows.firstFrom(end); row < index.count; row += 1) this.#ownRows.push(row);
+    for (let row = firstRow; row < index.count; row += 1) this.#ownRows.push(row);
     for (const { id, entry } of lines) {
       if (entry !== undefined) bodies.keep(index.rowOfId(id), entry);
     }

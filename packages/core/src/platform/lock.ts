@@ -32,10 +32,13 @@ export const sharingOf: (lock: FileLock) => LockSharing = onePerPort(
   () => ({ mutex: new KeyedMutex(), retention: new LockRetention(), places: new Map() }),
 );
 
-function takeRetained(path: string, { lock }: Ports, nowMs: number): HeldLock | null {
+/** The lock that this process retained, if it may be used again; otherwise it is released. */
+export function takeRetainedLock(path: string, { lock }: Ports, nowMs: number): HeldLock | null {
   const isAwaited = (): boolean => lock.queue?.isBusySync(path) ?? true;
   return sharingOf(lock).retention.take(path, nowMs, isAwaited);
 }
+
+const beforeLock = portStep("lock");
 
 /**
  * Acquires the lock of `path`, or takes the retained one. A `lockWaitMs` of 0 means one try,
@@ -47,9 +50,9 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
   const { clock, lock } = ports;
   const sharing = sharingOf(lock);
   const startMs = clock.monotonicMs();
-  const retained = takeRetained(path, ports, startMs);
+  const retained = takeRetainedLock(path, ports, startMs);
   if (retained !== null) return retained;
-  yield portStep("lock");
+  yield beforeLock;
   const isNext = lockWaitMs === 0 || lock.queue?.isBusySync(path) !== true;
   let held = isNext ? lock.tryAcquireSync(path) : null;
   held ??= yield* waitForLock(path, ports, sharing, { lockWaitMs, startMs, isNext });
