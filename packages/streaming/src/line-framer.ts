@@ -117,11 +117,11 @@ export class LineFramer {
         if (end - start > max || offset === 0) this.#deliver(bytes, start, end, offset, sink);
         else {
           // Where none of them can be too long, all lines of a chunk go on at once.
-          if ("addLines" in sink && bytes.length - start <= max) end = bytes.lastIndexOf(10);
+          if ("addLines" in sink && bytes.length - start <= max) end = lastNewline(bytes);
           this.#give(bytes, start, end, offset, sink);
         }
         start = end + 1;
-        end = bytes.indexOf(10, start);
+        end = start === bytes.length ? -1 : bytes.indexOf(10, start);
       }
     } catch (error) {
       this.#rewindTo(start > 0 ? base + start : this.#lineStart);
@@ -248,6 +248,11 @@ export class LineFramer {
     this.#held.copy(grown, 0, 0, this.#heldLength);
     this.#held = grown;
   }
+}
+
+/** Most chunks that are added by appends end in one. */
+function lastNewline(bytes: Buffer): number {
+  return bytes[bytes.length - 1] === 10 ? bytes.length - 1 : bytes.lastIndexOf(10);
 }
 
 function bomLength(bytes: ArrayLike<number>, start: number, end: number, offset: number): number {

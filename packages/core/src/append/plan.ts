@@ -45,14 +45,14 @@ export function planGroup(
   let known = marks;
   const planned: PlannedCall[] = [];
   for (const call of calls) {
-    const { count, tailId } = log;
+    const { count } = log;
     try {
       const plan = planAppend(log, call.request, leafId, known);
       leafId = plan.leafId;
       if (calls.length > 1) known = knownAfter(known, plan, target.index);
       planned.push({ call, plan });
     } catch (error) {
-      log.rollBack(count, tailId);
+      log.rollBack(count);
       planned.push({ call, plan: undefined, error });
     }
   }
@@ -74,11 +74,11 @@ function knownAfter(known: KnownRows, { entries }: AppendPlan, index: IndexTable
 
 /** The leaf when the append's turn came, before catching up. The log may not hold it any more. */
 function startingLeafId(
-  { index, tailId }: AppendTarget,
+  target: AppendTarget,
   { following, id }: LeafCursor,
 ): string | null {
-  const isLost = following && id !== null && index.rowOfId(id) < 0;
-  return isLost ? tailId : id;
+  const isLost = following && id !== null && target.index.rowOfId(id) < 0;
+  return isLost ? target.tailId : id;
 }
 
 export function movesLeaf({ id, leafId, line }: PlannedEntry): boolean {
@@ -120,11 +120,14 @@ function planAppend(
 }
 
 function startingLeaf(
-  { index, path, tailId }: PlannedLog,
+  log: PlannedLog,
   { expectedTail, onDiverged }: AppendRequest,
   leafId: string | null,
   unreadRow: number,
 ): string | null {
+  const isRead = unreadRow >= log.index.count || onDiverged === "branch";
+  if (expectedTail === undefined && isRead) return leafId;
+  const { path, tailId } = log;
   if (expectedTail !== undefined && expectedTail !== tailId) {
     throw new BranchlogError(
       "ERR_CONFLICT",
@@ -133,7 +136,7 @@ function startingLeaf(
       { path, tail: tailId },
     );
   }
-  if (unreadRow >= index.count || onDiverged === "branch") return leafId;
+  if (isRead) return leafId;
   if (onDiverged === "follow") return tailId;
   throw new BranchlogError(
     "ERR_DIVERGED",

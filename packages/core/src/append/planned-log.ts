@@ -42,13 +42,15 @@ export class PlannedLog {
   readonly index: IndexTable;
   readonly #order: PlannedEntryFacts[] = [];
   #byId: Map<string, PlannedEntryFacts> | undefined;
-  tailId: string | null;
 
   constructor(target: AppendTarget) {
     this.target = target;
     this.path = target.path;
     this.index = target.index;
-    this.tailId = target.tailId;
+  }
+
+  get tailId(): string | null {
+    return this.#order.at(-1)?.id ?? this.target.tailId;
   }
 
   has(id: string): boolean {
@@ -87,16 +89,14 @@ export class PlannedLog {
     this.#order.push(entry);
     if (this.#byId !== undefined) this.#byId.set(entry.id, entry);
     else if (this.#order.length > searchedMax) this.#byId = byId(this.#order);
-    this.tailId = entry.id;
   }
 
   get count(): number {
     return this.#order.length;
   }
 
-  rollBack(count: number, tailId: string | null): void {
+  rollBack(count: number): void {
     for (const { id } of this.#order.splice(count)) this.#byId?.delete(id);
-    this.tailId = tailId;
   }
 }
 

@@ -138,8 +138,9 @@ export class TrackedLog implements CommitLog, LogInFile {
     }
     const { bodies, index } = this.#state;
     for (let row = firstRow; row < index.count; row += 1) this.#ownRows.push(row);
-    for (const { id, entry } of lines) {
-      if (entry !== undefined) bodies.keep(index.rowOfId(id), entry);
+    const areRows = index.count - firstRow === lines.length;
+    for (const [at, { id, entry }] of lines.entries()) {
+      if (entry !== undefined) bodies.keep(areRows ? firstRow + at : index.rowOfId(id), entry);
     }
     this.#remember(stat);
     this.#onChange();
