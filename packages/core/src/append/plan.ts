@@ -73,10 +73,7 @@ function knownAfter(known: KnownRows, { entries }: AppendPlan, index: IndexTable
 }
 
 /** The leaf when the append's turn came, before catching up. The log may not hold it any more. */
-function startingLeafId(
-  target: AppendTarget,
-  { following, id }: LeafCursor,
-): string | null {
+function startingLeafId(target: AppendTarget, { following, id }: LeafCursor): string | null {
   const isLost = following && id !== null && target.index.rowOfId(id) < 0;
   return isLost ? target.tailId : id;
 }
