@@ -20,7 +20,7 @@ import { createBodyCache } from "../bodies/body-cache.ts";
 import { BodyReader } from "../bodies/body-reader.ts";
 import { dialectOfLog } from "../dialects/dialect.ts";
 import { dialectFinder } from "../platform/foreign-places.ts";
-import type { DialectName } from "../dialects/dialect.ts";
+import type { DialectEvidence, DialectName } from "../dialects/dialect.ts";
 import { readTitleSlot, titleSlotBytes } from "../dialects/title-slot.ts";
 import type { TitleSlot } from "../dialects/title-slot.ts";
 import type { IndexTable, RestoredIndex, SavedIndex } from "../index-table/index-table.ts";
@@ -71,6 +71,8 @@ export class LogState {
   #settledRows = 0;
   #identity: LogIdentity | undefined;
   #titleSlot: TitleSlot | undefined;
+  /** With what it was told by: each append asks for it. */
+  #dialect: KnownDialect | undefined;
   readonly #dialectOfPlace: () => DialectName | undefined;
 
   constructor(file: LogFile, options: ReadOptions, onDamage: () => void) {
@@ -142,7 +144,12 @@ export class LogState {
     const { header } = this.indexer.header ?? {};
     const { dialect: ofEntries } = this.folded;
     const hasTitleSlot = this.#titleSlot !== undefined;
-    return dialectOfLog({ hasTitleSlot, header, ofEntries, ofPlace: this.#dialectOfPlace });
+    const known = this.#dialect;
+    const isKnown = known?.header === header && known?.ofEntries === ofEntries;
+    if (known !== undefined && isKnown && known.hasTitleSlot === hasTitleSlot) return known.name;
+    const name = dialectOfLog({ hasTitleSlot, header, ofEntries, ofPlace: this.#dialectOfPlace });
+    this.#dialect = { name, hasTitleSlot, header, ofEntries };
+    return name;
   }
 
   get isBroken(): boolean {
@@ -301,6 +308,10 @@ export class LogState {
     this.#settledRows = settledRows;
     return rows.length === 0;
   }
+}
+
+interface KnownDialect extends Omit<DialectEvidence, "ofPlace"> {
+  readonly name: DialectName;
 }
 
 export interface SavedState<Index = SavedIndex> {

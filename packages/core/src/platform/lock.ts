@@ -8,6 +8,7 @@ import { portStep } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
 import {
   awaitedPauseMsMax,
+  awaitedTurnMsMax,
   retentionAfterAppends,
   retentionAfterAwaited,
   retentionMsMax,
@@ -73,14 +74,23 @@ export interface RetainedUse {
   readonly releasePolicy: ReleasePolicy;
 }
 
+interface KeptLock {
+  readonly path: string;
+  readonly held: HeldLock;
+  readonly keeper: object;
+  /** Between awaited appends: the appender releases it. */
+  readonly isOwn: boolean;
+}
+
 /**
  * Retains the lock of at most one log, and which appender validated the log under it. It is
  * released when the caller's code ends, and before another appender of this process waits for a
- * lock; after `retentionMsMax` if others wait for it, else, between blocking appends, after
- * `unawaitedRetentionMsMax`; always before the event loop continues. Times are monotonic.
+ * lock; between blocking appends after `retentionMsMax` if others wait for it, else after
+ * `unawaitedRetentionMsMax`; between awaited ones after `awaitedTurnMsMax`, and always before the
+ * event loop continues. Times are monotonic.
  */
 export class LockRetention {
-  #kept: { readonly path: string; readonly held: HeldLock; readonly keeper: object } | undefined;
+  #kept: KeptLock | undefined;
   #sinceMs = 0;
   /** When it was last known to have no waiters. */
   #unawaitedMs = 0;
@@ -94,13 +104,13 @@ export class LockRetention {
   }
 
   isOverdue(path: string, nowMs: number): boolean {
-    return this.#kept?.path === path && nowMs - this.#unawaitedMs >= retentionMsMax;
+    return this.#kept?.path === path && nowMs - this.#sinceMs >= awaitedTurnMsMax;
   }
 
   /** `isAwaited`, whether others wait for it, is called every `retentionMsMax` at most. */
   take(path: string, nowMs: number, isAwaited: () => boolean): HeldLock | null {
     const kept = this.#kept;
-    if (kept?.path === path && this.#canRetain(nowMs, isAwaited)) {
+    if (kept?.path === path && this.#canRetain(nowMs, kept.isOwn, isAwaited)) {
       this.#kept = undefined;
       return kept.held;
     }
@@ -108,7 +118,8 @@ export class LockRetention {
     return null;
   }
 
-  #canRetain(nowMs: number, isAwaited: () => boolean): boolean {
+  #canRetain(nowMs: number, isOwn: boolean, isAwaited: () => boolean): boolean {
+    if (isOwn) return nowMs - this.#sinceMs < awaitedTurnMsMax;
     if (nowMs - this.#unawaitedMs < retentionMsMax) return true;
     if (nowMs - this.#sinceMs >= unawaitedRetentionMsMax || isAwaited()) return false;
     this.#unawaitedMs = nowMs;
@@ -147,7 +158,7 @@ export class LockRetention {
       held.releaseSync();
       return;
     }
-    this.#kept = { path, held, keeper };
+    this.#kept = { path, held, keeper, isOwn };
     if (this.#isReturning || isOwn) return;
     this.#isReturning = true;
     queueMicrotask(() => {
