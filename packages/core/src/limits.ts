@@ -67,8 +67,8 @@ export const headBytesMax: number = 16 * 1024 * 1024;
 export const yieldEveryMs: number = 8;
 
 /**
- * How long a lock may be kept between appends before it is asked whether others wait for it, and
- * how long a look at log and lock holds under it: others wait no longer than a pause.
+ * How long a lock may be kept between blocking appends before it is asked whether others wait for
+ * it, and how long a look at log and lock holds under it: others wait no longer than a pause.
  */
 export const retentionMsMax: number = 5;
 
@@ -85,10 +85,16 @@ export const retentionAfterAppends: number = 3;
  * The same of groups of awaited appends. Their callers continue while the lock is held, and may
  * block: it is kept for those that append in bulk, not for the few entries of a turn.
  */
-export const retentionAfterAwaited: number = 32;
+export const retentionAfterAwaited: number = 8;
+
+/**
+ * How long the lock may then be kept although others wait: to hand it over costs as much as fifty
+ * appends, and a pause of the next.
+ */
+export const awaitedTurnMsMax: number = 20;
 
 /** Longest pause between two of those groups: the event loop and other processes run. */
-export const awaitedPauseMsMax: number = 10;
+export const awaitedPauseMsMax: number = 50;
 
 /** Longest time that a caller may spend between those appends, all pauses together. */
 export const retentionPauseMsMax: number = 1;

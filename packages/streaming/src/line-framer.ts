@@ -117,11 +117,11 @@ export class LineFramer {
         if (end - start > max || offset === 0) this.#deliver(bytes, start, end, offset, sink);
         else {
           // Where none of them can be too long, all lines of a chunk go on at once.
-          if ("addLines" in sink && bytes.length - start <= max) end = bytes.lastIndexOf(10);
+          if ("addLines" in sink && bytes.length - start <= max) end = lastNewline(bytes);
           this.#give(bytes, start, end, offset, sink);
         }
         start = end + 1;
-        end = bytes.indexOf(10, start);
+        end = start === bytes.length ? -1 : bytes.indexOf(10, start);
       }
     } catch (error) {
       this.#rewindTo(start > 0 ? base + start : this.#lineStart);
@@ -132,6 +132,12 @@ export class LineFramer {
     if (start > 0) this.#lineStart = base + start;
     if (start < bytes.length) this.#hold(bytes, start);
     sink.batchEnd?.();
+  }
+
+  /** Whether there is an unterminated tail. */
+  get hasRest(): boolean {
+    if (this.#meter !== null) return true;
+    return this.#heldLength > bomLength(this.#held, 0, this.#heldLength, this.#lineStart);
   }
 
   /** The unterminated tail, or null if there is none. The framer stays usable. */
@@ -242,6 +248,11 @@ export class LineFramer {
     this.#held.copy(grown, 0, 0, this.#heldLength);
     this.#held = grown;
   }
+}
+
+/** Most chunks that are added by appends end in one. */
+function lastNewline(bytes: Buffer): number {
+  return bytes[bytes.length - 1] === 10 ? bytes.length - 1 : bytes.lastIndexOf(10);
 }
 
 function bomLength(bytes: ArrayLike<number>, start: number, end: number, offset: number): number {

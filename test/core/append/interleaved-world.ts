@@ -106,8 +106,8 @@ export const appendsGroup: Role = (engine, name) =>
       request([item(name, 3, `${name}-3`), item(name, 4)]),
       request([item(name, 3, `${name}-3`)]),
       request([item(name, 5)]),
-    ].map((one) => ({ request: one, leaf }));
-    const { outcomes } = yield* engine.appender.appendQueued(() => calls);
+    ].map((one) => ({ request: one }));
+    const { outcomes } = yield* engine.appender.appendQueued(leaf, () => calls);
     for (const outcome of outcomes) note(outcome, results, written);
   };
 
@@ -123,10 +123,10 @@ export const appendsGroupsInARow: Role = (engine, name) =>
     const leaf = new LeafCursor(true, engine.tailId);
     for (let n = 1; n <= 4; n += 1) {
       const calls = [
-        { request: request([item(name, n)]), leaf },
-        { request: request([item(name, n, `${name}-${n}`), item(name, -n)]), leaf },
+        { request: request([item(name, n)]) },
+        { request: request([item(name, n, `${name}-${n}`), item(name, -n)]) },
       ];
-      const { outcomes } = yield* engine.appender.appendQueued(() => calls);
+      const { outcomes } = yield* engine.appender.appendQueued(leaf, () => calls);
       for (const outcome of outcomes) note(outcome, results, written);
       yield betweenCalls;
     }

@@ -16,8 +16,8 @@ describe("appends in flight", () => {
     };
     await Promise.all(Array.from({ length: 64 }, () => appendSome()));
     const { locks, writes } = world.counts();
-    expect(locks).toBeLessThanOrEqual(12);
-    expect(writes).toBe(locks);
+    expect(writes).toBeLessThanOrEqual(12);
+    expect(locks).toBeLessThanOrEqual(writes);
     expect(world.lines).toHaveLength(641);
   });
 

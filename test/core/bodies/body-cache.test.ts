@@ -79,6 +79,37 @@ describe("the cache of bodies", () => {
     );
   });
 
+  it("holds no more than it may of what is appended between reads, and nothing else", () => {
+    const step = fc.tuple(fc.nat(20), fc.nat(60_000), fc.boolean());
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
+        const cache = createBodyCache(bytesMax);
+        const last = new Map<number, SessionEntry>();
+        let next = 0;
+        for (const [distance, bytes, isAppended] of steps) {
+          const row = isAppended ? (next += distance + 1) : Math.max(0, next - distance);
+          const found = cache.peek(row);
+          if (found !== undefined) expect(found).toBe(last.get(row));
+          const entry = body(`${row}`);
+          if (isAppended) cache.keep(row, entry, bytes);
+          else if (found === undefined) cache.set(row, entry, bytes);
+          if (isAppended || found === undefined) last.set(row, entry);
+          expect(cache.bytes).toBeLessThanOrEqual(bytesMax);
+        }
+      }),
+    );
+  });
+
+  it("has the latest that were appended, and they give way to what is read again", () => {
+    const cache = createBodyCache(bytesMax);
+    for (const row of range(0, 1_000)) cache.keep(row, body(`${row}`), 1_000);
+    expect(cache.peek(999)?.id).toBe("999");
+    expect(cache.peek(0)).toBeUndefined();
+    for (let times = 0; times < 3; times += 1) missing(cache, range(1_000, 1_450));
+    expect(missing(cache, range(1_000, 1_450))).toEqual([]);
+    expect(cache.peek(600)).toBeUndefined();
+  });
+
   it.each([0, 1, 400, -1, Number.NaN])(
     "keeps nothing where there is room for %d bytes",
     (bytes) => {

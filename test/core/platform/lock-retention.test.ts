@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { MemoryLock } from "@branchlog/core/testing";
 import {
   retentionAfterAppends,
+  awaitedTurnMsMax,
   retentionAfterAwaited,
   retentionMsMax,
   unawaitedRetentionMsMax,
@@ -151,11 +152,9 @@ describe("a lock", () => {
       true,
       false,
     ]);
-    expect([one.retention.isOverdue("a", 4), one.retention.isOverdue("a", 5)]).toEqual([
-      false,
-      true,
-    ]);
-    expect(one.retention.isOverdue("b", 5)).toBe(false);
+    expect(one.retention.isOverdue("a", awaitedTurnMsMax - 1)).toBe(false);
+    expect(one.retention.isOverdue("a", awaitedTurnMsMax)).toBe(true);
+    expect(one.retention.isOverdue("b", awaitedTurnMsMax)).toBe(false);
     one.retention.release();
     expect(one.isFree("a")).toBe(true);
     expect(one.retention.isRetainedBy(one)).toBe(false);

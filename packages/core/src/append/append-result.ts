@@ -6,7 +6,7 @@ import type { Divergence } from "../entries/divergence.ts";
 import { BranchlogError } from "../errors.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { rowFlags } from "../index-table/row-table.ts";
-import type { AppendFailure, AppendVerification } from "../log/commit.ts";
+import type { AppendFailure, AppendVerification } from "../log/line-plan.ts";
 import type { AppendPlan, PlannedCall } from "./plan.ts";
 import type { PlannedEntry } from "./planned-log.ts";
 import type { AppendRequest } from "./request.ts";

@@ -15,7 +15,8 @@ import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { entryPlace } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { tailRow } from "../index-table/tree-walk.ts";
-import type { AppendVerification, CommitOutcome, CommitTask, LinePlan } from "../log/commit.ts";
+import type { CommitOutcome, CommitTask } from "../log/commit.ts";
+import type { AppendVerification, LinePlan, PlannedLine } from "../log/line-plan.ts";
 import type { EngineSettings } from "../log/engine-options.ts";
 import { requireKnownVersion } from "../log/log-checks.ts";
 import type { LogDurability } from "../log/log-durability.ts";
@@ -50,6 +51,8 @@ interface GroupPlan extends LinePlan {
   readonly planned: readonly PlannedCall[];
   readonly entries: readonly PlannedEntry[];
 }
+
+const beforeSync = portStep("sync");
 
 export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   readonly settings: EngineSettings;
@@ -143,10 +146,10 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   *append(request: AppendRequest, leaf: LeafCursor): Steps<readonly AppendResult[]> {
     this.check(request);
     if (request.items.length === 0) return [];
-    const group = yield* this.#appendCalls(() => [{ request, leaf }], "microtask");
+    const group = yield* this.#appendCalls(leaf, () => [{ request }], "microtask");
     const [outcome] = group.outcomes;
     if (outcome === undefined) throw new Error("an append without an outcome");
-    yield portStep("sync");
+    yield beforeSync;
     let failure: { readonly cause: unknown } | undefined;
     try {
       this.durability.wroteSync(group.ids, group.hasWritten);
@@ -162,14 +165,15 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
    * When the steps end, syncing continues without the lock; otherwise the lock may be retained, and
    * the driver releases it before the event loop continues.
    */
-  *appendQueued(take: () => readonly AppendCall[]): Steps<QueuedGroup> {
-    const { outcomes, ids, hasWritten } = yield* this.#appendCalls(take, "caller");
+  *appendQueued(leaf: LeafCursor, take: () => readonly AppendCall[]): Steps<QueuedGroup> {
+    const { outcomes, ids, hasWritten } = yield* this.#appendCalls(leaf, take, "caller");
     const durable = outcomes.length === 0 ? undefined : this.durability.wrote(ids, hasWritten);
     return { outcomes, durable };
   }
 
   /** Throws only if nothing was written. `take` is called under the lock. */
   *#appendCalls(
+    leaf: LeafCursor,
     take: () => readonly AppendCall[],
     retained: Exclude<ReleasePolicy, "immediate">,
   ): Steps<AppendedGroup> {
@@ -185,7 +189,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
         ports,
         lockWaitMs,
         releasePolicy,
-        take: () => this.#taskOf(take(), (plan) => (last = plan)),
+        take: () => this.#taskOf(leaf, take(), (plan) => (last = plan)),
       };
       done = yield* log.commit(work);
     } catch (cause) {
@@ -193,26 +197,30 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
       if (last === undefined || !isUncertain) throw notAppended(path, cause);
       return { outcomes: uncertainCalls(path, last.planned, cause), ids: [], hasWritten: false };
     }
-    return this.#groupOf(done.plan, done.verification);
+    return this.#groupOf(leaf, done.plan, done.verification);
   }
 
   #taskOf(
+    leaf: LeafCursor,
     calls: readonly AppendCall[],
     note: (plan: GroupPlan) => GroupPlan,
   ): CommitTask<GroupPlan> {
     return {
-      requiresCatchUp: calls.some(
-        ({ request, leaf: { id } }) =>
-          dependsOnOthers(request) || (id !== null && this.index.rowOfId(id) < 0),
-      ),
+      requiresCatchUp:
+        (leaf.id !== null && this.index.rowOfId(leaf.id) < 0) ||
+        calls.some(({ request }) => dependsOnOthers(request)),
       plan: () => {
         this.#requireWritableForm();
         this.durability.requireKnown();
-        const planned = planGroup(this, this.marks, calls);
-        const entries = planned.flatMap(({ plan }) => plan?.entries ?? []);
-        const lines = entries.flatMap(({ id, line, entry }) =>
-          line === null ? [] : [{ id, line, entry }],
-        );
+        const planned = planGroup(this, this.marks, leaf, calls);
+        const entries: PlannedEntry[] = [];
+        const lines: PlannedLine[] = [];
+        for (const { plan } of planned) {
+          for (const entry of plan?.entries ?? []) {
+            entries.push(entry);
+            if (isLine(entry)) lines.push(entry);
+          }
+        }
         const hasRetries = lines.length < entries.length;
         const { needsSeparator } = this.durability;
         return note({ planned, entries, lines, hasRetries, needsSeparator });
@@ -221,6 +229,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   }
 
   #groupOf(
+    leaf: LeafCursor,
     { planned, entries, lines }: GroupPlan,
     verification: AppendVerification,
   ): AppendedGroup {
@@ -228,7 +237,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     const outcomes = planned.map((one) =>
       one.plan === undefined
         ? failedCall(notAppended(this.path, one.error))
-        : this.#settle(one, verification, unreachable),
+        : this.#settle(leaf, one, verification, unreachable),
     );
     const hasWritten = lines.some(({ id }) => !verification.missing.has(id));
     // `os` promises no more than the write.
@@ -238,12 +247,13 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
 
   /** Moves the leaf of the caller, and notes what it knows of the log now. */
   #settle(
+    leaf: LeafCursor,
     { call, plan }: PlannedAppend,
     verification: AppendVerification,
     unreachable: ReadonlySet<string>,
   ): AppendOutcome {
     const told = outcomeOf(this, call.request, plan, verification, unreachable);
-    if (told.leafId !== undefined) call.leaf.pin(told.leafId);
+    if (told.leafId !== undefined) leaf.pin(told.leafId);
     if (!told.isWhole) return told.outcome;
     // Metadata attached elsewhere leaves the leaf behind what others appended.
     const isAtLeaf = plan.entries.some(movesLeaf);
@@ -268,6 +278,10 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     const message = `${path} was replaced by an older log; nothing was written. Append again.`;
     throw new BranchlogError("ERR_APPEND_FAILED", message, { path });
   }
+}
+
+function isLine(entry: PlannedEntry): entry is PlannedEntry & PlannedLine {
+  return entry.line !== null;
 }
 
 function foreignLog(path: string, { noun }: SessionOwner): BranchlogError {

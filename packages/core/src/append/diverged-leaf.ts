@@ -9,11 +9,14 @@ import { isMetadataType } from "./request.ts";
 
 /** Undefined if the session knew a child of the leaf: then it branches on purpose. */
 export function divergenceAt(
-  { index, tailId }: PlannedLog,
+  log: PlannedLog,
   leafId: string | null,
   unreadRow: number,
 ): Divergence | undefined {
-  if (unreadRow >= index.count || tailId === null || leafId === tailId) return undefined;
+  const { index } = log;
+  if (unreadRow >= index.count) return undefined;
+  const { tailId } = log;
+  if (tailId === null || leafId === tailId) return undefined;
   // The log was rewritten: the session knew some of these rows, and not which.
   if (unreadRow === 0 && leafId !== null) return undefined;
   const handle = leafId === null ? rootHandle : index.ids.find(leafId);

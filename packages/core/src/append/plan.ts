@@ -33,28 +33,30 @@ export type PlannedCall =
   | PlannedAppend
   | { readonly call: AppendCall; readonly plan: undefined; readonly error: unknown };
 
+/** @param cursor The leaf of the owner, of all calls. */
 export function planGroup(
   target: AppendTarget,
   marks: KnownRows,
+  cursor: LeafCursor,
   calls: readonly AppendCall[],
 ): readonly PlannedCall[] {
   const log = new PlannedLog(target);
-  const leaves = new Map<LeafCursor, string | null>();
+  let leafId = startingLeafId(target, cursor);
   let known = marks;
-  return calls.map((call) => {
-    const mark = log.mark();
+  const planned: PlannedCall[] = [];
+  for (const call of calls) {
+    const { count } = log;
     try {
-      const moved = leaves.get(call.leaf);
-      const leafId = moved === undefined ? startingLeafId(target, call.leaf) : moved;
       const plan = planAppend(log, call.request, leafId, known);
-      leaves.set(call.leaf, plan.leafId);
-      known = knownAfter(known, plan, target.index);
-      return { call, plan };
+      leafId = plan.leafId;
+      if (calls.length > 1) known = knownAfter(known, plan, target.index);
+      planned.push({ call, plan });
     } catch (error) {
-      log.rollBack(mark);
-      return { call, plan: undefined, error };
+      log.rollBack(count);
+      planned.push({ call, plan: undefined, error });
     }
-  });
+  }
+  return planned;
 }
 
 /** Once the plan is in the log, as `ReadMarks` will have it. */
@@ -71,12 +73,9 @@ function knownAfter(known: KnownRows, { entries }: AppendPlan, index: IndexTable
 }
 
 /** The leaf when the append's turn came, before catching up. The log may not hold it any more. */
-function startingLeafId(
-  { index, tailId }: AppendTarget,
-  { following, id }: LeafCursor,
-): string | null {
-  const isLost = following && id !== null && index.rowOfId(id) < 0;
-  return isLost ? tailId : id;
+function startingLeafId(target: AppendTarget, { following, id }: LeafCursor): string | null {
+  const isLost = following && id !== null && target.index.rowOfId(id) < 0;
+  return isLost ? target.tailId : id;
 }
 
 export function movesLeaf({ id, leafId, line }: PlannedEntry): boolean {
@@ -112,17 +111,20 @@ function planAppend(
   const entries: PlannedEntry[] = [];
   for (const item of request.items) {
     const parent = parentAfter(entries, request.items, leaf) ?? item.parent;
-    entries.push(planEntry(log, { ...item, parent }, othersAppended, leaf));
+    entries.push(planEntry(log, item, parent, othersAppended, leaf));
   }
   return { entries, leafId: leaf.id };
 }
 
 function startingLeaf(
-  { index, path, tailId }: PlannedLog,
+  log: PlannedLog,
   { expectedTail, onDiverged }: AppendRequest,
   leafId: string | null,
   unreadRow: number,
 ): string | null {
+  const isRead = unreadRow >= log.index.count || onDiverged === "branch";
+  if (expectedTail === undefined && isRead) return leafId;
+  const { path, tailId } = log;
   if (expectedTail !== undefined && expectedTail !== tailId) {
     throw new BranchlogError(
       "ERR_CONFLICT",
@@ -131,7 +133,7 @@ function startingLeaf(
       { path, tail: tailId },
     );
   }
-  if (unreadRow >= index.count || onDiverged === "branch") return leafId;
+  if (isRead) return leafId;
   if (onDiverged === "follow") return tailId;
   throw new BranchlogError(
     "ERR_DIVERGED",
@@ -144,14 +146,17 @@ function startingLeaf(
 function planEntry(
   log: PlannedLog,
   item: AppendItem,
+  choice: ParentChoice,
   othersAppended: boolean,
   leaf: PlannedLeaf,
 ): PlannedEntry {
   const { encoded } = item;
-  if (item.id !== undefined && log.has(item.id)) return planRetry(log, item, item.id, leaf);
+  if (item.id !== undefined && log.has(item.id)) {
+    return planRetry(log, { ...item, parent: choice }, item.id, leaf);
+  }
   const isElsewhere = othersAppended && leaf.id !== log.tailId;
-  const toTail = item.isMetadata && item.parent.kind === "leaf" && isElsewhere;
-  const parent: ParentChoice = toTail ? { kind: "tail" } : item.parent;
+  const toTail = item.isMetadata && choice.kind === "leaf" && isElsewhere;
+  const parent: ParentChoice = toTail ? { kind: "tail" } : choice;
   const parentId = parentOf(log, parent, leaf);
   const dangling = danglingReference(log, item, parentId);
   const id = item.id ?? mintUnused(log);
@@ -174,6 +179,7 @@ function danglingReference(
   { id: ownId, encoded, checksReferences }: AppendItem,
   parentId: string | null,
 ): Reference | undefined {
+  if (encoded.references.length === 0) return undefined;
   // A compaction that keeps nothing names itself.
   const dangling = encoded.references.find(
     ({ id, within }) =>

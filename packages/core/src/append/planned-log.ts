@@ -33,31 +33,38 @@ export interface PlannedLeaf {
   diverged: Divergence | undefined;
 }
 
+/** Fewer are searched one by one: most groups are one entry, and a map costs more than that. */
+const searchedMax = 8;
+
 export class PlannedLog {
   readonly target: AppendTarget;
   readonly path: string;
   readonly index: IndexTable;
-  readonly #planned = new Map<string, PlannedEntryFacts>();
-  readonly #order: string[] = [];
-  tailId: string | null;
+  readonly #order: PlannedEntryFacts[] = [];
+  #byId: Map<string, PlannedEntryFacts> | undefined;
 
   constructor(target: AppendTarget) {
     this.target = target;
     this.path = target.path;
     this.index = target.index;
-    this.tailId = target.tailId;
+  }
+
+  get tailId(): string | null {
+    return this.#order.at(-1)?.id ?? this.target.tailId;
   }
 
   has(id: string): boolean {
-    return this.#planned.has(id) || this.index.rowOfId(id) >= 0;
+    return this.planned(id) !== undefined || this.index.rowOfId(id) >= 0;
   }
 
   planned(id: string | null): PlannedEntryFacts | undefined {
-    return id === null ? undefined : this.#planned.get(id);
+    if (this.#byId !== undefined) return id === null ? undefined : this.#byId.get(id);
+    for (const entry of this.#order) if (entry.id === id) return entry;
+    return undefined;
   }
 
   isUnused(id: string): boolean {
-    return !this.#planned.has(id) && this.index.ids.find(id) < 0;
+    return this.planned(id) === undefined && this.index.ids.find(id) < 0;
   }
 
   isOnPath(from: string | null, id: string): boolean {
@@ -70,7 +77,8 @@ export class PlannedLog {
   }
 
   lastIds(countMax: number): string[] {
-    const ids = this.#order.slice(-countMax).toReversed();
+    const ids = this.#order.slice(-countMax).map(({ id }) => id);
+    ids.reverse();
     for (let row = this.index.count - 1; row >= 0 && ids.length < countMax; row -= 1) {
       ids.push(this.index.idOf(row));
     }
@@ -78,23 +86,24 @@ export class PlannedLog {
   }
 
   add(entry: PlannedEntryFacts): void {
-    this.#planned.set(entry.id, entry);
-    this.#order.push(entry.id);
-    this.tailId = entry.id;
+    this.#order.push(entry);
+    if (this.#byId !== undefined) this.#byId.set(entry.id, entry);
+    else if (this.#order.length > searchedMax) this.#byId = byId(this.#order);
   }
 
-  mark(): PlanMark {
-    return { count: this.#order.length, tailId: this.tailId };
+  get count(): number {
+    return this.#order.length;
   }
 
-  rollBack({ count, tailId }: PlanMark): void {
-    for (const id of this.#order.splice(count)) this.#planned.delete(id);
-    this.tailId = tailId;
+  rollBack(count: number): void {
+    for (const { id } of this.#order.splice(count)) this.#byId?.delete(id);
   }
+}
+
+function byId(entries: readonly PlannedEntryFacts[]): Map<string, PlannedEntryFacts> {
+  return new Map(entries.map((entry) => [entry.id, entry]));
 }
 
 type PlannedEntryFacts = Pick<PlannedEntry, "diverged" | "id" | "parentId"> & {
   readonly encoded: EncodedDraft;
 };
-
-type PlanMark = { readonly count: number; readonly tailId: string | null };

@@ -41,6 +41,8 @@ export class AppendQueue {
   #drained: Promise<void> | undefined;
   readonly #syncing = new Set<Promise<void>>();
   #wait = new AbortController();
+  /** What is written is not ended when an append behind it is aborted. */
+  #isWriting = false;
 
   constructor(appender: Appender, leaf: LeafCursor) {
     this.#appender = appender;
@@ -54,8 +56,7 @@ export class AppendQueue {
     if (request.items.length === 0) return Promise.resolve([]);
     const bytes = jobBytes + bytesOf(request.items);
     const answer = deferred<readonly AppendResult[]>();
-    const call = { request, leaf: this.#leaf };
-    const job: QueuedAppend = { kind: "append", ...call, bytes, answer, state: "queued" };
+    const job: QueuedAppend = { kind: "append", request, bytes, answer, state: "queued" };
     this.#enqueue(job);
     this.#waitingAppends += 1;
     return signal === undefined ? answer.promise : this.#abortable(job, signal);
@@ -112,22 +113,24 @@ export class AppendQueue {
       }
       const { mutex } = sharingOf(this.#appender.settings.ports.lock);
       await mutex.run(this.#appender.path, async () => {
-        await this.#backOff();
+        if (this.#isOverdue) await this.#backOff();
         await this.#commit();
-        await this.#backOff();
+        if (this.#isOverdue) await this.#backOff();
       });
       await this.#pause();
     }
     this.#drained = undefined;
   }
 
-  /** Releases an overdue lock and yields, so that waiting processes come first. */
-  async #backOff(): Promise<void> {
+  get #isOverdue(): boolean {
     const { path, settings } = this.#appender;
     const { clock, lock } = settings.ports;
-    const { retention } = sharingOf(lock);
-    if (!retention.isOverdue(path, clock.monotonicMs())) return;
-    retention.release();
+    return sharingOf(lock).retention.isOverdue(path, clock.monotonicMs());
+  }
+
+  /** Releases an overdue lock and yields, so that waiting processes come first. */
+  async #backOff(): Promise<void> {
+    sharingOf(this.#appender.settings.ports.lock).retention.release();
     await nextIteration();
   }
 
@@ -152,17 +155,15 @@ export class AppendQueue {
   async #commit(): Promise<void> {
     const { settings } = this.#appender;
     const waiting = this.#appendsInFront(Number.POSITIVE_INFINITY);
-    const hasCaller = this.#jobs
-      .slice(0, waiting)
-      .some((job) => job.kind === "append" && job.state === "queued");
-    if (!hasCaller) return void this.#take(waiting);
+    if (!this.#hasCaller(waiting)) return void this.#take(waiting);
     let group: readonly QueuedAppend[] | undefined;
     // Chosen under the lock: appends queued during the wait for it are part of the group.
     const take = (): readonly QueuedAppend[] =>
       (group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
     if (this.#wait.signal.aborted) this.#wait = new AbortController();
+    this.#isWriting = false;
     try {
-      const steps = this.#appender.appendQueued(take);
+      const steps = this.#appender.appendQueued(this.#leaf, take);
       const appended = await runAsync(steps, this.#wait.signal);
       this.#settle(group ?? [], appended);
     } catch (error) {
@@ -213,6 +214,14 @@ export class AppendQueue {
     return count;
   }
 
+  #hasCaller(waiting: number): boolean {
+    for (let at = 0; at < waiting; at += 1) {
+      const job = this.#jobs[at];
+      if (job?.kind === "append" && job.state === "queued") return true;
+    }
+    return false;
+  }
+
   #take(count: number): readonly QueuedAppend[] {
     const taken: QueuedAppend[] = [];
     for (const job of this.#jobs.splice(0, count)) {
@@ -221,9 +230,8 @@ export class AppendQueue {
       taken.push(job);
     }
     this.#waitingAppends -= taken.length;
-    // What is written from here on is not ended when an append behind it is aborted: its own
-    // caller would get the reason of another one, of an append that may be in the log.
-    this.#wait = new AbortController();
+    // Its own caller would get the reason of another one, of an append that may be in the log.
+    this.#isWriting = true;
     return taken;
   }
 
@@ -233,7 +241,7 @@ export class AppendQueue {
     job.state = "gone";
     this.#answer(job, failedCall(reason));
     this.#waitingAppends -= 1;
-    if (this.#waitingAppends === 0) this.#wait.abort(reason);
+    if (this.#waitingAppends === 0 && !this.#isWriting) this.#wait.abort(reason);
   }
 }
 

@@ -15,7 +15,6 @@ import type { AnyDraft } from "../entries/entry-draft.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Ports } from "../platform/ports.ts";
 import type { AppendAllOptions, AppendOptions, OnDiverged } from "./append-options.ts";
-import type { LeafCursor } from "./leaf-cursor.ts";
 
 export type ParentChoice =
   | { readonly kind: "leaf" }
@@ -53,7 +52,6 @@ export function dependsOnOthers({ items, onDiverged, expectedTail }: AppendReque
 
 export interface AppendCall {
   readonly request: AppendRequest;
-  readonly leaf: LeafCursor;
 }
 
 export interface RequestedLog {

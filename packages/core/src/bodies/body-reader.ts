@@ -145,6 +145,12 @@ export class BodyReader {
     this.#source.cache.keep(row, entry, this.#rows.length(row));
   }
 
+  /** The body if it is in memory, and good. */
+  known(row: number): SessionEntry | undefined {
+    const entry = this.#source.cache.peek(row);
+    return entry === undefined || this.#rows.is(row, rowFlags.damaged) ? undefined : entry;
+  }
+
   get confirmedBytes(): number {
     return this.#confirmedBytes;
   }

@@ -3,7 +3,7 @@
  * lock. The bytes are those of `JSON.stringify` in pi's key order. Code of the caller (toJSON,
  * getters, proxies) runs only in {@link encodeDraft}; what it throws becomes `ERR_UNSERIALIZABLE`.
  */
-import type { JsonObject } from "@branchlog/streaming";
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { invalidArgument } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
 import type { AnyDraft, ContentForm, DraftTranslation, EncodedDraft } from "./entry-draft.ts";
@@ -129,10 +129,13 @@ export function encodeDraft(
   const { type, payload } = translated(readDraft(draft), translate);
   const references = referencesOf(type, payload);
   const ownId = type === "compaction" && payload["firstKeptEntryId"] === null;
-  const copy = ownId ? undefined : plainObjectCopy(payload);
+  const copy = ownId
+    ? undefined
+    : guardEncoding(`The ${type} entry`, () => plainObjectCopy(payload));
   const left = ownId ? takeUpToOwnId(payload) : "";
-  const right = membersText(payload);
-  const { role, content } = type === "message" ? messageIn(right) : nothing;
+  // Of the copy, so that both say the same whatever a getter returns the second time.
+  const right = membersText(copy ?? payload);
+  const { role, content } = type === "message" ? messageIn(copy ?? parsed(right)) : nothing;
   return guardEncoding(`The ${type} entry`, () => {
     const stamp = `,"timestamp":${stringText(timestamp)}`;
     const behind = right === "" ? "" : `,${right}`;
@@ -261,30 +264,24 @@ type MessageForm = Pick<EncodedDraft, "role" | "content">;
 
 const nothing: MessageForm = { role: undefined, content: undefined };
 
-/** A role, members of plain values, and the first character of the content. */
-const messageForm =
-  /^"message":\{"role":"([^"\\]*)"(?:,"(?!content")[^"\\]*":(?:"[^"\\]*"|[-\w.+]+))*,"content":(.)/;
-
 /** From the text, as toJSON may have changed the object. */
-function messageIn(members: string): MessageForm {
-  const found = messageForm.exec(members);
-  if (found !== null) return { role: found[1], content: formOf(found[2]) };
+function parsed(members: string): JsonObject {
   // Decoding boundary: `members` is JSON text that we have just made.
-  const message = (JSON.parse(`{${members}}`) as JsonObject)["message"];
+  return JSON.parse(`{${members}}`) as JsonObject;
+}
+
+function messageIn({ message }: JsonObject): MessageForm {
   if (typeof message !== "object" || message === null || Array.isArray(message)) {
     throw new BranchlogError("ERR_UNSERIALIZABLE", "A message must be written as an object");
   }
   const { role, content } = message;
-  return {
-    role: typeof role === "string" ? role : undefined,
-    content: content === undefined ? undefined : formOf(JSON.stringify(content)[0]),
-  };
+  return { role: typeof role === "string" ? role : undefined, content: formOf(content) };
 }
 
-/** @param first The first character of a JSON value. */
-function formOf(first: string | undefined): ContentForm {
-  if (first === '"') return "a text";
-  return first === "[" ? "a list" : "another value";
+function formOf(content: JsonValue | undefined): ContentForm | undefined {
+  if (content === undefined) return undefined;
+  if (typeof content === "string") return "a text";
+  return Array.isArray(content) ? "a list" : "another value";
 }
 
 const headerKeys = ["type", "version", "id", "timestamp", "cwd", "title", "parentSession"];

@@ -46,6 +46,9 @@ export class IdTable {
   /** 0 at first; random after hash flooding, or for saved buckets without an empty one. */
   #seed = 0;
   #hasOwnSeed = false;
+  /** The id found last: an append asks for its leaf several times. */
+  #foundId: string | undefined;
+  #foundHandle = -1;
   #wordPages: SavedPages = noPages;
   #formPages: SavedPages = noPages;
   #bucketPages: SavedPages = noPages;
@@ -142,6 +145,7 @@ export class IdTable {
 
   /** Takes the ids of another table, which is not used any more. */
   become(other: IdTable): void {
+    this.#foundId = undefined;
     this.#word = other.#word;
     this.#inArena = other.#inArena;
     this.#arena.become(other.#arena);
@@ -163,6 +167,14 @@ export class IdTable {
   }
 
   find(id: string): number {
+    if (id === this.#foundId) return this.#foundHandle;
+    const handle = this.#find(id);
+    if (handle < 0) return handle;
+    this.#foundId = id;
+    return (this.#foundHandle = handle);
+  }
+
+  #find(id: string): number {
     const plainLength = writePlain(id);
     const bytes = plainLength > 0 ? plainBytes : idBytes(id);
     const length = plainLength > 0 ? plainLength : bytes.length;

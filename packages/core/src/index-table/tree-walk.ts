@@ -21,9 +21,9 @@ export function pathToRow(index: IndexTable, row: number, bridgeGaps = false): R
   let at = row;
   for (let steps = 0; at >= 0 && steps <= limit; steps += 1) {
     if (!index.rows.is(at, rowFlags.damaged)) length += 1;
-    const parent = index.rows.parentHandle(at);
-    if (parent >= 0 && index.rowOfHandle(parent) < 0) missingParentId = index.ids.idAt(parent);
-    at = rowAbove(at);
+    const above = rowAbove(at);
+    if (above < 0 || bridgeGaps) missingParentId = missingParent(index, at) ?? missingParentId;
+    at = above;
   }
   if (at >= 0) return cyclicPath(index, row, rowAbove);
   // A second walk costs less than growing and reversing a list of a million rows.
@@ -32,6 +32,12 @@ export function pathToRow(index: IndexTable, row: number, bridgeGaps = false): R
     if (!index.rows.is(at, rowFlags.damaged)) rows[(length -= 1)] = at;
   }
   return { rows, missingParentId, cyclic: false };
+}
+
+/** Null unless the parent of the row is missing. */
+function missingParent(index: IndexTable, row: number): string | null {
+  const parent = index.rows.parentHandle(row);
+  return parent >= 0 && index.rowOfHandle(parent) < 0 ? index.ids.idAt(parent) : null;
 }
 
 /** O(steps to the entry), or O(path). */

@@ -24,6 +24,9 @@ export interface LogIdentity extends LogFingerprint {
 
 export const startBytes: number = 512;
 
+/** Of a longer write only its end is kept in memory, as a copy. */
+const sharedBytesMax = 4096;
+
 export function fingerprintOf(source: ByteSource, cursor: number): LogFingerprint {
   const beforeStart = Math.max(0, cursor - fingerprintBytes);
   return {
@@ -86,21 +89,32 @@ export class FingerprintingReader implements ByteSource {
     return bytesRead;
   }
 
+  /** `bytes` follow what was read, and must not change afterwards. */
   add(bytes: Buffer): void {
-    this.#onRead(bytes, this.#bytes.cursor);
+    this.#add(bytes, bytes.length <= sharedBytesMax);
   }
 
   #onRead(bytes: Buffer, position: number): void {
+    // The bytes read next may overwrite these.
+    if (position === this.#bytes.cursor) this.#add(bytes, false);
+  }
+
+  #add(bytes: Buffer, isShared: boolean): void {
     const { cursor, start, beforeCursor } = this.#bytes;
-    if (position !== cursor) return;
-    const missing = bytes.subarray(0, startBytes - start.length);
-    const last = bytes.subarray(-fingerprintBytes);
-    const kept = beforeCursor.subarray(last.length - fingerprintBytes);
+    const last = lastOf(beforeCursor, bytes);
     this.#bytes = {
       cursor: cursor + bytes.length,
-      start: start.length === startBytes ? start : Buffer.concat([start, missing]),
-      beforeCursor:
-        last.length < fingerprintBytes ? Buffer.concat([kept, last]) : Buffer.from(last),
+      start: start.length === startBytes ? start : startOf(start, bytes),
+      beforeCursor: isShared ? last : Buffer.from(last),
     };
   }
+}
+
+function startOf(start: Buffer, bytes: Buffer): Buffer {
+  return Buffer.concat([start, bytes.subarray(0, startBytes - start.length)]);
+}
+
+function lastOf(before: Buffer, bytes: Buffer): Buffer {
+  if (bytes.length >= fingerprintBytes) return bytes.subarray(-fingerprintBytes);
+  return Buffer.concat([before.subarray(bytes.length - fingerprintBytes), bytes]);
 }

@@ -20,7 +20,7 @@ import { createBodyCache } from "../bodies/body-cache.ts";
 import { BodyReader } from "../bodies/body-reader.ts";
 import { dialectOfLog } from "../dialects/dialect.ts";
 import { dialectFinder } from "../platform/foreign-places.ts";
-import type { DialectName } from "../dialects/dialect.ts";
+import type { DialectEvidence, DialectName } from "../dialects/dialect.ts";
 import { readTitleSlot, titleSlotBytes } from "../dialects/title-slot.ts";
 import type { TitleSlot } from "../dialects/title-slot.ts";
 import type { IndexTable, RestoredIndex, SavedIndex } from "../index-table/index-table.ts";
@@ -71,6 +71,8 @@ export class LogState {
   #settledRows = 0;
   #identity: LogIdentity | undefined;
   #titleSlot: TitleSlot | undefined;
+  /** With what it was told by: each append asks for it. */
+  #dialect: KnownDialect | undefined;
   readonly #dialectOfPlace: () => DialectName | undefined;
 
   constructor(file: LogFile, options: ReadOptions, onDamage: () => void) {
@@ -115,7 +117,7 @@ export class LogState {
   }
 
   get isTerminated(): boolean {
-    return this.rest === null;
+    return !this.#framer.hasRest;
   }
 
   get pendingRow(): number {
@@ -142,7 +144,12 @@ export class LogState {
     const { header } = this.indexer.header ?? {};
     const { dialect: ofEntries } = this.folded;
     const hasTitleSlot = this.#titleSlot !== undefined;
-    return dialectOfLog({ hasTitleSlot, header, ofEntries, ofPlace: this.#dialectOfPlace });
+    const known = this.#dialect;
+    const isKnown = known?.header === header && known?.ofEntries === ofEntries;
+    if (known !== undefined && isKnown && known.hasTitleSlot === hasTitleSlot) return known.name;
+    const name = dialectOfLog({ hasTitleSlot, header, ofEntries, ofPlace: this.#dialectOfPlace });
+    this.#dialect = { name, hasTitleSlot, header, ofEntries };
+    return name;
   }
 
   get isBroken(): boolean {
@@ -195,23 +202,28 @@ export class LogState {
   /**
    * Without reading the bytes back. A newline at their start may have ended another writer's line.
    * Throws {@link DamagedCheckpoint}; the state is broken then.
+   * @returns The first of the rows that begin in them.
    */
-  adopt(bytes: Buffer): void {
-    const { index, end } = this;
+  adopt(bytes: Buffer): number {
+    const { index, end, isTerminated } = this;
+    const added = index.count;
     this.#framer.push(bytes, this.#sink());
     this.#trail.add(bytes);
+    const firstRow = isTerminated ? added : index.rows.firstFrom(end);
     // Lines written by this process are not provisional.
-    for (let row = index.rows.firstFrom(end); row < index.count; row += 1) {
+    for (let row = firstRow; row < index.count; row += 1) {
       index.rows.mark(row, 0, rowFlags.provisional);
     }
     while (!this.#settleSome());
+    return firstRow;
   }
 
   remember({ dev, ino }: FileStat): void {
     if (!this.#hasTrail) {
       this.#trail = new FingerprintingReader(this.file, fingerprintOf(this.file, this.end));
     }
-    this.#identity = { dev, ino, ...this.#trail.bytes };
+    const { cursor, beforeCursor, start } = this.#trail.bytes;
+    this.#identity = { dev, ino, cursor, beforeCursor, start };
   }
 
   /** Whether the log with `stat` continues this one; if so, reads its title slot. */
@@ -296,6 +308,10 @@ export class LogState {
     this.#settledRows = settledRows;
     return rows.length === 0;
   }
+}
+
+interface KnownDialect extends Omit<DialectEvidence, "ofPlace"> {
+  readonly name: DialectName;
 }
 
 export interface SavedState<Index = SavedIndex> {

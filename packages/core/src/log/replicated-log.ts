@@ -20,7 +20,8 @@ import type {
 import type { Ports } from "../platform/ports.ts";
 import { storedLogError } from "../store/stored-names.ts";
 import { asPlanned, joined } from "./commit.ts";
-import type { CommitOutcome, CommitTask, CommitWork, LinePlan, PlannedLine } from "./commit.ts";
+import type { CommitOutcome, CommitTask, CommitWork } from "./commit.ts";
+import type { LinePlan, PlannedLine } from "./line-plan.ts";
 import type { ReadOptions } from "./log-state.ts";
 import { TrackedLog } from "./tracked-log.ts";
 

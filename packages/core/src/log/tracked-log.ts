@@ -13,14 +13,8 @@ import { isSameFile } from "../platform/ports.ts";
 import { isSameState } from "../platform/ports.ts";
 import type { FileStat } from "../platform/ports.ts";
 import { commitToFile } from "./commit.ts";
-import type {
-  CommitLog,
-  CommitOutcome,
-  CommitWork,
-  LinePlan,
-  LogInFile,
-  PlannedLine,
-} from "./commit.ts";
+import type { CommitLog, CommitOutcome, CommitWork } from "./commit.ts";
+import type { LinePlan, LogInFile, PlannedLine } from "./line-plan.ts";
 import { requireFile, requireHeader } from "./log-checks.ts";
 import { LogState } from "./log-state.ts";
 import type { ReadOptions } from "./log-state.ts";
@@ -134,16 +128,19 @@ export class TrackedLog implements CommitLog, LogInFile {
   /** Indexes bytes written at `end` without reading them. */
   adopt(bytes: Buffer, stat: FileStat, lines: readonly PlannedLine[]): void {
     const { end } = this.#state;
+    let firstRow: number;
     try {
-      this.#state.adopt(bytes);
+      firstRow = this.#state.adopt(bytes);
     } catch (error) {
       if (!(error instanceof DamagedCheckpoint)) throw error;
       this.#reread();
+      firstRow = this.#state.index.rows.firstFrom(end);
     }
     const { bodies, index } = this.#state;
-    for (let row = index.rows.firstFrom(end); row < index.count; row += 1) this.#ownRows.push(row);
-    for (const { id, entry } of lines) {
-      if (entry !== undefined) bodies.keep(index.rowOfId(id), entry);
+    for (let row = firstRow; row < index.count; row += 1) this.#ownRows.push(row);
+    const areRows = index.count - firstRow === lines.length;
+    for (const [at, { id, entry }] of lines.entries()) {
+      if (entry !== undefined) bodies.keep(areRows ? firstRow + at : index.rowOfId(id), entry);
     }
     this.#remember(stat);
     this.#onChange();

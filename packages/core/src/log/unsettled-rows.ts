@@ -18,6 +18,9 @@ const bytesAtOnceMax = 512 * 1024;
  */
 export function nextUnsettled(index: IndexTable, settledRows: number): UnsettledRows {
   const { unverifiedRows, rows } = index;
+  if (unverifiedRows.length === 0 && areConfirmed(index, settledRows)) {
+    return { rows: none, settledRows: index.count };
+  }
   const unsettled = new Set<number>();
   let bytes = 0;
   const add = (row: number): void => {
@@ -42,6 +45,16 @@ export function nextUnsettled(index: IndexTable, settledRows: number): Unsettled
   const tail = tailRow(index);
   if (unsettled.size === 0 && tail >= 0 && rows.is(tail, rowFlags.provisional)) add(tail);
   return { rows: [...unsettled], settledRows: row };
+}
+
+const none: readonly number[] = [];
+
+/** Whether all rows from this one on were parsed, and the last one is whole: as after appends. */
+function areConfirmed({ rows, count }: IndexTable, settledRows: number): boolean {
+  for (let row = settledRows; row < count; row += 1) {
+    if (rows.is(row, rowFlags.provisional)) return false;
+  }
+  return settledRows < count && !rows.is(count - 1, rowFlags.damaged);
 }
 
 function isUnverified(index: IndexTable, row = -1): boolean {

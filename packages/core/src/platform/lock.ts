@@ -8,6 +8,7 @@ import { portStep } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
 import {
   awaitedPauseMsMax,
+  awaitedTurnMsMax,
   retentionAfterAppends,
   retentionAfterAwaited,
   retentionMsMax,
@@ -32,10 +33,13 @@ export const sharingOf: (lock: FileLock) => LockSharing = onePerPort(
   () => ({ mutex: new KeyedMutex(), retention: new LockRetention(), places: new Map() }),
 );
 
-function takeRetained(path: string, { lock }: Ports, nowMs: number): HeldLock | null {
+/** The lock that this process retained, if it may be used again; otherwise it is released. */
+export function takeRetainedLock(path: string, { lock }: Ports, nowMs: number): HeldLock | null {
   const isAwaited = (): boolean => lock.queue?.isBusySync(path) ?? true;
   return sharingOf(lock).retention.take(path, nowMs, isAwaited);
 }
+
+const beforeLock = portStep("lock");
 
 /**
  * Acquires the lock of `path`, or takes the retained one. A `lockWaitMs` of 0 means one try,
@@ -47,9 +51,9 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
   const { clock, lock } = ports;
   const sharing = sharingOf(lock);
   const startMs = clock.monotonicMs();
-  const retained = takeRetained(path, ports, startMs);
+  const retained = takeRetainedLock(path, ports, startMs);
   if (retained !== null) return retained;
-  yield portStep("lock");
+  yield beforeLock;
   const isNext = lockWaitMs === 0 || lock.queue?.isBusySync(path) !== true;
   let held = isNext ? lock.tryAcquireSync(path) : null;
   held ??= yield* waitForLock(path, ports, sharing, { lockWaitMs, startMs, isNext });
@@ -70,14 +74,23 @@ export interface RetainedUse {
   readonly releasePolicy: ReleasePolicy;
 }
 
+interface KeptLock {
+  readonly path: string;
+  readonly held: HeldLock;
+  readonly keeper: object;
+  /** Between awaited appends: the appender releases it. */
+  readonly isOwn: boolean;
+}
+
 /**
  * Retains the lock of at most one log, and which appender validated the log under it. It is
  * released when the caller's code ends, and before another appender of this process waits for a
- * lock; after `retentionMsMax` if others wait for it, else, between blocking appends, after
- * `unawaitedRetentionMsMax`; always before the event loop continues. Times are monotonic.
+ * lock; between blocking appends after `retentionMsMax` if others wait for it, else after
+ * `unawaitedRetentionMsMax`; between awaited ones after `awaitedTurnMsMax`, and always before the
+ * event loop continues. Times are monotonic.
  */
 export class LockRetention {
-  #kept: { readonly path: string; readonly held: HeldLock; readonly keeper: object } | undefined;
+  #kept: KeptLock | undefined;
   #sinceMs = 0;
   /** When it was last known to have no waiters. */
   #unawaitedMs = 0;
@@ -91,13 +104,13 @@ export class LockRetention {
   }
 
   isOverdue(path: string, nowMs: number): boolean {
-    return this.#kept?.path === path && nowMs - this.#unawaitedMs >= retentionMsMax;
+    return this.#kept?.path === path && nowMs - this.#sinceMs >= awaitedTurnMsMax;
   }
 
   /** `isAwaited`, whether others wait for it, is called every `retentionMsMax` at most. */
   take(path: string, nowMs: number, isAwaited: () => boolean): HeldLock | null {
     const kept = this.#kept;
-    if (kept?.path === path && this.#canRetain(nowMs, isAwaited)) {
+    if (kept?.path === path && this.#canRetain(nowMs, kept.isOwn, isAwaited)) {
       this.#kept = undefined;
       return kept.held;
     }
@@ -105,7 +118,8 @@ export class LockRetention {
     return null;
   }
 
-  #canRetain(nowMs: number, isAwaited: () => boolean): boolean {
+  #canRetain(nowMs: number, isOwn: boolean, isAwaited: () => boolean): boolean {
+    if (isOwn) return nowMs - this.#sinceMs < awaitedTurnMsMax;
     if (nowMs - this.#unawaitedMs < retentionMsMax) return true;
     if (nowMs - this.#sinceMs >= unawaitedRetentionMsMax || isAwaited()) return false;
     this.#unawaitedMs = nowMs;
@@ -144,7 +158,7 @@ export class LockRetention {
       held.releaseSync();
       return;
     }
-    this.#kept = { path, held, keeper };
+    this.#kept = { path, held, keeper, isOwn };
     if (this.#isReturning || isOwn) return;
     this.#isReturning = true;
     queueMicrotask(() => {

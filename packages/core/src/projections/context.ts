@@ -53,13 +53,19 @@ export function buildContext(view: PathView, onProblem?: OnContextProblem): Path
   return buildWithSettings(view, onProblem).context;
 }
 
-/** As {@link buildContext}, with the state that a later call needs to continue. */
-export function buildWithSettings(view: PathView, onProblem?: OnContextProblem): BuiltContext {
-  const speaking: SessionEntry[] = [];
-  for (const [position, i] of selectContext(view).entries()) {
-    if (contributesToContext(view.type(i), position)) speaking.push(view.entry(i));
-  }
-  const { messages } = projectSelected(speaking, onProblem);
+/**
+ * As {@link buildContext}, with the state that a later call needs to continue.
+ * @param speaking The selected entries that contribute, if the caller has them.
+ */
+export function buildWithSettings(
+  view: PathView,
+  onProblem?: OnContextProblem,
+  speaking: readonly SessionEntry[] = speakingEntries(view),
+): BuiltContext {
+  const messages: AgentMessage[] = [];
+  forEachSelected(speaking, onProblem, (entry, edit, isOlderSummary) => {
+    if (!isOlderSummary) addMessages(messages, entry, edit, onProblem);
+  });
   const settings = settingsStateOfPath(view);
   const truncatedAt = view.missingParentId;
   const context = { messages, ...settingsOf(settings) };
@@ -67,6 +73,14 @@ export function buildWithSettings(view: PathView, onProblem?: OnContextProblem):
     context: truncatedAt === undefined ? context : { ...context, truncatedAt },
     settings,
   };
+}
+
+function speakingEntries(view: PathView): readonly SessionEntry[] {
+  const speaking: SessionEntry[] = [];
+  for (const [position, i] of selectContext(view).entries()) {
+    if (contributesToContext(view.type(i), position)) speaking.push(view.entry(i));
+  }
+  return speaking;
 }
 
 /** Like {@link buildContext}, with every selected entry beside its messages, also without any. */
@@ -200,18 +214,26 @@ export interface ProjectedEntries {
  * empty one. `timestamp` of a created message is in ms, NaN if the entry's is unreadable.
  */
 export function entryMessages(entry: SessionEntry, onProblem?: OnContextProblem): AgentMessage[] {
+  return projectEntry(entry, undefined, onProblem);
+}
+
+function addEntryMessages(
+  messages: AgentMessage[],
+  entry: SessionEntry,
+  onProblem?: OnContextProblem,
+): void {
   switch (entry.type) {
     case "message":
-      return storedMessage(entry, onProblem);
+      return addStoredMessage(messages, entry, onProblem);
     case "custom_message":
-      return [customMessage(entry)];
+      messages.push(customMessage(entry));
+      return;
     case "branch_summary":
-      return branchSummaryMessages(entry);
+      return addBranchSummary(messages, entry);
     case "compaction":
-      return compactionMessages(entry, onProblem);
+      return addCompaction(messages, entry, onProblem);
     default:
-      // Other and unknown types contribute nothing.
-      return [];
+    // Other and unknown types contribute nothing.
   }
 }
 
@@ -221,8 +243,23 @@ export function projectEntry(
   edit: ContextEditEntry | undefined,
   onProblem?: OnContextProblem,
 ): AgentMessage[] {
-  if (edit === undefined) return entryMessages(entry, onProblem);
-  return edit.replacement === null ? [] : applyEdit(entryMessages(entry, onProblem), edit);
+  const messages: AgentMessage[] = [];
+  addMessages(messages, entry, edit, onProblem);
+  return messages;
+}
+
+/** A null replacement removes the messages. */
+function addMessages(
+  messages: AgentMessage[],
+  entry: SessionEntry,
+  edit: ContextEditEntry | undefined,
+  onProblem?: OnContextProblem,
+): void {
+  if (edit === undefined) return addEntryMessages(messages, entry, onProblem);
+  if (edit.replacement === null) return;
+  const { content } = edit.replacement;
+  for (const message of entryMessages(entry, onProblem))
+    messages.push(withContent(message, content));
 }
 
 /**
@@ -234,34 +271,53 @@ export function projectSelected(
   selected: readonly SessionEntry[],
   onProblem?: OnContextProblem,
 ): ProjectedEntries {
-  const whole = wholeAnswers(selected);
-  const edits = latestEdits(whole, (entryId) => onProblem?.({ entryId, reason: "no-replacement" }));
   const entries: ProjectedEntry[] = [];
   const messages: AgentMessage[] = [];
-  for (const [index, entry] of whole.entries()) {
-    const isOlderSummary = index > 0 && entry.type === "compaction";
-    const own = isOlderSummary ? [] : projectEntry(entry, edits.get(entry.id), onProblem);
-    entries.push({ sourceEntry: entry, messages: own });
+  forEachSelected(selected, onProblem, (sourceEntry, edit, isOlderSummary) => {
+    const own = isOlderSummary ? [] : projectEntry(sourceEntry, edit, onProblem);
+    entries.push({ sourceEntry, messages: own });
     for (const message of own) messages.push(message);
-  }
+  });
   return { entries, messages };
 }
 
-function storedMessage(entry: SessionMessageEntry, onProblem?: OnContextProblem): AgentMessage[] {
+/** With whole answers, each with its edit. */
+function forEachSelected(
+  selected: readonly SessionEntry[],
+  onProblem: OnContextProblem | undefined,
+  take: (entry: SessionEntry, edit: ContextEditEntry | undefined, isOlderSummary: boolean) => void,
+): void {
+  const whole = wholeAnswers(selected);
+  const edits = latestEdits(whole, (entryId) => onProblem?.({ entryId, reason: "no-replacement" }));
+  for (let index = 0; index < whole.length; index += 1) {
+    const entry = whole[index];
+    if (entry === undefined) continue;
+    const edit = edits.size === 0 ? undefined : edits.get(entry.id);
+    take(entry, edit, index > 0 && entry.type === "compaction");
+  }
+}
+
+function addStoredMessage(
+  messages: AgentMessage[],
+  entry: SessionMessageEntry,
+  onProblem?: OnContextProblem,
+): void {
   const message = entry.message;
   if (!isStoredObject(message)) {
     onProblem?.({ entryId: entry.id, reason: "no-message" });
-    return [];
+    return;
   }
   switch (message.role) {
     case "user":
     case "assistant":
     case "toolResult":
-      return [isNullish(message.content) ? { ...message, content: [] } : message];
+      messages.push(isNullish(message.content) ? { ...message, content: [] } : message);
+      return;
     case "system":
-      return [isNullish(message.content) ? { ...message, content: "" } : message];
+      messages.push(isNullish(message.content) ? { ...message, content: "" } : message);
+      return;
     default:
-      return [message];
+      messages.push(message);
   }
 }
 
@@ -278,21 +334,24 @@ function customMessage(entry: CustomMessageEntry): CustomMessage {
   };
 }
 
-function branchSummaryMessages(entry: BranchSummaryEntry): AgentMessage[] {
-  if (!entry.summary) return [];
+function addBranchSummary(messages: AgentMessage[], entry: BranchSummaryEntry): void {
+  if (!entry.summary) return;
   const { summary, fromId } = entry;
-  return [{ role: "branchSummary", summary, fromId, timestamp: storedTimeMs(entry.timestamp) }];
+  const timestamp = storedTimeMs(entry.timestamp);
+  messages.push({ role: "branchSummary", summary, fromId, timestamp });
 }
 
-function compactionMessages(entry: CompactionEntry, onProblem?: OnContextProblem): AgentMessage[] {
+function addCompaction(
+  messages: AgentMessage[],
+  entry: CompactionEntry,
+  onProblem?: OnContextProblem,
+): void {
   const { summary, shortSummary, tokensBefore, systemMessage } = entry;
   const short = shortSummary === undefined ? {} : { shortSummary };
   const timestamp = storedTimeMs(entry.timestamp);
-  const messages: AgentMessage[] = [];
   if (isStoredObject(systemMessage)) messages.push(systemMessage);
   else if (systemMessage) onProblem?.({ entryId: entry.id, reason: "no-system-message" });
   messages.push({ role: "compactionSummary", summary, ...short, tokensBefore, timestamp });
-  return messages;
 }
 
 function isNullish(value: unknown): boolean {
@@ -319,22 +378,16 @@ function latestEdits(
   return edits;
 }
 
-/**
- * A null replacement removes the messages; otherwise user, assistant, tool result and custom
- * messages get its content, and others stay. Text becomes a text block where content is a list.
- */
-function applyEdit(messages: AgentMessage[], edit: ContextEditEntry): AgentMessage[] {
-  if (edit.replacement === null) return [];
-  const { content } = edit.replacement;
-  return messages.map((message) => withContent(message, content));
-}
-
 function isReplacement(replacement: unknown): boolean {
   if (replacement === null) return true;
   if (!isStoredObject(replacement) || !("content" in replacement)) return false;
   return typeof replacement.content === "string" || Array.isArray(replacement.content);
 }
 
+/**
+ * User, assistant, tool result and custom messages get the content, and others stay. Text becomes
+ * a text block where content is a list.
+ */
 function withContent(message: AgentMessage, content: string | ContentBlock[]): AgentMessage {
   switch (message.role) {
     case "user":

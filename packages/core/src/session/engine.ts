@@ -37,6 +37,7 @@ import { nodeFileSystem } from "../platform/node-file-system.ts";
 import { replicaMemoryBytesMax } from "../limits.ts";
 import { createPrivatePorts } from "../platform/private-ports.ts";
 import { rowPathView } from "./row-path-view.ts";
+import type { LoadedBodies } from "./row-path-view.ts";
 
 const pathOfLog = "The path of a log";
 
@@ -213,7 +214,7 @@ export class Engine {
   builtContext(id: string | null, options: PathOptions = {}): BuiltContext {
     const { findings } = this;
     const view = this.pathView(id, options);
-    return buildWithSettings(view, (problem) => findings.addMalformed(problem));
+    return buildWithSettings(view, (problem) => findings.addMalformed(problem), options.speaking);
   }
 }
 
@@ -227,10 +228,12 @@ type MakeLog = (file: LogFile, settings: EngineSettings, onChange: () => void) =
 const trackedLog: MakeLog = (...parts) => new TrackedLog(...parts);
 
 export interface PathOptions {
-  readonly loaded?: ReadonlyMap<number, SessionEntry>;
+  readonly loaded?: LoadedBodies;
   /** Continue at the entry before, in file order, if a parent is missing. Default false. */
   readonly bridgeGaps?: boolean;
   readonly path?: RowPath | undefined;
+  /** The entries of the path that contribute to its context. */
+  readonly speaking?: readonly SessionEntry[];
 }
 
 function* headerAndLines(header: Buffer, lines: Iterable<Buffer>): Generator<Buffer> {

@@ -152,11 +152,9 @@ export class ContextMemo {
   }
 
   #rebuilt(engine: Engine, leafId: string | null, loaded: LoadedContext): KeptContext {
-    const { context, settings, path, state, structureVersion } = loaded;
+    const { context, settings, path, bytes, state, structureVersion } = loaded;
     const { messages, truncatedAt } = context;
     const row = rowAt(state, leafId);
-    let bytes = 0;
-    for (const one of loaded.loaded.keys()) bytes += state.index.rows.length(one);
     const kept = { messages, count: messages.length, settings, truncatedAt, bytes };
     // No walk continues from a cycle, from before the first entry, or from a changed tree.
     const isFirm = row >= 0 && !path.cyclic && state.index.structureVersion === structureVersion;

@@ -6,7 +6,8 @@
 import { decodeLine, runAsync } from "@branchlog/streaming";
 import { idsOf, notAppended } from "../append/append-result.ts";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
-import type { CommitWork, LinePlan, PlannedLine } from "../log/commit.ts";
+import type { CommitWork } from "../log/commit.ts";
+import type { LinePlan, PlannedLine } from "../log/line-plan.ts";
 import { createLog } from "../platform/atomic-file.ts";
 import type { LostLine } from "../store/log-store.ts";
 import type { Engine } from "./engine.ts";

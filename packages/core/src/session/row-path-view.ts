@@ -5,12 +5,15 @@ import type { IndexTable } from "../index-table/index-table.ts";
 import type { RowPath } from "../index-table/tree-walk.ts";
 import type { PathView } from "../projections/projection.ts";
 
+/** Bodies by row. */
+export type LoadedBodies = Pick<ReadonlyMap<number, SessionEntry>, "get">;
+
 /** A damaged or too large body becomes an entry of an unknown type, which contributes nothing. */
 export function rowPathView(
   index: IndexTable,
   bodies: BodyReader,
   path: RowPath,
-  loaded?: ReadonlyMap<number, SessionEntry>,
+  loaded?: LoadedBodies,
 ): PathView {
   const rowAt = (i: number): number => {
     const row = path.rows[i];
