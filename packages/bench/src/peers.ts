@@ -110,6 +110,13 @@ export const sessionPeers: readonly SessionPeer[] = [
     keepsSystemMessage: true,
   },
   {
+    name: "pi 1.6.0 on Node 24",
+    set: "peers",
+    runtime: "node-24",
+    path: "pi-1.6/dist/core/session-manager.js",
+    keepsSystemMessage: true,
+  },
+  {
     name: "omp 18.2.3 on Bun",
     set: "omp",
     runtime: "bun",
