@@ -34,7 +34,12 @@ export { isLiveProcess, ownProcessName, processState } from "./platform/process-
 export { nodeFileSystem } from "./platform/node-file-system.ts";
 export { hashedName, keptPaths, sidecarPath, isOwnDirectory } from "./platform/sidecar.ts";
 export { checkpointPath } from "./checkpoint/checkpoint-file.ts";
-export { cachedCatalog, cachedCheckpoints, removeOldFiles } from "./platform/cache-directory.ts";
+export {
+  cachedCatalog,
+  cachedCheckpoints,
+  makeCacheDirectory,
+  removeOldFiles,
+} from "./platform/cache-directory.ts";
 export { checkpointKind } from "./checkpoint/page-file.ts";
 export { engineSettings, engineOptionNames } from "./log/engine-options.ts";
 export type { EngineSettings } from "./log/engine-options.ts";

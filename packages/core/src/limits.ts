@@ -68,7 +68,7 @@ export const yieldEveryMs: number = 8;
 
 /**
  * How long a lock may be kept between blocking appends before it is asked whether others wait for
- * it, and how long a look at log and lock holds under it: others wait no longer than a pause.
+ * it, and how long a check of log and lock holds under it: others wait no longer than a pause.
  */
 export const retentionMsMax: number = 5;
 

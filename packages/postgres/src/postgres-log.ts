@@ -115,16 +115,21 @@ export class PostgresLog implements StoredLog {
     query: RowQuery,
   ): AsyncGenerator<Buffer, void, undefined> {
     let asked = at === known ? undefined : this.#rows(generation, at, query);
-    for (let position = at; asked !== undefined;) {
-      const rows = await asked;
-      const pieces = Array.from(this.#piecesIn(rows, position));
-      for (const piece of pieces) position += piece.length;
-      const end = rows.at(-1)?.ends;
-      const isOver = position === known || end === undefined || position >= Number(end);
-      // The store works on what comes next while this is taken.
-      asked = isOver ? undefined : this.#rows(generation, position, query);
-      asked?.catch(() => undefined);
-      yield* pieces;
+    try {
+      for (let position = at; asked !== undefined;) {
+        const rows = await asked;
+        const pieces = Array.from(this.#piecesIn(rows, position));
+        for (const piece of pieces) position += piece.length;
+        const end = rows.at(-1)?.ends;
+        const isOver = position === known || end === undefined || position >= Number(end);
+        // The store works on what comes next while this is taken.
+        asked = isOver ? undefined : this.#rows(generation, position, query);
+        asked?.catch(() => undefined);
+        yield* pieces;
+      }
+    } finally {
+      // Of a reader that stopped before.
+      await asked?.catch(() => undefined);
     }
   }
 

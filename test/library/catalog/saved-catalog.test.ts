@@ -98,6 +98,38 @@ describe("the saved catalog of a directory with transcripts", () => {
     expect(await list(directory)).toHaveLength(9);
   });
 
+  it("takes the place of one beside them, from before the first transcript was there", async () => {
+    const cache = ownCache();
+    const directory = await savedDirectory(temporaryDirectory());
+    expect(existsSync(catalogPath(directory))).toBe(true);
+    for (let at = 0; at < 5; at += 1) {
+      copyFileSync(fixturePath("claude/sidechains.jsonl"), join(directory, `${at}.jsonl`));
+    }
+    await list(directory);
+    expect(existsSync(catalogPath(directory))).toBe(false);
+    expect(readdirSync(join(cache, "catalogs"))).toHaveLength(1);
+    expect(await bytesReadBy(() => list(directory))).toBe(0);
+    expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+  });
+
+  it("is not saved where others may read or replace it", async () => {
+    const cache = ownCache();
+    const catalogs = join(cache, "catalogs");
+    mkdirSync(catalogs, { recursive: true });
+    const old = join(catalogs, "letter.txt");
+    writeFileSync(old, "of the user");
+    utimesSync(old, 0, 0);
+    chmodSync(catalogs, 0o777);
+    const directory = transcripts();
+    await list(directory);
+    expect(readdirSync(catalogs)).toEqual(["letter.txt"]);
+    chmodSync(catalogs, 0o700);
+    await list(directory);
+    // What is old and not of the cache stays.
+    expect(readdirSync(catalogs)).toHaveLength(2);
+    expect(existsSync(old)).toBe(true);
+  });
+
   const idOf = (at: number): string => `019b7600-0000-7000-8000-00000000000${at}`;
 
   it("keeps the name of the file where the agent's index has another one, and loses it", async () => {
@@ -134,6 +166,23 @@ describe("the saved catalog of a directory", () => {
     expect(read).toBeLessThan(2_300_000);
     expect(await bytesReadBy(() => list(directory))).toBe(0);
     expect(statSync(catalogPath(directory)).mode & 0o777).toBe(0o600);
+  });
+
+  it("does not bring back a directory that was removed", async () => {
+    const directory = join(temporaryDirectory(), "project");
+    mkdirSync(directory);
+    await savedDirectory(directory);
+    const catalog = new DirectoryCatalog({
+      list: (signal) => sessionFilesIn(directory, signal),
+      saved: "auto",
+      now: () => Date.now() + 60_000,
+    });
+    await catalog.refresh({ paths: null, signal: undefined });
+    expect(catalog.sessions()).toHaveLength(3);
+    rmSync(directory, { recursive: true });
+    await catalog.refresh({ paths: null, signal: undefined });
+    expect(catalog.sessions()).toEqual([]);
+    expect(existsSync(directory)).toBe(false);
   });
 
   it("lets a file that has grown be read from where it ended", async () => {

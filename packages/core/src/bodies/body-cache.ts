@@ -82,7 +82,7 @@ class AppendedBodies {
   add(row: number, entry: SessionEntry, size: number): void {
     const gap = row - this.#firstRow - this.#entries.length;
     if (gap < 0 || gap > gapRowsMax) this.#restartAt(row);
-    else for (let skipped = 0; skipped < gap; skipped += 1) this.#push(undefined, 0);
+    else for (let skipped = 0; skipped < gap; skipped += 1) this.#push(undefined, bytesPerGap);
     this.#push(entry, size);
   }
 
@@ -115,8 +115,9 @@ class AppendedBodies {
   }
 }
 
-/** A longer run of other writers' rows costs more than what is kept before it is worth. */
+/** Behind a longer run of other writers' rows, it begins anew. */
 const gapRowsMax = 1_024;
+const bytesPerGap = 16;
 const droppedShare = 1 / 8;
 
 class RecentRows {

@@ -44,7 +44,7 @@ export function* saveBytes(
   }
 }
 
-/** Undefined for a missing file, for another version, and for what is none of ours. */
+/** Undefined for a missing file, for another version, and for what is no such file. */
 export function* loadBytes(
   fs: FileSystem,
   path: string,

@@ -106,6 +106,7 @@ export class IdTable {
    */
   restore(saved: SavedIds, recover: PagedColumn["recover"]): void {
     const { count } = saved.word;
+    this.#foundId = undefined;
     this.#count = count;
     this.#seed = saved.seed;
     this.#bucketCount = saved.buckets.count;

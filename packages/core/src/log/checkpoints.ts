@@ -25,7 +25,11 @@ import {
 } from "../limits.ts";
 import type { AtomicFile } from "../platform/atomic-file.ts";
 import { transcriptFormats } from "../dialects/agent.ts";
-import { cachedCheckpoints, removeOldFiles } from "../platform/cache-directory.ts";
+import {
+  cachedCheckpoints,
+  makeCacheDirectory,
+  removeOldFiles,
+} from "../platform/cache-directory.ts";
 import { retainedBy } from "../platform/descriptor-pool.ts";
 import type { FileStat } from "../platform/ports.ts";
 import type { ChangeSignal } from "./change-signal.ts";
@@ -197,7 +201,7 @@ export class Checkpoints {
       const pieces = statePieces(state, taken.value);
       if (pieces === null) return;
       // One that was given is to exist.
-      if (directory !== checkpointDir) ports.fs.makeDirectorySync(cachedCheckpoints());
+      if (directory !== checkpointDir) makeCacheDirectory(ports, cachedCheckpoints());
       const write = beginCheckpoint(ports, checkpointPath(this.#log.path, directory));
       this.#write = write;
       for (const piece of pieces) {

@@ -4,6 +4,7 @@ import { homedir, platform } from "node:os";
 import { join } from "node:path";
 import { quietly } from "./ports.ts";
 import type { Ports } from "./ports.ts";
+import { isOfTrusted } from "./sidecar.ts";
 import { resolvePath } from "./user-paths.ts";
 
 /**
@@ -34,13 +35,29 @@ export function cachedCatalog(directory: string): string {
   return join(cacheDirectory(), "catalogs", digest.slice(0, 32));
 }
 
-/** What is not written again for so long is of a directory that is gone, or costs little time. */
+/**
+ * Makes a directory of the cache. Throws for one that others own or may write to: they would see
+ * what is saved there, and could replace it.
+ */
+export function makeCacheDirectory({ fs }: Ports, directory: string): void {
+  fs.makeDirectorySync(directory);
+  const stat = fs.statSync(directory);
+  if (stat === null || !isOfTrusted(stat, fs.userId())) {
+    throw new Error(`${directory} is not a directory of this user alone`);
+  }
+}
+
+/** A file that was not written for so long is of a directory that is gone, or is made anew soon. */
 const keptMs = 90 * 24 * 60 * 60 * 1000;
 
-/** Removes files of a directory of the cache that were left behind. Throws nothing. */
+const savedNames =
+  /^(?:(?:[\da-f]{16}-.+|\.branchlog-[\da-f]{32})\.ckpt|[\da-f]{32})(?:\.[\da-f-]{36}\.tmp)?$/;
+
+/** Removes files that were left behind in a directory of the cache. Throws nothing. */
 export function removeOldFiles({ fs, clock }: Ports, directory: string): void {
   const olderMs = clock.now() - keptMs;
   for (const name of quietly(() => fs.listSync(directory)) ?? []) {
+    if (!savedNames.test(name)) continue;
     const path = join(directory, name);
     quietly(() => {
       if ((fs.statSync(path)?.mtimeMs ?? olderMs) < olderMs) fs.unlinkSync(path);

@@ -6,8 +6,9 @@ import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { quietly } from "./ports.ts";
 
-const descriptors = new FinalizationRegistry<number>((fd) => closeSync(fd));
+const descriptors = new FinalizationRegistry<number>((fd) => quietly(() => closeSync(fd)));
 
 export class UnnamedFile {
   readonly #fd: number;
@@ -17,15 +18,20 @@ export class UnnamedFile {
   constructor() {
     const path = join(tmpdir(), `branchlog-${randomUUID()}`);
     this.#fd = openSync(path, "wx+", 0o600);
+    try {
+      unlinkSync(path);
+    } catch (error) {
+      closeSync(this.#fd);
+      throw error;
+    }
     descriptors.register(this, this.#fd);
-    unlinkSync(path);
   }
 
   get length(): number {
     return this.#length;
   }
 
-  /** Throws errors of the file system: then what was there is unchanged. */
+  /** Throws errors of the file system, and has then the bytes that it had before. */
   append(source: Buffer, offset: number, length: number): void {
     this.#write(source.subarray(offset, offset + length), this.#length);
     this.#length += length;

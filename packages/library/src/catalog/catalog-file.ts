@@ -9,6 +9,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ByteSource } from "@branchlog/streaming";
 import {
   agentNamed,
+  documentFormatOf,
   dialectNames,
   openLogSource,
   readHeader,
@@ -125,6 +126,8 @@ export class CatalogFile {
     this.#isDamaged = listed === "damaged";
     if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
     this.#ownName = session?.name;
+    const format = documentFormatOf(file.path);
+    this.#isOfOneFile = format?.attachmentsDirectory(file.path) === undefined;
     this.#read = file;
     this.#isSettled = lookedAtMs - file.ctimeMs > stampTrustedAfterMs;
     return file.size;

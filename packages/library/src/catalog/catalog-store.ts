@@ -14,6 +14,8 @@ import {
   lockfileLock,
   errorCodeOf,
   isOwnDirectory,
+  makeCacheDirectory,
+  quietly,
   removeOldFiles,
   engineSettings,
   loadBytes,
@@ -37,7 +39,7 @@ import { savedCatalogName } from "./session-files.ts";
 const { ports } = engineSettings({});
 const newline = 10;
 
-/** In directories of this user: saved and loaded; only loaded; neither. */
+/** Saved and loaded; only loaded; neither. */
 export type CatalogMode = "auto" | "read" | "off";
 
 interface KnownDirectory {
@@ -72,7 +74,10 @@ export class CatalogStore {
   /** Nothing is written in the directory of this file: it belongs to another agent. */
   async leaveAlone(path: string): Promise<void> {
     const directory = await this.#directoryOf(path);
-    directory.place = cachedCatalog(dirname(path));
+    const cached = cachedCatalog(dirname(path));
+    // One that was saved beside the files would be found first from now on.
+    if (this.#mode === "auto" && directory.place !== cached) removeQuietly(directory.place);
+    directory.place = cached;
   }
 
   /** @param readBytes What reading it cost. */
@@ -150,11 +155,22 @@ function besideFiles(directory: string): string {
   return join(directory, savedCatalogName);
 }
 
-/** Replaces atomically; returns the length, or 0 on failure. */
+function removeQuietly(path: string): void {
+  quietly(() => {
+    if (ports.fs.statSync(path) !== null) ports.fs.unlinkSync(path);
+  });
+}
+
+/** Replaces atomically; without files, removes it. Returns the length, or 0 on failure. */
 async function saveCatalog(place: string, files: ReadonlyMap<string, SavedFile>): Promise<number> {
   try {
+    if (files.size === 0) {
+      removeQuietly(place);
+      return 0;
+    }
     const lines = await catalogLines(files);
-    ports.fs.makeDirectorySync(dirname(place));
+    // The directory of sessions may be gone, and must not come back.
+    if (basename(place) !== savedCatalogName) makeCacheDirectory(ports, dirname(place));
     await runAsync(saveBytes(ports, place, catalogKind, lines));
     return lines.length;
   } catch {
