@@ -75,13 +75,18 @@ describe("deleting a session", () => {
   it("leaves nothing of it in the catalog of its directory", async () => {
     const large = message("toolResult", [{ type: "text", text: "x".repeat(1_100_000) }]);
     const path = fileOf(header, user("1", null, "a secret"), large);
+    const other = join(dirname(path), "other.jsonl");
+    writeFileSync(other, readFileSync(path, "utf8").replace("a secret", "known to all"));
     const catalog = join(dirname(path), ".branchlog-catalog");
     const watching = new Watching(dirname(path));
-    await watching.until(({ sessions }) => sessions.length === 1);
+    await watching.until(({ sessions }) => sessions.length === 2);
     watching.end();
     await expect.poll(() => existsSync(catalog)).toBe(true);
     await deleteSession(path);
-    expect(readFileSync(catalog, "utf8")).not.toContain("a secret");
+    const left = readFileSync(catalog, "utf8");
+    expect([left.includes("a secret"), left.includes("known to all")]).toEqual([false, true]);
+    await deleteSession(other);
+    expect(existsSync(catalog)).toBe(false);
   });
 });
 
