@@ -28,7 +28,8 @@ export type {
 export type { AnyTypeOptions, AppendAllOptions, OnDiverged } from "./append/append-options.ts";
 export type { Position } from "./append/append-result.ts";
 export type { Divergence } from "./entries/divergence.ts";
-export type { ChangedLine, CheckpointDifference, Checksums } from "./log/checkpoint-check.ts";
+export type { CheckpointDifference } from "./log/checkpoint-check.ts";
+export type { ChangedLine, Checksums } from "./log/checksum-findings.ts";
 export type { DanglingReference, DivergedEntry } from "./log/findings.ts";
 export type { Recovery } from "./session/recovery.ts";
 export type { EntryLine } from "./session/entry-query.ts";

@@ -71,6 +71,15 @@ describe("the table of ids", () => {
     );
   });
 
+  it("finds an id where it is now, once it has the ids of another table", () => {
+    const [table, other] = [new IdTable(), new IdTable()];
+    for (const id of ["a", "b"]) table.add(id);
+    for (const id of ["b", "c"]) other.add(id);
+    expect(table.find("b")).toBe(1);
+    table.become(other);
+    expect([table.find("b"), table.find("a"), table.find("c")]).toEqual([0, -1, 1]);
+  });
+
   it("finds every id, and adds others, when restored buckets have no empty one, or no id", () => {
     const ids = ["0000000a", "b", "0000000c", "d"];
     for (const bucket of [0, 1, 3, 999]) {

@@ -1,4 +1,4 @@
-/** Lines that are records, and others that are none or have to be parsed. */
+/** Lines that are records, and lines that are not, or that have to be parsed to tell. */
 export const checkedLines: Readonly<Record<"records" | "others", readonly string[]>> = {
   records: [
     "{}",

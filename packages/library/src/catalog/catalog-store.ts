@@ -98,6 +98,7 @@ export class CatalogStore {
    */
   async save(there: ReadonlySet<string> | null): Promise<void> {
     if (this.#mode !== "auto") return;
+    let cache: string | undefined;
     for (const [path, known] of this.#directories) {
       const directory = await known;
       const isBeside = directory.place === besideFiles(path);
@@ -114,10 +115,12 @@ export class CatalogStore {
       const worthBytes = Math.max(leastBytes, directory.savedBytes * catalogSaveCost);
       if (directory.readBytes < worthBytes && !isOutdated) continue;
       directory.savedBytes = await saveCatalog(directory.place, directory.files);
-      if (!isBeside) removeOldFiles(ports, dirname(directory.place));
+      if (!isBeside) cache = dirname(directory.place);
       // A failed save is not retried.
       directory.readBytes = directory.savedBytes > 0 ? 0 : Number.NEGATIVE_INFINITY;
     }
+    // Agents have sessions in hundreds of directories: the cache is listed once for all of them.
+    if (cache !== undefined) removeOldFiles(ports, cache);
   }
 
   /** Removes a file from the saved catalog of its directory. */
