@@ -15,6 +15,7 @@ const aloneTests = [
   "test/faults/memory.test.ts",
   "test/library/catalog/saved-catalog.test.ts",
   "test/core/checkpoint/{checkpoints,many-pages,record-sums}.test.ts",
+  "test/core/index-table/index-table.test.ts",
   "test/core/live/watching-costs.test.ts",
   "test/library/live/live-sessions.test.ts",
   "test/core/log/title-slot-reads.test.ts",
