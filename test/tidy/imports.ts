@@ -181,6 +181,7 @@ function resolved(file: SourceFile, specifier: string): string {
 
 /** Packages whose doors are folders. */
 const wideDoors: Readonly<Record<string, readonly string[]>> = {
+  "@modelcontextprotocol/sdk": ["packages/cli/src/mcp/"],
   rxjs: ["packages/core/src/live/", "packages/library/src/live/"],
   preact: ["packages/web/src/page/"],
   "@preact/signals": ["packages/web/src/page/"],
