@@ -3,12 +3,15 @@
  * workspace. It is no API: names come and go with any version.
  */
 export { cwdOf } from "./find/session-groups.ts";
+export { KeptCatalog, findAmong } from "./find/find-sessions.ts";
+export { fittingSessions } from "./find/resolve-session.ts";
 export { readSessionHeaderSync } from "./catalog/session-header.ts";
 export { latestStored } from "./find/stored-sessions.ts";
 export { DirectoryCatalog } from "./catalog/directory-catalog.ts";
 export { Ranking } from "./catalog/listed-session.ts";
 export { sessionFilesBelow, sessionFilesIn, isSessionFileName } from "./catalog/session-files.ts";
 export type { SessionFile } from "./catalog/session-files.ts";
+export { entryTexts } from "./search/entry-texts.ts";
 export { SideTexts } from "./search/side-texts.ts";
 export { StoredCatalog } from "./catalog/stored-catalog.ts";
 export { listedArchived } from "./archive/archive-store.ts";

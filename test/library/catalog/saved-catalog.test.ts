@@ -16,7 +16,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { findSessions } from "@branchlog/library";
@@ -62,6 +62,18 @@ describe("the saved catalog of a directory with transcripts", () => {
     }
     return directory;
   }
+
+  it("is saved where only the cache may be written, and one of other sessions is not", async () => {
+    const cache = ownCache();
+    const [directory, other] = [transcripts(), temporaryDirectory()];
+    writeLines(other, "large.jsonl", [header({ id: "large" }), user("one"), large]);
+    const before = [directoryState(directory), directoryState(other)];
+    for (const one of [directory, other]) await list(one, { saved: "cache" });
+    expect([directoryState(directory), directoryState(other)]).toEqual(before);
+    expect(readdirSync(join(cache, "catalogs")).length).toBe(1);
+    await list(other);
+    expect(readdirSync(other)).toContain(basename(catalogPath(other)));
+  });
 
   it("is in the cache of the user, and spares reading them", async () => {
     const cache = ownCache();

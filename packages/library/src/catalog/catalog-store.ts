@@ -39,8 +39,8 @@ import { savedCatalogName } from "./session-files.ts";
 const { ports } = engineSettings({});
 const newline = 10;
 
-/** Saved and loaded; only loaded; neither. */
-export type CatalogMode = "auto" | "read" | "off";
+/** Saved and loaded; saved in the user's cache only; only loaded; neither. */
+export type CatalogMode = "auto" | "cache" | "read" | "off";
 
 interface KnownDirectory {
   readonly files: Map<string, SavedFile>;
@@ -58,12 +58,14 @@ interface KnownDirectory {
  */
 export class CatalogStore {
   readonly #mode: CatalogMode;
+  readonly #isSaving: boolean;
   /** Whether an agent alone writes there. */
   readonly #isForeign = foreignPlaceCheck();
   readonly #directories = new Map<string, Promise<KnownDirectory>>();
 
   constructor(mode: CatalogMode) {
     this.#mode = mode;
+    this.#isSaving = mode === "auto" || mode === "cache";
   }
 
   async savedFile(path: string): Promise<SavedFile | undefined> {
@@ -82,7 +84,7 @@ export class CatalogStore {
 
   /** @param readBytes What reading it cost. */
   async note(path: string, known: CatalogFile, readBytes: number): Promise<void> {
-    if (this.#mode !== "auto") return;
+    if (!this.#isSaving) return;
     const directory = await this.#directoryOf(path);
     const file = known.save();
     if (file === undefined) directory.files.delete(basename(path));
@@ -97,11 +99,12 @@ export class CatalogStore {
    * @param there All existing files, if known.
    */
   async save(there: ReadonlySet<string> | null): Promise<void> {
-    if (this.#mode !== "auto") return;
+    if (!this.#isSaving) return;
     let cache: string | undefined;
     for (const [path, known] of this.#directories) {
       const directory = await known;
       const isBeside = directory.place === besideFiles(path);
+      if (isBeside && this.#mode === "cache") continue;
       // Without a session, it may be that of an agent that is not known.
       const hasSessions = [...directory.files.values()].some(({ session }) => session);
       if (!hasSessions && directory.savedBytes === 0) continue;

@@ -24,6 +24,7 @@ import type { ListedSession } from "../catalog/listed-session.ts";
 import { usageOfAll } from "../catalog/listed-usage.ts";
 import type { ListedUsage } from "../catalog/listed-usage.ts";
 import { removeOrphansAmong } from "../catalog/catalog-store.ts";
+import type { CatalogMode } from "../catalog/catalog-store.ts";
 import {
   isSessionFileName,
   isSidecarName,
@@ -66,11 +67,27 @@ export async function findSessions(
   return findAmong(places, requireOptions(options, findNames), () => true);
 }
 
-/** As {@link findSessions}, of files with certain names only. */
+/** What was read of the sessions of some places, so that finding them again reads what changed. */
+export class KeptCatalog {
+  readonly directories: DirectoryCatalog;
+  /** Of the last search; one at a time uses it. */
+  list: (signal: AbortSignal | undefined) => Promise<SessionFile[]> = () => Promise.resolve([]);
+
+  constructor(saved: CatalogMode) {
+    const list = (signal: AbortSignal | undefined): Promise<SessionFile[]> => this.list(signal);
+    this.directories = new DirectoryCatalog({ list, saved, now: Date.now });
+  }
+}
+
+/**
+ * As {@link findSessions}, of files with certain names only.
+ * @param kept Of an earlier search of these places; a limit saves no reading then.
+ */
 export async function findAmong(
   places: readonly string[],
   options: FindOptions,
   isCandidate: (file: SessionFile) => boolean,
+  kept?: KeptCatalog,
 ): Promise<FoundSessions> {
   const { artifacts = false, catalog = "auto", signal } = options;
   for (const place of requireList("What holds the places", places)) requireText("A place", place);
@@ -83,8 +100,10 @@ export async function findAmong(
     total = files.length;
     return files;
   };
-  const directories = new DirectoryCatalog({ list, saved: catalog, now: Date.now });
-  const latest = new LatestSessions(options);
+  const read = kept ?? new KeptCatalog(catalog);
+  read.list = list;
+  const { directories } = read;
+  const latest = new LatestSessions(kept ? { ...options, limit: undefined } : options);
   await directories.refresh({
     paths: null,
     onChange: ({ now }) => latest.add(now),

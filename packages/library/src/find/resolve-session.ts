@@ -79,8 +79,8 @@ async function latestSession(
   throw notFound(latest);
 }
 
-/** By the first rule that matches any session. */
-function fittingSessions(
+/** Those that a name or an id means, by the first rule that matches any session. Pure. */
+export function fittingSessions(
   wanted: string,
   sessions: readonly ListedSession[],
 ): readonly ListedSession[] {
