@@ -2,7 +2,7 @@
  * For each command, command lines that run it on a place of the test's choice. For a command that
  * is missing here, every test over all commands fails.
  */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** What a sample works on. */
 export interface SamplePlace {
@@ -38,6 +38,7 @@ export const samples: Readonly<Record<string, Samples>> = {
   tail: ({ file }) => [[file], [file, "--all"]],
   watch: ({ file }) => [[file]],
   serve: ({ file }) => [[file]],
+  mcp: ({ file }) => [[dirname(file)]],
   search: ({ file }) => [["e", file]],
   verify: ({ file }) => [[file]],
   diff: ({ file, entryId }) => [

@@ -115,9 +115,17 @@ describe("the bundled command", () => {
     });
     expect(loadedBy("tail", fixture("pi-branches.jsonl"))).toMatchObject({ code: 0, err: "" });
     expect(loadedBy("search", "cache", fixture("pi-branches.jsonl"))).toMatchObject({ code: 0 });
+    expect(loadedBy("mcp")).toMatchObject({ code: 0, out: "", err: "" });
     expect(loadedBy("lits")).toMatchObject({ code: 2 });
     expect(loadedBy("entries", "f", "--nope").err).toContain("Unknown option: --nope");
     expect(loadedBy("entries", "f", "--on", "both").err).toContain("Choices");
+  });
+
+  it("loads the protocol of agents for mcp alone", () => {
+    const isLoaded = (...words: string[]): boolean =>
+      loadedBy(...words).files.some((file) => /^mcp\.js$/u.test(file));
+    expect(isLoaded("mcp")).toBe(true);
+    expect(isLoaded("search", "cache", fixture("pi-branches.jsonl"))).toBe(false);
   });
 
   it("has a manual page with every command and option", () => {
@@ -137,7 +145,7 @@ describe("the bundled command", () => {
 
   it("has the licences of the packages that it contains", () => {
     const text = readFileSync(join(bundle, "licences.txt"), "utf8");
-    for (const name of ["rxjs", "stream-json", "yaml"]) {
+    for (const name of ["rxjs", "stream-json", "yaml", "zod"]) {
       expect(text).toMatch(new RegExp(`^${name} \\d`, "m"));
     }
   });

@@ -59,6 +59,7 @@ const left = [
   "undo",
   "ops",
   "serve",
+  "mcp",
 ];
 const others = commandNames.filter((name) => !left.includes(name));
 

@@ -21,6 +21,8 @@ export interface CommandIo {
   /** Its exit code, once it has ended; rejects if it cannot be started. */
   runProgram(program: StartedProgram): Promise<number>;
   readonly signal: AbortSignal;
+  /** Of the program. */
+  readonly version?: () => string;
   /** Whether the command was asked for JSON: then all that it says is JSON. */
   readonly isJson?: boolean;
 }

@@ -362,6 +362,33 @@ export const readingCommands: readonly Declared[] = [
     read: (args) => args,
     run: async (...given) => (await import("./commands/serve.ts")).serveCommand(...given),
   }),
+  command({
+    usage: "mcp [dirs..]",
+    about: "Let agents search and read sessions, by MCP",
+    positionals: {
+      dirs: {
+        ...positional(
+          "Directories of sessions, with all below; default: where agents keep theirs",
+          "path",
+        ),
+        isRepeated: true,
+      },
+    },
+    options: {
+      project: {
+        ...text("DIR", "Only sessions that began in this directory, or below it"),
+        takes: "path" as const,
+      },
+      redact: { ...flag("Replace secrets by markers; with =false, show them"), default: true },
+      json,
+    },
+    examples: [
+      ["mcp", "on standard input and output; an agent starts it, by its configuration"],
+      ["mcp --project ~/app", "for one project, whatever the agent asks for"],
+    ],
+    read: (args) => args,
+    run: async (...given) => (await import("./commands/mcp.ts")).mcpCommand(...given),
+  }),
 ];
 
 function archivedOr(place: string | undefined, archived: boolean): string | undefined {

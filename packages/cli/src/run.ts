@@ -30,7 +30,7 @@ export const exitCodes = { fine: 0, failed: 1, usage: 2, interrupted: 130 } as c
 
 /** Throws nothing. */
 export async function run(words: readonly string[], setting: RunSetting): Promise<number> {
-  const { io } = setting;
+  const io = { ...setting.io, version: setting.version };
   const quiet = { ...io, showsProgress: undefined };
   let command: Command | undefined;
   try {

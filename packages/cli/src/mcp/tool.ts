@@ -1,0 +1,32 @@
+/** What a tool is called with, and what it answers. */
+import type { SessionReader } from "./session-reader.ts";
+import type { SessionScope } from "./session-scope.ts";
+
+export interface ToolSetting {
+  readonly scope: SessionScope;
+  readonly reader: SessionReader;
+  /** In epoch ms. */
+  readonly now: () => number;
+  readonly monotonicMs: () => number;
+}
+
+/** Of one call. */
+export interface ToolCall {
+  readonly signal: AbortSignal;
+  /** Undefined: the client did not ask for it. */
+  readonly onProgress: ((done: number, total: number) => void) | undefined;
+}
+
+/** The same as data and as text: clients show their model one of them. */
+export interface ToolAnswer<T extends object> {
+  readonly data: T;
+  readonly text: string;
+}
+
+/** Of all texts of an answer, in UTF-16 units, where the caller says nothing. */
+export const charactersDefault = 16_000;
+
+/** A mark below a text that goes on. */
+export function moreText(cursor: string | undefined): string {
+  return cursor === undefined ? "" : `\nMore: the same arguments with cursor "${cursor}"\n`;
+}
