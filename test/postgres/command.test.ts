@@ -18,7 +18,7 @@ describe.skipIf(!hasPostgres())("branchlog with a store", () => {
     server = await DatabaseServer.start();
     url = server.url(server.newSchema());
     const { code, out } = await branchlog(["store", "init", url]);
-    expect([code, out]).toEqual([0, expect.stringContaining("from schema version 0 to 3")]);
+    expect([code, out]).toEqual([0, expect.stringContaining("from schema version 0 to 4")]);
   });
   afterAll(() => server.remove());
 

@@ -20,6 +20,8 @@ export class Forwarder {
   latencyMs = 0;
   /** Asked about all bytes of clients. */
   fateOf: (bytes: Buffer) => Fate = () => "pass";
+  /** Told all bytes of the server. */
+  onAnswer: (bytes: Buffer) => void = () => undefined;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #late: (() => Promise<void>)[] = [];
@@ -93,6 +95,7 @@ export class Forwarder {
       }
     });
     server.on("data", (bytes: Buffer) => {
+      this.onAnswer(bytes);
       if (!isSilent) this.#later(() => client.write(bytes));
     });
     let isLate = false;

@@ -356,7 +356,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     const schema = server.newSchema();
     const stores = Array.from({ length: 4 }, () => server.open({ schema }));
     const done = await Promise.all(stores.map((store) => store.migrate()));
-    expect(done.map(({ from }) => String(from)).toSorted()).toEqual(["0", "3", "3", "3"]);
+    expect(done.map(({ from }) => String(from)).toSorted()).toEqual(["0", "4", "4", "4"]);
   });
 });
 

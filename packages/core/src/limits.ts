@@ -115,10 +115,13 @@ export const timerMsMax: number = 2 ** 31 - 1;
 export const checkpointEveryBytesDefault: number = 8 * 1024 * 1024;
 
 /** Of a log in a store; a longer one is read from a file that has no name. */
-export const replicaMemoryBytesMax: number = 32 * 1024 * 1024;
+export const replicaMemoryBytesMax: number = 8 * 1024 * 1024;
 
 /** What part of a log has to be read whole before that is saved: a checkpoint is written whole. */
 export const checkpointReadShare: number = 1 / 8;
+
+/** The same of what was appended to a log in a store since: a session that opens it reads that. */
+export const storedGrowthShare: number = 1 / 32;
 
 /** How long a session is left alone before its checkpoint is saved. */
 export const checkpointIdleMs: number = 1_000;

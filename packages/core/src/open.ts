@@ -91,7 +91,7 @@ const createStoredNames: OptionNames<CreateStoredOptions> = {
 /**
  * Opens a log of any version without changing it, in a file or in a store. Its leaf follows the
  * tail until the first append or move. The bytes of a log in a store are kept in memory,
- * above 32 MiB in a temporary file without a name.
+ * above 8 MiB in a temporary file without a name.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION`,
  * `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`; of a store `ERR_STORE_DENIED`, `ERR_STORE_SCHEMA`,
  * `ERR_STORE_UNAVAILABLE`. A log of a newer version opens, but refuses appends.

@@ -4,13 +4,17 @@
  */
 export type { SessionView } from "./session/session-view.ts";
 export type {
+  IndexedPosition,
   ListingStore,
   LogLease,
+  LogPart,
+  LogRange,
   LogStore,
   LostLine,
   OpenedLog,
   StoredAppend,
   StoredFacts,
+  StoredIndex,
   StoredLog,
   StoredPosition,
 } from "./store/log-store.ts";

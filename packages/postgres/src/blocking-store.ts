@@ -1,25 +1,23 @@
 /** Stores for callers that cannot wait. All of a process share one worker, which waits for them. */
 import { readAddress } from "@branchlog/core/addresses";
 import type {
+  IndexedPosition,
+  LogPart,
+  LogRange,
   LostLine,
   OpenedLog,
   StoredAppend,
   StoredFacts,
+  StoredIndex,
   StoredLog,
   StoredPosition,
 } from "@branchlog/core/types";
 import { requireStoredName } from "@branchlog/core/files";
 import type { BlockingStore, StorePlace } from "@branchlog/core/files";
 import { storeAddress } from "./store-address.ts";
-import { WorkerCalls, asBuffer } from "./worker-calls.ts";
-import type { LogInWorker } from "./worker-calls.ts";
-
-let calls: WorkerCalls | undefined;
-
-function workerCalls(): WorkerCalls {
-  if (calls === undefined || calls.isSilent) calls = new WorkerCalls();
-  return calls;
-}
+import { workerCalls } from "./shared-worker.ts";
+import { asBuffer, asPart } from "./worker-calls.ts";
+import type { LogInWorker, WorkerCalls } from "./worker-calls.ts";
 
 /**
  * By the address that is shown: an address without a password, which a manager gives as its file
@@ -82,6 +80,7 @@ class WorkerLog implements StoredLog {
   readonly address: string;
   readonly isBlocking = true;
   readonly lockWaitMs: number | undefined;
+  readonly index: StoredIndex;
   readonly #calls: WorkerCalls;
   readonly #log: number;
   #opened: OpenedLog | undefined;
@@ -98,6 +97,7 @@ class WorkerLog implements StoredLog {
     this.#calls = own;
     this.#log = log;
     this.#opened = opened && { ...opened, pieces: opened.pieces.map(asBuffer) };
+    this.index = new WorkerIndex(own, log);
     unused.register(this, { calls: own, log });
   }
 
@@ -137,6 +137,36 @@ class WorkerLog implements StoredLog {
 
   watch(onHint: () => void): () => void {
     return this.#calls.watch(this.#log, onHint);
+  }
+}
+
+class WorkerIndex implements StoredIndex {
+  readonly #calls: WorkerCalls;
+  readonly #log: number;
+
+  constructor(calls: WorkerCalls, log: number) {
+    this.#calls = calls;
+    this.#log = log;
+  }
+
+  async readPart(range: LogRange): Promise<LogPart> {
+    return this.readPartSync(range);
+  }
+
+  readPartSync(range: LogRange): LogPart {
+    return asPart(this.#calls.call("readPart", this.#log, range));
+  }
+
+  read(): readonly Buffer[] {
+    return this.#calls.call("readIndex", this.#log).map(asBuffer);
+  }
+
+  position(): IndexedPosition {
+    return this.#calls.call("indexPosition", this.#log);
+  }
+
+  save(position: IndexedPosition, pieces: readonly Buffer[]): boolean {
+    return this.#calls.call("saveIndex", this.#log, position, pieces);
   }
 }
 

@@ -6,7 +6,10 @@
 import { isUtf8 } from "node:buffer";
 import { BranchlogError } from "@branchlog/core";
 import type {
+  IndexedPosition,
   LogLease,
+  LogPart,
+  LogRange,
   LostLine,
   OpenedLog,
   StoredAppend,
@@ -15,6 +18,8 @@ import type {
 } from "@branchlog/core/types";
 import { storedLogError } from "@branchlog/core/files";
 import type { Connections, Transaction } from "./connections.ts";
+import { PostgresIndex } from "./postgres-index.ts";
+import type { ReadPartSync } from "./postgres-index.ts";
 import { inSchema } from "./schema.ts";
 import { sqlStateOf } from "./store-errors.ts";
 import { goneState } from "./store-functions.ts";
@@ -38,6 +43,8 @@ export interface LogSetting {
   readonly onAppended: (id: string) => void;
   readonly watch: (id: string, onHint: () => void) => () => void;
   readonly lockWaitMs: number | undefined;
+  /** Undefined: none of this process can block for the database. */
+  readonly readPartSync: ReadPartSync | undefined;
 }
 
 /** bigint comes as text. */
@@ -48,13 +55,16 @@ interface AppendRow {
   readonly since: string | null;
 }
 
-/** With the first bytes of the log; without them if it is empty. */
+/** With the first bytes of the log; without them if it is empty, or has an index. */
 export interface OpenRow extends BatchRow {
   readonly id: string;
+  /** How far there is an index of the log, whose last batch has `marked`. */
+  readonly indexed_to: string | null;
+  readonly index_key: string | null;
 }
 
 interface BatchRow {
-  /** Null of an empty log. */
+  /** Null if there are no bytes. */
   readonly starts: string | null;
   readonly marked: string;
   readonly ends: string;
@@ -68,9 +78,12 @@ export class PostgresLog implements StoredLog {
   readonly #id: string;
   readonly #setting: LogSetting;
   /** The end of the batch that this object read or stored last, and its mark. */
-  #last: { readonly at: number; readonly mark: string } | undefined;
+  #last: IndexedPosition | undefined;
 
   #opened: readonly OpenRow[];
+
+  /** Undefined where no thread can block for it. */
+  readonly index: PostgresIndex | undefined;
 
   get lockWaitMs(): number | undefined {
     return this.#setting.lockWaitMs;
@@ -82,6 +95,16 @@ export class PostgresLog implements StoredLog {
     this.#id = id;
     this.#opened = opened;
     this.#setting = setting;
+    const { readPartSync } = setting;
+    if (readPartSync === undefined) return;
+    this.index = new PostgresIndex({
+      id,
+      key: opened[0]?.index_key ?? undefined,
+      last: () => this.#knownPosition(),
+      query: (signal) => this.#queryUnless(signal),
+      readPart: (range, signal) => this.readPart(range, this.#knownPosition(), signal),
+      readPartSync: (range) => readPartSync({ name, id }, this.#knownPosition(), range),
+    });
   }
 
   takeOpened(): OpenedLog | undefined {
@@ -89,11 +112,36 @@ export class PostgresLog implements StoredLog {
     this.#opened = [];
     const [row] = rows;
     if (row === undefined) return undefined;
+    const end = { generation: row.id, at: Number(row.ends) };
+    if (row.indexed_to !== null && this.index !== undefined) {
+      this.#last = { at: Number(row.indexed_to), mark: row.marked };
+      return { end, pieces: [], indexedTo: this.#last.at };
+    }
     const pieces = rows.filter(({ starts }) => starts !== null);
-    return {
-      end: { generation: row.id, at: Number(row.ends) },
-      pieces: Array.from(this.#piecesIn(pieces, 0)),
-    };
+    return { end, pieces: Array.from(this.#piecesIn(pieces, 0)) };
+  }
+
+  /** Of the log that has that mark. Rejects with `ERR_LOG_GONE`. */
+  async readPart(
+    { from, to }: LogRange,
+    known: IndexedPosition,
+    signal?: AbortSignal,
+  ): Promise<LogPart> {
+    const query = this.#queryUnless(signal);
+    const pieces: Buffer[] = [];
+    let [at, position] = [from, from];
+    while (position < to) {
+      const bytes = Math.min(readBytes, to - position);
+      const rows = await this.#rows({ generation: this.#id, at: position }, query, bytes, known);
+      for (const row of rows) {
+        const piece = bytesIn(row);
+        if (pieces.length === 0) at = Number(row.starts);
+        position = Number(row.starts) + piece.length;
+        pieces.push(piece);
+      }
+      if (rows.length === 0) throw storedLogError("gone", this.name);
+    }
+    return { at, pieces };
   }
 
   async end(signal?: AbortSignal): Promise<StoredPosition | undefined> {
@@ -114,7 +162,7 @@ export class PostgresLog implements StoredLog {
     known: number | undefined,
     query: RowQuery,
   ): AsyncGenerator<Buffer, void, undefined> {
-    let asked = at === known ? undefined : this.#rows(generation, at, query);
+    let asked = at === known ? undefined : this.#rows({ generation, at }, query);
     try {
       for (let position = at; asked !== undefined;) {
         const rows = await asked;
@@ -123,7 +171,7 @@ export class PostgresLog implements StoredLog {
         const end = rows.at(-1)?.ends;
         const isOver = position === known || end === undefined || position >= Number(end);
         // The store works on what comes next while this is taken.
-        asked = isOver ? undefined : this.#rows(generation, position, query);
+        asked = isOver ? undefined : this.#rows({ generation, at: position }, query);
         asked?.catch(() => undefined);
         yield* pieces;
       }
@@ -225,24 +273,35 @@ export class PostgresLog implements StoredLog {
   *#piecesIn(rows: readonly BatchRow[], at: number): Generator<Buffer, void, undefined> {
     let position = at;
     for (const row of rows) {
-      const bytes = row.raw_body ?? Buffer.from(row.text_body ?? "");
-      const piece = bytes.subarray(position - Number(row.starts));
+      const piece = bytesIn(row).subarray(position - Number(row.starts));
       position += piece.length;
       this.#last = { at: position, mark: row.marked };
       yield piece;
     }
   }
 
-  async #rows(generation: string, at: number, query: RowQuery): Promise<readonly BatchRow[]> {
+  /** @param known Where this log has which mark; else `at`, if this object knows that of there. */
+  async #rows(
+    { generation, at }: StoredPosition,
+    query: RowQuery,
+    bytes = readBytes,
+    known?: IndexedPosition,
+  ): Promise<readonly BatchRow[]> {
+    const place = known ?? { at, mark: this.#markAt(at) };
     try {
       return await query<BatchRow>(
-        "SELECT starts, marked, ends, text_body, raw_body FROM SCHEMA.read_log($1, $2, $3, $4)",
-        [generation, at, this.#markAt(at), readBytes],
+        "SELECT starts, marked, ends, text_body, raw_body FROM SCHEMA.read_log($1, $2, $3, $4, $5)",
+        [generation, place.at, place.mark, at, bytes],
       );
     } catch (error) {
       const isGone = error instanceof BranchlogError && sqlStateOf(error.cause) === goneState;
       throw isGone ? storedLogError("gone", this.name) : error;
     }
+  }
+
+  #knownPosition(): IndexedPosition {
+    if (this.#last === undefined) throw storedLogError("gone", this.name);
+    return this.#last;
   }
 
   #markAt(at: number): string | null {
@@ -254,6 +313,10 @@ export class PostgresLog implements StoredLog {
     return (text, values) =>
       connections.query(inSchema(text, schema), values, { signal, isCommit });
   }
+}
+
+function bytesIn({ raw_body: raw, text_body: text }: BatchRow): Buffer {
+  return raw ?? Buffer.from(text ?? "");
 }
 
 export interface BatchColumns {

@@ -1,7 +1,13 @@
 /** Logs in a database of PostgreSQL. */
 import { readAddress } from "@branchlog/core/addresses";
 import { BranchlogError } from "@branchlog/core";
-import type { ListingStore, StoredLog } from "@branchlog/core/types";
+import type {
+  IndexedPosition,
+  ListingStore,
+  LogPart,
+  LogRange,
+  StoredLog,
+} from "@branchlog/core/types";
 import {
   createStreamedLog,
   engineSettings,
@@ -17,9 +23,11 @@ import { LogHints } from "./log-hints.ts";
 import { applyMigrations, requireVersion } from "./migration.ts";
 import { PostgresLog, columnsOf, readBytes } from "./postgres-log.ts";
 import type { OpenRow } from "./postgres-log.ts";
+import type { LogInDatabase } from "./postgres-index.ts";
 import { inSchema } from "./schema.ts";
 import { defaultSchema, shownStore, storeAddress } from "./store-address.ts";
 import type { StoreAddress } from "./store-address.ts";
+import { partsInWorker } from "./shared-worker.ts";
 import { isTaken } from "./store-errors.ts";
 import { batchesOf } from "./stored-batches.ts";
 import { storedSession } from "./stored-session.ts";
@@ -103,6 +111,8 @@ export class PostgresStore implements ListingStore {
   readonly #hints: LogHints;
   readonly #synced: boolean;
   readonly #lockWaitMs: number | undefined;
+  /** How another thread opens it; undefined: it cannot. */
+  readonly #target: string | undefined;
   #checked: Promise<void> | undefined;
 
   /** @internal */
@@ -117,6 +127,8 @@ export class PostgresStore implements ListingStore {
     const url = typeof target === "string" ? readAddress(target).url : urlOf(target);
     this.address = shownStore(url, this.#schema);
     const given = typeof target === "string" ? (address.connection ?? "") : target;
+    const own = typeof target === "string" ? url : addressOfPool(target);
+    this.#target = own && inOtherThread(own, this.#schema, listen);
     this.#connections = connectionsOf(given, this.address, { answerWaitMs, areOwn: listen });
     this.#hints = new LogHints(this.#connections, { schema: this.#schema, pollMs });
   }
@@ -293,7 +305,13 @@ export class PostgresStore implements ListingStore {
       onAppended: (appended) => this.#hints.appended(appended),
       watch: (watched, onHint) => this.#hints.watch(watched, onHint),
       lockWaitMs: this.#lockWaitMs,
+      readPartSync: this.#target === undefined ? undefined : partsInWorker(this.#target),
     });
+  }
+
+  /** @internal For the thread that waits: without opening the log. */
+  readPart({ name, id }: LogInDatabase, known: IndexedPosition, range: LogRange): Promise<LogPart> {
+    return this.#log(name, id).readPart(range, known);
   }
 
   #addressOf(name: string): string {
@@ -337,6 +355,26 @@ interface SearchedRow extends NamedRow {
 function unlessRemoved(error: unknown): undefined {
   if (error instanceof BranchlogError && error.code === "ERR_LOG_MISSING") return undefined;
   throw error;
+}
+
+/** Undefined if it connects in a way that an address cannot say. */
+function addressOfPool(pool: PostgresPool): URL | undefined {
+  const { options } = pool;
+  const { password, ssl, stream } = options;
+  const isPlain = ssl === undefined && stream === undefined && options.Client === undefined;
+  if (!isPlain || (password !== undefined && typeof password !== "string")) return undefined;
+  const url = urlOf(pool);
+  if (options.host?.startsWith("/") === true) url.searchParams.set("host", options.host);
+  if (password !== undefined) url.password = password;
+  return url;
+}
+
+function inOtherThread(url: URL, schema: string, listen: boolean): string {
+  const other = new URL(url.href);
+  other.hash = "";
+  other.searchParams.set("schema", schema);
+  other.searchParams.set("listen", String(listen));
+  return other.href;
 }
 
 /** Of a pool as far as its options tell; else PostgreSQL's defaults apply. */

@@ -16,7 +16,7 @@ export function inSchema(statement: string, schema: string): string {
 type Migration = (schema: string) => string;
 
 /** Of the tables: applied in order, each in the transaction that also raises the version. */
-export const migrations: readonly Migration[] = [batches, membersByRole, joinedReads];
+export const migrations: readonly Migration[] = [batches, membersByRole, joinedReads, savedIndexes];
 
 function batches(schema: string): string {
   const name = quotedName(schema);
@@ -86,6 +86,31 @@ CREATE TABLE ${name}.lost (
 /** Other functions, on the same tables. */
 function joinedReads(): string {
   return "";
+}
+
+/**
+ * Of long logs: an index that a session saved, packed, so that others open the log without reading
+ * it. Derived: may be deleted at any time. Text, since the library doubles bytes on the wire.
+ */
+function savedIndexes(schema: string): string {
+  const name = quotedName(schema);
+  return `
+CREATE TABLE ${name}.saved_index (
+  log_id bigint PRIMARY KEY REFERENCES ${name}.log ON DELETE CASCADE,
+  until bigint NOT NULL,
+  mark bigint NOT NULL,
+  key bigint NOT NULL
+);
+CREATE TABLE ${name}.index_piece (
+  log_id bigint NOT NULL REFERENCES ${name}.log ON DELETE CASCADE,
+  key bigint NOT NULL,
+  number int NOT NULL,
+  packed text NOT NULL,
+  PRIMARY KEY (log_id, key, number)
+);
+-- It is compressed already.
+ALTER TABLE ${name}.index_piece ALTER packed SET STORAGE EXTERNAL;
+`;
 }
 
 /** A text as SQL writes it. */

@@ -16,6 +16,7 @@ const readingFunctions = [
   "log_end",
   "log_ends",
   "read_log",
+  "read_index",
   "list_logs",
   "search_logs",
   "lost_lines",
@@ -23,6 +24,8 @@ const readingFunctions = [
 const writingFunctions = [
   "append",
   "flush_log",
+  "add_index_piece",
+  "publish_index",
   "report_lost",
   "lease_log",
   "create_log",
@@ -30,6 +33,9 @@ const writingFunctions = [
   "set_expiry",
   "expire",
 ] as const;
+
+/** Any number that no other program locks together with that of a log. */
+const indexLockKey = 1_634_885;
 
 /** Of what others appended, an answer to an append has no more. */
 const sinceBytesMax = 256 * 1024;
@@ -195,14 +201,17 @@ BEGIN
 END
 $$;
 
--- With its first bytes; one row without them for an empty log.
+-- With its first bytes; one row without them for an empty log, and for a long one that has an index
+-- saved for it: then marked is the mark of the batch that the index ends with.
 CREATE FUNCTION ${name}.open_log(
   p_name text, p_bytes bigint,
   OUT id bigint, OUT ends bigint, OUT starts bigint, OUT marked bigint, OUT text_body text,
-  OUT raw_body bytea)
+  OUT raw_body bytea, OUT indexed_to bigint, OUT index_key bigint)
 RETURNS SETOF record LANGUAGE sql STABLE ${definer} AS $$
-  SELECT l.id, l.until, b.at, b.mark, b.body, b.raw FROM log l
-  LEFT JOIN batch b ON b.log_id = l.id AND b.at < p_bytes
+  SELECT l.id, l.until, b.at, coalesce(b.mark, i.mark), b.body, b.raw, i.until, i.key FROM log l
+  LEFT JOIN saved_index i ON l.until > p_bytes AND i.log_id = l.id AND i.until <= l.until
+    AND ends_so(l.id, i.until, i.mark)
+  LEFT JOIN batch b ON i.log_id IS NULL AND b.log_id = l.id AND b.at < p_bytes
   WHERE l.tenant = own_tenant() AND l.name = p_name ORDER BY b.at
 $$;
 
@@ -217,16 +226,16 @@ RETURNS SETOF record LANGUAGE sql STABLE ${definer} AS $$
 $$;
 
 -- Many batches that follow each other are joined to one row: a log may have a million. starts is
--- that of the first, marked that of the last of them.
+-- that of the first, marked that of the last of them. The log that is meant has p_mark at p_known.
 CREATE FUNCTION ${name}.read_log(
-  p_log bigint, p_at bigint, p_mark bigint, p_bytes bigint,
+  p_log bigint, p_known bigint, p_mark bigint, p_at bigint, p_bytes bigint,
   OUT starts bigint, OUT marked bigint, OUT ends bigint, OUT text_body text, OUT raw_body bytea)
 RETURNS SETOF record LANGUAGE plpgsql STABLE ${definer} AS $$
 DECLARE
   v_from bigint;
 BEGIN
   SELECT l.until INTO ends FROM log l WHERE l.id = p_log AND l.tenant = own_tenant();
-  IF NOT FOUND OR ends < p_at OR NOT ends_so(p_log, p_at, p_mark) THEN
+  IF NOT FOUND OR ends < p_known OR NOT ends_so(p_log, p_known, p_mark) THEN
     RAISE EXCEPTION 'the log is gone, or was set back' USING ERRCODE = '${goneState}';
   END IF;
   SELECT max(b.at) INTO v_from FROM batch b WHERE b.log_id = p_log AND b.at <= p_at;
@@ -248,6 +257,46 @@ BEGIN
       FROM batch b
       WHERE b.log_id = p_log AND b.at >= v_from AND b.at < p_at + p_bytes AND b.until > p_at) j
     GROUP BY j.part ORDER BY j.part;
+END
+$$;
+
+CREATE FUNCTION ${name}.read_index(p_log bigint, p_key bigint, p_from int, p_limit int)
+RETURNS SETOF text LANGUAGE sql STABLE ${definer} AS $$
+  SELECT p.packed FROM index_piece p JOIN log l ON l.id = p.log_id
+  WHERE p.log_id = p_log AND p.key = p_key AND p.number >= p_from AND p.number < p_from + p_limit
+    AND l.tenant = own_tenant() ORDER BY p.number
+$$;
+
+-- It counts once publish_index is called with this key, which is random.
+CREATE FUNCTION ${name}.add_index_piece(p_log bigint, p_key bigint, p_number int, p_packed text)
+RETURNS void LANGUAGE plpgsql ${definer} AS $$
+BEGIN
+  INSERT INTO index_piece
+    SELECT l.id, p_key, p_number, p_packed FROM log l
+    WHERE l.id = p_log AND l.tenant = own_tenant();
+END
+$$;
+
+-- False: one that covers more was saved, or the log was set back, or another call removed a piece.
+CREATE FUNCTION ${name}.publish_index(
+  p_log bigint, p_key bigint, p_count int, p_until bigint, p_mark bigint)
+RETURNS boolean LANGUAGE plpgsql ${definer} AS $$
+BEGIN
+  PERFORM FROM log l WHERE l.id = p_log AND l.tenant = own_tenant() AND l.until >= p_until;
+  IF NOT FOUND THEN RETURN false; END IF;
+  -- Of several at once, the later ones see what this one did.
+  PERFORM pg_catalog.pg_advisory_xact_lock(${indexLockKey}, pg_catalog.hashint8(p_log));
+  IF ends_so(p_log, p_until, p_mark)
+    AND p_count = (SELECT count(*) FROM index_piece p WHERE p.log_id = p_log AND p.key = p_key)
+    AND NOT EXISTS (SELECT FROM saved_index i WHERE i.log_id = p_log AND i.until > p_until)
+  THEN
+    INSERT INTO saved_index VALUES (p_log, p_until, p_mark, p_key)
+      ON CONFLICT (log_id) DO UPDATE SET until = p_until, mark = p_mark, key = p_key;
+    DELETE FROM index_piece p WHERE p.log_id = p_log AND p.key <> p_key;
+    RETURN true;
+  END IF;
+  DELETE FROM index_piece p WHERE p.log_id = p_log AND p.key = p_key;
+  RETURN false;
 END
 $$;
 

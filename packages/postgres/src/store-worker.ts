@@ -1,7 +1,7 @@
 /** The thread that waits for PostgreSQL in the place of one that cannot; see `worker-calls`. */
 import { parentPort, workerData } from "node:worker_threads";
 import { isBranchlogError } from "@branchlog/core";
-import type { StoredFacts, StoredLog, StoredPosition } from "@branchlog/core/types";
+import type { StoredFacts, StoredIndex, StoredLog, StoredPosition } from "@branchlog/core/types";
 import type { Answer } from "@branchlog/streaming";
 import type { PostgresStore } from "./postgres-store.ts";
 import { answersAt, asBuffer, beatAt, beatMs } from "./worker-calls.ts";
@@ -61,6 +61,12 @@ const methods: {
   read: (log, from) => readPiece(logAt(log), from),
   append: (log, expected, bytes) => logAt(log).append(expected, asBuffer(bytes)),
   flush: (log, until) => logAt(log).flush?.(until) ?? true,
+  readPart: (log, range) => indexAt(log).readPart(range),
+  readPartOf: async (store, log, known, range) =>
+    (await storeAt(store)).readPart(log, known, range),
+  readIndex: (log) => collectedPieces(indexAt(log).read()),
+  indexPosition: (log) => indexAt(log).position(),
+  saveIndex: (log, position, pieces) => indexAt(log).save(position, pieces.map(asBuffer)),
   reportLost: (log, lines) => logAt(log).reportLost?.(lines),
   watch: (log) => {
     const onHint = (): void => parentPort?.postMessage(log, []);
@@ -93,6 +99,20 @@ function logAt(number: number): StoredLog {
   const log = logs.get(number);
   if (log === undefined) throw new Error(`there is no log ${number} in the worker`);
   return log;
+}
+
+function indexAt(number: number): StoredIndex {
+  const { index } = logAt(number);
+  if (index === undefined) throw new Error(`the log ${number} in the worker has no index`);
+  return index;
+}
+
+async function collectedPieces(
+  pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
+): Promise<readonly Buffer[]> {
+  const all: Buffer[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return all;
 }
 
 async function listed(store: PostgresStore): Promise<readonly StoredFacts[]> {

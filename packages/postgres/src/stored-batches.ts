@@ -1,8 +1,8 @@
 /** Divides the bytes of a log into batches that end with a line, where one does. Pure. */
 import { requireStorable } from "./postgres-log.ts";
 
-/** Large enough that rows cost little, small enough to be read and searched in parts. */
-const batchBytes = 1024 * 1024;
+/** Large enough that rows cost little, small enough that an entry is read with few others. */
+const batchBytes = 128 * 1024;
 
 const newline = 10;
 
@@ -13,7 +13,7 @@ export async function* batchesOf(
 ): AsyncGenerator<Buffer, void, undefined> {
   let held: Buffer[] = [];
   let bytes = 0;
-  for await (const piece of pieces) {
+  for await (const piece of inParts(pieces)) {
     const end = bytes + piece.length < batchBytes ? 0 : piece.lastIndexOf(newline) + 1;
     if (end > 0) {
       yield Buffer.concat([...held, piece.subarray(0, end)]);
@@ -25,4 +25,14 @@ export async function* batchesOf(
     requireStorable({ length: bytes }, address);
   }
   if (bytes > 0) yield Buffer.concat(held);
+}
+
+async function* inParts(
+  pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
+): AsyncGenerator<Buffer, void, undefined> {
+  for await (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += batchBytes) {
+      yield piece.subarray(at, at + batchBytes);
+    }
+  }
 }

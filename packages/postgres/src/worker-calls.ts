@@ -5,12 +5,17 @@ import { BranchlogError } from "@branchlog/core";
 import type { ErrorCode } from "@branchlog/core";
 import { waitBlocking } from "@branchlog/core/files";
 import type {
+  IndexedPosition,
+  LogPart,
+  LogRange,
   LostLine,
   OpenedLog,
   StoredAppend,
   StoredFacts,
   StoredPosition,
 } from "@branchlog/core/types";
+
+import type { LogInDatabase } from "./postgres-index.ts";
 
 /** A log that the worker has open, by number. */
 export interface LogInWorker {
@@ -29,6 +34,12 @@ export interface WorkerMethods {
   read(log: number, from: StoredPosition): ReadPiece;
   append(log: number, expected: StoredPosition, bytes: Uint8Array<ArrayBuffer>): StoredAppend;
   flush(log: number, until: StoredPosition): boolean;
+  readPart(log: number, range: LogRange): LogPart;
+  /** Without having it open. */
+  readPartOf(store: string, log: LogInDatabase, known: IndexedPosition, range: LogRange): LogPart;
+  readIndex(log: number): readonly Uint8Array[];
+  indexPosition(log: number): IndexedPosition;
+  saveIndex(log: number, position: IndexedPosition, pieces: readonly Uint8Array[]): boolean;
   reportLost(log: number, lines: readonly LostLine[]): void;
   watch(log: number): void;
   unwatch(log: number): void;
@@ -167,6 +178,10 @@ export class WorkerCalls {
 /** A buffer that was posted is an array of bytes. */
 export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+export function asPart({ at, pieces }: LogPart): LogPart {
+  return { at, pieces: pieces.map(asBuffer) };
 }
 
 const storing: ReadonlySet<keyof WorkerMethods> = new Set(["append", "create", "flush"]);

@@ -26,6 +26,11 @@ export function bindingOf(source: ByteSource, stat: FileStat, end: number): LogB
   return { dev, ino, size, ctimeMs, end, samples: samplesOf(source, end) };
 }
 
+/** Of a log in a store that says up to `end` that it is the one of the checkpoint. */
+export function bindingByStore({ dev, ino, size, ctimeMs }: FileStat, end: number): LogBinding {
+  return { dev, ino, size, ctimeMs, end, samples: [] };
+}
+
 /** A binding without all samples would match any log: throws `TypeError`. */
 export function readBinding(fields: SavedFields): LogBinding {
   const end = fields.whole("end", 1, Number.MAX_SAFE_INTEGER);

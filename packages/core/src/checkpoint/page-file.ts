@@ -34,22 +34,28 @@ const sumBytes = 4;
 /** Read at once: usually the whole footer. */
 const tailBytes = 64 * 1024;
 
+/** Bytes of a file, and how long the elements are that they hold. */
+export interface FilePiece {
+  readonly bytes: Buffer;
+  readonly elementBytes: number;
+}
+
 /** To be taken without pause. Throws `RangeError` if the text is too long to be read again. */
-export function* filePieces(
+export function* typedPieces(
   kind: FileKind,
   json: object,
   columns: readonly SavedColumn[],
-): Generator<Buffer> {
+): Generator<FilePiece> {
   const text = Buffer.from(JSON.stringify(json));
   if (text.length > kind.textBytesMax) throw new RangeError("the text of a file is too long");
   const head = headOf(kind);
-  yield head;
+  yield { bytes: head, elementBytes: 1 };
   const sums: number[] = [];
   for (const column of columns) {
     for (let page = 0; page < pageCount(column); page += 1) {
       const bytes = column.page(page);
       sums.push(crc32(bytes));
-      yield bytes;
+      yield { bytes, elementBytes: column.elementBytes };
     }
   }
   const table = Buffer.alloc(sums.length * sumBytes);
@@ -59,7 +65,16 @@ export function* filePieces(
   trailer.writeUInt32LE(text.length, 4);
   const footer = Buffer.concat([table, text, trailer]);
   footer.writeUInt32LE(footerSum(head, footer), footer.length - sumBytes);
-  yield footer;
+  yield { bytes: footer, elementBytes: 1 };
+}
+
+/** The same, as they are written. */
+export function* filePieces(...parts: Parameters<typeof typedPieces>): Generator<Buffer> {
+  yield* bytesOfPieces(typedPieces(...parts));
+}
+
+export function* bytesOfPieces(pieces: Iterable<FilePiece>): Generator<Buffer> {
+  for (const { bytes } of pieces) yield bytes;
 }
 
 /** Undefined without a valid footer. Its columns are to be taken in the order they were saved. */

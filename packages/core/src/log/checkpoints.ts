@@ -11,7 +11,7 @@ import {
   loadPages,
   removeOrphanCheckpoints,
 } from "../checkpoint/checkpoint-file.ts";
-import { checkpointKind } from "../checkpoint/page-file.ts";
+import { bytesOfPieces, checkpointKind } from "../checkpoint/page-file.ts";
 import type { PageFile } from "../checkpoint/page-file.ts";
 import { SumBuilder, compareSums } from "../checkpoint/log-sums.ts";
 import type { LogSums, SumComparison } from "../checkpoint/log-sums.ts";
@@ -23,6 +23,7 @@ import {
   exitSumsShare,
   exitWorkMsMax,
 } from "../limits.ts";
+import { inLargeChunks } from "../platform/atomic-file.ts";
 import type { AtomicFile } from "../platform/atomic-file.ts";
 import { transcriptFormats } from "../dialects/agent.ts";
 import {
@@ -37,14 +38,14 @@ import type { EngineSettings } from "./engine-options.ts";
 import { readCheckpoint, readSums, statePieces, sumsEndOf } from "./log-checkpoint.ts";
 import type { FoundCheckpoint } from "./log-checkpoint.ts";
 import type { LogState } from "./log-state.ts";
-import type { TrackedLog } from "./tracked-log.ts";
+import type { StateRestorer, TrackedLog } from "./tracked-log.ts";
 
 type CheckpointSettings = Pick<
   EngineSettings,
   "access" | "checkpoint" | "checkpointDir" | "checkpointEveryBytes" | "ports"
 >;
 
-interface SavedWork {
+export interface SavedWork {
   readonly end: number;
   readonly sumsEnd: number;
   /** Bodies that this process had read: to confirm them, and to fold the usage. */
@@ -52,9 +53,21 @@ interface SavedWork {
   readonly foldedBytes: number;
 }
 
-const noWork: SavedWork = { end: 0, sumsEnd: 0, confirmedBytes: 0, foldedBytes: 0 };
+export const noWork: SavedWork = { end: 0, sumsEnd: 0, confirmedBytes: 0, foldedBytes: 0 };
 
-export class Checkpoints {
+/** Saves and restores the index of one log. */
+export interface CheckpointKeeper extends StateRestorer {
+  /** To be called after anything that may be worth saving. */
+  progressed(): void;
+  /** Saves if due, in pieces; abandoned if anything changes meanwhile. Never rejects. */
+  save(): Promise<void>;
+  /** The same, blocking, where the log can. Never throws. */
+  saveSync(sumsMsMax?: number): void;
+  /** Saves a last time. */
+  close(): Promise<void>;
+}
+
+export class Checkpoints implements CheckpointKeeper {
   readonly #settings: CheckpointSettings;
   readonly #log: Pick<TrackedLog, "path" | "state">;
   readonly #changes: ChangeSignal;
@@ -200,12 +213,13 @@ export class Checkpoints {
       const work = workOf(state, sumsEndOf(taken.value));
       const pieces = statePieces(state, taken.value);
       if (pieces === null) return;
+      const chunks = inLargeChunks(bytesOfPieces(pieces));
       // One that was given is to exist.
       if (directory !== checkpointDir) makeCacheDirectory(ports, cachedCheckpoints());
       const write = beginCheckpoint(ports, checkpointPath(this.#log.path, directory));
       this.#write = write;
-      for (const piece of pieces) {
-        write.add(piece);
+      for (const chunk of chunks) {
+        write.add(chunk);
         yield pause;
         if (isStale()) return;
       }
@@ -259,7 +273,7 @@ function isTranscript({ indexer }: LogState): boolean {
   return indexer.transcript !== undefined;
 }
 
-function workOf({ bodies, end, folded, index }: LogState, sumsEnd: number): SavedWork {
+export function workOf({ bodies, end, folded, index }: LogState, sumsEnd: number): SavedWork {
   const { rows } = folded.usage;
   const foldedBytes = rows === 0 ? 0 : index.rows.offset(rows - 1);
   return { end, sumsEnd, confirmedBytes: bodies.confirmedBytes, foldedBytes };

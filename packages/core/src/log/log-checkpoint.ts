@@ -4,12 +4,12 @@
  * needed later the log is read again.
  */
 import { decodeLine, readFullySync } from "@branchlog/streaming";
-import { bindingOf, isBoundTo, readBinding } from "../checkpoint/log-binding.ts";
+import { bindingByStore, bindingOf, isBoundTo, readBinding } from "../checkpoint/log-binding.ts";
 import type { LogBinding } from "../checkpoint/log-binding.ts";
 import { sumCount } from "../checkpoint/log-sums.ts";
 import type { LogSums } from "../checkpoint/log-sums.ts";
-import { checkpointKind, filePieces } from "../checkpoint/page-file.ts";
-import type { PageFile } from "../checkpoint/page-file.ts";
+import { checkpointKind, typedPieces } from "../checkpoint/page-file.ts";
+import type { FilePiece, PageFile } from "../checkpoint/page-file.ts";
 import {
   columnsOf,
   countsOf,
@@ -30,7 +30,6 @@ import type { SavedTranscript } from "../index-table/transcript-indexer.ts";
 import { savedColumn } from "../index-table/saved-pages.ts";
 import { fingerprintBytes } from "../limits.ts";
 import type { LogFile } from "../platform/log-file.ts";
-import { inLargeChunks } from "../platform/atomic-file.ts";
 import { isSameFile, isSameState } from "../platform/ports.ts";
 import type { FileStat } from "../platform/ports.ts";
 import { matchesFingerprint, startBytes } from "./fingerprint.ts";
@@ -58,15 +57,16 @@ export interface FoundCheckpoint {
   readonly bytes: LogFingerprint;
 }
 
+/** A log, and in a store how far the store says that it is the one of the checkpoint. */
+interface BoundLog extends Pick<LogState, "file" | "lineBytesMax"> {
+  readonly storedEnd?: number;
+}
+
 /**
  * What a file holds if it is a checkpoint of this log, which its text must prove before any table
  * is made. Throws `TypeError` if not.
  */
-export function readCheckpoint(
-  log: Pick<LogState, "file" | "lineBytesMax">,
-  stat: FileStat,
-  file: PageFile,
-): FoundCheckpoint {
+export function readCheckpoint(log: BoundLog, stat: FileStat, file: PageFile): FoundCheckpoint {
   const fields = new SavedFields(file.text);
   fields.whole("version", indexVersion, indexVersion);
   const { binding, bytes } = boundTo(log, stat, fields);
@@ -129,14 +129,32 @@ export function sumsEndOf(sums: LogSums | undefined): number {
 }
 
 /**
- * To be taken without pause but between the pieces, of which each is a megabyte; the state must not
- * change. Null while the log ends within a line, or if another file has its name.
+ * To be taken without pause but between the pieces; the state must not change. Null while the log
+ * ends within a line, or if another file has its name.
  */
-export function statePieces(state: LogState, sums: LogSums | undefined): Iterable<Buffer> | null {
+export function statePieces(
+  state: LogState,
+  sums: LogSums | undefined,
+): Iterable<FilePiece> | null {
   const saved = state.save();
-  const { header } = state.indexer;
   const binding = saved && stateBinding(state, saved.end);
-  if (saved === null || header === undefined || binding === null) return null;
+  return saved && binding && piecesOf(state, saved, binding, sums);
+}
+
+/** As {@link statePieces}, of a log in a store, which is to remember its end. */
+export function storedStatePieces(state: LogState, end: number): Iterable<FilePiece> | null {
+  const saved = state.save();
+  return saved?.end === end ? piecesOf(state, saved, { storedEnd: end }, undefined) : null;
+}
+
+function piecesOf(
+  state: LogState,
+  saved: SavedState,
+  binding: LogBinding | { readonly storedEnd: number },
+  sums: LogSums | undefined,
+): Iterable<FilePiece> | null {
+  const { header } = state.indexer;
+  if (header === undefined) return null;
   const { beforeCursor, start } = state.fingerprintOf;
   const { lineBytesMax } = state;
   const { index, diagnostics, entriesBeforeHeader, transcript } = saved.indexer;
@@ -170,7 +188,7 @@ export function statePieces(state: LogState, sums: LogSums | undefined): Iterabl
     savedColumn(ofPieces.length, () => ofPieces),
     ...columnsOf(saved.indexer, transcriptJson),
   ];
-  return inLargeChunks(filePieces(checkpointKind, json, columns));
+  return typedPieces(checkpointKind, json, columns);
 }
 
 function stateBinding(state: LogState, end: number): LogBinding | null {
@@ -185,13 +203,15 @@ function stateBinding(state: LogState, end: number): LogBinding | null {
 }
 
 function boundTo(
-  { file, lineBytesMax }: Pick<LogState, "file" | "lineBytesMax">,
+  { file, lineBytesMax, storedEnd }: BoundLog,
   stat: FileStat,
   fields: SavedFields,
 ): { binding: LogBinding; bytes: LogFingerprint } {
   // Other limits index long lines differently.
   fields.whole("lineBytesMax", lineBytesMax, lineBytesMax);
-  const binding = readBinding(fields.fields("binding"));
+  const saved = fields.fields("binding");
+  if (storedEnd !== undefined) saved.whole("storedEnd", storedEnd, Math.min(storedEnd, stat.size));
+  const binding = storedEnd === undefined ? readBinding(saved) : bindingByStore(stat, storedEnd);
   const bytes = readRemembered(fields.fields("remembered"), binding.end);
   if (!isBoundTo(binding, file, stat) || !matchesFingerprint(file, bytes))
     throw malformed("this log");

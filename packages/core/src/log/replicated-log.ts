@@ -1,6 +1,7 @@
 /**
  * The log of a store, with its bytes in a file of this process alone: everything is read from
- * there, as of any other log. Reading on fetches what others stored; a commit stores the lines of
+ * there, as of any other log. Where the store has an index of it, the bytes before are fetched when
+ * they are read. Reading on fetches what others stored; a commit stores the lines of
  * its plan if the log still ends where the plan was made for, and else fetches and plans again.
  */
 import { io, portStep } from "@branchlog/streaming";
@@ -8,8 +9,10 @@ import type { Steps } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { commitConflictsMax } from "../limits.ts";
-import { AtomicFile } from "../platform/atomic-file.ts";
 import type { LogFile } from "../platform/log-file.ts";
+import { quietly } from "../platform/ports.ts";
+import type { FileSystem } from "../platform/ports.ts";
+import type { PrivatePorts } from "../platform/private-ports.ts";
 import type {
   LogLease,
   LostLine,
@@ -17,46 +20,18 @@ import type {
   StoredLog,
   StoredPosition,
 } from "../store/log-store.ts";
-import type { Ports } from "../platform/ports.ts";
-import { storedLogError } from "../store/stored-names.ts";
 import { asPlanned, joined } from "./commit.ts";
 import type { CommitOutcome, CommitTask, CommitWork } from "./commit.ts";
 import type { LinePlan, PlannedLine } from "./line-plan.ts";
 import type { ReadOptions } from "./log-state.ts";
+import { endOf, fetched, replicate } from "./replica.ts";
+import type { LogParts, Replica } from "./replica.ts";
 import { TrackedLog } from "./tracked-log.ts";
-
-export interface Replica {
-  readonly stored: StoredLog;
-  /** Private: nothing else writes to the file. */
-  readonly ports: Ports;
-  /** How far the file has the bytes of the log. */
-  readonly position: StoredPosition;
-}
-
-/** Fetches a log into its file, which it replaces. Throws `ERR_LOG_MISSING`, as the store does. */
-export function* replicate(stored: StoredLog, ports: Ports): Steps<Replica> {
-  const opened = stored.takeOpened?.();
-  const end = opened?.end ?? (yield* endOf(stored));
-  if (end === undefined) throw storedLogError("missing", stored.name);
-  const file = new AtomicFile(ports, stored.address);
-  let position: StoredPosition = { ...end, at: 0 };
-  const keep = (bytes: Buffer): void => {
-    file.add(bytes);
-    position = { ...position, at: position.at + bytes.length };
-  };
-  try {
-    for (const bytes of opened?.pieces ?? []) keep(bytes);
-    if (opened === undefined || position.at < end.at) yield* fetched(stored, position, keep);
-    file.replace();
-  } finally {
-    file.discard();
-  }
-  return { stored, ports, position };
-}
 
 export class ReplicatedLog extends TrackedLog {
   override readonly stored: StoredLog;
-  readonly #ports: Ports;
+  readonly #ports: PrivatePorts;
+  #parts: LogParts | undefined;
   #position: StoredPosition;
   /** Whether others appended between the last two commits here. */
   #isBusy = false;
@@ -67,6 +42,7 @@ export class ReplicatedLog extends TrackedLog {
     super(file, options, onChange);
     this.stored = replica.stored;
     this.#ports = replica.ports;
+    this.#parts = replica.parts;
     this.#position = replica.position;
   }
 
@@ -97,16 +73,29 @@ export class ReplicatedLog extends TrackedLog {
   }
 
   *#catchUp(): Steps<void> {
-    let before: BytesBefore | undefined;
     try {
       yield* fetched(this.stored, this.#position, (bytes) => this.#keep(bytes));
     } catch (error) {
       if (!isBranchlogError(error, "ERR_LOG_GONE")) throw error;
-      before = { index: this.state.index, bytes: Buffer.concat([...this.file.openBytes()]) };
-      yield* this.#fetchAnew(error);
+      return yield* this.#startAnew(error);
     }
     yield* super.catchUp();
-    if (before !== undefined) yield* this.#reportLost(linesOnlyIn(before, this.state.index));
+  }
+
+  /** Of a log that was set back, as by a failover that lost its last commits. */
+  *#startAnew(error: BranchlogError): Steps<void> {
+    const { fs } = this.#ports;
+    const { index } = this.state;
+    // Of the file as it is: another one takes its name.
+    const fd = fs.openSync(this.path, "read");
+    try {
+      this.#parts?.end();
+      yield* this.#fetchAnew(error);
+      yield* super.catchUp();
+      yield* this.#reportLost(linesOnlyIn({ index, fs, fd }, this.state.index));
+    } finally {
+      fs.closeSync(fd);
+    }
   }
 
   /**
@@ -230,11 +219,11 @@ export class ReplicatedLog extends TrackedLog {
     return yield* patiently(work, () => attempt(ask), failed);
   }
 
-  /** Of a log that was set back, as by a failover that lost its last commits. */
   *#fetchAnew(error: BranchlogError): Steps<void> {
     const end = yield* endOf(this.stored);
     if (end?.generation !== this.#position.generation) throw error;
-    this.#position = (yield* replicate(this.stored, this.#ports)).position;
+    const { position, parts } = yield* replicate(this.stored, this.#ports);
+    [this.#position, this.#parts] = [position, parts];
   }
 
   /** So that the entries can be brought back; without it, this session's diagnostics name them. */
@@ -288,20 +277,22 @@ export function* flushed(log: TrackedLog): Steps<boolean> {
 /** After so many conflicts a writer lets the others wait: to try again is work for all. */
 const leaseAfter = 2;
 
-/** Of a log before it was set back: once its file was replaced, nothing is read from it. */
-interface BytesBefore {
+/** A log before it was set back. */
+interface LogBefore {
   readonly index: IndexTable;
-  readonly bytes: Buffer;
+  readonly fs: FileSystem;
+  readonly fd: number;
 }
 
-/** In the order of the file. */
-function linesOnlyIn({ index, bytes }: BytesBefore, now: IndexTable): readonly LostLine[] {
+/** In the order of the file. What was never fetched is lost to this session, too. */
+function linesOnlyIn({ index, fs, fd }: LogBefore, now: IndexTable): readonly LostLine[] {
   const lines: LostLine[] = [];
   for (let row = 0; row < index.count; row += 1) {
     const id = index.idOf(row);
     if (now.rowOfId(id) >= 0 || !index.isNode(row)) continue;
-    const at = index.rows.offset(row);
-    lines.push({ id, line: bytes.toString("utf8", at, at + index.rows.length(row)) });
+    const line = Buffer.allocUnsafe(index.rows.length(row));
+    const count = quietly(() => fs.readSync(fd, line, 0, line.length, index.rows.offset(row)));
+    if (count === line.length) lines.push({ id, line: line.toString() });
   }
   return lines;
 }
@@ -345,28 +336,4 @@ function isUnsettled(error: unknown): boolean {
 function isRefused(error: unknown): boolean {
   if (!isBranchlogError(error)) return false;
   return error.code !== "ERR_STORE_UNAVAILABLE" && error.code !== "ERR_APPEND_UNCERTAIN";
-}
-
-function endOf(stored: StoredLog): Steps<StoredPosition | undefined> {
-  return io((signal) => stored.end(signal));
-}
-
-function fetched(
-  stored: StoredLog,
-  from: StoredPosition,
-  keep: (bytes: Buffer) => void,
-): Steps<void> {
-  return io((signal) => {
-    const pieces = stored.read(from, signal);
-    if (Symbol.asyncIterator in pieces) return eachLater(pieces, keep);
-    for (const bytes of pieces) keep(bytes);
-    return undefined;
-  });
-}
-
-async function eachLater(
-  pieces: AsyncIterable<Buffer>,
-  keep: (bytes: Buffer) => void,
-): Promise<void> {
-  for await (const bytes of pieces) keep(bytes);
 }

@@ -1,7 +1,10 @@
 /**
  * Ports of an in-memory log of one session: its bytes by name, without directories or permissions,
- * and a lock without contention. The bytes of a long log may be in a file that has no name.
+ * and a lock without contention. The bytes of a long log may be in a file that has no name, and
+ * those at its start may be elsewhere until they are read.
  */
+import { PartialBytes } from "./partial-bytes.ts";
+import type { PartReader } from "./partial-bytes.ts";
 import { systemClock } from "./ports.ts";
 import { randomIds } from "./ids.ts";
 import { UnnamedFile } from "./unnamed-file.ts";
@@ -22,11 +25,15 @@ export interface PrivateOptions {
 
 /** New ports that share nothing with others; `parts` replaces some of them. */
 export function createPrivatePorts(
-  parts: Partial<Ports> = {},
+  parts: Partial<Omit<Ports, "fs">> = {},
   { memoryBytesMax = Number.POSITIVE_INFINITY }: PrivateOptions = {},
-): Ports {
+): PrivatePorts {
   const fs = new PrivateFiles(memoryBytesMax);
   return { fs, lock: noLock, hints: noHints, clock: systemClock, ids: randomIds, ...parts };
+}
+
+export interface PrivatePorts extends Ports {
+  readonly fs: PrivateFiles;
 }
 
 const unshared: HeldLock = { isOursSync: () => true, releaseSync: () => undefined };
@@ -37,12 +44,12 @@ const noHints: ChangeHints = { watch: () => ({ closeSync: () => undefined }) };
 
 interface PrivateFile {
   readonly ino: number;
-  readonly bytes: PrivateBytes;
+  readonly bytes: PrivateBytes | PartialFile;
   changedMs: number;
   permissions: number;
 }
 
-class PrivateFiles implements FileSystem {
+export class PrivateFiles implements FileSystem {
   readonly #files = new Map<string, PrivateFile>();
   readonly #open = new Map<number, PrivateFile>();
   /** Counts files, descriptors and changes, so that no two states of a file share their time. */
@@ -51,6 +58,18 @@ class PrivateFiles implements FileSystem {
 
   constructor(memoryBytesMax: number) {
     this.#memoryBytesMax = memoryBytesMax;
+  }
+
+  /**
+   * Makes a file of `length` bytes that are read when they are needed, in the place of another.
+   * Throws errors of the file system.
+   */
+  addPartial(path: string, length: number, reader: PartReader): void {
+    const bytes = new PartialFile(
+      new PartialBytes(length, reader),
+      new PrivateBytes(this.#memoryBytesMax),
+    );
+    this.#files.set(path, { ...this.#newFile(), bytes });
   }
 
   openSync(path: string, mode: OpenMode): number {
@@ -69,8 +88,17 @@ class PrivateFiles implements FileSystem {
     return this.#opened(fd).bytes.copyTo(target, offset, length, position);
   }
 
-  async read(...args: Parameters<FileSystem["readSync"]>): Promise<number> {
-    return this.readSync(...args);
+  async read(
+    fd: number,
+    target: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<number> {
+    const { bytes } = this.#opened(fd);
+    return bytes instanceof PartialFile
+      ? bytes.copyLater(target, offset, length, position)
+      : bytes.copyTo(target, offset, length, position);
   }
 
   writeSync(fd: number, bytes: Buffer, offset: number, length: number): number {
@@ -226,6 +254,57 @@ class PrivateBytes {
       this.#memoryBytesMax = Number.POSITIVE_INFINITY;
       return false;
     }
+  }
+}
+
+/** What was there when it was made is read from elsewhere; what was appended since is here. */
+class PartialFile {
+  readonly #start: PartialBytes;
+  readonly #rest: PrivateBytes;
+
+  constructor(start: PartialBytes, rest: PrivateBytes) {
+    this.#start = start;
+    this.#rest = rest;
+  }
+
+  get length(): number {
+    return this.#start.length + this.#rest.length;
+  }
+
+  append(source: Buffer, offset: number, length: number): void {
+    this.#rest.append(source, offset, length);
+  }
+
+  copyTo(target: Buffer, offset: number, length: number, position: number): number {
+    const count = this.#inStart(length, position);
+    if (count > 0) this.#start.readSync(target.subarray(offset, offset + count), position);
+    return count + this.#copyRest(target, offset + count, length - count, position + count);
+  }
+
+  async copyLater(
+    target: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<number> {
+    const count = this.#inStart(length, position);
+    if (count > 0) await this.#start.read(target.subarray(offset, offset + count), position);
+    return count + this.#copyRest(target, offset + count, length - count, position + count);
+  }
+
+  overwrite(source: Buffer, position: number): void {
+    const at = position - this.#start.length;
+    if (at < 0) throw new RangeError("bytes of a store are not changed here");
+    this.#rest.overwrite(source, at);
+  }
+
+  #inStart(length: number, position: number): number {
+    return Math.max(0, Math.min(length, this.#start.length - position));
+  }
+
+  #copyRest(target: Buffer, offset: number, length: number, position: number): number {
+    if (length === 0) return 0;
+    return this.#rest.copyTo(target, offset, length, position - this.#start.length);
   }
 }
 

@@ -2,7 +2,7 @@
  * A file that has no name: nobody else can open it, and the system removes it when it is closed,
  * at the latest with this process.
  */
-import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,12 +14,17 @@ export class UnnamedFile {
   readonly #fd: number;
   #length = 0;
 
-  /** In the directory for temporary files. Throws errors of the file system. */
-  constructor() {
+  /**
+   * In the directory for temporary files. Throws errors of the file system.
+   * @param length Of zeros, which take no place.
+   */
+  constructor(length = 0) {
     const path = join(tmpdir(), `branchlog-${randomUUID()}`);
     this.#fd = openSync(path, "wx+", 0o600);
     try {
       unlinkSync(path);
+      ftruncateSync(this.#fd, length);
+      this.#length = length;
     } catch (error) {
       closeSync(this.#fd);
       throw error;

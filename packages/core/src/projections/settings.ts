@@ -57,6 +57,19 @@ export function settingsStateOfPath(view: PathView): SettingsState {
   return { thinkingLevel: thinkingLevel ?? "off", model: model ?? null, isModelChosen };
 }
 
+/** The entries of a path that usually say it: the last of each kind. Loads none. */
+export function settingsEntries(view: PathView): readonly number[] {
+  const last = new Map<string, number>();
+  for (let i = view.length - 1; i >= 0 && last.size < settingTypes.size; i -= 1) {
+    const type = view.type(i);
+    const isOther = type === "message" ? view.role(i) !== "assistant" : !settingTypes.has(type);
+    if (!isOther && !last.has(type)) last.set(type, i);
+  }
+  return [...last.values()];
+}
+
+const settingTypes = new Set(["thinking_level_change", "model_change", "message"]);
+
 /** The same object if the entry changes nothing. */
 export function settingsAfter(before: SettingsState, entry: SessionEntry): SettingsState {
   const change = modelChange(entry);

@@ -6,6 +6,7 @@ import type { RowPath } from "../index-table/tree-walk.ts";
 import type { LogState } from "../log/log-state.ts";
 import { contributesToContext, selectContext } from "../projections/context.ts";
 import type { BuiltContext } from "../projections/context.ts";
+import { settingsEntries } from "../projections/settings.ts";
 import type { Engine } from "./engine.ts";
 import { requireRow } from "./entry-query.ts";
 
@@ -32,9 +33,17 @@ export async function loadedContext(
     if (unread.length > 0) {
       for await (const { row, entry } of engine.bodies.entries(unread)) bodies.add(row, entry);
     }
+    await fetchSettings(engine, bodies.path);
     // Rows are only valid in their own index, and the log may have been replaced meanwhile.
     if (bodies.index === engine.index) return builtFrom(engine, at, bridgeGaps, bodies);
   }
+}
+
+/** What a store still has of them: to read it while the context is built would block. */
+async function fetchSettings(engine: Engine, path: RowPath): Promise<void> {
+  if (engine.log.stored?.index === undefined) return;
+  const rows = settingsEntries(engine.pathView(null, { path })).map((i) => path.rows[i] ?? -1);
+  for await (const _ of engine.bodies.entries(rows.filter((row) => row >= 0))) continue;
 }
 
 /** Synchronous; empty for an id that the log does not hold. */

@@ -17,11 +17,15 @@ import { pathToRow } from "../index-table/tree-walk.ts";
 import type { RowPath } from "../index-table/tree-walk.ts";
 import { ChangeSignal } from "../log/change-signal.ts";
 import { Checkpoints } from "../log/checkpoints.ts";
+import type { CheckpointKeeper } from "../log/checkpoints.ts";
 import { engineSettings } from "../log/engine-options.ts";
 import type { EngineOptions, EngineSettings } from "../log/engine-options.ts";
 import { Findings } from "../log/findings.ts";
 import { LogDurability } from "../log/log-durability.ts";
-import { ReplicatedLog, replicate } from "../log/replicated-log.ts";
+import { replicate } from "../log/replica.ts";
+import type { Replica } from "../log/replica.ts";
+import { ReplicatedLog } from "../log/replicated-log.ts";
+import { StoredCheckpoint } from "../log/stored-checkpoint.ts";
 import { TrackedLog } from "../log/tracked-log.ts";
 import { buildWithSettings } from "../projections/context.ts";
 import type { BuiltContext, PathContext } from "../projections/context.ts";
@@ -47,19 +51,29 @@ export class Engine {
   readonly findings: Findings;
   readonly durability: LogDurability;
   readonly appender: Appender;
-  readonly checkpoints: Checkpoints;
+  readonly checkpoints: CheckpointKeeper;
   readonly changes: ChangeSignal = new ChangeSignal();
   /** Closes the descriptors of the log unless other engines use them; reads open it again. */
   readonly release: () => void;
 
-  private constructor(path: string, settings: EngineSettings, makeLog: MakeLog = trackedLog) {
+  private constructor(path: string, settings: EngineSettings, replica?: Replica) {
     this.settings = settings;
     requireNonEmpty(pathOfLog, path);
     const file = new LogFile(settings.ports.fs, path);
-    this.log = makeLog(file, settings, this.changes.notify);
+    this.log =
+      replica === undefined
+        ? new TrackedLog(file, settings, this.changes.notify)
+        : new ReplicatedLog(replica, file, settings, this.changes.notify);
     this.release = this.log.file.retain(this);
     this.findings = new Findings(this.log, this.changes.notify);
-    this.checkpoints = new Checkpoints(settings, this.log, this.changes);
+    const index = replica?.stored.index;
+    this.checkpoints =
+      index === undefined
+        ? new Checkpoints(settings, this.log, this.changes)
+        : new StoredCheckpoint(settings, this.log, this.changes, {
+            index,
+            fetchedTo: replica?.parts?.length,
+          });
     this.changes.listen(() => this.checkpoints.progressed());
     this.durability = new LogDurability(settings.durability, this.log, settings.ports);
     this.appender = new Appender(settings, this.log, this.durability);
@@ -111,7 +125,10 @@ export class Engine {
     return Engine.openStored(await place.store.open(place.id, signal), options, signal);
   }
 
-  /** Opens a log of a store, with its bytes in memory. Rejects as `open`, and as the store does. */
+  /**
+   * Opens a log of a store, with a copy of its bytes, or an index of it. Rejects as `open`, and as
+   * the store does.
+   */
   static openStored(
     stored: StoredLog,
     options: EngineOptions = {},
@@ -132,10 +149,10 @@ export class Engine {
     const wait = lockWaitMs === undefined ? undefined : { lockWaitMs };
     const settings = engineSettings({ ...options, ...wait, ports, checkpoint: "off" });
     const replica = yield* replicate(stored, ports);
-    const makeLog: MakeLog = (...parts) => new ReplicatedLog(replica, ...parts);
-    const engine = new Engine(stored.address, settings, makeLog);
-    yield* engine.log.open();
+    const engine = new Engine(stored.address, settings, replica);
+    yield* engine.log.open(engine.checkpoints);
     engine.appender.marks.setOwn();
+    engine.checkpoints.progressed();
     return engine;
   }
 
@@ -222,10 +239,6 @@ export class Engine {
 function requireFilePath({ ports }: EngineSettings, path: string): void {
   if (ports.fs === nodeFileSystem) requireNoAddress(path);
 }
-
-type MakeLog = (file: LogFile, settings: EngineSettings, onChange: () => void) => TrackedLog;
-
-const trackedLog: MakeLog = (...parts) => new TrackedLog(...parts);
 
 export interface PathOptions {
   readonly loaded?: LoadedBodies;

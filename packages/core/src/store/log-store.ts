@@ -31,6 +31,44 @@ export interface OpenedLog {
   readonly end: StoredPosition;
   /** The first bytes, perhaps all. */
   readonly pieces: readonly Buffer[];
+  /** How far the log has a saved index; that the log is the one it was saved for, was compared. */
+  readonly indexedTo?: number | undefined;
+}
+
+/** Bytes of a log, `to` not among them. */
+export interface LogRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A range, and perhaps bytes around it. */
+export interface LogPart {
+  /** Where the first piece begins. */
+  readonly at: number;
+  readonly pieces: readonly Buffer[];
+}
+
+/**
+ * How a long log is opened without being read: an index of it that a session saved beside it, and
+ * its bytes part by part. What is saved is derived: it may be missing, or anything.
+ */
+export interface StoredIndex {
+  /** Rejects with `ERR_LOG_GONE` if the log is no longer the one that was opened. */
+  readPart(range: LogRange, signal?: AbortSignal): Promise<LogPart>;
+  /** The same, blocking, whether the log blocks or not. */
+  readPartSync(range: LogRange): LogPart;
+  /** As it was saved, for {@link OpenedLog.indexedTo}. */
+  read(signal?: AbortSignal): AsyncIterable<Buffer> | Iterable<Buffer>;
+  /** Up to where this object has read the log, or stored to it. */
+  position(): Answer<IndexedPosition>;
+  /** Replaces what was saved before, if that covers less. False: the store keeps another one. */
+  save(position: IndexedPosition, pieces: readonly Buffer[]): Answer<boolean>;
+}
+
+/** A place in a log that tells it from one that was set back, and went on otherwise. */
+export interface IndexedPosition {
+  readonly at: number;
+  readonly mark: string;
 }
 
 /** For some seconds at most, nobody else can append to the log. */
@@ -66,6 +104,8 @@ export interface StoredLog {
   readonly lockWaitMs?: number | undefined;
   /** Once after opening, where the store gives it; then undefined. */
   takeOpened?(): OpenedLog | undefined;
+  /** Undefined: a session reads the log whole. */
+  readonly index?: StoredIndex | undefined;
   /**
    * The bytes from `from` on, in pieces, up to where the log ends when the last one is read.
    * Rejects with `ERR_LOG_GONE` if there is no log of that generation.
