@@ -99,8 +99,7 @@ class PooledConnections implements Connections {
     { signal, isCommit = false }: QueryOptions = {},
   ): Promise<readonly Row[]> {
     signal?.throwIfAborted();
-    const answer = this.#query<Row>(text, values, isCommit);
-    return signal === undefined ? answer : unlessAborted(answer, signal);
+    return unlessAborted(this.#query<Row>(text, values, isCommit), signal);
   }
 
   async #query<Row extends object>(
@@ -287,7 +286,11 @@ async function listening(
 }
 
 /** The statement keeps running: its connection is free only after the answer. */
-async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function unlessAborted<T>(
+  answer: Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (signal === undefined) return answer;
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     stop = () => reject(signal.reason as Error);

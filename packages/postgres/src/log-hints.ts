@@ -63,7 +63,10 @@ export class LogHints {
     const ids = [...this.#notices];
     this.#notices.clear();
     const channels = ids.map((id) => this.#channelOf(id));
-    const text = "SELECT pg_notify(channel, id) FROM unnest($1::text[], $2::text[]) t(channel, id)";
+    // A commit with notices would wait for the disk, and let the appends beside it wait longer.
+    const text =
+      "SELECT set_config('synchronous_commit', 'off', true), pg_notify(channel, id) " +
+      "FROM unnest($1::text[], $2::text[]) t(channel, id)";
     // A lost notice is what the poll is for.
     this.#connections.query(text, [channels, ids]).catch(() => undefined);
     return setTimeout(() => {

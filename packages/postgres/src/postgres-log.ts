@@ -18,6 +18,8 @@ import type {
 } from "@branchlog/core/types";
 import { storedLogError } from "@branchlog/core/files";
 import type { Connections, Transaction } from "./connections.ts";
+import { appendBy } from "./grouped-appends.ts";
+import type { AppendCall } from "./grouped-appends.ts";
 import { PostgresIndex } from "./postgres-index.ts";
 import type { ReadPartSync } from "./postgres-index.ts";
 import { inSchema } from "./schema.ts";
@@ -40,6 +42,7 @@ export interface LogSetting {
   readonly schema: string;
   /** Whether appends wait for the disk of the server, and for its synchronous standbys. */
   readonly synced: boolean;
+  readonly append: (call: AppendCall, signal?: AbortSignal) => Promise<string>;
   readonly onAppended: (id: string) => void;
   readonly watch: (id: string, onHint: () => void) => () => void;
   readonly lockWaitMs: number | undefined;
@@ -47,13 +50,16 @@ export interface LogSetting {
   readonly readPartSync: ReadPartSync | undefined;
 }
 
-/** bigint comes as text. */
-interface AppendRow {
-  readonly answer: StoredAppend["kind"];
-  readonly ends: string | null;
-  readonly new_mark: string | null;
-  readonly since: string | null;
-}
+/** What the function says if it appended nothing. bigint comes as text, but in JSON. */
+type AppendAnswer =
+  | { readonly answer: "gone" }
+  | { readonly answer: "alreadyStored"; readonly ends: number; readonly mark: string }
+  | {
+      readonly answer: "conflict";
+      readonly ends: number;
+      readonly mark: string;
+      readonly since: string | null;
+    };
 
 /** With the first bytes of the log; without them if it is empty, or has an index. */
 export interface OpenRow extends BatchRow {
@@ -186,7 +192,8 @@ export class PostgresLog implements StoredLog {
     bytes: Buffer,
     signal?: AbortSignal,
   ): Promise<StoredAppend> {
-    const answer = await this.#append(expected, bytes, this.#queryUnless(signal, true));
+    const { append } = this.#setting;
+    const answer = await this.#append(expected, bytes, (call) => append(call, signal));
     if (answer.kind === "appended") this.#setting.onAppended(expected.generation);
     return answer;
   }
@@ -231,7 +238,9 @@ export class PostgresLog implements StoredLog {
       return {
         since: Buffer.concat(pieces),
         append: async (bytes) => {
-          const answer = await this.#append(end, bytes, query);
+          const answer = await this.#append(end, bytes, (call) =>
+            appendBy(query, call, this.#setting.synced),
+          );
           await transaction.commit();
           this.#setting.onAppended(generation);
           return answer;
@@ -247,23 +256,27 @@ export class PostgresLog implements StoredLog {
   async #append(
     { generation, at }: StoredPosition,
     bytes: Buffer,
-    query: RowQuery,
+    send: (call: AppendCall) => Promise<string>,
   ): Promise<StoredAppend> {
     requireStorable(bytes, this.address);
-    const { text, raw } = columnsOf(bytes);
-    const [row] = await query<AppendRow>(
-      "SELECT answer, ends, new_mark, since FROM SCHEMA.append($1, $2, $3, $4, $5, $6)",
-      [generation, at, this.#markAt(at), text, raw, this.#setting.synced],
-    );
-    if (row === undefined || row.answer === "gone") return { kind: "gone" };
-    const end = { generation, at: Number(row.ends) };
-    if (row.answer === "conflict") {
-      if (row.since === null) return { kind: "conflict", end };
-      this.#last = { at: end.at, mark: row.new_mark ?? "" };
-      return { kind: "conflict", end, since: Buffer.from(row.since) };
+    const mark = this.#markAt(at);
+    const answer = await send({ log: generation, at, mark, ...columnsOf(bytes) });
+    const until = at + bytes.length;
+    if (!answer.startsWith("{")) {
+      this.#last = { at: until, mark: answer };
+      return { kind: "appended", end: { generation, at: until } };
     }
-    this.#last = { at: at + bytes.length, mark: row.new_mark ?? "" };
-    return { kind: row.answer, end };
+    // Decoding boundary: what the function made.
+    const told = JSON.parse(answer) as AppendAnswer;
+    if (told.answer === "gone") return { kind: "gone" };
+    const end = { generation, at: told.ends };
+    if (told.answer === "alreadyStored") {
+      this.#last = { at: until, mark: told.mark };
+      return { kind: "alreadyStored", end };
+    }
+    if (told.since === null) return { kind: "conflict", end };
+    this.#last = { at: end.at, mark: told.mark };
+    return { kind: "conflict", end, since: Buffer.from(told.since) };
   }
 
   watch(onHint: () => void): () => void {

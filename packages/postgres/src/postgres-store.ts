@@ -17,8 +17,9 @@ import {
   storedLogError,
 } from "@branchlog/core/files";
 import type { OptionNames } from "@branchlog/streaming";
-import { connectionsOf } from "./connections.ts";
+import { connectionsOf, unlessAborted } from "./connections.ts";
 import type { Connections, PostgresPool, QueryOptions } from "./connections.ts";
+import { GroupedAppends } from "./grouped-appends.ts";
 import { LogHints } from "./log-hints.ts";
 import { applyMigrations, requireVersion } from "./migration.ts";
 import { PostgresLog, columnsOf, readBytes } from "./postgres-log.ts";
@@ -109,6 +110,7 @@ export class PostgresStore implements ListingStore {
   readonly #schema: string;
   readonly #connections: Connections;
   readonly #hints: LogHints;
+  readonly #appends: GroupedAppends;
   readonly #synced: boolean;
   readonly #lockWaitMs: number | undefined;
   /** How another thread opens it; undefined: it cannot. */
@@ -130,6 +132,10 @@ export class PostgresStore implements ListingStore {
     const own = typeof target === "string" ? url : addressOfPool(target);
     this.#target = own && inOtherThread(own, this.#schema, listen);
     this.#connections = connectionsOf(given, this.address, { answerWaitMs, areOwn: listen });
+    this.#appends = new GroupedAppends(
+      (text, values, how) => this.#connections.query(inSchema(text, this.#schema), values, how),
+      this.#synced,
+    );
     this.#hints = new LogHints(this.#connections, { schema: this.#schema, pollMs });
   }
 
@@ -302,6 +308,7 @@ export class PostgresStore implements ListingStore {
       connections: this.#connections,
       schema: this.#schema,
       synced: this.#synced,
+      append: (call, signal) => unlessAborted(this.#appends.append(call), signal),
       onAppended: (appended) => this.#hints.appended(appended),
       watch: (watched, onHint) => this.#hints.watch(watched, onHint),
       lockWaitMs: this.#lockWaitMs,

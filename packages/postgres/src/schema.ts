@@ -10,8 +10,18 @@ export function quotedName(name: string): string {
 
 /** A statement with the schema in the place of the word `SCHEMA`. */
 export function inSchema(statement: string, schema: string): string {
-  return statement.replaceAll("SCHEMA", () => quotedName(schema));
+  const known = statements.get(schema)?.get(statement);
+  if (known !== undefined) return known;
+  const made = statement.replaceAll("SCHEMA", () => quotedName(schema));
+  statements.set(
+    schema,
+    (statements.get(schema) ?? new Map<string, string>()).set(statement, made),
+  );
+  return made;
 }
+
+/** By schema: they are few, and each append has one. */
+const statements = new Map<string, Map<string, string>>();
 
 type Migration = (schema: string) => string;
 

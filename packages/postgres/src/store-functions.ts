@@ -23,6 +23,7 @@ const readingFunctions = [
 ] as const;
 const writingFunctions = [
   "append",
+  "append_each",
   "flush_log",
   "add_index_piece",
   "publish_index",
@@ -110,46 +111,75 @@ LANGUAGE sql STABLE SET search_path = ${name}, pg_temp AS $$
     WHERE b.log_id = p_log AND b.at < p_at ORDER BY b.at DESC LIMIT 1), false)
 $$;
 
--- An answer of 'conflict' has what was stored since, if it is short; new_mark is its last mark.
+-- Of what was appended the answer is the mark, else an object of JSON, as one value costs least.
+-- That of a 'conflict' has what was stored since, if it is short, and the mark of the last batch.
 CREATE FUNCTION ${name}.append(
-  p_log bigint, p_at bigint, p_mark bigint, p_body text, p_raw bytea, p_synced boolean,
-  OUT answer text, OUT ends bigint, OUT new_mark bigint, OUT since text)
-LANGUAGE plpgsql ${definer} AS $$
+  p_log bigint, p_at bigint, p_mark bigint, p_body text, p_raw bytea, p_synced boolean)
+RETURNS text LANGUAGE plpgsql ${definer} AS $$
 DECLARE
-  p_until bigint := p_at + coalesce(octet_length(p_body), octet_length(p_raw));
+  v_until bigint := p_at + coalesce(octet_length(p_body), octet_length(p_raw));
   v_tenant text := own_tenant();
+  v_new_mark bigint := (random() * 9007199254740991)::bigint;
+  v_ends bigint;
   v_mark bigint;
+  v_since text;
 BEGIN
   IF NOT p_synced THEN PERFORM set_config('synchronous_commit', 'off', true); END IF;
-  new_mark := (random() * 9007199254740991)::bigint;
-  UPDATE log l SET until = p_until, mark = new_mark, changed_at = clock_timestamp()
+  UPDATE log l SET until = v_until, mark = v_new_mark, changed_at = clock_timestamp()
     WHERE l.id = p_log AND l.until = p_at AND (p_mark IS NULL OR l.mark = p_mark)
       AND l.tenant = v_tenant;
   IF FOUND THEN
-    INSERT INTO batch VALUES (p_log, p_at, p_until, new_mark, p_body, p_raw);
-    answer := 'appended';
-    ends := p_until;
-    RETURN;
+    INSERT INTO batch VALUES (p_log, p_at, v_until, v_new_mark, p_body, p_raw);
+    RETURN v_new_mark;
   END IF;
-  SELECT l.until, l.mark INTO ends, v_mark FROM log l WHERE l.id = p_log AND l.tenant = v_tenant;
-  IF NOT FOUND OR ends < p_at OR NOT ends_so(p_log, p_at, p_mark) THEN
-    answer := 'gone';
-    RETURN;
+  SELECT l.until, l.mark INTO v_ends, v_mark FROM log l WHERE l.id = p_log AND l.tenant = v_tenant;
+  IF NOT FOUND OR v_ends < p_at OR NOT ends_so(p_log, p_at, p_mark) THEN
+    RETURN json_build_object('answer', 'gone');
   END IF;
-  SELECT b.mark INTO new_mark FROM batch b WHERE b.log_id = p_log AND b.at = p_at
-    AND b.until = p_until AND b.body IS NOT DISTINCT FROM p_body
+  SELECT b.mark INTO v_new_mark FROM batch b WHERE b.log_id = p_log AND b.at = p_at
+    AND b.until = v_until AND b.body IS NOT DISTINCT FROM p_body
     AND b.raw IS NOT DISTINCT FROM p_raw;
   IF FOUND THEN
     PERFORM write_own(p_log);
-    answer := 'alreadyStored';
-    RETURN;
+    RETURN json_build_object('answer', 'alreadyStored', 'ends', v_ends, 'mark', v_new_mark::text);
   END IF;
-  answer := 'conflict';
-  new_mark := v_mark;
-  IF ends - p_at <= ${sinceBytesMax} THEN
-    SELECT string_agg(b.body, '' ORDER BY b.at) INTO since FROM batch b
-      WHERE b.log_id = p_log AND b.at >= p_at AND b.at < ends HAVING bool_and(b.body IS NOT NULL);
+  IF v_ends - p_at <= ${sinceBytesMax} THEN
+    SELECT string_agg(b.body, '' ORDER BY b.at) INTO v_since FROM batch b
+      WHERE b.log_id = p_log AND b.at >= p_at AND b.at < v_ends
+      HAVING bool_and(b.body IS NOT NULL);
   END IF;
+  RETURN json_build_object(
+    'answer', 'conflict', 'ends', v_ends, 'mark', v_mark::text, 'since', v_since);
+END
+$$;
+
+-- For each of several logs the mark of what was appended; null where the log does not end so, or is
+-- held by others: this waits for none of them.
+CREATE FUNCTION ${name}.append_each(
+  p_logs bigint[], p_ats bigint[], p_marks bigint[], p_bodies text[], p_synced boolean)
+RETURNS text[] LANGUAGE plpgsql ${definer} AS $$
+DECLARE
+  v_tenant text := own_tenant();
+  v_marks text[];
+BEGIN
+  IF NOT p_synced THEN PERFORM set_config('synchronous_commit', 'off', true); END IF;
+  WITH given AS MATERIALIZED (
+    SELECT * FROM unnest(p_logs, p_ats, p_marks, p_bodies) WITH ORDINALITY g(id, at, mark, body, n)
+  ), held AS MATERIALIZED (
+    SELECT g.* FROM given g JOIN log l ON l.id = g.id
+    WHERE l.until = g.at AND (g.mark IS NULL OR l.mark = g.mark) AND l.tenant = v_tenant
+    FOR UPDATE OF l SKIP LOCKED
+  ), done AS (
+    UPDATE log l SET until = h.at + octet_length(h.body), changed_at = clock_timestamp(),
+      mark = (random() * 9007199254740991)::bigint
+    FROM held h WHERE l.id = h.id AND l.until = h.at
+    RETURNING h.n, l.id, h.at, l.until, l.mark, h.body
+  ), stored AS (
+    INSERT INTO batch SELECT d.id, d.at, d.until, d.mark, d.body, NULL FROM done d
+  )
+  SELECT array_agg(d.mark::text ORDER BY g.n) INTO v_marks
+    FROM given g LEFT JOIN done d ON d.n = g.n;
+  RETURN v_marks;
 END
 $$;
 
