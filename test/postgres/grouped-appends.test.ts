@@ -1,10 +1,12 @@
 /** Appends to many sessions at once: some in one statement, each with an outcome of its own. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
+import { postgresStore } from "@branchlog/postgres";
 import { jsonLines, sampleHeader, userDraft } from "@branchlog/core/testing";
 import type { StoredLog, StoredPosition } from "@branchlog/core/types";
 import { idsOf } from "../support/collected.ts";
 import { DatabaseServer, hasPostgres } from "./database-server.ts";
+import { Forwarder } from "./forwarder.ts";
 
 const header = Buffer.from(jsonLines(sampleHeader()));
 
@@ -112,4 +114,33 @@ describe.skipIf(!hasPostgres())("appends to many logs at once", () => {
       else expect(answer).toMatchObject({ value: { kind: "appended" } });
     }
   });
+
+  it.each(["cut before", "cut after"] as const)(
+    "are stored once if the connection is %s the server got them",
+    async (fate) => {
+      const schema = server.newSchema();
+      const direct = await server.store({ schema });
+      const forwarder = new Forwarder(server.port);
+      const port = await forwarder.start();
+      const store = postgresStore(server.url(schema).replace(`:${server.port}/`, `:${port}/`));
+      const sessions = await Promise.all(
+        Array.from({ length: 16 }, () => createSession({ store, cwd: "/w" })),
+      );
+      let cuts = 0;
+      forwarder.fateOf = (bytes) => {
+        // One that goes with others.
+        const isMeant = cuts === 0 && bytes.includes("needle 9") && bytes.includes("needle 10");
+        cuts += isMeant ? 1 : 0;
+        return isMeant ? fate : "pass";
+      };
+      await Promise.all(sessions.map(async (one, n) => one.append(userDraft(`needle ${n}`))));
+      expect(cuts).toBe(1);
+      for (const { header: known } of sessions) {
+        const again = await openSession({ store: direct, id: known.id });
+        expect((await again.context()).messages).toHaveLength(1);
+      }
+      await store.close();
+      forwarder.close();
+    },
+  );
 });

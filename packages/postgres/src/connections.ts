@@ -39,6 +39,8 @@ export interface Connections {
    * @param idleMsMax So long may the client be silent before the server ends it. Default: for ever.
    */
   begin(idleMsMax?: number): Promise<Transaction>;
+  /** As `begin`, with a first statement, all in one round trip: a text without parameters. */
+  beginWith<Row extends object>(text: string, idleMsMax: number): Promise<BegunTransaction<Row>>;
   /** A connection of its own, with whose end `onEnd` is called once. */
   listen(listener: Listener): Promise<ListeningConnection>;
   /** Ends a pool of its own; one of the program stays. */
@@ -53,8 +55,15 @@ export interface Transaction {
   ) => Promise<readonly Row[]>;
   /** As a statement with `isCommit`. */
   commit(): Promise<void>;
+  /** The same with a last statement, in one round trip: a text without parameters. */
+  commitWith<Row extends object>(text: string): Promise<readonly Row[]>;
   /** Does nothing once it was committed. */
   rollback(): Promise<void>;
+}
+
+/** With what its first statement gave. */
+export interface BegunTransaction<Row> extends Transaction {
+  readonly rows: readonly Row[];
 }
 
 export interface Listener {
@@ -147,9 +156,12 @@ class PooledConnections implements Connections {
     const note = ({ code, message }: { code?: string | undefined; message?: string | undefined }) =>
       code === generalWarning && warnings.push(message ?? "");
     if (isCommit) client.on("notice", note);
-    let rows: readonly Row[];
+    let rows: readonly Row[] = [];
     try {
-      ({ rows } = await client.query<Row>(statement));
+      const answered = await client.query<Row>(statement);
+      // Of several statements in one text the library gives a list, which its types do not say.
+      const results: readonly pg.QueryResult<Row>[] = [answered].flat();
+      rows = results.find(({ fields }) => fields.length > 0)?.rows ?? rows;
     } catch (error) {
       throw isCommit && !isAnswered(error)
         ? noAnswer(this.shown, error)
@@ -162,15 +174,25 @@ class PooledConnections implements Connections {
     return rows;
   }
 
-  async begin(idleMsMax = 0): Promise<Transaction> {
+  begin(idleMsMax = 0): Promise<Transaction> {
+    return this.beginWith("", idleMsMax);
+  }
+
+  async beginWith<Row extends object>(
+    first: string,
+    idleMsMax: number,
+  ): Promise<BegunTransaction<Row>> {
     const client = await this.#client();
     let isOver = false;
-    const end = async (text: string, isCommit: boolean): Promise<void> => {
-      if (isOver) return;
+    const end = async <Last extends object>(
+      text: string,
+      isCommit: boolean,
+    ): Promise<readonly Last[]> => {
+      if (isOver) return [];
       isOver = true;
       let lost: Error | undefined;
       try {
-        await this.#answer(client, { text }, isCommit);
+        return await this.#answer<Last>(client, { text }, isCommit);
       } catch (error) {
         lost = new Error("its transaction did not end", { cause: error });
         throw error;
@@ -180,18 +202,18 @@ class PooledConnections implements Connections {
     };
     const transaction: Transaction = {
       query: (text, values) => this.#answer(client, statementOf(text, values, false), false),
-      commit: () => end("COMMIT", true),
+      commit: async () => void (await end("COMMIT", true)),
+      commitWith: (text) => end(`${text}; COMMIT`, true),
       // Of a lost connection the server rolls back by itself.
-      rollback: () => end("ROLLBACK", false).catch(ignore),
+      rollback: async () => void (await end("ROLLBACK", false).catch(ignore)),
     };
     try {
-      const text = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${idleMsMax}`;
-      await this.#answer(client, { text }, false);
+      const text = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${idleMsMax}; ${first}`;
+      return { ...transaction, rows: await this.#answer<Row>(client, { text }, false) };
     } catch (error) {
       await transaction.rollback();
       throw error;
     }
-    return transaction;
   }
 
   async listen(listener: Listener): Promise<ListeningConnection> {
@@ -254,6 +276,13 @@ function ownPool(connectionString: string, answerWaitMs: number): pg.Pool {
   // A connection that is lost while it is idle is replaced by the pool.
   pool.on("error", () => undefined);
   return pool;
+}
+
+/** A value as a statement without parameters writes it. */
+export function literalOf(value: string | number | boolean | Buffer | null): string {
+  if (value === null) return "NULL";
+  if (Buffer.isBuffer(value)) return `decode('${value.toString("hex")}', 'hex')`;
+  return typeof value === "string" ? pg.escapeLiteral(value) : String(value);
 }
 
 async function listening(

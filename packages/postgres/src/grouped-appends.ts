@@ -4,7 +4,7 @@
  * expect it, and that nobody else holds, so that it waits for nobody; the others go on alone.
  */
 import { isBranchlogError } from "@branchlog/core";
-import type { QueryOptions, Transaction } from "./connections.ts";
+import type { QueryOptions } from "./connections.ts";
 
 /** What an append function takes; bigint as text. */
 export interface AppendCall {
@@ -58,14 +58,16 @@ export class GroupedAppends {
     });
   }
 
-  async #appendAlone(call: AppendCall): Promise<string> {
+  async #appendAlone({ log, at, mark, text, raw }: AppendCall): Promise<string> {
     this.#alone += 1;
     try {
-      return await appendBy(
-        (text, values) => this.#query(text, values, { isCommit: true }),
-        call,
-        this.#synced,
+      const [row] = await this.#query<{ readonly answer: string }>(
+        "SELECT SCHEMA.append($1, $2, $3, $4, $5, $6) AS answer",
+        [log, at, mark, text, raw, this.#synced],
+        { isCommit: true },
       );
+      if (row === undefined) throw new Error("an append without an answer");
+      return row.answer;
     } finally {
       this.#alone -= 1;
     }
@@ -118,18 +120,4 @@ export class GroupedAppends {
     });
     return row?.marks;
   }
-}
-
-/** One append; what the function of the schema says. */
-export async function appendBy(
-  query: Transaction["query"],
-  { log, at, mark, text, raw }: AppendCall,
-  synced: boolean,
-): Promise<string> {
-  const [row] = await query<{ readonly answer: string }>(
-    "SELECT SCHEMA.append($1, $2, $3, $4, $5, $6) AS answer",
-    [log, at, mark, text, raw, synced],
-  );
-  if (row === undefined) throw new Error("an append without an answer");
-  return row.answer;
 }

@@ -17,8 +17,8 @@ import type {
   StoredPosition,
 } from "@branchlog/core/types";
 import { storedLogError } from "@branchlog/core/files";
+import { literalOf } from "./connections.ts";
 import type { Connections, Transaction } from "./connections.ts";
-import { appendBy } from "./grouped-appends.ts";
 import type { AppendCall } from "./grouped-appends.ts";
 import { PostgresIndex } from "./postgres-index.ts";
 import type { ReadPartSync } from "./postgres-index.ts";
@@ -76,6 +76,13 @@ interface BatchRow {
   readonly ends: string;
   readonly text_body: string | null;
   readonly raw_body: Buffer | null;
+}
+
+/** Null: there is no such log; `since` is null if it is long, or no text. */
+interface LeaseRow {
+  readonly ends: string | null;
+  readonly marked: string | null;
+  readonly since: string | null;
 }
 
 export class PostgresLog implements StoredLog {
@@ -220,28 +227,33 @@ export class PostgresLog implements StoredLog {
   }
 
   async lease({ generation, at }: StoredPosition): Promise<LogLease | undefined> {
-    const { connections, schema } = this.#setting;
-    const transaction = await connections.begin(leaseMsMax);
-    const query: RowQuery = (text, values) => transaction.query(inSchema(text, schema), values);
+    const { connections, schema, synced } = this.#setting;
+    const place = [generation, at, this.#markAt(at)].map((value) => literalOf(value));
+    const transaction = await connections.beginWith<LeaseRow>(
+      inSchema(`SELECT ends, marked, since FROM SCHEMA.lease_log(${place.join(", ")})`, schema),
+      leaseMsMax,
+    );
     try {
-      const [row] = await query<{ readonly ends: string | null }>(
-        "SELECT SCHEMA.lease_log($1, $2, $3) AS ends",
-        [generation, at, this.#markAt(at)],
-      );
+      const [row] = transaction.rows;
       if (row === undefined || row.ends === null) {
         await transaction.rollback();
         return undefined;
       }
-      const pieces: Buffer[] = [];
       const end = { generation, at: Number(row.ends) };
-      for await (const piece of this.#read({ generation, at }, end.at, query)) pieces.push(piece);
+      const query: RowQuery = (text, values) => transaction.query(inSchema(text, schema), values);
+      const since = await this.#leasedSince(at, end, row, query);
+      const send = async ({ log, at: from, mark, text, raw }: AppendCall): Promise<string> => {
+        const values = [log, from, mark, text, raw, synced].map((value) => literalOf(value));
+        const [stored] = await transaction.commitWith<{ readonly answer: string }>(
+          inSchema(`SELECT SCHEMA.append(${values.join(", ")}) AS answer`, schema),
+        );
+        if (stored === undefined) throw new Error("an append without an answer");
+        return stored.answer;
+      };
       return {
-        since: Buffer.concat(pieces),
+        since,
         append: async (bytes) => {
-          const answer = await this.#append(end, bytes, (call) =>
-            appendBy(query, call, this.#setting.synced),
-          );
-          await transaction.commit();
+          const answer = await this.#append(end, bytes, send);
           this.#setting.onAppended(generation);
           return answer;
         },
@@ -251,6 +263,21 @@ export class PostgresLog implements StoredLog {
       await transaction.rollback();
       throw error;
     }
+  }
+
+  async #leasedSince(
+    at: number,
+    end: StoredPosition,
+    { marked, since }: LeaseRow,
+    query: RowQuery,
+  ): Promise<Buffer> {
+    if (since !== null && marked !== null) {
+      this.#last = { at: end.at, mark: marked };
+      return Buffer.from(since);
+    }
+    const pieces: Buffer[] = [];
+    for await (const piece of this.#read({ ...end, at }, end.at, query)) pieces.push(piece);
+    return Buffer.concat(pieces);
   }
 
   async #append(

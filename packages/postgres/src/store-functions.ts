@@ -50,6 +50,7 @@ const ownFunctions = [
   ...writingFunctions,
   "own_tenant",
   "ends_so",
+  "since_text",
   "write_own",
   "hold_log",
   "grant_functions",
@@ -111,6 +112,15 @@ LANGUAGE sql STABLE SET search_path = ${name}, pg_temp AS $$
     WHERE b.log_id = p_log AND b.at < p_at ORDER BY b.at DESC LIMIT 1), false)
 $$;
 
+-- What was stored from p_at to p_ends; null if it is long, or no text.
+CREATE FUNCTION ${name}.since_text(p_log bigint, p_at bigint, p_ends bigint) RETURNS text
+LANGUAGE sql STABLE SET search_path = ${name}, pg_temp AS $$
+  SELECT CASE WHEN p_ends = p_at THEN '' WHEN p_ends - p_at <= ${sinceBytesMax} THEN (
+    SELECT string_agg(b.body, '' ORDER BY b.at) FROM batch b
+    WHERE b.log_id = p_log AND b.at >= p_at AND b.at < p_ends
+    HAVING bool_and(b.body IS NOT NULL)) END
+$$;
+
 -- Of what was appended the answer is the mark, else an object of JSON, as one value costs least.
 -- That of a 'conflict' has what was stored since, if it is short, and the mark of the last batch.
 CREATE FUNCTION ${name}.append(
@@ -122,7 +132,6 @@ DECLARE
   v_new_mark bigint := (random() * 9007199254740991)::bigint;
   v_ends bigint;
   v_mark bigint;
-  v_since text;
 BEGIN
   IF NOT p_synced THEN PERFORM set_config('synchronous_commit', 'off', true); END IF;
   UPDATE log l SET until = v_until, mark = v_new_mark, changed_at = clock_timestamp()
@@ -143,13 +152,8 @@ BEGIN
     PERFORM write_own(p_log);
     RETURN json_build_object('answer', 'alreadyStored', 'ends', v_ends, 'mark', v_new_mark::text);
   END IF;
-  IF v_ends - p_at <= ${sinceBytesMax} THEN
-    SELECT string_agg(b.body, '' ORDER BY b.at) INTO v_since FROM batch b
-      WHERE b.log_id = p_log AND b.at >= p_at AND b.at < v_ends
-      HAVING bool_and(b.body IS NOT NULL);
-  END IF;
-  RETURN json_build_object(
-    'answer', 'conflict', 'ends', v_ends, 'mark', v_mark::text, 'since', v_since);
+  RETURN json_build_object('answer', 'conflict', 'ends', v_ends, 'mark', v_mark::text,
+    'since', since_text(p_log, p_at, v_ends));
 END
 $$;
 
@@ -221,13 +225,18 @@ RETURNS SETOF record LANGUAGE sql STABLE ${definer} AS $$
 $$;
 
 -- Until the end of the transaction nobody else can append. Null: the log is gone, or was set back.
-CREATE FUNCTION ${name}.lease_log(p_log bigint, p_at bigint, p_mark bigint) RETURNS bigint
+-- Else its end, the mark of that, and what was stored since if it is short.
+CREATE FUNCTION ${name}.lease_log(
+  p_log bigint, p_at bigint, p_mark bigint, OUT ends bigint, OUT marked bigint, OUT since text)
 LANGUAGE plpgsql ${definer} AS $$
-DECLARE
-  v_ends bigint;
 BEGIN
-  SELECT l.until INTO v_ends FROM log l WHERE l.id = p_log AND l.tenant = own_tenant() FOR UPDATE;
-  RETURN CASE WHEN v_ends >= p_at AND ends_so(p_log, p_at, p_mark) THEN v_ends END;
+  SELECT l.until, l.mark INTO ends, marked FROM log l
+    WHERE l.id = p_log AND l.tenant = own_tenant() FOR UPDATE;
+  IF ends IS NULL OR ends < p_at OR NOT ends_so(p_log, p_at, p_mark) THEN
+    ends := NULL;
+  ELSE
+    since := since_text(p_log, p_at, ends);
+  END IF;
 END
 $$;
 
