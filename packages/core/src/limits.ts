@@ -123,6 +123,9 @@ export const checkpointReadShare: number = 1 / 8;
 /** The same of what was appended to a log in a store since: a session that opens it reads that. */
 export const storedGrowthShare: number = 1 / 32;
 
+/** How long a session that closes waits for a store that takes its index, or does not answer. */
+export const indexSaveMsMax: number = 30_000;
+
 /** How long a session is left alone before its checkpoint is saved. */
 export const checkpointIdleMs: number = 1_000;
 

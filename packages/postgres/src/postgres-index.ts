@@ -65,8 +65,12 @@ export class PostgresIndex implements StoredIndex {
     return this.#setting.last();
   }
 
-  async save({ at, mark }: IndexedPosition, pieces: readonly Buffer[]): Promise<boolean> {
-    const query = this.#setting.query();
+  async save(
+    { at, mark }: IndexedPosition,
+    pieces: readonly Buffer[],
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    const query = this.#setting.query(signal);
     const { id } = this.#setting;
     const key = randomInt(2 ** 48 - 1);
     for (const [number, piece] of pieces.entries()) {

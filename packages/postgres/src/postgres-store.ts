@@ -364,14 +364,17 @@ function unlessRemoved(error: unknown): undefined {
   throw error;
 }
 
-/** Undefined if it connects in a way that an address cannot say. */
+/** Undefined if it connects in a way that an address cannot say, or that its options do not. */
 function addressOfPool(pool: PostgresPool): URL | undefined {
   const { options } = pool;
-  const { password, ssl, stream } = options;
+  const { connectionString = "", host, database, user, password, ssl, stream } = options;
   const isPlain = ssl === undefined && stream === undefined && options.Client === undefined;
-  if (!isPlain || (password !== undefined && typeof password !== "string")) return undefined;
+  if (!isPlain) return undefined;
+  if (URL.canParse(connectionString)) return new URL(connectionString);
+  const isSaid = host !== undefined && database !== undefined && user !== undefined;
+  if (!isSaid || (password !== undefined && typeof password !== "string")) return undefined;
   const url = urlOf(pool);
-  if (options.host?.startsWith("/") === true) url.searchParams.set("host", options.host);
+  if (host.startsWith("/")) url.searchParams.set("host", host);
   if (password !== undefined) url.password = password;
   return url;
 }

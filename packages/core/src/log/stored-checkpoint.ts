@@ -7,7 +7,12 @@ import type { Steps } from "@branchlog/streaming";
 import { checkpointPath, loadPages } from "../checkpoint/checkpoint-file.ts";
 import { Unpacker, packed } from "../checkpoint/packed-pieces.ts";
 import { checkpointKind } from "../checkpoint/page-file.ts";
-import { checkpointIdleMs, checkpointReadShare, storedGrowthShare } from "../limits.ts";
+import {
+  checkpointIdleMs,
+  checkpointReadShare,
+  indexSaveMsMax,
+  storedGrowthShare,
+} from "../limits.ts";
 import { AtomicFile } from "../platform/atomic-file.ts";
 import type { FileStat, Ports } from "../platform/ports.ts";
 import type { StoredIndex, StoredLog } from "../store/log-store.ts";
@@ -126,7 +131,7 @@ export class StoredCheckpoint implements CheckpointKeeper {
 
   async save(): Promise<void> {
     await this.#saving;
-    this.#saving = runAsync(this.#saveSteps()).catch(() => {
+    this.#saving = runAsync(this.#saveSteps(), AbortSignal.timeout(indexSaveMsMax)).catch(() => {
       this.#hasFailed = true;
     });
     await this.#saving;
@@ -162,7 +167,7 @@ export class StoredCheckpoint implements CheckpointKeeper {
       if (this.#changes.version !== version) return;
     }
     // What is appended from here on is behind it.
-    yield* io(() => this.#index.save(position, buffers));
+    yield* io((signal) => this.#index.save(position, buffers, signal));
     this.#saved = { state, ...work };
   }
 }

@@ -62,7 +62,7 @@ export interface StoredIndex {
   /** Up to where this object has read the log, or stored to it. */
   position(): Answer<IndexedPosition>;
   /** Replaces what was saved before, if that covers less. False: the store keeps another one. */
-  save(position: IndexedPosition, pieces: readonly Buffer[]): Answer<boolean>;
+  save(position: IndexedPosition, pieces: readonly Buffer[], signal?: AbortSignal): Answer<boolean>;
 }
 
 /** A place in a log that tells it from one that was set back, and went on otherwise. */
