@@ -24,7 +24,11 @@ const aloneTests = [
 ];
 
 /** Run before each file of tests. */
-const setupFiles = ["test/support/law-time.ts", "test/support/agents.ts"];
+const setupFiles = [
+  "test/support/law-time.ts",
+  "test/support/agents.ts",
+  "test/support/cache-directory.ts",
+];
 
 /** Of all tests. */
 export const common = {

@@ -68,6 +68,7 @@ export interface RunOptions {
   readonly runProgram?: CommandIo["runProgram"];
   /** Default: a clock that stands still. */
   readonly monotonicMs?: () => number;
+  readonly runInBackground?: CommandIo["runInBackground"];
 }
 
 /** Runs `branchlog` with these words. */
@@ -77,7 +78,7 @@ export async function branchlog(
 ): Promise<RunResult> {
   const { input = [], columns, signal, out, err: given } = options;
   const { isDebugging = false, isInteractive = false, monotonicMs = () => 0 } = options;
-  const { runProgram = noProgram } = options;
+  const { runProgram = noProgram, runInBackground } = options;
   const memory = new MemoryOutput({ columns });
   const err = new MemoryOutput({ columns });
   const io: CommandIo = {
@@ -89,6 +90,7 @@ export async function branchlog(
     monotonicMs,
     showsProgress: () => true,
     runProgram,
+    runInBackground,
     signal: signal ?? new AbortController().signal,
   };
   const code = await run(words, { io, version: () => "1.2.3", isDebugging });

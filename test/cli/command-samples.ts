@@ -40,6 +40,7 @@ export const samples: Readonly<Record<string, Samples>> = {
   serve: ({ file }) => [[file]],
   mcp: ({ file }) => [[dirname(file)]],
   search: ({ file }) => [["e", file]],
+  index: ({ file }) => [["update", file], [], ["check"], ["drop"]],
   verify: ({ file }) => [[file]],
   diff: ({ file, entryId }) => [
     [file, "@tail", entryId],

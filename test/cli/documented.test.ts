@@ -89,6 +89,7 @@ function settled(text: string): string {
 
 function prepare(): string {
   const directory = temporaryDirectory();
+  vi.stubEnv("BRANCHLOG_CACHE_DIR", join(directory, "cache"));
   mkdirSync(join(directory, "fixtures"));
   cpSync(fixture(""), join(directory, "fixtures"), {
     recursive: true,

@@ -1,8 +1,9 @@
 /** `branchlog search`: hits as people and as programs read them. */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, it } from "vitest";
 import { createSession } from "@branchlog/core";
+import type { EntryDraft } from "@branchlog/core";
 import { searchSessions } from "@branchlog/library";
 import type { SearchedKind } from "@branchlog/library";
 import { searchedKinds } from "../../packages/cli/src/session-filter.ts";
@@ -94,4 +95,77 @@ it("search fits a hit on its line, and marks the match", () => {
     const painted = hitLine(hit, { columns, style: createStyle(true), nowMs: undefined });
     expect(painted).toContain("\u001b[33mbuild");
   }
+});
+
+it("search shows the best hit of each session, and all of them with --sort time", async () => {
+  const directory = temporaryDirectory();
+  const later = await createSession(join(directory, "b.jsonl"), { cwd: "/w/below", id: "later" });
+  const said = (content: string): EntryDraft => {
+    return { type: "message", message: { role: "user", content, timestamp: 1 } };
+  };
+  await later.append(said("The parser is in the limits of its rate."));
+  await later.append(said("A rate, and a limit."));
+  const best = await createSession(join(directory, "a.jsonl"), { cwd: "/w", id: "best" });
+  const { id } = await best.append(said("Why is there a rate limit?"));
+  utimesSync(join(directory, "a.jsonl"), 1, 1);
+  const query = ["search", "rate limit", directory];
+  const ranked = jsonLines((await branchlog([...query, "--json"])).out);
+  expect(ranked).toMatchObject([
+    { entryId: id, hitCount: 1 },
+    { sessionId: "later", hitCount: 2 },
+  ]);
+  const { out } = await onTerminal([...query, "--limit", "1"]);
+  expect(out).toContain("Why is there a rate limit?");
+  expect(out).toContain("1 further session: --limit");
+  expect((await onTerminal(query)).out).toContain("and 1 further hit (all with --sort time)");
+  const all = jsonLines((await branchlog([...query, "--sort", "time", "--json"])).out);
+  expect(all).toMatchObject([{ sessionId: "later" }, { sessionId: "later" }, { entryId: id }]);
+  const exact = jsonLines((await branchlog([...query, "--exact", "--json"])).out);
+  expect(exact).toMatchObject([{ entryId: id }]);
+  const below = ["--project", "/w/below", "--json"];
+  const inProject = jsonLines((await branchlog([...query, ...below])).out);
+  expect(inProject).toMatchObject([{ sessionId: "later", hitCount: 2 }]);
+  const ofOne = jsonLines((await branchlog(["search", "rate", later.path ?? "", "--json"])).out);
+  expect(ofOne.length).toBe(2);
+});
+
+it("search takes linear time for any regular expression, and says what it has not", async () => {
+  const directory = temporaryDirectory();
+  await newSession(join(directory, "a.jsonl"), `${"a".repeat(50_000)}!`);
+  const found = await branchlog(["search", "-E", "(a+)+$", directory]);
+  expect(found.code).toBe(1);
+  const refused = await branchlog(["search", "-E", "(?=x)", directory]);
+  expect(refused.err).toContain("looks neither ahead nor back");
+});
+
+it("search updates the index in the background once it had to read much without it", async () => {
+  const directory = temporaryDirectory();
+  const started: (readonly string[])[] = [];
+  const runInBackground = (words: readonly string[]): void => void started.push(words);
+  await newSession(join(directory, "a.jsonl"), "wombat");
+  await branchlog(["search", "wombat", directory], { runInBackground });
+  expect(started).toEqual([]);
+  await newSession(join(directory, "b.jsonl"), "w".repeat(65 * 1024 * 1024));
+  await branchlog(["search", "wombat", directory, "--no-index"], { runInBackground });
+  expect(started).toEqual([]);
+  await branchlog(["search", "wombat", directory], { runInBackground });
+  expect(started).toEqual([["index", "update", "--", directory]]);
+  const updated = await branchlog(["index", "update", directory]);
+  expect(updated.out).toMatch(/^indexed 68\.\d MB of 2 files\n$/);
+  await branchlog(["search", "wombat", directory], { runInBackground });
+  expect(started.length).toBe(1);
+});
+
+it("search says once that it passes over an index that cannot be read", async () => {
+  const directory = temporaryDirectory();
+  await newSession(join(directory, "a.jsonl"), "wombat");
+  await branchlog(["index", "update", directory]);
+  const { path } = JSON.parse((await branchlog(["index", "--json"])).out) as { path: string };
+  writeFileSync(path, "no database\n".repeat(2000));
+  const { code, err, out } = await branchlog(["search", "wombat", directory]);
+  expect([code, out.split("\n").length]).toEqual([0, 2]);
+  expect(err.match(/without the index/g)?.length).toBe(1);
+  expect(err).toContain("branchlog index drop");
+  expect((await branchlog(["index", "check"])).code).not.toBe(0);
+  expect((await branchlog(["index", "drop"])).out).toBe("dropped\n");
 });

@@ -30,6 +30,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   stats: "reads",
   export: "reads",
   search: "reads",
+  index: "reads",
   fork: "reads",
   migrate: "reads",
   append: "ERR_READ_ONLY",

@@ -13,5 +13,7 @@ export function setup(): () => void {
   process.env["BRANCHLOG_DATA_DIR"] = join(directory, "data");
   mkdirSync(join(directory, "data"));
   process.env["BRANCHLOG_CACHE_DIR"] = join(directory, "cache");
+  // No process outlives its test.
+  process.env["BRANCHLOG_INDEX_UPDATES"] = "off";
   return () => rmSync(directory, { recursive: true, force: true });
 }

@@ -4,8 +4,12 @@ import { importsOf } from "./imports.ts";
 import { problemAt, visitNodes } from "./source-file.ts";
 import type { Problem, SourceFile } from "./source-file.ts";
 
-/** The one file, one for texts of the program itself, and a package that no user runs. */
-const printing = /^packages\/(?:cli\/src\/(?:quick-)?output\.ts$|bench\/)/;
+/**
+ * The one file, one for texts of the program itself, one that silences a warning of Node, and a
+ * package that no user runs.
+ */
+const printing =
+  /^packages\/(?:cli\/src\/(?:quick-)?output\.ts$|library\/src\/index\/sql-database\.ts$|bench\/)/;
 /** Members of `process` that print, or are streams that do. */
 const printers: ReadonlySet<string> = new Set(["stdout", "stderr", "emitWarning", "_rawDebug"]);
 

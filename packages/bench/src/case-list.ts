@@ -8,6 +8,7 @@ import { cases as list } from "./cases/list.ts";
 import { cases as live } from "./cases/live.ts";
 import { cases as memory } from "./cases/memory.ts";
 import { cases as open } from "./cases/open.ts";
+import { cases as search } from "./cases/search.ts";
 import { cases as shapes } from "./cases/shapes.ts";
 import { cases as stores } from "./cases/stores.ts";
 import { cases as transcripts } from "./cases/transcripts.ts";
@@ -21,6 +22,7 @@ const inFiles = {
   tree,
   bodies,
   list,
+  search,
   shapes,
   memory,
   live,

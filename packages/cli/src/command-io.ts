@@ -20,6 +20,8 @@ export interface CommandIo {
   readonly showsProgress: (() => boolean) | undefined;
   /** Its exit code, once it has ended; rejects if it cannot be started. */
   runProgram(program: StartedProgram): Promise<number>;
+  /** Starts this program with other words, and does not wait for it; undefined: it cannot. */
+  readonly runInBackground?: ((words: readonly string[]) => void) | undefined;
   readonly signal: AbortSignal;
   /** Of the program. */
   readonly version?: () => string;

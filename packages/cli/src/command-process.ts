@@ -1,4 +1,6 @@
 /** The process of the command `branchlog`: its streams, its signals, its exit code. */
+import { spawn } from "node:child_process";
+import { setPriority } from "node:os";
 import { addAbortSignal } from "node:stream";
 import type { Readable } from "node:stream";
 import { isatty } from "node:tty";
@@ -18,6 +20,22 @@ function hideSecrets(words: readonly string[]): void {
   if (shown.some((word, at) => word !== words[at])) {
     process.title = ["branchlog", ...shown].join(" ");
   }
+}
+
+/** Without a terminal, and less important than what people wait for. */
+function startInBackground(words: readonly string[]): void {
+  const [program] = process.argv.slice(1);
+  if (program === undefined) return;
+  const options = { detached: true, stdio: "ignore", windowsHide: true } as const;
+  const child = spawn(process.execPath, [program, ...words], options);
+  // It is not needed for anything.
+  child.on("error", () => undefined);
+  try {
+    if (child.pid !== undefined) setPriority(child.pid, 19);
+  } catch {
+    // Not permitted, or it has ended already.
+  }
+  child.unref();
 }
 
 /** Runs the command of these words, and sets the exit code of the process. */
@@ -69,6 +87,8 @@ export async function runProcess(words: readonly string[], version: () => string
         program = undefined;
       }
     },
+    runInBackground:
+      process.env["BRANCHLOG_INDEX_UPDATES"] === "off" ? undefined : startInBackground,
     // A pager has the screen for itself.
     showsProgress: () => paged?.isPaging !== true,
     signal: interrupt.signal,

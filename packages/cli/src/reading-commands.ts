@@ -215,7 +215,7 @@ export const readingCommands: readonly Declared[] = [
     usage: "search <query> [place]",
     about: "Find text in the sessions of every agent",
     positionals: {
-      query: required("The text to search for, ignoring case"),
+      query: required("Words, of which all occur; those in quotes as one; ignoring case"),
       place: positional(
         "A directory, with all below, or a session; default: where agents keep theirs",
         "session",
@@ -225,17 +225,22 @@ export const readingCommands: readonly Declared[] = [
       in: text("KINDS", `Only there, separated by commas: ${searchedKinds.join(", ")}`),
       role: text("ROLE", "Only messages of this role: user, assistant, toolResult, ..."),
       tool: text("NAME", "Only calls of this tool, and their results"),
-      regex: { ...flag("The text is a regular expression"), letter: "E" },
+      exact: { ...flag("The text as it is, in place of its words"), letter: "F" },
+      regex: { ...flag("The text is a regular expression of RE2"), letter: "E" },
+      sort: choice(["rank", "time"], "The best hit of each session, or all hits, latest first"),
+      project: text("DIR", "Only sessions that worked in this directory, or below"),
       archived: flag("Search the archived sessions instead"),
       agent,
       since,
       until,
       context: { ...number("Show whole lines, with N before and after"), letter: "C" },
       limit,
+      "no-index": flag("Read all files, in place of the index"),
       json,
     },
     examples: [
       ["search 'rate limit' --since 7d", "what was said this week"],
+      ["search timeout @latest", "every hit in the session that changed last"],
       ["search -E 'retry|timeout' --tool edit", "by a regular expression, in edits"],
       ["search -- --frozen-lockfile", "a text that begins with a dash"],
     ],
@@ -247,6 +252,29 @@ export const readingCommands: readonly Declared[] = [
       changed: { since: args.since, until: args.until },
     }),
     run: async (...given) => (await import("./commands/search.ts")).searchCommand(...given),
+  }),
+  command({
+    usage: "index [action] [places..]",
+    about: "Show, update or drop the search index",
+    isWriting: true,
+    positionals: {
+      action: {
+        ...positional("update, check or drop; default: show it"),
+        choices: ["update", "check", "drop"],
+      },
+      places: {
+        ...positional("What is updated; default: where agents keep sessions", "session"),
+        isRepeated: true,
+      },
+    },
+    options: { json },
+    examples: [
+      ["index", "its size and its age"],
+      ["index update", "read what it lacks; an interrupt keeps what is done"],
+      ["index drop", "remove it; nothing of a session is in it alone"],
+    ],
+    read: (args) => args,
+    run: async (...given) => (await import("./commands/index-command.ts")).indexCommand(...given),
   }),
   command({
     usage: "verify <files..>",

@@ -37,6 +37,7 @@ export { checkpointPath } from "./checkpoint/checkpoint-file.ts";
 export {
   cachedCatalog,
   cachedCheckpoints,
+  cachedSearchIndex,
   makeCacheDirectory,
   removeOldFiles,
 } from "./platform/cache-directory.ts";

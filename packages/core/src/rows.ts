@@ -32,6 +32,7 @@ export {
 export type { AnswerUsage } from "./entries/token-counts.ts";
 export { noUsage, usageOf, usageOfBoth, withPart } from "./entries/token-counts.ts";
 export { joinedFiles, openLogSource, partType } from "./store/parted-log.ts";
+export type { LogSource } from "./store/parted-log.ts";
 export {
   agentNamed,
   documentFormatOf,

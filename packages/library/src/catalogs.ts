@@ -16,3 +16,5 @@ export { SideTexts } from "./search/side-texts.ts";
 export { StoredCatalog } from "./catalog/stored-catalog.ts";
 export { listedArchived } from "./archive/archive-store.ts";
 export { SessionScan } from "./catalog/session-scan.ts";
+export { textSearch } from "./search/search-query.ts";
+export type { TextSearch } from "./search/search-query.ts";

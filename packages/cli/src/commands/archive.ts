@@ -4,6 +4,7 @@ import {
   findSessions,
   knownPlaces,
   archiveSessions,
+  searchIndexState,
   planPrune,
   restoreSession,
 } from "@branchlog/library";
@@ -50,8 +51,9 @@ async function writeRemoval(
   removal: Removal,
   what: string,
   json: boolean,
-  { out, err }: CommandIo,
+  io: CommandIo,
 ): Promise<CommandResult> {
+  const { out, err } = io;
   const { operation, removed, recreated, failures, sizeBytes, packedBytes } = removal;
   if (json) {
     const failed = failures.map((failure) => describeFailure(failure));
@@ -66,6 +68,11 @@ async function writeRemoval(
     await out.write(undoText(operation));
     if (removed.length === 0 && failures.length === 0)
       await err.write("no sessions there; branchlog list shows them\n");
+  }
+  // So that a search unpacks only those with hits.
+  const search = await searchIndexState().catch(() => undefined);
+  if (removed.length > 0 && search?.index !== undefined) {
+    io.runInBackground?.(["index", "update"]);
   }
   return failures.length === 0 ? 0 : 1;
 }

@@ -30,6 +30,8 @@ export async function mcpCommand(
   const setting = { scope, reader, now: () => io.now(), monotonicMs: () => io.monotonicMs() };
   const server = createMcpServer(setting, io.version?.() ?? "");
   await server.connect(transport);
+  // For the searches that come.
+  if (places === undefined) io.runInBackground?.(["index", "update"]);
   await transport.ended;
   return 0;
 }

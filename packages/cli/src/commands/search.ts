@@ -1,7 +1,11 @@
-/** `branchlog search`: searches the sessions of every agent and prints each hit as it is found. */
-import { archiveStore, knownPlaces, searchSessions } from "@branchlog/library";
+/**
+ * `branchlog search`: searches the sessions of every agent, and prints the best hit of each, or
+ * each hit as it is found.
+ */
+import { statSync } from "node:fs";
+import { archiveStore, knownPlaces, rankedSessions, searchSessions } from "@branchlog/library";
 import type { BranchlogError } from "@branchlog/core";
-import type { SearchHit, SearchedKind } from "@branchlog/library";
+import type { RankedSession, SearchHit, SearchedKind } from "@branchlog/library";
 import { shownNowMs, writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { problemsTo } from "../archive-problems.ts";
@@ -13,6 +17,7 @@ import { timeRange } from "../time-words.ts";
 import type { GivenRange } from "../time-words.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { hitLine, hitText } from "../text/entry-lines.ts";
+import { countText } from "../text/quantities.ts";
 import { hitRecord } from "../text/records.ts";
 
 export interface SearchCommandOptions {
@@ -25,12 +30,18 @@ export interface SearchCommandOptions {
   readonly kinds: readonly SearchedKind[] | undefined;
   readonly role: string | undefined;
   readonly tool: string | undefined;
+  readonly exact: boolean;
   readonly regex: boolean;
+  /** Undefined: all hits of a session that is named, else the best of each session. */
+  readonly sort: "rank" | "time" | undefined;
+  /** A working directory. */
+  readonly project: string | undefined;
+  readonly noIndex: boolean;
   readonly agents: readonly string[] | undefined;
   readonly changed: GivenRange;
   /** Lines around a match; undefined: one line for each hit. */
   readonly context: number | undefined;
-  /** Most hits; undefined: all. */
+  /** Most hits, or sessions of a ranked search; undefined: all. */
   readonly limit: number | undefined;
 }
 
@@ -44,11 +55,15 @@ export async function searchCommand(
   const progress = new ProgressLine(io, "searching", "sessions");
   const unlisted: string[] = [];
   const unread: BranchlogError[] = [];
+  let unindexedBytes = 0;
   const filters = {
     kinds: options.kinds,
     role: options.role,
     tool: options.tool,
+    exact: options.exact,
     regex: options.regex,
+    project: options.project,
+    index: options.noIndex ? ("off" as const) : ("auto" as const),
     ...timeRange(options.changed, io.now()),
     agents: options.agents,
     contextLines: context,
@@ -57,32 +72,43 @@ export async function searchCommand(
   const places = options.archived
     ? { store: archiveStore({ onProblem: problemsTo(io) }) }
     : await searchedPlace(place, signal);
+  const indexProblems: unknown[] = [];
   const hits = searchSessions(places, query, {
     ...filters,
     onUnread: (reason) => unread.push(reason),
     onUnlisted: (path) => unlisted.push(path),
+    onIndexUnread: (reason) => indexProblems.push(reason),
+    onUnindexed: (bytes) => (unindexedBytes = bytes),
     onProgress: ({ searched, total }) => progress.show(searched, total),
   });
-  const { columns, style } = out;
-  const shown = { columns, style, nowMs: shownNowMs(io) };
-  let [count, path] = [0, ""];
-  for await (const hit of hits) {
-    if (count >= limit) break;
-    count += 1;
-    await progress.hide();
-    if (json) await writeJsonLine(out, hitJson(hit));
-    else if (!out.isTerminal) await out.write(hitRecord(hit));
-    else {
-      if (hit.path !== path) await out.write(headingOf(hit.path, path === "", io));
-      await out.write(context === undefined ? hitLine(hit, shown) : hitText(hit, shown));
+  const isRanked = options.sort === undefined ? !isOneSession(places) : options.sort === "rank";
+  let count = 0;
+  const writer = new HitWriter(options, io);
+  if (isRanked) {
+    const ranked = await progress.during(() => rankedSessions(hits, query));
+    count = ranked.length;
+    for (const session of ranked.slice(0, limit)) await writer.write(session.best, session);
+    await writer.writeLeft(count - limit);
+  } else {
+    for await (const hit of hits) {
+      if (count >= limit) break;
+      count += 1;
+      await progress.hide();
+      await writer.write(hit);
+      // Each hit is shown at once.
+      await out.flush();
     }
-    path = hit.path;
-    // Each hit is shown at once.
-    await out.flush();
+    await progress.hide();
   }
-  await progress.hide();
   await writeUnlisted(unlisted, json, io);
   for (const { message } of unread) await err.write(`not searched: ${oneLine(message, 800)}\n`);
+  for (const reason of indexProblems.slice(0, 1)) {
+    const message = reason instanceof Error ? reason.message : String(reason);
+    await err.write(`without the index: ${oneLine(message, 800)}\n`);
+  }
+  if (unindexedBytes > indexedAloneBytes) {
+    io.runInBackground?.(["index", "update", "--", ...(place === undefined ? [] : [place])]);
+  }
   if (count > 0) return 0;
   const agents = options.archived ? "the archive" : "the places where agents keep sessions";
   const where = shownWord(place ?? agents);
@@ -90,16 +116,68 @@ export async function searchCommand(
   return 1;
 }
 
+/** What takes longer to search than a user likes to wait again. */
+const indexedAloneBytes = 64 * 1024 * 1024;
+
+/** Whether a session was named: all of its hits are wanted then. */
+function isOneSession(places: SearchedPlaces): boolean {
+  if (!("length" in places)) return "id" in places;
+  const [first, ...others] = places;
+  if (first === undefined || others.length > 0) return false;
+  return statSync(first, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+type SearchedPlaces = Exclude<Parameters<typeof searchSessions>[0], string>;
+
+/** Hits as people and as programs read them. */
+class HitWriter {
+  readonly #options: SearchCommandOptions;
+  readonly #io: CommandIo;
+  #path = "";
+
+  constructor(options: SearchCommandOptions, io: CommandIo) {
+    this.#options = options;
+    this.#io = io;
+  }
+
+  /** @param session Given with its best hit. */
+  async write(hit: SearchHit, session?: RankedSession): Promise<void> {
+    const { json, context } = this.#options;
+    const { out } = this.#io;
+    if (json) await writeJsonLine(out, { ...hitJson(hit), hitCount: session?.hitCount });
+    else if (!out.isTerminal) await out.write(hitRecord(hit));
+    else {
+      const { columns, style } = out;
+      const shown = { columns, style, nowMs: shownNowMs(this.#io) };
+      if (hit.path !== this.#path) await out.write(this.#heading(hit.path));
+      await out.write(context === undefined ? hitLine(hit, shown) : hitText(hit, shown));
+      const further = (session?.hitCount ?? 1) - 1;
+      const text = `  and ${countText(further, "further hit")} (all with --sort time)\n`;
+      if (further > 0) await out.write(style.faint(text));
+    }
+    this.#path = hit.path;
+  }
+
+  /** How many sessions a limit leaves out. */
+  async writeLeft(count: number): Promise<void> {
+    const { json } = this.#options;
+    const { out } = this.#io;
+    if (json || !out.isTerminal || count <= 0) return;
+    await out.write(out.style.faint(`\n${countText(count, "further session")}: --limit\n`));
+  }
+
+  #heading(path: string): string {
+    const { style } = this.#io.out;
+    return `${this.#path === "" ? "" : "\n"}${style.heading(oneLine(path, 400))}\n`;
+  }
+}
+
 async function searchedPlace(
   place: string | undefined,
   signal: AbortSignal,
-): Promise<Parameters<typeof searchSessions>[0]> {
+): Promise<SearchedPlaces> {
   if (place === undefined) return knownPlaces();
   return isAddress(place) ? addressedPlace(place) : [await sessionPath(place, signal)];
-}
-
-function headingOf(path: string, isFirst: boolean, { out }: CommandIo): string {
-  return `${isFirst ? "" : "\n"}${out.style.heading(oneLine(path, 400))}\n`;
 }
 
 /** A hit in `--json`. */

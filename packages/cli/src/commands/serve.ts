@@ -25,7 +25,7 @@ export interface ServeCommandOptions {
 
 export async function serveCommand(
   { places, port, host, write, open, json }: ServeCommandOptions,
-  { out, err, signal }: CommandIo,
+  { out, err, signal, runInBackground }: CommandIo,
 ): Promise<CommandResult> {
   const { place, session } = await placeOf(places, signal);
   // A password of one's own would show in the list of processes as an option.
@@ -42,6 +42,8 @@ export async function serveCommand(
   else await out.write(`${served.url}\nCtrl-C ends it. The address opens one page, once.\n`);
   await out.flush();
   if (open) openInBrowser(served.url);
+  // The page searches while one types.
+  if (places.length === 0) runInBackground?.(["index", "update"]);
   if (!signal.aborted) {
     await new Promise<void>((end) => {
       signal.addEventListener("abort", () => end(), { once: true });

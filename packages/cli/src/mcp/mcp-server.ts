@@ -80,7 +80,7 @@ const shapes = {
       query: z
         .string()
         .min(1)
-        .describe("One word or phrase, found as it is in any case; no operators"),
+        .describe('Words that one text has, in any order and case; "a phrase" in quotes is one'),
       session: sessionWord.optional().describe("Only in this session, with all of its hits"),
       ...filters,
       role: z

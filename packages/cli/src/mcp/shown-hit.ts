@@ -3,8 +3,9 @@
  */
 import type { Session } from "@branchlog/core";
 import type { SearchHit } from "@branchlog/library";
-import { entryTexts } from "@branchlog/library/catalogs";
-import { cleanText, cutAt, oneLine } from "../text/clean-text.ts";
+import { entryTexts, textSearch } from "@branchlog/library/catalogs";
+import type { TextSearch } from "@branchlog/library/catalogs";
+import { cleanText, oneLine } from "../text/clean-text.ts";
 import { branchTo, tipBelow } from "./branch-path.ts";
 import type { OpenedRead } from "./session-reader.ts";
 
@@ -20,9 +21,6 @@ export interface FoundText {
   readonly snippet: string;
 }
 
-const unitsBefore = 100;
-const unitsAfter = 200;
-
 export async function shownHit(
   { kind, role, tool, timestamp, entryId }: SearchHit,
   query: string,
@@ -32,7 +30,8 @@ export async function shownHit(
   const texts = stored === undefined ? [] : entryTexts(clean(stored));
   const same = texts.flatMap((one) => (one.kind === kind ? [one.text] : []));
   if (kind === "name" && session.name !== undefined) same.push(cleanName(session.name));
-  const snippets = same.map((text) => snippetIn(text, query, kind === "name"));
+  const search = textSearch(query);
+  const snippets = same.map((text) => snippetIn(text, search, kind === "name"));
   const snippet = snippets.find((one) => one !== undefined);
   if (snippet === undefined) return undefined;
   return {
@@ -46,29 +45,16 @@ export async function shownHit(
 }
 
 /** Undefined if the text has no match. */
-function snippetIn(text: string, query: string, isName: boolean): string | undefined {
-  const wanted = query.trim().toLowerCase();
-  const at = text.toLowerCase().indexOf(wanted);
-  if (at < 0) return isName && hasLetters(text.toLowerCase(), wanted) ? shownName(text) : undefined;
-  const start = Math.max(0, at - unitsBefore);
-  const end = at + wanted.length + unitsAfter;
-  const part = cutAt(text.slice(start), end - start);
-  const [before, behind] = [start > 0 ? "…" : "", end < text.length ? "…" : ""];
-  return `${before}${cleanText(part).replaceAll(/\s+/gu, " ").trim()}${behind}`;
-}
-
-/** In names, a query may leave characters out. */
-function hasLetters(name: string, wanted: string): boolean {
-  let at = 0;
-  for (const letter of wanted.replaceAll(/\s+/gu, "")) {
-    at = name.indexOf(letter, at) + 1;
-    if (at === 0) return false;
-  }
-  return true;
-}
-
-function shownName(name: string): string {
-  return oneLine(name, unitsBefore + unitsAfter);
+function snippetIn(
+  text: string,
+  { inText, inName }: TextSearch,
+  isName: boolean,
+): string | undefined {
+  const found = isName ? inName(text) : inText(text);
+  if (found === undefined) return undefined;
+  const before = text.startsWith(found.text) ? "" : "…";
+  const behind = text.endsWith(found.text) ? "" : "…";
+  return `${before}${cleanText(found.text).replaceAll(/\s+/gu, " ").trim()}${behind}`;
 }
 
 export function turnsIn(session: Session): (id: string) => number {

@@ -35,6 +35,11 @@ export function cachedCatalog(directory: string): string {
   return join(cacheDirectory(), "catalogs", digest.slice(0, 32));
 }
 
+/** Of all sessions that this user searches. @param engine What writes it, as a part of its name. */
+export function cachedSearchIndex(engine: string): string {
+  return join(cacheDirectory(), "search", `index-${engine}.db`);
+}
+
 /**
  * Makes a directory of the cache. Throws for one that others own or may write to: they would see
  * what is saved there, and could replace it.

@@ -176,8 +176,15 @@ export interface ListingStore extends LogStore {
   /**
    * The logs that hold one of these texts, whatever its case, or more logs; undefined: all. Without
    * it, a search reads every log of the list.
+   * @param isWanted Of a store whose logs are indexed: others are left out.
    */
-  logsWith?(texts: readonly string[] | undefined, signal?: AbortSignal): AsyncIterable<StoredLog>;
+  logsWith?(
+    texts: readonly string[] | undefined,
+    signal?: AbortSignal,
+    isWanted?: (name: string) => boolean,
+  ): AsyncIterable<StoredLog>;
+  /** What the search index calls the store, of which a log never changes. Default: not indexed. */
+  readonly indexedAs?: string;
 }
 
 /** A session in a store. */

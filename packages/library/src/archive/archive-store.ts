@@ -37,9 +37,11 @@ export function archiveStore(options: DataDirectoryOptions = {}): ListingStore {
       for (const one of await allArchived(kept)) yield factsOf(one);
     },
     // What is compressed together is read once.
-    logsWith: async function* (_texts, signal) {
+    indexedAs: `archive:${kept.directory}`,
+    logsWith: async function* (_texts, signal, isWanted = () => true) {
       const packs = new Map<string, Archived[]>();
-      for (const one of await allArchived(kept)) {
+      const wanted = (await allArchived(kept)).filter((one) => isWanted(nameOf(one)));
+      for (const one of wanted) {
         const { pack } = fileOf(one);
         packs.set(pack, [...(packs.get(pack) ?? []), one]);
       }

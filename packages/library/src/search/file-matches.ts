@@ -1,35 +1,24 @@
 /** Finds the matches of one file while its lines are read. */
-import { basename } from "node:path";
-import { decodeLine, readFullySync } from "@branchlog/streaming";
-import type { ByteSource, JsonObject, LineSink, LinesSink, LongLine } from "@branchlog/streaming";
-import { messageBytesMax } from "../catalog/limits.ts";
-import {
-  dialectOfLog,
-  entryForm,
-  legacyEntryId,
-  transcriptRecords,
-  placeOf,
-  stringAt,
-  HeaderSearch,
-} from "@branchlog/core/rows";
-import type {
-  Transcript,
-  TranscriptFormat,
-  TranscriptRecord,
-  TranscriptRow,
-} from "@branchlog/core/rows";
+import { decodeLine } from "@branchlog/streaming";
+import type { ByteSource, LineSink, LinesSink, LongLine } from "@branchlog/streaming";
+import { dialectOfLog, entryForm, legacyEntryId, HeaderSearch } from "@branchlog/core/rows";
+import type { TranscriptFormat } from "@branchlog/core/rows";
 import { dialectFinder } from "@branchlog/core/files";
 import type { DialectName } from "@branchlog/core/entries";
 import type { SessionEntry } from "@branchlog/core";
 import { LineFilter } from "./line-filter.ts";
 import type { Match, Search, SearchHit } from "./search-terms.ts";
 import type { SideTexts } from "./side-texts.ts";
+import { TranscriptReader, bytesOfLong } from "./transcript-reader.ts";
+import type { TranscriptTaker } from "./transcript-reader.ts";
 
 /** Takes the lines of a file and collects hits. */
 export interface Matches {
   readonly hits: SearchHit[];
   /** Whether the rest of the file cannot match. */
   readonly isOver: boolean;
+  /** Whether the file has to be read from its start so far. */
+  readonly needsStart: boolean;
   readonly sink: LineSink | LinesSink;
 }
 
@@ -72,6 +61,10 @@ export class SessionMatches implements Matches, LinesSink {
     return !this.#search.includes(dialectOfLog(evidence));
   }
 
+  get needsStart(): boolean {
+    return !this.#header.isOver;
+  }
+
   get mayBeTranscript(): boolean {
     return this.#header.mayBeTranscript;
   }
@@ -94,7 +87,7 @@ export class SessionMatches implements Matches, LinesSink {
   }
 
   longLine(long: LongLine, lineNumber: number): void {
-    const bytes = bytesOf(this.#source, long);
+    const bytes = bytesOfLong(this.#source, long);
     if (bytes !== undefined) this.addLines(bytes, 0, bytes.length, long.offset, lineNumber);
   }
 
@@ -120,8 +113,12 @@ export class SessionMatches implements Matches, LinesSink {
 export class Candidates implements Matches, LinesSink {
   readonly hits: SearchHit[] = [];
   readonly isOver: boolean = false;
+  readonly needsStart: boolean = false;
   readonly sink: LinesSink = this;
+  /** Those that say it. */
   readonly lines: Set<number> = new Set();
+  /** Those whose texts may go on in other files. */
+  readonly sideLines: Set<number> = new Set();
   readonly #filters: readonly LineFilter[];
   readonly #inherited: number;
 
@@ -129,6 +126,14 @@ export class Candidates implements Matches, LinesSink {
   constructor(filter: LineFilter, inherited = 0, mentioned: readonly string[] = []) {
     this.#filters = [filter, ...mentioned.map((text) => new LineFilter(text, false))];
     this.#inherited = inherited;
+  }
+
+  get isEmpty(): boolean {
+    return this.lines.size + this.sideLines.size === 0;
+  }
+
+  addSideLines(lines: readonly { readonly number: number; readonly at: number }[]): void {
+    for (const { number, at } of lines) if (at >= this.#inherited) this.sideLines.add(number);
   }
 
   addLines(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): number {
@@ -145,9 +150,6 @@ export class Candidates implements Matches, LinesSink {
   }
 }
 
-/** As many as bodies are read with. */
-const recentRecordsMax = 64;
-
 interface FoundTranscript {
   readonly path: string;
   readonly format: TranscriptFormat;
@@ -159,91 +161,59 @@ interface FoundTranscript {
   readonly name: string | undefined;
 }
 
-/** Reads every record of a transcript, since ids depend on the records before. */
-export class TranscriptMatches implements Matches, LineSink {
+/** The entries of a transcript in lines that may match. */
+export class TranscriptMatches implements Matches, TranscriptTaker {
   readonly hits: SearchHit[] = [];
-  readonly sink: LineSink = this;
-  readonly #source: ByteSource;
+  readonly sink: TranscriptReader;
+  readonly needsStart: boolean = true;
   readonly #found: FoundTranscript;
-  readonly #transcript: Transcript;
-  readonly #ids = new Set<string>();
-  /** The records before, the nearest last: they name the tool of a result. */
-  readonly #recent: JsonObject[] = [];
   readonly #isNamed: boolean;
-  /** The last name compared. */
-  #name: string | undefined;
-  #linesLeft: number;
+  readonly #lastLine: number;
 
   /** @param isNamed Whether that name matches: its hit is at the end of the conversation. */
   constructor(source: ByteSource, found: FoundTranscript, isNamed: boolean) {
-    this.#source = source;
     this.#found = found;
     this.#isNamed = isNamed;
-    this.#linesLeft = found.candidates.lines.size;
-    this.#transcript = found.format.read(basename(found.path), (id) => this.#ids.has(id));
+    const { lines, sideLines } = found.candidates;
+    this.#lastLine = [...lines, ...sideLines].reduce((one, other) => Math.max(one, other), 0);
+    this.sink = new TranscriptReader(source, found, this);
   }
 
   get isOver(): boolean {
-    return this.#linesLeft === 0 && !this.#isNamed;
+    return this.sink.lineNumber >= this.#lastLine && !this.#isNamed;
+  }
+
+  isWanted(lineNumber: number): boolean {
+    const { lines, sideLines } = this.#found.candidates;
+    return lines.has(lineNumber) || sideLines.has(lineNumber);
   }
 
   /** After the last line. */
   end(): void {
-    const { name, search } = this.#found;
-    const { tailId, header } = this.#transcript;
-    if (!this.#isNamed || name === undefined || tailId === null) return;
-    const timestamp = header?.timestamp ?? "";
-    const match = search.matchName(name, timestamp);
-    if (match !== undefined) this.#add(match, tailId, timestamp);
+    const { name } = this.#found;
+    const timestamp = this.sink.transcript.header?.timestamp ?? "";
+    if (this.#isNamed && name !== undefined) this.#addName(name, timestamp);
   }
 
-  line(bytes: Buffer, start: number, end: number, _offset: number, lineNumber: number): void {
-    this.#read(transcriptRecords(bytes, start, end, lineNumber), lineNumber);
-  }
-
-  /** As the index, without the records in a damaged one. */
-  longLine(long: LongLine, lineNumber: number): void {
-    const bytes = bytesOf(this.#source, long);
-    const line = bytes && decodeLine(bytes);
-    this.#read(line?.ok === true ? [{ value: line.value, line: lineNumber }] : [], lineNumber);
-  }
-
-  #read(records: Iterable<Pick<TranscriptRecord, "value" | "line">>, lineNumber: number): void {
-    const isCandidate = this.#found.candidates.lines.has(lineNumber);
-    if (isCandidate) this.#linesLeft -= 1;
-    for (const { value, line } of records) {
-      for (const row of this.#transcript.add(value, line)) {
-        this.#ids.add(row.id);
-        if (isCandidate) this.#take(value, row);
-      }
-      this.#recent.push(value);
-      if (this.#recent.length > recentRecordsMax) this.#recent.shift();
-      if (isCandidate) this.#takeName(value);
-    }
-  }
-
-  #take(record: JsonObject, row: TranscriptRow): void {
-    const place = placeOf(row, () => this.#recent.toReversed());
-    const entry = this.#transcript.entryOf(record, place);
-    // Decoding boundary: made by the transcript, in the form of an entry.
-    const said = entry as unknown as SessionEntry | undefined;
+  takeEntry(entry: SessionEntry, id: string, timestamp: string): void {
     const { search, sides } = this.#found;
-    const match = said && search.match(said, (text) => sides.wholeOf(text));
-    if (match !== undefined) this.#add(match, row.id, place.timestamp);
+    const match = search.match(entry, (text) => sides.wholeOf(text));
+    if (match !== undefined) this.#add(match, id, timestamp);
   }
 
-  #takeName(record: JsonObject): void {
-    const { name, tailId, header } = this.#transcript;
-    if (name === undefined || name === this.#name) return;
-    this.#name = name;
-    const timestamp = stringAt(record, "timestamp") ?? header?.timestamp ?? "";
+  takeName(name: string, timestamp: string): void {
+    if (this.#found.candidates.lines.has(this.sink.lineNumber)) this.#addName(name, timestamp);
+  }
+
+  #addName(name: string, timestamp: string): void {
+    const { tailId } = this.sink.transcript;
     const match = this.#found.search.matchName(name, timestamp);
     if (match !== undefined && tailId !== null) this.#add(match, tailId, timestamp);
   }
 
   #add(match: Match, entryId: string, timestamp: string): void {
     const { path, format, search, inherited } = this.#found;
-    const { header, isSubagent } = this.#transcript;
+    const { header, isSubagent } = this.sink.transcript;
     // Records before the session id is known are not searched.
     if (header === undefined) return;
     const place = { path, header, transcriptOf: format.agent, entryId, timestamp };
@@ -251,12 +221,6 @@ export class TranscriptMatches implements Matches, LineSink {
     const hit = search.hitOf(place, match, !isSubagent && inherited === 0);
     if (hit !== undefined) this.hits.push(hit);
   }
-}
-
-/** For lines too long to be joined; undefined if too long for a string. */
-function bytesOf(source: ByteSource, { offset, length }: LongLine): Buffer | undefined {
-  if (length > messageBytesMax) return undefined;
-  return readFullySync(source, Buffer.allocUnsafe(length), offset);
 }
 
 function countLines(bytes: Buffer, start: number, end: number): number {

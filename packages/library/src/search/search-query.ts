@@ -2,7 +2,7 @@
  * Matches a query with texts and names, cuts snippets, and gives bytes that every match contains.
  * Pure.
  */
-import { invalidArgument } from "@branchlog/core/files";
+import { searchExpression } from "./search-expression.ts";
 
 /** A part of a text, and the position of the match in it. */
 export interface Snippet {
@@ -16,6 +16,8 @@ export interface TextSearch {
   readonly inText: (text: string) => Snippet | undefined;
   /** Like `inText`, but the query may omit characters. */
   readonly inName: (name: string) => Snippet | undefined;
+  /** In lower case; a text matches if it has all of them. Undefined: it is told otherwise. */
+  readonly wanted: readonly string[] | undefined;
   /**
    * ASCII without white space in the JSON of every match, in any case or escaped; undefined if
    * unknown.
@@ -32,53 +34,54 @@ const unitsAfter = 120;
 const contextUnitsMax = 4000;
 
 export interface QueryOptions {
-  /** A JavaScript regular expression. Default false. */
+  /** A regular expression of RE2. Default false. */
   readonly regex?: boolean;
+  /** The text as it is. Default: all of its words, in any order; those in quotes are one. */
+  readonly exact?: boolean;
   /** Whole lines around the match. Default: a part of one. */
   readonly contextLines?: number | undefined;
 }
 
 /**
- * Ignores case and surrounding white space. Linear in each text, except for regular expressions.
+ * Ignores case and surrounding white space. Linear in each text.
  *
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a malformed regular expression.
  */
 export function textSearch(query: string, options: QueryOptions = {}): TextSearch {
   const snippetOf = snippets(options.contextLines);
   if (options.regex === true) return expressionSearch(query, snippetOf);
-  const wanted = query.trim().toLowerCase();
-  const letters = Array.from(wanted.replaceAll(/\s+/gu, ""));
-  if (wanted === "") {
-    return { inText: () => undefined, inName: () => undefined, bytesOf: undefined };
-  }
+  const whole = query.trim().toLowerCase();
+  const letters = Array.from(whole.replaceAll(/[\s"]+/gu, ""));
+  const wanted = options.exact === true ? [whole].filter(Boolean) : wordsOf(whole);
+  // Where it stands as a whole, there is the best place to show.
+  const shown = [whole, ...wanted].toSorted((one, other) => other.length - one.length);
   const inText = (text: string): Snippet | undefined => {
     const { folded, places } = inLowerCase(text);
-    const at = folded.indexOf(wanted);
-    if (at < 0) return undefined;
-    return snippetOf(text, placeIn(places, at), placeIn(places, at + wanted.length));
+    if (wanted.length === 0 || !wanted.every((word) => folded.includes(word))) return undefined;
+    for (const word of shown) {
+      const at = folded.indexOf(word);
+      if (at >= 0) return snippetOf(text, placeIn(places, at), placeIn(places, at + word.length));
+    }
+    return undefined;
   };
   const inName = (name: string): Snippet | undefined =>
-    inText(name) ?? withGaps(name, letters, snippetOf);
-  return { inText, inName, bytesOf: rarestRun(wanted) };
+    inText(name) ?? (letters.length === 0 ? undefined : withGaps(name, letters, snippetOf));
+  return { inText, inName, wanted, bytesOf: rarestRun(wanted) };
+}
+
+/** What is in quotes is one of them; a quote without another is a letter. */
+function wordsOf(whole: string): readonly string[] {
+  const words = whole.matchAll(/"([^"]+)"|\S+/gu);
+  return [...new Set(Array.from(words, ([word, quoted = word]) => quoted.trim()).filter(Boolean))];
 }
 
 function expressionSearch(query: string, snippetOf: SnippetOf): TextSearch {
-  const expression = expressionOf(query);
-  const find = (text: string): Snippet | undefined => {
-    const found = expression.exec(text);
-    if (found === null || found[0] === "") return undefined;
-    return snippetOf(text, found.index, found.index + found[0].length);
+  const { find, wanted } = searchExpression(query);
+  const inText = (text: string): Snippet | undefined => {
+    const found = find(text);
+    return found && snippetOf(text, found.start, found.end);
   };
-  return { inText: find, inName: find, bytesOf: undefined };
-}
-
-function expressionOf(query: string): RegExp {
-  try {
-    return new RegExp(query, "imu");
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw invalidArgument(`The query is not a regular expression: ${reason}`);
-  }
+  return { inText, inName: inText, wanted, bytesOf: rarestRun(wanted ?? []) };
 }
 
 /**
@@ -91,13 +94,13 @@ const plainRun = /[!#-.0-9:-@[\]-hjl-~]{2,64}/gu;
 const frequent = "etaonsrhldcumfpg.-_wybv0123456789xjqz";
 
 /** The part that occurs in the fewest lines; undefined if none is selective. */
-function rarestRun(wanted: string): string | undefined {
+function rarestRun(wanted: readonly string[]): string | undefined {
   const rarity = (run: string): number =>
     Array.from(run).reduce((sum, character) => {
       const rank = frequent.indexOf(character);
       return sum + 4 + (rank < 0 ? frequent.length : rank) / 4;
     }, 0);
-  const runs = wanted.match(plainRun) ?? [];
+  const runs = wanted.flatMap((word) => word.match(plainRun) ?? []);
   return runs.toSorted((one, other) => rarity(other) - rarity(one))[0];
 }
 

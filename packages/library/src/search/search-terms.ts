@@ -1,4 +1,5 @@
 /** What a search is for, and the texts of an entry that match. Pure. */
+import { isAbsolute, relative, resolve, sep } from "node:path";
 import type { SearchProgress } from "../find/find-options.ts";
 import type { BranchlogError, SessionEntry, SessionHeader } from "@branchlog/core";
 import { storedTimeMs } from "@branchlog/core/rows";
@@ -40,8 +41,21 @@ export interface SearchOptions {
   readonly role?: string | undefined;
   /** Only calls of this tool, and their results. */
   readonly tool?: string | undefined;
-  /** Default false. */
+  /** The query is a regular expression of RE2, whose time is linear. Default false. */
   readonly regex?: boolean;
+  /** The query as it is. Default: all of its words in any order; those in quotes are one. */
+  readonly exact?: boolean;
+  /**
+   * Whether the user's search index is read, if there is one: it has no influence on what is found.
+   * Default `auto`.
+   */
+  readonly index?: "auto" | "off";
+  /** Called with the reason if the index cannot be read: all files are read then. */
+  readonly onIndexUnread?: ((reason: unknown) => void) | undefined;
+  /** Called at the end with the number of bytes of sessions that the index lacks. */
+  readonly onUnindexed?: ((bytes: number) => void) | undefined;
+  /** Only sessions whose working directory is this one, or below. */
+  readonly project?: string | undefined;
   /** Only entries from this time on, in epoch ms. */
   readonly sinceMs?: number | undefined;
   /** Only entries before this time, in epoch ms. */
@@ -75,8 +89,7 @@ export class Search {
   constructor(text: TextSearch, options: SearchOptions) {
     this.#text = text;
     this.#options = options;
-    const takesNames = options.kinds?.includes("name") ?? true;
-    this.sessionLines = new LineFilter(text.bytesOf, takesNames);
+    this.sessionLines = new LineFilter(text.bytesOf, this.takesNames);
     this.transcriptLines = new LineFilter(text.bytesOf, false);
   }
 
@@ -89,6 +102,7 @@ export class Search {
    * @param mayCopy Whether the session may hold copies of others.
    */
   hitOf(place: HitPlace, { text, ...match }: Match, mayCopy: boolean): SearchHit | undefined {
+    if (!this.#isInProject(place.header)) return undefined;
     const mayBeCopy = mayCopy && match.kind !== "name";
     const isCopy = mayBeCopy && this.#copies.isCopy({ ...place, ...match, text });
     return isCopy ? undefined : { ...place, ...match };
@@ -103,6 +117,15 @@ export class Search {
       if (match) return match;
     }
     return undefined;
+  }
+
+  /** In lower case; an entry matches if one of its texts has all. Undefined: it is not known. */
+  get wanted(): readonly string[] | undefined {
+    return this.#text.wanted;
+  }
+
+  get takesNames(): boolean {
+    return this.#options.kinds?.includes("name") ?? true;
   }
 
   get takesResults(): boolean {
@@ -121,6 +144,14 @@ export class Search {
     return this.#isOutside(timestamp) ? undefined : this.#matchOf({ kind: "name", text: name });
   }
 
+  #isInProject(header: SessionHeader): boolean {
+    const { project } = this.#options;
+    // Decoding boundary: of the header only the id was checked.
+    const cwd: unknown = header.cwd;
+    if (project === undefined) return true;
+    return typeof cwd === "string" && isWithin(cwd, project);
+  }
+
   /** Without a time, it is not. */
   #isOutside(timestamp: string): boolean {
     const { sinceMs = -Infinity, untilMs = Infinity } = this.#options;
@@ -136,6 +167,11 @@ export class Search {
     const snippet = said.kind === "name" ? this.#text.inName(text) : this.#text.inText(text);
     return snippet && { ...said, snippet, text };
   }
+}
+
+function isWithin(path: string, directory: string): boolean {
+  const way = relative(resolve(directory), resolve(path));
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
 /** With the text that it is in. */

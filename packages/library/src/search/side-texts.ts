@@ -18,6 +18,10 @@ export class SideTexts {
     this.#paths = new Map((texts?.files(path) ?? []).map((file) => [basename(file), file]));
   }
 
+  get isEmpty(): boolean {
+    return this.#paths.size === 0;
+  }
+
   /** The names of files with certain texts. */
   names(isWanted: (path: string) => boolean): readonly string[] {
     return [...this.#paths].flatMap(([name, path]) => (isWanted(path) ? [name] : []));

@@ -6,31 +6,49 @@ import type { SearchedStore } from "../find/find-options.ts";
 import { searchedKinds } from "./entry-texts.ts";
 import { bytesSource, storedBytes } from "../catalog/stored-bytes.ts";
 import type { SearchedSource } from "./file-matches.ts";
-import type { SearchOptions } from "./search-terms.ts";
+import { mayMatchBeside } from "./file-pass.ts";
+import { storedKey } from "../index/index-lookup.ts";
+import { UsedIndex } from "../index/used-index.ts";
+import type { Search, SearchOptions } from "./search-terms.ts";
 
 /** As files are: the bytes of each log of a store that may have a hit, in the order of the logs. */
 export async function* storedSources(
   place: SearchedStore | StoredSession,
   query: string,
   options: SearchOptions,
+  search: Search,
 ): AsyncGenerator<SearchedSource, void, undefined> {
   const { signal } = options;
   if (query === "") return;
-  for await (const log of logsOf(place, textsOf(query, options), signal)) {
-    try {
-      const bytes = await storedBytes(log, signal);
-      const { address: path, owner } = log;
-      yield { path, owner: owner?.agent, source: bytesSource(bytes), size: bytes.length };
-    } catch (error) {
-      signal?.throwIfAborted();
-      unlessSkipped(error);
+  const texts = textsOf(query, options);
+  const index = new UsedIndex(options);
+  const indexedAs = "id" in place ? undefined : place.store.indexedAs;
+  if (indexedAs !== undefined) await index.open(search);
+  const mayMatch = (name: string): boolean => {
+    if (indexedAs === undefined) return true;
+    const without = index.withoutStored(storedKey(indexedAs, name));
+    return without === undefined || mayMatchBeside(name, without, search);
+  };
+  try {
+    for await (const log of logsOf(place, texts, mayMatch, signal)) {
+      try {
+        const bytes = await storedBytes(log, signal);
+        const { address: path, owner } = log;
+        yield { path, owner: owner?.agent, source: bytesSource(bytes), size: bytes.length };
+      } catch (error) {
+        signal?.throwIfAborted();
+        unlessSkipped(error);
+      }
     }
+  } finally {
+    index.close();
   }
 }
 
 async function* logsOf(
   place: SearchedStore | StoredSession,
   texts: readonly string[] | undefined,
+  mayMatch: (name: string) => boolean,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StoredLog, void, undefined> {
   if ("id" in place) {
@@ -43,7 +61,7 @@ async function* logsOf(
       const log = await store.open(name, signal).catch(unlessSkipped);
       if (log !== undefined) yield log;
     }
-  } else yield* store.logsWith(texts, signal);
+  } else yield* store.logsWith(texts, signal, mayMatch);
 }
 
 /** Removed meanwhile. */

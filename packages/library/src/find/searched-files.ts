@@ -1,0 +1,44 @@
+/** The files that a search reads, and the search index holds. */
+import { resolve } from "node:path";
+import { requireNoAddress } from "@branchlog/core/addresses";
+import { isUnlistable, lookAtFile, nameBeforeCompression } from "../catalog/session-files.ts";
+import type { SessionFile } from "../catalog/session-files.ts";
+import { filesIn, sessionDirectories } from "./find-sessions.ts";
+
+export interface SearchedPath extends SessionFile {
+  /** Whether it was named, and not found in a directory. */
+  readonly isGiven: boolean;
+}
+
+interface SearchedFilesOptions {
+  readonly onUnlisted?: ((path: string) => void) | undefined;
+  /** Only what changed since, in epoch ms. */
+  readonly sinceMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * All that can be read, latest change first.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for a place; the signal's reason.
+ */
+export async function searchedFiles(
+  places: readonly string[],
+  { onUnlisted, sinceMs = Number.NEGATIVE_INFINITY, signal }: SearchedFilesOptions,
+): Promise<SearchedPath[]> {
+  for (const place of places) requireNoAddress(place);
+  const named = places.map((place) => lookAtFile(resolve(place)));
+  const directories = places.filter((_place, at) => named[at]?.isReadable !== true);
+  const below = await sessionDirectories(directories, signal);
+  for (const path of below.unlisted) onUnlisted?.(path);
+  const found = await filesIn(below, signal);
+  for (const file of found) if (isUnlistable(file)) onUnlisted?.(file.path);
+  const isCompressed = (name: string): boolean => nameBeforeCompression(name) !== undefined;
+  for (const { name, path } of named) if (isCompressed(name)) onUnlisted?.(path);
+  const all = new Map([...named, ...found].map((file) => [file.identity ?? file.path, file]));
+  const byPath = (one: SessionFile, other: SessionFile): number => (one.path < other.path ? -1 : 1);
+  const given = new Set(named.map(({ path }) => path));
+  return [...all.values()]
+    .filter(({ isReadable, mtimeMs }) => isReadable && mtimeMs >= sinceMs)
+    .sort((one, other) => other.mtimeMs - one.mtimeMs || byPath(one, other))
+    .map((file) => ({ ...file, isGiven: given.has(file.path) }));
+}

@@ -1,0 +1,344 @@
+/**
+ * The search index of the user: words of the lines of sessions, in the cache, for nobody else to
+ * read. It says which lines may match, and holds no text. It is derived: any of it may be deleted
+ * at any time. See docs/decisions/0065-a-search-index.md.
+ */
+import { closeSync, openSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { createHash } from "node:crypto";
+import { transcriptFormats } from "@branchlog/core/rows";
+import {
+  cachedSearchIndex,
+  engineSettings,
+  errorCodeOf,
+  makeCacheDirectory,
+  reasonOf,
+} from "@branchlog/core/files";
+import type { FileStamp } from "../catalog/session-files.ts";
+import { BranchlogError, isBranchlogError } from "@branchlog/core";
+import { isSqlError, sqlEngine } from "./sql-database.ts";
+import type { SqlDatabase, SqlRow } from "./sql-database.ts";
+import { isOfVocabulary } from "./indexed-words.ts";
+import type { Vocabulary } from "./indexed-words.ts";
+
+/** A database of another version is made anew. */
+const version = 1;
+
+/**
+ * The id of a line is its file's times this, and its number. More lines than this are not indexed.
+ */
+export const linesOfFileMax: number = 2 ** 27;
+
+/** What is known of a file, with its stamp of that time. */
+export interface IndexedFile extends FileStamp {
+  readonly id: number;
+  readonly path: string;
+  /** Whose transcript it is; "" for a log; undefined for what is no session. */
+  readonly agent: string | undefined;
+  /** How many earlier files of the session are read before it. */
+  readonly parts: number;
+  /** Bytes of these, and of what it inherits: offsets count them. */
+  readonly before: number;
+  /** In epoch ms. */
+  readonly indexedAtMs: number;
+  /** Bytes that are indexed, all of whole lines; 0 for a file whose indexing was interrupted. */
+  readonly cursor: number;
+  /** How many lines these are. */
+  readonly lines: number;
+  /** Of the bytes at the start and before the cursor, which would be texts. */
+  readonly digest: string;
+}
+
+export interface IndexedLine {
+  readonly number: number;
+  /** Offset of its first byte. */
+  readonly at: number;
+  /** Without its newline. */
+  readonly bytes: number;
+}
+
+export async function searchIndexPath(): Promise<string> {
+  return cachedSearchIndex((await sqlEngine()).name);
+}
+
+/** Throws for what SQLite or the system reports, and passes on what others report. */
+export async function withIndexErrors<Result>(run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isSqlError(error) && errorCodeOf(error) === undefined) throw error;
+    if (isBranchlogError(error)) throw error;
+    const path = await searchIndexPath();
+    const message =
+      `The search index ${path} cannot be read or written: ${reasonOf(error)}. Searches read the ` +
+      "files instead; branchlog index drop removes it.";
+    throw new BranchlogError("ERR_INDEX_FAILED", message, { path, cause: error });
+  }
+}
+
+const { ports } = engineSettings({});
+
+export class IndexDatabase {
+  readonly path: string;
+  readonly #database: SqlDatabase;
+
+  private constructor(path: string, database: SqlDatabase) {
+    this.path = path;
+    this.#database = database;
+  }
+
+  /**
+   * Undefined if there is none of this version.
+   * @throws Errors of SQLite and of the system.
+   */
+  static async openExisting(): Promise<IndexDatabase | undefined> {
+    const path = await searchIndexPath();
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+    makeCacheDirectory(ports, dirname(path));
+    const database = (await sqlEngine()).open(path);
+    try {
+      if (isCurrent(database)) return new IndexDatabase(path, database);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    database.close();
+    return undefined;
+  }
+
+  /** For the one that writes. What is there in another version, or is no database, is replaced. */
+  static async create(): Promise<IndexDatabase> {
+    const existing = await IndexDatabase.openExisting().catch(() => undefined);
+    if (existing !== undefined) return existing;
+    const path = await searchIndexPath();
+    makeCacheDirectory(ports, dirname(path));
+    removeDatabase(path);
+    // SQLite would make it readable for others, and its other files get the mode of this one.
+    closeSync(openSync(path, "wx", 0o600));
+    const database = (await sqlEngine()).open(path);
+    database.exec(`${schema} PRAGMA application_id = ${agentsId()};`);
+    return new IndexDatabase(path, database);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** Writes of which all or none are kept. */
+  write<Result>(run: () => Result): Result {
+    return this.#transaction("BEGIN IMMEDIATE", run);
+  }
+
+  /** Reads of one state. */
+  read<Result>(run: () => Result): Result {
+    return this.#transaction("BEGIN", run);
+  }
+
+  #transaction<Result>(begin: string, run: () => Result): Result {
+    this.#database.exec(begin);
+    try {
+      const result = run();
+      this.#database.exec("COMMIT");
+      return result;
+    } catch (error) {
+      // SQLite has ended it itself after some errors.
+      try {
+        this.#database.exec("ROLLBACK");
+      } catch {}
+      throw error;
+    }
+  }
+
+  files(): IndexedFile[] {
+    return Array.from(this.#rows("SELECT * FROM file"), fileOf);
+  }
+
+  vocabulary(): Vocabulary {
+    return Array.from(this.#rows("SELECT words FROM vocabulary"), ({ words }) =>
+      words instanceof Uint8Array ? Buffer.from(words).toString("latin1") : "",
+    );
+  }
+
+  /** The numbers of lines that satisfy an expression, by the ids of their files. */
+  linesWith(expression: string): ReadonlyMap<number, readonly number[]> {
+    const found = new Map<number, number[]>();
+    const sql = "SELECT rowid FROM text WHERE text MATCH ? ORDER BY rowid";
+    for (const row of this.#rows(sql, expression)) {
+      const id = numberAt(row, "rowid");
+      const fileId = Math.floor(id / linesOfFileMax);
+      const lines = found.get(fileId);
+      if (lines === undefined) found.set(fileId, [id % linesOfFileMax]);
+      else lines.push(id % linesOfFileMax);
+    }
+    return found;
+  }
+
+  /** Where lines are; fewer if some of them have gone meanwhile. */
+  placesOf(fileId: number, lines: readonly number[]): readonly IndexedLine[] {
+    const statement = this.#prepared("SELECT at, bytes FROM line WHERE id = ?");
+    return this.read(() =>
+      lines.flatMap((number) =>
+        Array.from(statement.rows(fileId * linesOfFileMax + number), (row) => ({
+          number,
+          at: numberAt(row, "at"),
+          bytes: numberAt(row, "bytes"),
+        })),
+      ),
+    );
+  }
+
+  /** How many lines and words it has. */
+  counts(): { readonly lines: number; readonly words: number } {
+    const [lines] = [...this.#rows("SELECT count(*) AS n FROM line")];
+    const words = this.vocabulary().reduce((sum, piece) => sum + piece.split("\n").length - 2, 0);
+    return { lines: lines === undefined ? 0 : numberAt(lines, "n"), words };
+  }
+
+  /** Throws unless the database is sound. Reads all of it. */
+  check(): void {
+    for (const row of this.#rows("PRAGMA integrity_check")) {
+      const said = String(Object.values(row)[0]);
+      if (said !== "ok") throw new SqlDamage(said);
+    }
+    this.#database.exec("INSERT INTO text(text) VALUES ('integrity-check')");
+  }
+
+  addFile(id: number, path: string): void {
+    this.#run("INSERT INTO file (id, path, cursor, lines) VALUES (?, ?, 0, 0)", id, path);
+  }
+
+  setFile(file: IndexedFile): void {
+    const { identity = null, size, mtimeMs, ctimeMs, cursor, lines, agent = null, parts } = file;
+    const values = [identity, size, mtimeMs, ctimeMs, cursor, lines, agent, parts];
+    this.#run(
+      `UPDATE file SET identity = ?, size = ?, mtime = ?, ctime = ?, cursor = ?, lines = ?,
+        agent = ?, parts = ?, before = ?, indexed_at = ?, digest = ? WHERE id = ?`,
+      ...values,
+      file.before,
+      file.indexedAtMs,
+      file.digest,
+      file.id,
+    );
+  }
+
+  /** @param words With spaces between. */
+  addLine(fileId: number, { number, at, bytes }: IndexedLine, words: string): void {
+    const id = fileId * linesOfFileMax + number;
+    this.#run("INSERT INTO line VALUES (?, ?, ?)", id, at, bytes);
+    this.#run("INSERT INTO text (rowid, words) VALUES (?, ?)", id, words);
+  }
+
+  removeFile(fileId: number): void {
+    this.removeLines(fileId, 0);
+    this.#run("DELETE FROM file WHERE id = ?", fileId);
+  }
+
+  /** @param from The number of the first one. */
+  removeLines(fileId: number, from: number): void {
+    const [first, end] = [fileId * linesOfFileMax + from, (fileId + 1) * linesOfFileMax];
+    const lines = "SELECT id FROM line WHERE id >= ? AND id < ?";
+    this.#run(`DELETE FROM text WHERE rowid IN (${lines})`, first, end);
+    this.#run("DELETE FROM line WHERE id >= ? AND id < ?", first, end);
+  }
+
+  /** Words may be there already. */
+  addWords(words: ReadonlySet<string>): void {
+    const added = [...words].filter(isOfVocabulary);
+    if (added.length === 0) return;
+    const [pieces] = [...this.#rows("SELECT count(*) AS n FROM vocabulary")];
+    let all = added;
+    if (pieces !== undefined && numberAt(pieces, "n") >= vocabularyPiecesMax) {
+      const known = this.vocabulary().flatMap((piece) => piece.split("\n"));
+      all = [...new Set([...known.filter(Boolean), ...added])];
+      this.#run("DELETE FROM vocabulary");
+    }
+    const piece = Buffer.from(`\n${all.join("\n")}\n`, "latin1");
+    this.#run("INSERT INTO vocabulary VALUES (?)", piece);
+  }
+
+  readonly #statements = new Map<string, ReturnType<SqlDatabase["prepare"]>>();
+
+  #prepared(sql: string): ReturnType<SqlDatabase["prepare"]> {
+    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  #run(sql: string, ...values: (string | number | null | Uint8Array)[]): void {
+    this.#prepared(sql).run(...values);
+  }
+
+  #rows(sql: string, ...values: (string | number)[]): Iterable<SqlRow> {
+    return this.#prepared(sql).rows(...values);
+  }
+}
+
+/** What SQLite finds when it is asked. */
+class SqlDamage extends Error {
+  readonly code: string = "ERR_SQLITE_ERROR";
+}
+
+/** They are put together once there are as many. */
+const vocabularyPiecesMax = 64;
+
+const schema = `
+  PRAGMA page_size = 8192;
+  CREATE TABLE file (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE,
+    identity TEXT, size INTEGER, mtime REAL, ctime REAL, cursor INTEGER, lines INTEGER,
+    agent TEXT, parts INTEGER, before INTEGER, indexed_at REAL, digest TEXT);
+  CREATE TABLE line (id INTEGER PRIMARY KEY, at INTEGER, bytes INTEGER);
+  CREATE TABLE vocabulary (words BLOB);
+  CREATE VIRTUAL TABLE text USING fts5
+    (words, content='', contentless_delete=1, detail=none, tokenize='ascii');
+  PRAGMA user_version = ${version};
+`;
+
+/** Of a database, and the files that SQLite has beside it. */
+export function removeDatabase(path: string): void {
+  for (const end of ["", "-journal", "-wal", "-shm", ".lock"]) {
+    rmSync(path + end, { recursive: true, force: true });
+  }
+}
+
+function isCurrent(database: SqlDatabase): boolean {
+  const [row] = [...database.prepare("PRAGMA user_version").rows()];
+  const [form] = [...database.prepare("PRAGMA application_id").rows()];
+  return row?.["user_version"] === version && form?.["application_id"] === agentsId();
+}
+
+/** Changes with the agents whose sessions are read, and with how they are read. */
+function agentsId(): number {
+  const owners = transcriptFormats().map(({ agent, version: form }) => `${agent} ${form}`);
+  return createHash("sha256").update(owners.sort().join("\n")).digest().readInt32BE(0);
+}
+
+function fileOf(row: SqlRow): IndexedFile {
+  const { identity, agent } = row;
+  return {
+    id: numberAt(row, "id"),
+    path: textAt(row, "path"),
+    agent: typeof agent === "string" ? agent : undefined,
+    parts: numberAt(row, "parts"),
+    before: numberAt(row, "before"),
+    indexedAtMs: numberAt(row, "indexed_at"),
+    identity: typeof identity === "string" ? identity : undefined,
+    size: numberAt(row, "size"),
+    mtimeMs: numberAt(row, "mtime"),
+    ctimeMs: numberAt(row, "ctime"),
+    cursor: numberAt(row, "cursor"),
+    lines: numberAt(row, "lines"),
+    digest: textAt(row, "digest"),
+  };
+}
+
+// What is damaged shows as something else than what was written.
+
+function numberAt(row: SqlRow, name: string): number {
+  const value = row[name];
+  return typeof value === "number" ? value : 0;
+}
+
+function textAt(row: SqlRow, name: string): string {
+  const value = row[name];
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,80 @@
+/** What the search index holds, whether it is sound, and its end. */
+import { statSync } from "node:fs";
+import { runAsync } from "@branchlog/streaming";
+import { acquireLock, engineSettings } from "@branchlog/core/files";
+import {
+  IndexDatabase,
+  removeDatabase,
+  searchIndexPath,
+  withIndexErrors,
+} from "./index-database.ts";
+
+/** The search index of this user. */
+export interface SearchIndexState {
+  /** Where it is, or would be. */
+  readonly path: string;
+  /** Undefined if there is none, or one of another version: the next update makes one. */
+  readonly index:
+    | {
+        readonly sizeBytes: number;
+        /** When it was last written, in epoch ms. */
+        readonly updatedMs: number;
+        readonly files: number;
+        /** Of sessions that are indexed. */
+        readonly indexedBytes: number;
+        readonly lines: number;
+        readonly words: number;
+      }
+    | undefined;
+}
+
+/** @throws BranchlogError `ERR_INDEX_FAILED` for one that cannot be read. */
+export function searchIndexState(): Promise<SearchIndexState> {
+  return withIndexErrors(async () => {
+    const path = await searchIndexPath();
+    const database = await IndexDatabase.openExisting();
+    if (database === undefined) return { path, index: undefined };
+    try {
+      const { size, mtimeMs } = statSync(path);
+      const files = database.files();
+      const indexedBytes = files.reduce((sum, { cursor }) => sum + cursor, 0);
+      const counts = database.read(() => database.counts());
+      const index = { sizeBytes: size, updatedMs: mtimeMs, files: files.length, indexedBytes };
+      return { path, index: { ...index, ...counts } };
+    } finally {
+      database.close();
+    }
+  });
+}
+
+/**
+ * Reads the whole index, and resolves if it is sound, or there is none.
+ * @throws BranchlogError `ERR_INDEX_FAILED`.
+ */
+export function checkSearchIndex(): Promise<void> {
+  return withIndexErrors(async () => {
+    const database = await IndexDatabase.openExisting();
+    try {
+      database?.check();
+    } finally {
+      database?.close();
+    }
+  });
+}
+
+/**
+ * Removes the index. Searches read all files until it is made again.
+ * @returns Whether there was one.
+ * @throws BranchlogError `ERR_LOCK_TIMEOUT` while another process updates it.
+ */
+export async function dropSearchIndex(): Promise<boolean> {
+  const path = await searchIndexPath();
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return false;
+  const lock = await runAsync(acquireLock(path, engineSettings({}).ports, 0));
+  try {
+    removeDatabase(path);
+    return true;
+  } finally {
+    lock.releaseSync();
+  }
+}

@@ -1,0 +1,367 @@
+/**
+ * Brings the search index up to date: what has grown is read from where the index ends, what was
+ * rewritten is read again, what is gone is removed. A batch is kept as a whole or not at all, so
+ * that an interrupted update goes on where it was.
+ */
+import { dirname, isAbsolute } from "node:path";
+import { LineFramer, chunkBytesDefault, runAsync } from "@branchlog/streaming";
+import type { ByteSource, OptionNames } from "@branchlog/streaming";
+import type { ListingStore } from "@branchlog/core/types";
+import { archiveStore } from "../archive/archive-store.ts";
+import { earlierFiles, openLogSource, readableFormat } from "@branchlog/core/rows";
+import type { LogSource } from "@branchlog/core/rows";
+import {
+  FingerprintingReader,
+  acquireLock,
+  engineSettings,
+  fingerprintOf,
+  makeCacheDirectory,
+  matchesFingerprint,
+  requireOptions,
+} from "@branchlog/core/files";
+import type { LogFingerprint } from "@branchlog/core/files";
+import { mayBeDocument } from "../catalog/agent-files.ts";
+import { bytesSource, storedBytes } from "../catalog/stored-bytes.ts";
+import { stampTrustedAfterMs } from "../catalog/limits.ts";
+import { lookAtFile, sessionFile } from "../catalog/session-files.ts";
+import type { SessionFile } from "../catalog/session-files.ts";
+import { searchedFiles } from "../find/searched-files.ts";
+import { knownPlaces } from "../find/find-sessions.ts";
+import { SideTexts } from "../search/side-texts.ts";
+import {
+  IndexDatabase,
+  linesOfFileMax,
+  searchIndexPath,
+  withIndexErrors,
+} from "./index-database.ts";
+import type { IndexedFile, IndexedLine } from "./index-database.ts";
+import { continuesIndexed, digestOf, isAsIndexed, storedKey } from "./index-lookup.ts";
+import { SessionLines, TranscriptLines } from "./indexed-lines.ts";
+import type { TakeLine } from "./indexed-lines.ts";
+
+/** How far an update is. */
+export interface IndexProgress {
+  /** Bytes of sessions that were read, of those that have to be. */
+  readonly bytes: number;
+  readonly totalBytes: number;
+}
+
+export interface IndexOptions {
+  /** Directories and session files. Default: `knownPlaces()`, and the archive. */
+  readonly places?: readonly string[];
+  /** Called now and then. */
+  readonly onProgress?: ((progress: IndexProgress) => void) | undefined;
+  /** Ends the update with its reason; what is done is kept. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What an update did. */
+export interface IndexUpdate {
+  /** Bytes of sessions that were read. */
+  readonly bytes: number;
+  /** Files that had something new. */
+  readonly files: number;
+  /** Files that are no longer there. */
+  readonly removed: number;
+}
+
+const indexNames: OptionNames<IndexOptions> = { places: true, onProgress: true, signal: true };
+
+/** Of sessions, that are written at once: small in memory, and not long for readers to wait. */
+const batchBytes = 4 * 1024 * 1024;
+
+/** In memory. */
+const seenWordsMax = 500_000;
+
+/** A transcript is read from its start again once it has grown by this part. */
+const transcriptGrowth = 0.25;
+
+/**
+ * Reads what the search index lacks, and writes it. Sessions elsewhere stay indexed while they
+ * exist. O(new bytes); of transcripts, which depend on their first records, O(bytes) from time to
+ * time.
+ * @throws BranchlogError `ERR_LOCK_TIMEOUT` while another process updates it; `ERR_INDEX_FAILED`;
+ * `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for a place; the signal's reason.
+ */
+export function updateSearchIndex(options: IndexOptions = {}): Promise<IndexUpdate> {
+  return withIndexErrors(() => update(requireOptions(options, indexNames)));
+}
+
+async function update(options: IndexOptions): Promise<IndexUpdate> {
+  const { places = knownPlaces(), onProgress, signal } = options;
+  const { ports } = engineSettings({});
+  const path = await searchIndexPath();
+  makeCacheDirectory(ports, dirname(path));
+  const lock = await runAsync(acquireLock(path, ports, 0));
+  try {
+    const lookedAtMs = Date.now();
+    const files = await searchedFiles(places, { signal });
+    const database = await IndexDatabase.create();
+    try {
+      const run = new Update(database, { lookedAtMs, onProgress, signal });
+      if (options.places === undefined) await run.addStored(archiveStore());
+      return await run.run(files.filter((file) => !mayBeDocument(file.path)));
+    } finally {
+      database.close();
+    }
+  } finally {
+    lock.releaseSync();
+  }
+}
+
+class Update {
+  readonly #database: IndexDatabase;
+  readonly #lookedAtMs: number;
+  readonly #onProgress: IndexOptions["onProgress"];
+  readonly #signal: AbortSignal | undefined;
+  readonly #chunk = Buffer.allocUnsafeSlow(chunkBytesDefault);
+  /** What is written together. */
+  #writes: (() => void)[] = [];
+  #words = new Set<string>();
+  #waitingBytes = 0;
+  /** Words that this update has found before. */
+  readonly #seenWords = new Set<string>();
+  #nextId = 1;
+  #bytes = 0;
+  #totalBytes = 0;
+
+  constructor(
+    database: IndexDatabase,
+    {
+      lookedAtMs,
+      onProgress,
+      signal,
+    }: Pick<IndexOptions, "onProgress" | "signal"> & { readonly lookedAtMs: number },
+  ) {
+    this.#database = database;
+    this.#lookedAtMs = lookedAtMs;
+    this.#onProgress = onProgress;
+    this.#signal = signal;
+  }
+
+  async run(files: readonly SessionFile[]): Promise<IndexUpdate> {
+    const known = new Map(this.#database.files().map((file) => [file.path, file]));
+    for (const { id } of known.values()) this.#nextId = Math.max(this.#nextId, id + 1);
+    const changed = files.filter((file) => {
+      const indexed = known.get(file.path);
+      return indexed === undefined || !isAsIndexed(indexed, file);
+    });
+    const sizes = changed.map((file) => file.size - (known.get(file.path)?.cursor ?? 0));
+    this.#totalBytes = sizes.reduce((sum, size) => sum + Math.max(0, size), 0);
+    try {
+      for (const file of changed) await this.#readIfPossible(file, known.get(file.path));
+    } finally {
+      // After an interruption, too.
+      this.#flush();
+    }
+    const there = new Set(files.map(({ path }) => path));
+    const isGone = (path: string): boolean =>
+      isAbsolute(path) && !there.has(path) && !lookAtFile(path).isReadable;
+    const gone = [...known.values()].filter(({ path }) => isGone(path));
+    for (const { id } of gone) this.#database.write(() => this.#database.removeFile(id));
+    return { bytes: this.#bytes, files: changed.length, removed: gone.length };
+  }
+
+  /** Logs that never change. Those that are no longer there are removed. */
+  async addStored(store: ListingStore): Promise<void> {
+    const { indexedAs = "" } = store;
+    const known = new Map(this.#database.files().map((file) => [file.path, file]));
+    const names = new Set<string>();
+    for await (const { name } of store.list(this.#signal)) names.add(name);
+    const keys = new Set([...names].map((name) => storedKey(indexedAs, name)));
+    for (const { path, id } of known.values()) {
+      if (!path.startsWith(storedKey(indexedAs, "")) || keys.has(path)) continue;
+      this.#database.write(() => this.#database.removeFile(id));
+    }
+    const isNew = (name: string): boolean => {
+      const indexed = known.get(storedKey(indexedAs, name));
+      return indexed === undefined || indexed.cursor === 0;
+    };
+    try {
+      for await (const log of store.logsWith?.(undefined, this.#signal, isNew) ?? []) {
+        // Documents are made into logs anew by each version.
+        if (log.owner !== undefined) continue;
+        const path = storedKey(indexedAs, log.name);
+        const bytes = await storedBytes(log, this.#signal);
+        const stamp = { identity: log.name, size: bytes.length, mtimeMs: 0, ctimeMs: 0 };
+        const file = { ...stamp, path, name: log.name, isReadable: true };
+        const source = bytesSource(bytes);
+        await this.#read({ file, source, before: 0, parts: 0 }, known.get(path));
+      }
+    } finally {
+      this.#flush();
+    }
+  }
+
+  /** What cannot be read is not searched either. */
+  async #readIfPossible(file: SessionFile, known: IndexedFile | undefined): Promise<void> {
+    let source: LogSource | undefined;
+    try {
+      source = openLogSource(file.path);
+      await this.#readFile(file.path, source, known);
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      if (!(error instanceof Error && "syscall" in error)) throw error;
+    } finally {
+      source?.closeSync();
+    }
+  }
+
+  async #readFile(path: string, source: LogSource, known: IndexedFile | undefined): Promise<void> {
+    const file = sessionFile(path, source.statSync());
+    const parts = earlierFiles(path).length;
+    await this.#read({ file, source, before: source.before, parts }, known);
+  }
+
+  async #read(
+    { file, source, before, parts }: ReadSource,
+    known: IndexedFile | undefined,
+  ): Promise<void> {
+    const { path } = file;
+    const size = file.size + before;
+    const continued = known && this.#continued(known, file, source, size);
+    if (continued !== undefined && known?.agent !== "") {
+      // What is new in a transcript is searched each time, until all of it is worth to be read.
+      if (known?.agent === undefined || size < known.cursor * (1 + transcriptGrowth)) return;
+    }
+    const isInside = continued !== undefined && known?.agent === "";
+    const id = isInside && known !== undefined ? known.id : this.#newFile(path, known);
+    const from = isInside && known !== undefined ? { ...continued, lines: known.lines } : start;
+    if (isInside) this.#writes.push(() => this.#database.removeLines(id, from.lines + 1));
+    const indexed = { ...file, id, path, parts, before, indexedAtMs: this.#lookedAtMs };
+    const take: TakeLine = (line, words) => this.#add(id, line, words);
+    const log = new SessionLines(source, isInside, take);
+    const setFile = (agent: string | undefined, read: ReadLines, isAll: boolean): void => {
+      const { cursor, lines } = read;
+      const isSettled = isAll && this.#lookedAtMs - file.ctimeMs > stampTrustedAfterMs;
+      const ctimeMs = isSettled ? file.ctimeMs : 0;
+      const now = { ...indexed, ctimeMs, agent, cursor, lines, digest: digestOf(read) };
+      this.#writes.push(() => this.#database.setFile(now));
+    };
+    const read = await this.#lines(source, size, log, {
+      from,
+      // An interrupted update goes on from there.
+      onBatch: (batch) => setFile("", batch, false),
+    });
+    if (!log.isOver) {
+      if (read !== undefined) setFile("", read, true);
+      return;
+    }
+    const format = log.mayBeTranscript ? readableFormat(source, size) : undefined;
+    if (format === undefined) {
+      // Nothing of it is ever found.
+      setFile(undefined, { ...fingerprintOf(source, size), lines: 0 }, true);
+      return;
+    }
+    const sides = new SideTexts(path, format.agent);
+    const lines = new TranscriptLines(source, { path, format, sides }, take);
+    const all = await this.#lines(source, size, lines, { from: start });
+    if (all !== undefined) setFile(format.agent, all, true);
+  }
+
+  /** Undefined if a file is not what was indexed, with more. */
+  #continued(
+    known: IndexedFile,
+    file: SessionFile,
+    source: ByteSource,
+    size: number,
+  ): LogFingerprint | undefined {
+    if (known.cursor === 0 || known.cursor > size) return undefined;
+    if (!continuesIndexed(known, file, source)) return undefined;
+    return fingerprintOf(source, known.cursor);
+  }
+
+  /** In place of what is known of it. */
+  #newFile(path: string, known: IndexedFile | undefined): number {
+    const id = this.#nextId;
+    this.#nextId += 1;
+    this.#writes.push(() => {
+      if (known !== undefined) this.#database.removeFile(known.id);
+      this.#database.addFile(id, path);
+    });
+    return id;
+  }
+
+  #add(fileId: number, line: IndexedLine, words: ReadonlySet<string>): void {
+    if (line.number >= linesOfFileMax) return;
+    for (const word of words) {
+      if (this.#seenWords.has(word)) continue;
+      this.#seenWords.add(word);
+      this.#words.add(word);
+    }
+    const joined = [...words].join(" ");
+    this.#writes.push(() => this.#database.addLine(fileId, line, joined));
+  }
+
+  /** Where it ends; undefined if the file was rewritten meanwhile, or has too many lines. */
+  async #lines(
+    source: ByteSource,
+    size: number,
+    sink: SessionLines | TranscriptLines,
+    { from, onBatch }: { readonly from: ReadLines; readonly onBatch?: (read: ReadLines) => void },
+  ): Promise<ReadLines | undefined> {
+    const trail = new FingerprintingReader(source, from);
+    const framer = new LineFramer({ offset: from.cursor, lineNumber: from.lines + 1 });
+    const isOver = (): boolean => "isOver" in sink && sink.isOver;
+    while (framer.offset < size && !isOver()) {
+      const length = Math.min(this.#chunk.length, size - framer.offset);
+      const bytesRead = await trail.read(this.#chunk, 0, length, framer.offset);
+      this.#signal?.throwIfAborted();
+      if (bytesRead === 0) break;
+      framer.push(this.#chunk.subarray(0, bytesRead), sink);
+      this.#bytes += bytesRead;
+      this.#waitingBytes += bytesRead;
+      if (this.#waitingBytes <= batchBytes) continue;
+      const batch = linesRead(source, trail, framer);
+      if (batch !== undefined) onBatch?.(batch);
+      this.#flush();
+    }
+    return linesRead(source, trail, framer);
+  }
+
+  #flush(): void {
+    const [writes, words] = [this.#writes, this.#words];
+    [this.#writes, this.#words, this.#waitingBytes] = [[], new Set(), 0];
+    if (writes.length > 0) {
+      this.#database.write(() => {
+        for (const write of writes) write();
+        this.#database.addWords(words);
+      });
+    }
+    // Written twice, a word is the same one.
+    if (this.#seenWords.size > seenWordsMax) this.#seenWords.clear();
+    this.#onProgress?.({ bytes: this.#bytes, totalBytes: this.#totalBytes });
+  }
+}
+
+interface ReadSource {
+  /** With its stamp. */
+  readonly file: SessionFile;
+  readonly source: ByteSource;
+  /** As {@link IndexedFile} has them. */
+  readonly before: number;
+  readonly parts: number;
+}
+
+interface ReadLines extends LogFingerprint {
+  readonly lines: number;
+}
+
+function linesRead(
+  source: ByteSource,
+  trail: FingerprintingReader,
+  framer: LineFramer,
+): ReadLines | undefined {
+  const lines = framer.lineNumber - 1;
+  const bytes = fingerprintOf(source, framer.committedOffset);
+  // Of what was read, not of what may have replaced it.
+  const isSame = matchesFingerprint(source, trail.bytes);
+  return isSame && lines < linesOfFileMax ? { ...bytes, lines } : undefined;
+}
+
+const start: ReadLines = {
+  cursor: 0,
+  lines: 0,
+  start: Buffer.alloc(0),
+  beforeCursor: Buffer.alloc(0),
+};

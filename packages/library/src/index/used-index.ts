@@ -1,0 +1,79 @@
+/**
+ * The index as a search uses it. Nothing fails with it: from the first error on, all files are read
+ * as if there were none.
+ */
+import type { ByteSource } from "@branchlog/streaming";
+import type { SessionFile } from "../catalog/session-files.ts";
+import type { Search, SearchOptions } from "../search/search-terms.ts";
+import { IndexLookup } from "./index-lookup.ts";
+import type { IndexedPart, WithoutMatch } from "./index-lookup.ts";
+import { withIndexErrors } from "./index-database.ts";
+import { isSqlError } from "./sql-database.ts";
+
+export class UsedIndex {
+  readonly #isOff: boolean;
+  readonly #onUnread: SearchOptions["onIndexUnread"];
+  #lookup: IndexLookup | undefined;
+  #isAsked = false;
+  #unindexedBytes = 0;
+
+  constructor({ index = "auto", onIndexUnread }: SearchOptions) {
+    this.#isOff = index === "off";
+    this.#onUnread = onIndexUnread;
+  }
+
+  async open(search: Search): Promise<void> {
+    if (this.#isOff || (search.wanted ?? []).length === 0) return;
+    try {
+      const lookup = await withIndexErrors(() => IndexLookup.open(search));
+      this.#isAsked = lookup !== undefined;
+      if (lookup !== "missing") this.#lookup = lookup;
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  withoutMatch(file: SessionFile): WithoutMatch | undefined {
+    return this.#lookup?.withoutMatch(file);
+  }
+
+  /** Of a log that never changes. */
+  withoutStored(key: string): WithoutMatch | undefined {
+    return this.#lookup?.withoutStored(key);
+  }
+
+  partOf(file: SessionFile, source: ByteSource, size: number): IndexedPart | undefined {
+    const part = this.#partOf(file, source);
+    this.#unindexedBytes += size - (part?.cursor ?? 0);
+    return part;
+  }
+
+  #partOf(file: SessionFile, source: ByteSource): IndexedPart | undefined {
+    try {
+      return this.#lookup?.partOf(file, source);
+    } catch (error) {
+      if (!isSqlError(error)) throw error;
+      this.#failed(error);
+      return undefined;
+    }
+  }
+
+  /** In the files that were read; 0 for a query that the index does not answer. */
+  get unindexedBytes(): number {
+    return this.#isAsked ? this.#unindexedBytes : 0;
+  }
+
+  close(): void {
+    try {
+      this.#lookup?.close();
+    } catch (error) {
+      this.#failed(error);
+    }
+    this.#lookup = undefined;
+  }
+
+  #failed(reason: unknown): void {
+    this.#lookup = undefined;
+    this.#onUnread?.(reason);
+  }
+}

@@ -1,0 +1,8 @@
+// Updates the search index, and says so whenever a batch was written: argv is the place. Runs on dist.
+import process from "node:process";
+import "@branchlog/agents";
+import { updateSearchIndex } from "@branchlog/library";
+
+const onProgress = () => process.stdout.write("batch\n");
+await updateSearchIndex({ places: process.argv.slice(2), onProgress });
+process.stdout.write("done\n");
