@@ -17,8 +17,8 @@ export interface BenchOptions {
 export function usage(names: readonly string[]): string {
   return `Usage: pnpm bench [NAME…] [options]
 
-Runs every case but growth-*, store-* and memory-4*, or those named. A full run of all cases
-writes docs/benchmarks/.
+Runs every case but growth-*, store-*, memory-4* and search-10gb*, or those named. A full run
+of all cases writes docs/benchmarks/.
 
       --quick       small inputs, to see that all works
       --runs N      runs of each subject after one warm-up (default 5, quick 3)

@@ -112,6 +112,13 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await page.goto(`${new URL(page.url()).origin}/search?q=TTL`);
     await page.getByText("TTL", { exact: true }).first().click();
     await page.waitForURL(/\/s\/[\w-]+.*row=/);
+    await page.goto(`${new URL(page.url()).origin}/search?q=e`);
+    const calls = page.getByRole("button", { name: /^call \d/ });
+    await calls.click();
+    await page.locator("a.hit").first().waitFor();
+    const kinds = await page.locator("a.hit .row-kind").allTextContents();
+    expect(new Set(kinds)).toEqual(new Set(["call"]));
+    expect(await calls.getAttribute("aria-pressed")).toBe("true");
     await page.goto(`${new URL(page.url()).origin}/costs?by=day`);
     await page
       .getByText(/2025-06-0\d/)

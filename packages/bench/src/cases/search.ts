@@ -1,69 +1,109 @@
 /** Searches of many sessions, by the index and without. */
 import { ok } from "node:assert";
+import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
+import { execPath } from "node:process";
+import { fileURLToPath } from "node:url";
 import { searchIndexState, searchSessions, updateSearchIndex } from "@branchlog/library";
-import { type BenchCase, type CaseInput, defineCase, ours } from "../bench-case.ts";
+import {
+  type BenchCase,
+  type CaseInput,
+  type Subject,
+  baseline,
+  defineCase,
+  ours,
+} from "../bench-case.ts";
 import { directoryOf } from "../inputs.ts";
-
-const manySessions = directoryOf(2_000, 20);
 
 /** In no text of the generator, and in many of each session. */
 const queries = { absent: "zzyzx quuxly", frequent: "parser" } as const;
+type Query = keyof typeof queries;
 
 /** Beside the sessions, so that the next process need not index them again. */
-function useOwnIndex({ path }: CaseInput): string {
-  const directory = `${path}.cache`;
-  process.env["BRANCHLOG_CACHE_DIR"] = directory;
-  return directory;
+function useOwnIndex({ path }: CaseInput): void {
+  process.env["BRANCHLOG_CACHE_DIR"] = `${path}.cache`;
 }
 
-const indexUpdate = defineCase<number>({
-  name: "search-index",
-  question:
-    "How long does it take to index 2,000 sessions for searches, and how large is the index?",
-  goal: "20 MB/s, with at most 200 MB of memory; at most 35 % of the text.",
-  input: manySessions,
-  subjects: [
-    ours("a new index", (input) => {
-      rmSync(useOwnIndex(input), { recursive: true, force: true });
-      return async () => {
-        await updateSearchIndex({ places: [input.path] });
-        return (await searchIndexState()).index?.sizeBytes ?? 0;
-      };
-    }),
-  ],
-  check: (sizeBytes) => ok(sizeBytes > 0),
-  figures: (sizeBytes, wallMs, { facts }, peakRssBytes) => ({
-    "MB/s": facts.bytes / 1000 / wallMs,
-    "% of the bytes": (100 * sizeBytes) / facts.bytes,
-    "MB of memory": peakRssBytes / 1e6,
-  }),
+function inProcess(what: Query, index: "auto" | "off"): Subject<number> {
+  const way = index === "auto" ? "by the index" : "reading all";
+  return ours(`${what} words, ${way}`, async (input) => {
+    useOwnIndex(input);
+    const { path } = input;
+    if (index === "auto") await updateSearchIndex({ places: [path] });
+    return async () => {
+      let hits = 0;
+      for await (const _hit of searchSessions([path], queries[what], { index })) hits += 1;
+      return hits;
+    };
+  });
+}
+
+const command = fileURLToPath(new URL("../../../branchlog/bin/branchlog.mjs", import.meta.url));
+
+/** With the start of its process. */
+const byCommand = ours("absent words, by the command", async (input) => {
+  useOwnIndex(input);
+  await updateSearchIndex({ places: [input.path] });
+  return () => {
+    spawnSync(execPath, [command, "search", queries.absent, input.path]);
+    return 0;
+  };
 });
 
-const searchIndexed = defineCase<number>({
-  name: "search",
-  question: "How long does a search of 2,000 sessions take, with the index and without?",
-  goal: "50 ms with the index, where few lines match.",
-  input: manySessions,
-  subjects: (["auto", "off"] as const).flatMap((index) =>
-    (["absent", "frequent"] as const).map((what) =>
-      ours(`${what} words, ${index === "auto" ? "by the index" : "reading all"}`, async (input) => {
-        useOwnIndex(input);
-        const { path } = input;
-        if (index === "auto") await updateSearchIndex({ places: [path] });
+const hasRipgrep = spawnSync("rg", ["--version"]).status === 0;
+
+const byRipgrep = baseline<number>("absent words, rg -i", ({ path }) => () => {
+  spawnSync("rg", ["-i", "--count", queries.absent, path]);
+  return 0;
+});
+
+function casesOf(name: string, files: number, more: { readonly needs?: "huge" } = {}): BenchCase[] {
+  const input = directoryOf(files, 20);
+  const size = `${files.toLocaleString("en")} sessions`;
+  const update = defineCase<number>({
+    ...more,
+    name: `${name}-index`,
+    question: `How long does it take to index ${size} for searches, and how large is the index?`,
+    goal: "20 MB/s, with at most 200 MB of memory; at most 35 % of the text.",
+    input,
+    subjects: [
+      ours("a new index", (given) => {
+        useOwnIndex(given);
+        rmSync(process.env["BRANCHLOG_CACHE_DIR"] ?? "", { recursive: true, force: true });
         return async () => {
-          let hits = 0;
-          for await (const _hit of searchSessions([path], queries[what], { index })) hits += 1;
-          return hits;
+          await updateSearchIndex({ places: [given.path] });
+          return (await searchIndexState()).index?.sizeBytes ?? 0;
         };
       }),
-    ),
-  ),
-  check: (hits) => ok(hits >= 0),
-  figures: (hits, _wallMs, _input, peakRssBytes) => ({
-    hits,
-    "MB of memory": peakRssBytes / 1e6,
-  }),
-});
+    ],
+    check: (sizeBytes) => ok(sizeBytes > 0),
+    figures: (sizeBytes, wallMs, { facts }, peakRssBytes) => ({
+      "MB/s": facts.bytes / 1000 / wallMs,
+      "% of the bytes": (100 * sizeBytes) / facts.bytes,
+      "MB of memory": peakRssBytes / 1e6,
+    }),
+  });
+  const search = defineCase<number>({
+    ...more,
+    name,
+    question: `How long does a search of ${size} take, with the index and without?`,
+    goal: "50 ms with the index, 150 ms by the command, where few lines match.",
+    input,
+    subjects: [
+      inProcess("absent", "auto"),
+      inProcess("absent", "off"),
+      inProcess("frequent", "auto"),
+      inProcess("frequent", "off"),
+      byCommand,
+      ...(hasRipgrep ? [byRipgrep] : []),
+    ],
+    check: (hits) => ok(hits >= 0),
+    figures: (hits) => ({ hits }),
+  });
+  return [update, search];
+}
 
-export const cases: readonly BenchCase[] = [indexUpdate, searchIndexed];
+export const cases: readonly BenchCase[] = [
+  ...casesOf("search", 2_000),
+  ...casesOf("search-10gb", 20_000, { needs: "huge" }),
+];

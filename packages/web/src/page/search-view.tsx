@@ -12,7 +12,8 @@ import { now } from "./session-catalog.ts";
 
 /** Enough to see that the words must be narrowed down. */
 const hitsMax = 1000;
-const settleMs = 250;
+/** Between two letters: the index answers faster than one types. */
+const settleMs = 80;
 
 interface Found {
   readonly hits: readonly SearchHitItem[];
@@ -22,6 +23,8 @@ interface Found {
 
 const nothing: Found = { hits: [], end: null, failure: null };
 const found = signal<Found>(nothing);
+/** The kind that is shown alone. */
+const chosenKind = signal<string | null>(null);
 
 interface SearchViewProps {
   readonly query: string;
@@ -45,8 +48,9 @@ export function SearchView({ query, isRegex }: SearchViewProps): VNode {
       <h1 class="visually-hidden">Search</h1>
       <SearchField query={query} isRegex={isRegex} onLeave={() => move(1)} />
       <Progress query={query} />
+      <Kinds />
       <div ref={list}>
-        {groupsOf(found.value.hits).map((hits) => (
+        {groupsOf(shownHits()).map((hits) => (
           <HitGroup key={hits[0]?.key} hits={hits} />
         ))}
       </div>
@@ -101,6 +105,7 @@ function useSearch(query: string, isRegex: boolean): void {
 
 async function runSearch(query: string, isRegex: boolean, stop: AbortController): Promise<void> {
   found.value = nothing;
+  chosenKind.value = null;
   if (query.trim() === "") return;
   try {
     await streamSearch({ q: query, ...(isRegex ? { regex: 1 } : {}) }, stop.signal, (lines) => {
@@ -127,6 +132,34 @@ function Progress({ query }: { readonly query: string }): VNode {
     <p class="count" role="status">
       {text}
     </p>
+  );
+}
+
+function shownHits(): readonly SearchHitItem[] {
+  const kind = chosenKind.value;
+  const { hits } = found.value;
+  return kind === null ? hits : hits.filter((hit) => hit.kind === kind);
+}
+
+/** How many hits each kind has; one of them can be shown alone. */
+function Kinds(): VNode | null {
+  const counts = new Map<string, number>();
+  for (const { kind } of found.value.hits) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  if (counts.size < 2) return null;
+  return (
+    <div class="facets" role="group" aria-label="Kinds of hits">
+      {[...counts].map(([kind, count]) => {
+        const isChosen = chosenKind.value === kind;
+        const toggle = (): void => {
+          chosenKind.value = isChosen ? null : kind;
+        };
+        return (
+          <button type="button" key={kind} aria-pressed={isChosen} onClick={toggle}>
+            {kind} <span class="count">{formatCount(count)}</span>
+          </button>
+        );
+      })}
+    </div>
   );
 }
 
