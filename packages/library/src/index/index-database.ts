@@ -221,6 +221,20 @@ export class IndexDatabase {
     );
   }
 
+  /** The names that a line gives its session. */
+  addNames(fileId: number, { number }: IndexedLine, names: readonly string[]): void {
+    const id = fileId * linesOfFileMax + number;
+    this.#run("INSERT INTO name VALUES (?, ?)", id, JSON.stringify(names));
+  }
+
+  /** Those of a line, of which it need not be known that it has any. */
+  namesOf(fileId: number, line: number): readonly string[] {
+    const sql = "SELECT names FROM name WHERE id = ?";
+    const [row] = [...this.#rows(sql, fileId * linesOfFileMax + line)];
+    // Decoding boundary: as they were added.
+    return row === undefined ? [] : (JSON.parse(textAt(row, "names")) as readonly string[]);
+  }
+
   /** @param words With spaces between. */
   addLine(fileId: number, { number, at, bytes }: IndexedLine, words: string): void {
     const id = fileId * linesOfFileMax + number;
@@ -239,6 +253,7 @@ export class IndexDatabase {
     const lines = "SELECT id FROM line WHERE id >= ? AND id < ?";
     this.#run(`DELETE FROM text WHERE rowid IN (${lines})`, first, end);
     this.#run("DELETE FROM line WHERE id >= ? AND id < ?", first, end);
+    this.#run("DELETE FROM name WHERE id >= ? AND id < ?", first, end);
   }
 
   /** Words may be there already. */
@@ -287,6 +302,7 @@ const schema = `
     identity TEXT, size INTEGER, mtime REAL, ctime REAL, cursor INTEGER, lines INTEGER,
     agent TEXT, parts INTEGER, before INTEGER, indexed_at REAL, digest TEXT);
   CREATE TABLE line (id INTEGER PRIMARY KEY, at INTEGER, bytes INTEGER);
+  CREATE TABLE name (id INTEGER PRIMARY KEY, names TEXT);
   CREATE TABLE vocabulary (words BLOB);
   CREATE VIRTUAL TABLE text USING fts5
     (words, content='', contentless_delete=1, detail=none, tokenize='ascii');

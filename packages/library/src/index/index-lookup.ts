@@ -9,7 +9,7 @@ import type { SessionFile } from "../catalog/session-files.ts";
 import type { Search } from "../search/search-terms.ts";
 import { IndexDatabase } from "./index-database.ts";
 import type { IndexedFile, IndexedLine } from "./index-database.ts";
-import { matchExpression } from "./indexed-words.ts";
+import { matchExpression, nameExpression } from "./indexed-words.ts";
 
 /** The lines that may match among those that are indexed. */
 export interface IndexedPart {
@@ -55,9 +55,11 @@ export class IndexLookup {
     if (database === undefined) return "missing";
     try {
       const found = database.read(() => {
-        const expression = matchExpression(wanted, takesNames, database.vocabulary());
+        const expression = matchExpression(wanted, database.vocabulary());
         if (expression === undefined) return undefined;
-        return new IndexLookup(database, database.files(), database.linesWith(expression));
+        const lines = new Map(database.linesWith(expression));
+        if (takesNames) addNamed(lines, wanted, search, database);
+        return new IndexLookup(database, database.files(), lines);
       });
       if (found === undefined) database.close();
       return found;
@@ -116,6 +118,27 @@ export function continuesIndexed(
 
 export function digestOf({ start, beforeCursor }: LogFingerprint): string {
   return createHash("sha256").update(start).update(beforeCursor).digest("base64");
+}
+
+/** Adds the lines that name their session so that the query matches, with letters left out. */
+function addNamed(
+  lines: Map<number, readonly number[]>,
+  wanted: readonly string[],
+  search: Search,
+  database: IndexDatabase,
+): void {
+  for (const [fileId, numbers] of database.linesWith(nameExpression(wanted))) {
+    const known = new Set(lines.get(fileId));
+    const named = numbers.filter((number) =>
+      database.namesOf(fileId, number).some((name) => search.matchName(name, "") !== undefined),
+    );
+    const all = new Set([...known, ...named]);
+    if (all.size > known.size)
+      lines.set(
+        fileId,
+        [...all].sort((one, other) => one - other),
+      );
+  }
 }
 
 /** What stands for the path of a stored log. */

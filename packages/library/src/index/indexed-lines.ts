@@ -12,7 +12,11 @@ import type { TranscriptTaker } from "../search/transcript-reader.ts";
 import type { IndexedLine } from "./index-database.ts";
 import { indexedWords, wordsOfUnread } from "./indexed-words.ts";
 
-export type TakeLine = (line: IndexedLine, words: ReadonlySet<string>) => void;
+export type TakeLine = (
+  line: IndexedLine,
+  words: ReadonlySet<string>,
+  names: readonly string[],
+) => void;
 
 /** Of a log. */
 export class SessionLines implements LinesSink {
@@ -53,7 +57,7 @@ export class SessionLines implements LinesSink {
       const bytes = bytesOfLong(this.#source, long);
       if (bytes !== undefined) this.#header.line(bytes, 0, bytes.length, long.offset);
     } else if (!this.isOver) {
-      this.#take({ number, at: long.offset, bytes: long.length }, wordsOfUnread);
+      this.#take({ number, at: long.offset, bytes: long.length }, wordsOfUnread, []);
     }
   }
 
@@ -68,8 +72,12 @@ export class SessionLines implements LinesSink {
     // Decoding boundary: texts are taken from entries as they are stored.
     const texts = entryTexts(decoded.value as unknown as SessionEntry);
     const words = indexedWords(texts);
-    if (words.size > 0) this.#take(line, words);
+    if (words.size > 0) this.#take(line, words, namesIn(texts));
   }
+}
+
+function namesIn(texts: readonly EntryText[]): readonly string[] {
+  return texts.flatMap(({ kind, text }) => (kind === "name" ? [text] : []));
 }
 
 /** Of a transcript, from its start on. */
@@ -108,13 +116,14 @@ export class TranscriptLines implements LineSink, TranscriptTaker {
   line(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): void {
     this.#reader.line(bytes, start, end, offset, lineNumber);
     const words = indexedWords(this.#texts);
-    if (words.size > 0) this.#take({ number: lineNumber, at: offset, bytes: end - start }, words);
+    const line = { number: lineNumber, at: offset, bytes: end - start };
+    if (words.size > 0) this.#take(line, words, namesIn(this.#texts));
     this.#texts = [];
   }
 
   longLine(long: LongLine, lineNumber: number): void {
     this.#reader.longLine(long, lineNumber);
     this.#texts = [];
-    this.#take({ number: lineNumber, at: long.offset, bytes: long.length }, wordsOfUnread);
+    this.#take({ number: lineNumber, at: long.offset, bytes: long.length }, wordsOfUnread, []);
   }
 }

@@ -67,22 +67,22 @@ export type Vocabulary = readonly string[];
 /**
  * An expression of FTS5 that every line with all of the texts satisfies.
  * @param texts In lower case.
- * @param takesNames Whether names of sessions match with gaps.
  * @returns Undefined if the index cannot tell.
  */
 export function matchExpression(
   texts: readonly string[],
-  takesNames: boolean,
   vocabulary: Vocabulary,
 ): string | undefined {
   const terms = [...new Set(texts.flatMap((text) => termsOf(text, vocabulary)))];
-  if (terms.length === 0) return undefined;
+  return terms.length === 0 ? undefined : `(${terms.join(" AND ")}) OR ${quoted(anyWord)}`;
+}
+
+/** The same for lines with a name that may have all of the letters, in any order. */
+export function nameExpression(texts: readonly string[]): string {
   const letters = [...new Set(texts.join(""))].filter(isNameLetter);
   // Without one, every name may match.
-  const anyName = `${quoted(namingWord)} *`;
-  const ofNames = letters.length === 0 ? [anyName] : letters.map((one) => quoted(namingWord + one));
-  const all = [terms, ...(takesNames ? [ofNames] : []), [quoted(anyWord)]];
-  return all.map((some) => `(${some.join(" AND ")})`).join(" OR ");
+  if (letters.length === 0) return `${quoted(namingWord)} *`;
+  return letters.map((letter) => quoted(namingWord + letter)).join(" AND ");
 }
 
 function termsOf(text: string, vocabulary: Vocabulary): string[] {

@@ -229,7 +229,7 @@ class Update {
     const from = isInside && known !== undefined ? { ...continued, lines: known.lines } : start;
     if (isInside) this.#writes.push(() => this.#database.removeLines(id, from.lines + 1));
     const indexed = { ...file, id, path, parts, before, indexedAtMs: this.#lookedAtMs };
-    const take: TakeLine = (line, words) => this.#add(id, line, words);
+    const take: TakeLine = (line, words, names) => this.#add(id, line, { words, names });
     const log = new SessionLines(source, isInside, take);
     const setFile = (agent: string | undefined, read: ReadLines, isAll: boolean): void => {
       const { cursor, lines } = read;
@@ -282,7 +282,7 @@ class Update {
     return id;
   }
 
-  #add(fileId: number, line: IndexedLine, words: ReadonlySet<string>): void {
+  #add(fileId: number, line: IndexedLine, { words, names }: SaidInLine): void {
     if (line.number >= linesOfFileMax) return;
     for (const word of words) {
       if (this.#seenWords.has(word)) continue;
@@ -290,7 +290,10 @@ class Update {
       this.#words.add(word);
     }
     const joined = [...words].join(" ");
-    this.#writes.push(() => this.#database.addLine(fileId, line, joined));
+    this.#writes.push(() => {
+      this.#database.addLine(fileId, line, joined);
+      if (names.length > 0) this.#database.addNames(fileId, line, names);
+    });
   }
 
   /** Where it ends; undefined if the file was rewritten meanwhile, or has too many lines. */
@@ -332,6 +335,11 @@ class Update {
     if (this.#seenWords.size > seenWordsMax) this.#seenWords.clear();
     this.#onProgress?.({ bytes: this.#bytes, totalBytes: this.#totalBytes });
   }
+}
+
+interface SaidInLine {
+  readonly words: ReadonlySet<string>;
+  readonly names: readonly string[];
 }
 
 interface ReadSource {
