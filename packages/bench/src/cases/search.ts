@@ -3,7 +3,9 @@ import { ok } from "node:assert";
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { execPath } from "node:process";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { isBranchlogError } from "@branchlog/core";
 import { searchIndexState, searchSessions, updateSearchIndex } from "@branchlog/library";
 import {
   type BenchCase,
@@ -24,12 +26,25 @@ function useOwnIndex({ path }: CaseInput): void {
   process.env["BRANCHLOG_CACHE_DIR"] = `${path}.cache`;
 }
 
+/** Another process of the case may be at it. */
+async function indexed({ path }: CaseInput): Promise<void> {
+  for (;;) {
+    try {
+      await updateSearchIndex({ places: [path] });
+      return;
+    } catch (error) {
+      if (!isBranchlogError(error, "ERR_LOCK_TIMEOUT")) throw error;
+      await setTimeout(100);
+    }
+  }
+}
+
 function inProcess(what: Query, index: "auto" | "off"): Subject<number> {
   const way = index === "auto" ? "by the index" : "reading all";
   return ours(`${what} words, ${way}`, async (input) => {
     useOwnIndex(input);
     const { path } = input;
-    if (index === "auto") await updateSearchIndex({ places: [path] });
+    if (index === "auto") await indexed(input);
     return async () => {
       let hits = 0;
       for await (const _hit of searchSessions([path], queries[what], { index })) hits += 1;
@@ -43,7 +58,7 @@ const command = fileURLToPath(new URL("../../../branchlog/bin/branchlog.mjs", im
 /** With the start of its process. */
 const byCommand = ours("absent words, by the command", async (input) => {
   useOwnIndex(input);
-  await updateSearchIndex({ places: [input.path] });
+  await indexed(input);
   return () => {
     spawnSync(execPath, [command, "search", queries.absent, input.path]);
     return 0;

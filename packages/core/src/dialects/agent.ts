@@ -155,10 +155,10 @@ const registered = new Map<string, Agent>();
  */
 export function registerAgents(agents: readonly Agent[]): () => void {
   for (const agent of agents) registered.set(agent.name, agent);
-  formats = undefined;
+  transcriptsOfAll = undefined;
   return () => {
     for (const { name } of agents) registered.delete(name);
-    formats = undefined;
+    transcriptsOfAll = undefined;
   };
 }
 
@@ -173,12 +173,12 @@ export function agentNamed(name: string): Agent | undefined {
 }
 
 export function transcriptFormats(): readonly TranscriptFormat[] {
-  formats ??= registeredAgents().flatMap(({ transcripts }) => transcripts ?? []);
-  return formats;
+  transcriptsOfAll ??= registeredAgents().flatMap(({ transcripts }) => transcripts ?? []);
+  return transcriptsOfAll;
 }
 
 /** Asked for each file of a list; undefined: agents were registered since. */
-let formats: readonly TranscriptFormat[] | undefined;
+let transcriptsOfAll: readonly TranscriptFormat[] | undefined;
 
 /**
  * Earlier files of the session at this path, oldest first; empty for most.

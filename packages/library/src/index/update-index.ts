@@ -7,6 +7,7 @@ import { dirname, isAbsolute } from "node:path";
 import { LineFramer, chunkBytesDefault, runAsync } from "@branchlog/streaming";
 import type { ByteSource, OptionNames } from "@branchlog/streaming";
 import type { ListingStore } from "@branchlog/core/types";
+import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import { archiveStore } from "../archive/archive-store.ts";
 import { earlierFiles, openLogSource, readableFormat } from "@branchlog/core/rows";
 import type { LogSource } from "@branchlog/core/rows";
@@ -68,7 +69,7 @@ export interface IndexUpdate {
 const indexNames: OptionNames<IndexOptions> = { places: true, onProgress: true, signal: true };
 
 /** Of sessions, that are written at once: small in memory, and not long for readers to wait. */
-const batchBytes = 4 * 1024 * 1024;
+const batchBytes = 2 * 1024 * 1024;
 
 /** In memory. */
 const seenWordsMax = 500_000;
@@ -92,7 +93,9 @@ async function update(options: IndexOptions): Promise<IndexUpdate> {
   const { ports } = engineSettings({});
   const path = await searchIndexPath();
   makeCacheDirectory(ports, dirname(path));
-  const lock = await runAsync(acquireLock(path, ports, 0));
+  const lock = await runAsync(acquireLock(path, ports, 0)).catch((error: unknown) => {
+    throw isBranchlogError(error, "ERR_LOCK_TIMEOUT") ? updatedByOther(path, error) : error;
+  });
   try {
     const lookedAtMs = Date.now();
     const files = await searchedFiles(places, { signal });
@@ -107,6 +110,13 @@ async function update(options: IndexOptions): Promise<IndexUpdate> {
   } finally {
     lock.releaseSync();
   }
+}
+
+function updatedByOther(path: string, cause: BranchlogError): BranchlogError {
+  const pid = cause.lock?.holder?.pid ?? null;
+  const who = pid === null ? "Another process" : `Process ${pid}`;
+  const message = `${who} is updating the search index ${path}. Searches use what it has written.`;
+  return new BranchlogError("ERR_LOCK_TIMEOUT", message, { path, cause });
 }
 
 class Update {
