@@ -6,6 +6,8 @@ import { execPath } from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isBranchlogError } from "@branchlog/core";
+// An index is for the agents that are registered, as the command registers them.
+import "@branchlog/agents";
 import { searchIndexState, searchSessions, updateSearchIndex } from "@branchlog/library";
 import {
   type BenchCase,
