@@ -1,7 +1,7 @@
 /** `branchlog search`: hits as people and as programs read them. */
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createSession } from "@branchlog/core";
 import type { EntryDraft } from "@branchlog/core";
 import { searchSessions } from "@branchlog/library";
@@ -11,6 +11,15 @@ import { createStyle } from "../../packages/cli/src/style.ts";
 import { hitLine } from "../../packages/cli/src/text/entry-lines.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, jsonLines, onTerminal } from "./command-run.ts";
+
+beforeEach(() => {
+  // An index of this test alone.
+  vi.stubEnv("BRANCHLOG_CACHE_DIR", temporaryDirectory());
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 async function newSession(path: string, content: string): Promise<string> {
   const session = await createSession(path, { cwd: "/w", id: "s" });

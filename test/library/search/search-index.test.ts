@@ -106,7 +106,7 @@ describe("the search index", () => {
     expect([statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777]).toEqual([
       0o600, 0o700,
     ]);
-    expect(await updateSearchIndex({ places: [directory] })).toMatchObject({ bytes: 0, files: 0 });
+    expect((await updateSearchIndex({ places: [directory] })).bytes).toBe(0);
     expect(await dropSearchIndex()).toBe(true);
     expect((await searchIndexState()).index).toBeUndefined();
   });
