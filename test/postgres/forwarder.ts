@@ -49,6 +49,11 @@ export class Forwarder {
   /** Ends its connections, and takes no more. */
   close(): void {
     this.#server.close();
+    this.cut();
+  }
+
+  /** Ends its connections. */
+  cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 

@@ -193,6 +193,38 @@ describe.skipIf(!hasPostgres())("a long session in PostgreSQL", () => {
     expect(await idsOf(again.entries())).toEqual(await idsOf(open.entries()));
   });
 
+  it("is read anew although the connection was lost while it was read after it was set back", async () => {
+    const { store, schema } = await indexed();
+    const forwarder = new Forwarder(server.port);
+    const port = await forwarder.start();
+    const url = server.url(schema).replace(`:${server.port}/`, `:${port}/`);
+    const far = postgresStore(url);
+    const session = await openSession({ store: far, id: "long" });
+    await run(
+      schema,
+      `DELETE FROM batch WHERE at >= (SELECT at FROM batch ORDER BY at OFFSET 30 LIMIT 1);
+       UPDATE log SET until = b.until, mark = b.mark
+       FROM (SELECT * FROM batch ORDER BY at DESC LIMIT 1) b`,
+    );
+    const next = await openSession({ store, id: "long" });
+    for (let n = 0; n < 7; n += 1) await next.append(userDraft("z".repeat(1024 * 1024)));
+    let bytesLeft = 6 * 1024 * 1024;
+    forwarder.onAnswer = ({ length }) => {
+      bytesLeft -= length;
+      if (bytesLeft < 0) forwarder.cut();
+    };
+    expect(await rejection(session.refresh())).toMatchObject({ code: "ERR_STORE_UNAVAILABLE" });
+    forwarder.onAnswer = () => undefined;
+    const { parentId } = await session.append(userDraft("mine"), { id: "mine" });
+    expect(parentId).toBe(next.tail);
+    const again = await openSession({ store, id: "long" });
+    expect([session.revision, again.diagnostics]).toEqual([again.revision, []]);
+    expect(await idsOf(session.entries())).toEqual(await idsOf(again.entries()));
+    await session.close();
+    await far.close();
+    forwarder.close();
+  });
+
   it("answers managers and getters that cannot wait, also with a pool of the program", async () => {
     const { schema } = await indexed();
     const manager = SessionManager.open(`${server.url(schema)}#long`);

@@ -84,6 +84,21 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     expect(await reader.append(end, header)).toMatchObject({ kind: "appended" });
   });
 
+  it("stores what a line says as it is, also under a lease", async () => {
+    const store = await server.store();
+    const log = await store.create("words", [header]);
+    const line = Buffer.from(
+      `{"type":"custom","id":"a","data":"SCHEMA $1 'it''s' \\\\ \\u0027 $$ ; -- SELECT SCHEMA.append"}\n`,
+    );
+    const held = required(await log.lease?.(required(await log.end())));
+    expect(await held.append(line)).toMatchObject({ kind: "appended" });
+    held.release();
+    const end = required(await log.end());
+    expect(end.at).toBe(header.length + line.length);
+    await log.append(end, line);
+    expect(await bytesOf(store, "words")).toEqual(Buffer.concat([header, line, line]));
+  });
+
   it("lets the appends of others wait while a writer has a lease of the log", async () => {
     const store = await server.store();
     const [one, other] = [await store.create("held", [header]), await store.open("held")];

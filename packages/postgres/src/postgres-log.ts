@@ -22,7 +22,7 @@ import type { Connections, Transaction } from "./connections.ts";
 import type { AppendCall } from "./grouped-appends.ts";
 import { PostgresIndex } from "./postgres-index.ts";
 import type { ReadPartSync } from "./postgres-index.ts";
-import { inSchema } from "./schema.ts";
+import { inSchema, quotedName } from "./schema.ts";
 import { sqlStateOf } from "./store-errors.ts";
 import { goneState } from "./store-functions.ts";
 
@@ -230,7 +230,7 @@ export class PostgresLog implements StoredLog {
     const { connections, schema, synced } = this.#setting;
     const place = [generation, at, this.#markAt(at)].map((value) => literalOf(value));
     const transaction = await connections.beginWith<LeaseRow>(
-      inSchema(`SELECT ends, marked, since FROM SCHEMA.lease_log(${place.join(", ")})`, schema),
+      `SELECT ends, marked, since FROM ${quotedName(schema)}.lease_log(${place.join(", ")})`,
       leaseMsMax,
     );
     try {
@@ -244,8 +244,9 @@ export class PostgresLog implements StoredLog {
       const since = await this.#leasedSince(at, end, row, query);
       const send = async ({ log, at: from, mark, text, raw }: AppendCall): Promise<string> => {
         const values = [log, from, mark, text, raw, synced].map((value) => literalOf(value));
+        // Texts of a session may have any word: nothing is replaced in them.
         const [stored] = await transaction.commitWith<{ readonly answer: string }>(
-          inSchema(`SELECT SCHEMA.append(${values.join(", ")}) AS answer`, schema),
+          `SELECT ${quotedName(schema)}.append(${values.join(", ")}) AS answer`,
         );
         if (stored === undefined) throw new Error("an append without an answer");
         return stored.answer;

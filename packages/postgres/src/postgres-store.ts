@@ -308,7 +308,10 @@ export class PostgresStore implements ListingStore {
       connections: this.#connections,
       schema: this.#schema,
       synced: this.#synced,
-      append: (call, signal) => unlessAborted(this.#appends.append(call), signal),
+      append: async (call, signal) => {
+        signal?.throwIfAborted();
+        return unlessAborted(this.#appends.append(call), signal);
+      },
       onAppended: (appended) => this.#hints.appended(appended),
       watch: (watched, onHint) => this.#hints.watch(watched, onHint),
       lockWaitMs: this.#lockWaitMs,
@@ -370,12 +373,16 @@ function addressOfPool(pool: PostgresPool): URL | undefined {
   const { connectionString = "", host, database, user, password, ssl, stream } = options;
   const isPlain = ssl === undefined && stream === undefined && options.Client === undefined;
   if (!isPlain) return undefined;
-  if (URL.canParse(connectionString)) return new URL(connectionString);
+  if (URL.canParse(connectionString)) {
+    return password === undefined ? new URL(connectionString) : undefined;
+  }
   const isSaid = host !== undefined && database !== undefined && user !== undefined;
-  if (!isSaid || (password !== undefined && typeof password !== "string")) return undefined;
+  // What is not said may come from the environment; an address has no other form for these hosts.
+  if (!isSaid || options.port === undefined || host.includes(":")) return undefined;
+  if (password !== undefined && typeof password !== "string") return undefined;
   const url = urlOf(pool);
   if (host.startsWith("/")) url.searchParams.set("host", host);
-  if (password !== undefined) url.password = password;
+  if (password !== undefined) url.password = encodeURIComponent(password);
   return url;
 }
 
@@ -395,6 +402,6 @@ function urlOf({ options }: PostgresPool): URL {
   const url = new URL(`postgres://localhost:${port}/${encodeURIComponent(database)}`);
   // A socket has a directory in the place of a host.
   if (!host.startsWith("/")) url.hostname = host;
-  url.username = user;
+  url.username = encodeURIComponent(user);
   return url;
 }

@@ -33,6 +33,8 @@ export class ReplicatedLog extends TrackedLog {
   readonly #ports: PrivatePorts;
   #parts: LogParts | undefined;
   #position: StoredPosition;
+  /** That the log was set back, until all of it was fetched anew: what is here is of before. */
+  #setBack: BranchlogError | undefined;
   /** Whether others appended between the last two commits here. */
   #isBusy = false;
   /** Settles when the fetch or the commit before is done: they would disturb each other. */
@@ -44,6 +46,11 @@ export class ReplicatedLog extends TrackedLog {
     this.#ports = replica.ports;
     this.#parts = replica.parts;
     this.#position = replica.position;
+  }
+
+  /** Nothing is being fetched or stored, and what is here is of the log as it is. */
+  override get isSettled(): boolean {
+    return this.#turn === undefined && this.#setBack === undefined;
   }
 
   /** As of any log, after fetching. Throws what the store rejects with. */
@@ -73,13 +80,16 @@ export class ReplicatedLog extends TrackedLog {
   }
 
   *#catchUp(): Steps<void> {
-    try {
-      yield* fetched(this.stored, this.#position, (bytes) => this.#keep(bytes));
-    } catch (error) {
-      if (!isBranchlogError(error, "ERR_LOG_GONE")) throw error;
-      return yield* this.#startAnew(error);
+    if (this.#setBack === undefined) {
+      try {
+        yield* fetched(this.stored, this.#position, (bytes) => this.#keep(bytes));
+      } catch (error) {
+        if (!isBranchlogError(error, "ERR_LOG_GONE")) throw error;
+        this.#setBack = error;
+      }
     }
-    yield* super.catchUp();
+    if (this.#setBack === undefined) yield* super.catchUp();
+    else yield* this.#startAnew(this.#setBack);
   }
 
   /** Of a log that was set back, as by a failover that lost its last commits. */
@@ -92,6 +102,7 @@ export class ReplicatedLog extends TrackedLog {
       this.#parts?.end();
       yield* this.#fetchAnew(error);
       yield* super.catchUp();
+      this.#setBack = undefined;
       yield* this.#reportLost(linesOnlyIn({ index, fs, fd }, this.state.index));
     } finally {
       fs.closeSync(fd);
@@ -107,6 +118,10 @@ export class ReplicatedLog extends TrackedLog {
   }
 
   *#flush(): Steps<boolean> {
+    if (this.#setBack !== undefined) {
+      yield* this.#catchUp();
+      return false;
+    }
     const until = this.#position;
     const isThere = yield* io((signal) => this.stored.flush?.(until, signal) ?? true);
     if (!isThere) yield* this.#catchUp();
@@ -115,7 +130,7 @@ export class ReplicatedLog extends TrackedLog {
 
   *#commit<Plan extends LinePlan>(work: CommitWork<Plan>): Steps<CommitOutcome<Plan>> {
     let task: CommitTask<Plan> | undefined;
-    let isCaughtUp = true;
+    let isCaughtUp = this.#setBack === undefined;
     for (let attempt = 0; attempt < commitConflictsMax; attempt += 1) {
       const isBusy = this.#isBusy || attempt >= leaseAfter;
       const lease = isBusy ? yield* this.#lease(work) : undefined;
@@ -173,6 +188,7 @@ export class ReplicatedLog extends TrackedLog {
   *#lease(work: CommitWork<LinePlan>): Steps<LogLease | undefined> {
     const { stored } = this;
     if (stored.lease === undefined) return undefined;
+    if (this.#setBack !== undefined) yield* patiently(work, () => this.#catchUp());
     let lease: LogLease | undefined;
     const ask = async (): Promise<void> => {
       lease = await stored.lease?.(this.#position);

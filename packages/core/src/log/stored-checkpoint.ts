@@ -58,7 +58,7 @@ type Settings = Pick<EngineSettings, "access" | "checkpointEveryBytes" | "ports"
 
 export class StoredCheckpoint implements CheckpointKeeper {
   readonly #settings: Settings;
-  readonly #log: Pick<TrackedLog, "path" | "state">;
+  readonly #log: Pick<TrackedLog, "isSettled" | "path" | "state">;
   readonly #index: StoredIndex;
   readonly #changes: ChangeSignal;
   /** How far the one that was fetched covers the log; undefined: there is none. */
@@ -71,7 +71,7 @@ export class StoredCheckpoint implements CheckpointKeeper {
 
   constructor(
     settings: Settings,
-    log: Pick<TrackedLog, "path" | "state">,
+    log: Pick<TrackedLog, "isSettled" | "path" | "state">,
     changes: ChangeSignal,
     { index, fetchedTo }: { readonly index: StoredIndex; readonly fetchedTo: number | undefined },
   ) {
@@ -153,13 +153,15 @@ export class StoredCheckpoint implements CheckpointKeeper {
 
   /** Pauses between the pieces; ends without a checkpoint if anything changed meanwhile. */
   *#saveSteps(): Steps<void> {
-    if (!this.#isDue) return;
+    // The store's end is that of this state only between two turns of the log.
+    if (!this.#isDue || !this.#log.isSettled) return;
     const { state } = this.#log;
     const { version } = this.#changes;
     const work = workOf(state, 0);
     const position = yield* io(() => this.#index.position());
+    if (!this.#log.isSettled || this.#changes.version !== version) return;
     const pieces = storedStatePieces(state, position.at);
-    if (pieces === null || this.#changes.version !== version) return;
+    if (pieces === null) return;
     const buffers: Buffer[] = [];
     for (const buffer of packed(pieces)) {
       buffers.push(buffer);

@@ -45,6 +45,11 @@ export class TrackedLog implements CommitLog, LogInFile {
     return this.#state.file;
   }
 
+  /** Whether the state may be saved with the end of the log. */
+  get isSettled(): boolean {
+    return true;
+  }
+
   get state(): LogState {
     return this.#state;
   }
