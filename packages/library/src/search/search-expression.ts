@@ -44,20 +44,21 @@ function linearFind(expression: RE2JS): SearchExpression["find"] {
   };
 }
 
-/** Without repetitions and groups: alternatives, classes, a few optional characters. */
-const simple = /^(?:[^*+?{}()[\]\\]|\[\^?[^[\]\\^]+\]|\\[bBdDwWsS.+*?()[\]{}|/\\-])*$/u;
+/** Without repetitions and groups: alternatives, classes, a few escapes that mean the same. */
+const simple = /^(?:[^*+?{}()[\]\\]|\[\^?[^[\]\\^]+\]|\\[dD.+*?()[\]{}|/\\])*$/u;
 
 /** Expressions that V8 matches in linear time, too, fifty times as fast; undefined for others. */
 function nativeFind(query: string): SearchExpression["find"] | undefined {
   if (!simple.test(query)) return undefined;
   try {
-    const expression = new RegExp(query, "gimu");
+    const expression = new RegExp(inNativeSyntax(query), "giu");
     return (text) => {
       expression.lastIndex = 0;
       for (let found = expression.exec(text); found !== null; found = expression.exec(text)) {
         const start = found.index;
         if (found[0] !== "") return { start, end: start + found[0].length };
-        expression.lastIndex = start + 1;
+        // Inside of a pair of surrogates, V8 would begin at its start again.
+        expression.lastIndex = start + ((text.codePointAt(start) ?? 0) > 0xffff ? 2 : 1);
       }
       return undefined;
     };
@@ -67,31 +68,44 @@ function nativeFind(query: string): SearchExpression["find"] | undefined {
   }
 }
 
+/** Lines end with a newline alone, as in RE2; for V8 also with other characters. */
+const lineParts: Readonly<Record<string, string>> = {
+  ".": "[^\\n]",
+  "^": "(?<![^\\n])",
+  $: "(?![^\\n])",
+};
+
+function inNativeSyntax(query: string): string {
+  return query.replaceAll(/\\.|\[[^\]]*\]|[.^$]/gsu, (part) => lineParts[part] ?? part);
+}
+
 /** A part of an expression that says one character, or something else. */
 const parts = /\\(.)|\[(?:\\.|[^\]\\])*\]|[*+?]\??|\{[^}]*\}\??|([^\\[\]()|.^$*+?{}])|./gsu;
 
 /**
- * Letters that match others by rules of Unicode, which lower case does not have: `k` the sign of
- * Kelvin, `s` the long one.
+ * What has no literals that can be told by its parts: alternatives, groups and flags; escapes of
+ * several characters; classes that begin with their end, or have others in them.
  */
-const folding = /[ks]/u;
+const untold = /[|()]|\\(?![dDwWsSbBAzntrfv])[\p{L}\p{N}]|\[\^?\]|\[[^\]]*\[/u;
 
-/** Runs of characters that every match has; none if there are alternatives or groups. */
+/** ASCII but for `k` and `s`, which the sign of Kelvin and the long s match, too. */
+const literalCharacter = /^(?![ks])\p{ASCII}$/iu;
+
+/** Runs of characters that every match has. */
 function literalsOf(query: string): readonly string[] {
-  if (/[|()]/u.test(query)) return [];
+  if (untold.test(query)) return [];
   const runs = [""];
   for (const [part, escaped, plain] of query.matchAll(parts)) {
     const literal =
       plain ?? (escaped !== undefined && /[^\p{L}\p{N}]/u.test(escaped) ? escaped : "");
-    const lower = literal.toLowerCase();
     const last = runs.at(-1) ?? "";
-    if (lower !== "" && lower.length === literal.length && !folding.test(lower)) {
-      runs[runs.length - 1] = last + lower;
+    if (literalCharacter.test(literal)) {
+      runs[runs.length - 1] = last + literal.toLowerCase();
       continue;
     }
     // It may be repeated no time.
     const isOptional = /^(?:[*?]|\{)/u.test(part);
-    if (isOptional) runs[runs.length - 1] = Array.from(last).slice(0, -1).join("");
+    if (isOptional) runs[runs.length - 1] = last.slice(0, -1);
     runs.push("");
   }
   return [...new Set(runs.filter((run) => run.trim().length > 1))];
