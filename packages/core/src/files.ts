@@ -37,7 +37,7 @@ export { checkpointPath } from "./checkpoint/checkpoint-file.ts";
 export {
   cachedCatalog,
   cachedCheckpoints,
-  cachedSearchIndex,
+  cachedSearchIndexes,
   makeCacheDirectory,
   removeOldFiles,
 } from "./platform/cache-directory.ts";

@@ -26,7 +26,7 @@ export interface ToolAnswer<T extends object> {
 /** Of all texts of an answer, in UTF-16 units, where the caller says nothing. */
 export const charactersDefault = 16_000;
 
-/** A mark below a text that goes on. */
+/** Below a page that is not the last. */
 export function moreText(cursor: string | undefined): string {
   return cursor === undefined ? "" : `\nMore: the same arguments with cursor "${cursor}"\n`;
 }

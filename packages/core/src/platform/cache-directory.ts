@@ -35,9 +35,9 @@ export function cachedCatalog(directory: string): string {
   return join(cacheDirectory(), "catalogs", digest.slice(0, 32));
 }
 
-/** Of all sessions that this user searches. @param engine What writes it, as a part of its name. */
-export function cachedSearchIndex(engine: string): string {
-  return join(cacheDirectory(), "search", `index-${engine}.db`);
+/** What finds words in all sessions of this user. */
+export function cachedSearchIndexes(): string {
+  return join(cacheDirectory(), "search");
 }
 
 /**

@@ -20,6 +20,8 @@ export interface LogSource extends FileSource {
   readonly before: number;
   /** How many of these are of other sessions; they come first. */
   readonly inherited: number;
+  /** Paths of the files that they are of, whether or not these can be read. */
+  readonly earlier: readonly string[];
 }
 
 /** Throws what `fs.openSync` throws for any of its files. */
@@ -27,7 +29,8 @@ export function openLogSource(path: string): LogSource {
   const own = openByteSource(path);
   try {
     const parts = partsOf(path, own);
-    return parts.length === 0 ? { ...own, before: 0, inherited: 0 } : joined(path, own, parts);
+    if (parts.length > 0) return joined(path, own, parts);
+    return { ...own, before: 0, inherited: 0, earlier: [] };
   } catch (error) {
     own.closeSync();
     throw error;
@@ -99,6 +102,7 @@ function joined(path: string, own: FileSource, parts: readonly LogPart[]): LogSo
   return {
     before,
     inherited,
+    earlier: parts.map((part) => part.path),
     readSync: (target, offset, length, position) => {
       const piece = pieceAt(position);
       const at = position - piece.from;

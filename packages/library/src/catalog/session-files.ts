@@ -3,12 +3,13 @@
  * links. Not recursive. Unreadable files are included and marked. Only content tells whether a file
  * is a session.
  */
+import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import type { BigIntStats, Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { transcriptFormats } from "@branchlog/core/rows";
-import { directoriesReadAtOnceMax } from "./limits.ts";
+import { directoriesReadAtOnceMax, stampTrustedAfterMs } from "./limits.ts";
 import { mapConcurrently, mapInBatches } from "./map-concurrently.ts";
 
 /** Detects changes of a file. */
@@ -198,6 +199,17 @@ export function sessionFile(path: string, stats: BigIntStats): SessionFile {
     size: Number(stats.size),
     identity: `${stats.dev}:${stats.ino}`,
   };
+}
+
+/** Changes whenever one of the files does; undefined if a later change might not show in it. */
+export function filesStamp(paths: readonly string[]): string | undefined {
+  const now = Date.now();
+  const hash = createHash("sha256");
+  for (const { path, identity, size, mtimeMs, ctimeMs } of paths.map(lookAtFile)) {
+    if (now - ctimeMs <= stampTrustedAfterMs) return undefined;
+    hash.update(JSON.stringify([path, identity, size, mtimeMs, ctimeMs]));
+  }
+  return paths.length === 0 ? "" : hash.digest("base64");
 }
 
 export function isUnchanged(before: FileStamp, now: FileStamp): boolean {

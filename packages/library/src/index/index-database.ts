@@ -1,28 +1,32 @@
 /**
  * The search index of the user: words of the lines of sessions, in the cache, for nobody else to
- * read. It says which lines may match, and holds no text. It is derived: any of it may be deleted
- * at any time. See docs/decisions/0065-a-search-index.md.
+ * read. It says which lines may match, and holds no texts but the names of sessions. It is derived:
+ * any of it may be deleted at any time. See docs/decisions/0065-a-search-index.md.
  */
-import { closeSync, openSync, rmSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { createHash } from "node:crypto";
 import { transcriptFormats } from "@branchlog/core/rows";
 import {
-  cachedSearchIndex,
+  acquireLock,
+  cachedSearchIndexes,
   engineSettings,
-  errorCodeOf,
   makeCacheDirectory,
+  quietly,
   reasonOf,
 } from "@branchlog/core/files";
 import type { FileStamp } from "../catalog/session-files.ts";
+import { lookAtFile } from "../catalog/session-files.ts";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
-import { isSqlError, sqlEngine } from "./sql-database.ts";
+import { runAsync } from "@branchlog/streaming";
+import type { HeldLock } from "@branchlog/core/types";
+import { isBusy, isSqlError, sqlEngine } from "./sql-database.ts";
 import type { SqlDatabase, SqlRow } from "./sql-database.ts";
 import { isOfVocabulary } from "./indexed-words.ts";
 import type { Vocabulary } from "./indexed-words.ts";
 
-/** A database of another version is made anew. */
-const version = 1;
+/** In the name of the database, so that several releases on a machine leave each other's alone. */
+const version = 2;
 
 /**
  * The id of a line is its file's times this, and its number. More lines than this are not indexed.
@@ -35,12 +39,12 @@ export interface IndexedFile extends FileStamp {
   readonly path: string;
   /** Whose transcript it is; "" for a log; undefined for what is no session. */
   readonly agent: string | undefined;
-  /** How many earlier files of the session are read before it. */
-  readonly parts: number;
-  /** Bytes of these, and of what it inherits: offsets count them. */
+  /** The stamp of the files that are read before it; "" for most, undefined: not known. */
+  readonly earlier: string | undefined;
+  /** Bytes of these: offsets count them. */
   readonly before: number;
-  /** In epoch ms. */
-  readonly indexedAtMs: number;
+  /** The stamp of the files beside it; "" for most, undefined: not known. */
+  readonly sides: string | undefined;
   /** Bytes that are indexed, all of whole lines; 0 for a file whose indexing was interrupted. */
   readonly cursor: number;
   /** How many lines these are. */
@@ -58,7 +62,34 @@ export interface IndexedLine {
 }
 
 export async function searchIndexPath(): Promise<string> {
-  return cachedSearchIndex((await sqlEngine()).name);
+  const { name } = await sqlEngine();
+  return join(cachedSearchIndexes(), `index-${name}-${formId()}.db`);
+}
+
+/** Changes with the agents whose sessions are read, and with how they are read. */
+function formId(): string {
+  const owners = transcriptFormats().map(({ agent, version: form }) => `${agent} ${form}`);
+  const form = [version, ...owners.sort()].join("\n");
+  return createHash("sha256").update(form).digest("hex").slice(0, 8);
+}
+
+const databaseName = /^index-(?:native|wasm)-[\da-f]{8}\.db$/;
+
+/** The databases of all releases and engines. */
+export function allDatabases(): readonly string[] {
+  const directory = cachedSearchIndexes();
+  const names = quietly(() => readdirSync(directory)) ?? [];
+  return names.filter((name) => databaseName.test(name)).map((name) => join(directory, name));
+}
+
+const unusedAfterMs = 90 * 24 * 60 * 60 * 1000;
+
+/** Of releases that were removed. */
+function removeUnused(): void {
+  for (const path of allDatabases()) {
+    const { mtimeMs } = lookAtFile(path);
+    if (Date.now() - mtimeMs > unusedAfterMs) removeDatabase(path);
+  }
 }
 
 /** Throws for what SQLite or the system reports, and passes on what others report. */
@@ -66,17 +97,32 @@ export async function withIndexErrors<Result>(run: () => Promise<Result>): Promi
   try {
     return await run();
   } catch (error) {
-    if (!isSqlError(error) && errorCodeOf(error) === undefined) throw error;
-    if (isBranchlogError(error)) throw error;
+    const isOfSystem = error instanceof Error && "syscall" in error;
+    if (!isSqlError(error) && !isOfSystem) throw error;
     const path = await searchIndexPath();
-    const message =
-      `The search index ${path} cannot be read or written: ${reasonOf(error)}. Searches read the ` +
-      "files instead; branchlog index drop removes it.";
+    const what = isBusy(error)
+      ? "is in use by another process, or was by one that was killed just now: try again"
+      : `cannot be read or written: ${reasonOf(error)}. branchlog index drop removes it`;
+    const message = `The search index ${path} ${what}. Searches read the files meanwhile.`;
     throw new BranchlogError("ERR_INDEX_FAILED", message, { path, cause: error });
   }
 }
 
 const { ports } = engineSettings({});
+
+/** For the one process that writes. @throws BranchlogError `ERR_LOCK_TIMEOUT`. */
+export async function lockIndex(path: string): Promise<HeldLock> {
+  makeCacheDirectory(ports, dirname(path));
+  try {
+    return await runAsync(acquireLock(path, ports, 0));
+  } catch (error) {
+    if (!isBranchlogError(error, "ERR_LOCK_TIMEOUT")) throw error;
+    const pid = error.lock?.holder?.pid ?? null;
+    const who = pid === null ? "Another process" : `Process ${pid}`;
+    const message = `${who} is updating the search index ${path}. Searches use what is in it.`;
+    throw new BranchlogError(error.code, message, { path, cause: error });
+  }
+}
 
 export class IndexDatabase {
   readonly path: string;
@@ -88,7 +134,7 @@ export class IndexDatabase {
   }
 
   /**
-   * Undefined if there is none of this version.
+   * Undefined if there is none, or it was not made completely.
    * @throws Errors of SQLite and of the system.
    */
   static async openExisting(): Promise<IndexDatabase | undefined> {
@@ -106,17 +152,20 @@ export class IndexDatabase {
     return undefined;
   }
 
-  /** For the one that writes. What is there in another version, or is no database, is replaced. */
+  /** For the one that writes. What is no whole database is replaced. */
   static async create(): Promise<IndexDatabase> {
-    const existing = await IndexDatabase.openExisting().catch(() => undefined);
+    const existing = await IndexDatabase.openExisting().catch((error: unknown) => {
+      if (!isSqlError(error) || isBusy(error)) throw error;
+    });
     if (existing !== undefined) return existing;
+    removeUnused();
     const path = await searchIndexPath();
     makeCacheDirectory(ports, dirname(path));
     removeDatabase(path);
     // SQLite would make it readable for others, and its other files get the mode of this one.
     closeSync(openSync(path, "wx", 0o600));
     const database = (await sqlEngine()).open(path);
-    database.exec(`${schema} PRAGMA application_id = ${agentsId()};`);
+    database.exec(schema);
     return new IndexDatabase(path, database);
   }
 
@@ -208,15 +257,15 @@ export class IndexDatabase {
   }
 
   setFile(file: IndexedFile): void {
-    const { identity = null, size, mtimeMs, ctimeMs, cursor, lines, agent = null, parts } = file;
-    const values = [identity, size, mtimeMs, ctimeMs, cursor, lines, agent, parts];
+    const { identity = null, size, mtimeMs, ctimeMs, cursor, lines, digest } = file;
+    const { agent = null, earlier = null, before, sides = null } = file;
+    const stamp = [identity, size, mtimeMs, ctimeMs];
+    const values = [cursor, lines, digest, agent, earlier, before, sides];
     this.#run(
       `UPDATE file SET identity = ?, size = ?, mtime = ?, ctime = ?, cursor = ?, lines = ?,
-        agent = ?, parts = ?, before = ?, indexed_at = ?, digest = ? WHERE id = ?`,
+        digest = ?, agent = ?, earlier = ?, before = ?, sides = ? WHERE id = ?`,
+      ...stamp,
       ...values,
-      file.before,
-      file.indexedAtMs,
-      file.digest,
       file.id,
     );
   }
@@ -300,7 +349,7 @@ const schema = `
   PRAGMA page_size = 8192;
   CREATE TABLE file (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE,
     identity TEXT, size INTEGER, mtime REAL, ctime REAL, cursor INTEGER, lines INTEGER,
-    agent TEXT, parts INTEGER, before INTEGER, indexed_at REAL, digest TEXT);
+    agent TEXT, earlier TEXT, before INTEGER, sides TEXT, digest TEXT);
   CREATE TABLE line (id INTEGER PRIMARY KEY, at INTEGER, bytes INTEGER);
   CREATE TABLE name (id INTEGER PRIMARY KEY, names TEXT);
   CREATE TABLE vocabulary (words BLOB);
@@ -318,26 +367,18 @@ export function removeDatabase(path: string): void {
 
 function isCurrent(database: SqlDatabase): boolean {
   const [row] = [...database.prepare("PRAGMA user_version").rows()];
-  const [form] = [...database.prepare("PRAGMA application_id").rows()];
-  return row?.["user_version"] === version && form?.["application_id"] === agentsId();
-}
-
-/** Changes with the agents whose sessions are read, and with how they are read. */
-function agentsId(): number {
-  const owners = transcriptFormats().map(({ agent, version: form }) => `${agent} ${form}`);
-  return createHash("sha256").update(owners.sort().join("\n")).digest().readInt32BE(0);
+  return row?.["user_version"] === version;
 }
 
 function fileOf(row: SqlRow): IndexedFile {
-  const { identity, agent } = row;
   return {
     id: numberAt(row, "id"),
     path: textAt(row, "path"),
-    agent: typeof agent === "string" ? agent : undefined,
-    parts: numberAt(row, "parts"),
+    agent: textOrNone(row, "agent"),
+    earlier: textOrNone(row, "earlier"),
     before: numberAt(row, "before"),
-    indexedAtMs: numberAt(row, "indexed_at"),
-    identity: typeof identity === "string" ? identity : undefined,
+    sides: textOrNone(row, "sides"),
+    identity: textOrNone(row, "identity"),
     size: numberAt(row, "size"),
     mtimeMs: numberAt(row, "mtime"),
     ctimeMs: numberAt(row, "ctime"),
@@ -355,6 +396,10 @@ function numberAt(row: SqlRow, name: string): number {
 }
 
 function textAt(row: SqlRow, name: string): string {
+  return textOrNone(row, name) ?? "";
+}
+
+function textOrNone(row: SqlRow, name: string): string | undefined {
   const value = row[name];
-  return typeof value === "string" ? value : "";
+  return typeof value === "string" ? value : undefined;
 }

@@ -4,7 +4,8 @@ import { earlierFiles } from "@branchlog/core/rows";
 import { fingerprintOf } from "@branchlog/core/files";
 import type { LogFingerprint } from "@branchlog/core/files";
 import type { ByteSource } from "@branchlog/streaming";
-import { isUnchanged } from "../catalog/session-files.ts";
+import type { LogSource } from "@branchlog/core/rows";
+import { filesStamp, isUnchanged } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import type { Search } from "../search/search-terms.ts";
 import { IndexDatabase } from "./index-database.ts";
@@ -18,17 +19,18 @@ export interface IndexedPart {
   /** What is indexed, in bytes and lines: all of the rest may match. */
   readonly cursor: number;
   readonly lines: number;
-  /** In epoch ms. */
-  readonly indexedAtMs: number;
+  /** The stamp of the files beside it, whose texts are indexed, too; undefined: not known. */
+  readonly sides: string | undefined;
 }
 
 /** Of a file without a line that may match. */
-export interface WithoutMatch {
+export interface WithoutMatch extends Pick<IndexedPart, "sides"> {
   /** Whose transcript it is; "" for a log. */
   readonly agent: string;
-  /** In epoch ms. */
-  readonly indexedAtMs: number;
 }
+
+/** A file, or what else has the bytes of a log, with the paths of files that come before. */
+export type IndexedSource = ByteSource & Pick<LogSource, "before" | "earlier">;
 
 export class IndexLookup {
   readonly #database: IndexDatabase;
@@ -76,44 +78,69 @@ export class IndexLookup {
   /** Undefined if a file may match by what it has itself. Nothing is opened. */
   withoutMatch(file: SessionFile): WithoutMatch | undefined {
     const known = this.#files.get(file.path);
-    if (known === undefined || !isAsIndexed(known, file)) return undefined;
-    const { id, agent, indexedAtMs } = known;
-    if (agent === undefined) return { agent: "", indexedAtMs };
-    const isWhole = known.cursor === known.before + file.size;
-    return isWhole && !this.#lines.has(id) ? { agent, indexedAtMs } : undefined;
+    if (known === undefined || !isWhollyIndexed(known, file)) return undefined;
+    const { id, agent = "", sides } = known;
+    return this.#lines.has(id) ? undefined : { agent, sides };
   }
 
   /** Undefined if a stored log, which never changes, may match. */
   withoutStored(key: string): WithoutMatch | undefined {
     const known = this.#files.get(key);
     if (known === undefined || known.cursor < known.size || known.cursor === 0) return undefined;
-    const { id, agent, indexedAtMs } = known;
-    return this.#lines.has(id) ? undefined : { agent: agent ?? "", indexedAtMs };
+    const { id, agent = "", sides } = known;
+    return this.#lines.has(id) ? undefined : { agent, sides };
   }
 
   /** Undefined if all of the file has to be read. @throws Errors of SQLite and of the system. */
-  partOf(file: SessionFile, source: ByteSource): IndexedPart | undefined {
+  partOf(file: SessionFile, source: IndexedSource): IndexedPart | undefined {
     const known = this.#files.get(file.path);
-    if (known === undefined || known.cursor === 0) return undefined;
-    if (!isAsIndexed(known, file) && !continuesIndexed(known, file, source)) return undefined;
+    if (known?.agent === undefined || !isAsIndexed(known, file, source)) return undefined;
     const numbers = this.#lines.get(known.id) ?? [];
     const candidates = this.#database.placesOf(known.id, numbers);
     // Another process is indexing the file anew.
     if (candidates.length < numbers.length) return undefined;
-    const { cursor, lines, indexedAtMs } = known;
+    const { cursor, lines, sides } = known;
     // An interrupted update may have left more.
-    return { candidates: candidates.filter(({ at }) => at < cursor), cursor, lines, indexedAtMs };
+    return { candidates: candidates.filter(({ at }) => at < cursor), cursor, lines, sides };
+  }
+
+  /** How many bytes an update would read. */
+  unindexedBytes({ path }: SessionFile, size: number, part: IndexedPart | undefined): number {
+    const known = this.#files.get(path);
+    if (known === undefined || part !== undefined) {
+      return known !== undefined && !isWorthReading(known, size) ? 0 : size - (part?.cursor ?? 0);
+    }
+    return known.agent === undefined ? 0 : size;
   }
 }
 
-/** Whether a file still begins with what was indexed. */
-export function continuesIndexed(
-  known: IndexedFile,
-  { identity, path }: SessionFile,
-  source: ByteSource,
-): boolean {
-  if (known.identity !== identity || known.parts !== earlierFiles(path).length) return false;
-  return digestOf(fingerprintOf(source, known.cursor)) === known.digest;
+/** A transcript is read from its start again once it has grown by this part. */
+const transcriptGrowth = 0.25;
+
+/** Whether what was appended is indexed now: of a transcript all of it has to be read for that. */
+export function isWorthReading({ agent, cursor }: IndexedFile, size: number): boolean {
+  return agent === "" ? size > cursor : size >= cursor * (1 + transcriptGrowth);
+}
+
+/** Whether all of a file is indexed. Nothing is opened: false where that would tell. */
+export function isWhollyIndexed(known: IndexedFile, file: SessionFile): boolean {
+  const { agent, before, earlier, cursor } = known;
+  if (cursor === 0 || before > 0 || earlier !== "" || !isUnchanged(known, file)) return false;
+  if (agent === undefined) return true;
+  return cursor === file.size && (agent === "" || earlierFiles(file.path).length === 0);
+}
+
+/**
+ * Whether a file is up to the cursor as it was indexed: it has the same stamp, or is larger and has
+ * the same bytes at its start and before the cursor. A file that was changed in its middle and made
+ * larger at once is taken for one that was appended to, as by checkpoints.
+ */
+export function isAsIndexed(known: IndexedFile, file: SessionFile, source: IndexedSource): boolean {
+  if (known.cursor === 0 || known.identity !== file.identity) return false;
+  if (known.earlier === undefined || known.before !== source.before) return false;
+  if (known.earlier !== filesStamp(source.earlier)) return false;
+  if (isUnchanged(known, file)) return true;
+  return file.size > known.size && digestOf(fingerprintOf(source, known.cursor)) === known.digest;
 }
 
 export function digestOf({ start, beforeCursor }: LogFingerprint): string {
@@ -144,9 +171,4 @@ function addNamed(
 /** What stands for the path of a stored log. */
 export function storedKey(store: string, name: string): string {
   return `${store}#${name}`;
-}
-
-export function isAsIndexed(known: IndexedFile, file: SessionFile): boolean {
-  if (known.cursor === 0 || !isUnchanged(known, file)) return false;
-  return known.agent === "" || known.parts === earlierFiles(file.path).length;
 }

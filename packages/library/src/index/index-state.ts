@@ -1,9 +1,9 @@
 /** What the search index holds, whether it is sound, and its end. */
 import { statSync } from "node:fs";
-import { runAsync } from "@branchlog/streaming";
-import { acquireLock, engineSettings } from "@branchlog/core/files";
 import {
   IndexDatabase,
+  allDatabases,
+  lockIndex,
   removeDatabase,
   searchIndexPath,
   withIndexErrors,
@@ -49,32 +49,42 @@ export function searchIndexState(): Promise<SearchIndexState> {
 
 /**
  * Reads the whole index, and resolves if it is sound, or there is none.
- * @throws BranchlogError `ERR_INDEX_FAILED`.
+ * @throws BranchlogError `ERR_INDEX_FAILED`; `ERR_LOCK_TIMEOUT` while another process updates it.
  */
 export function checkSearchIndex(): Promise<void> {
   return withIndexErrors(async () => {
-    const database = await IndexDatabase.openExisting();
+    const path = await searchIndexPath();
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return;
+    // A long read must not be taken for one that was abandoned.
+    const lock = await lockIndex(path);
     try {
-      database?.check();
+      const database = await IndexDatabase.openExisting();
+      try {
+        database?.check();
+      } finally {
+        database?.close();
+      }
     } finally {
-      database?.close();
+      lock.releaseSync();
     }
   });
 }
 
 /**
- * Removes the index. Searches read all files until it is made again.
+ * Removes the index, those of other releases and of other versions of Node included. Searches read
+ * all files until it is made again.
  * @returns Whether there was one.
  * @throws BranchlogError `ERR_LOCK_TIMEOUT` while another process updates it.
  */
 export async function dropSearchIndex(): Promise<boolean> {
-  const path = await searchIndexPath();
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return false;
-  const lock = await runAsync(acquireLock(path, engineSettings({}).ports, 0));
-  try {
-    removeDatabase(path);
-    return true;
-  } finally {
-    lock.releaseSync();
+  const paths = allDatabases();
+  for (const path of paths) {
+    const lock = await lockIndex(path);
+    try {
+      removeDatabase(path);
+    } finally {
+      lock.releaseSync();
+    }
   }
+  return paths.length > 0;
 }

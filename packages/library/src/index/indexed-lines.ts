@@ -36,6 +36,11 @@ export class SessionLines implements LinesSink {
     return this.#header?.isOver === true && this.#header.header === undefined;
   }
 
+  /** Whether the first record was read. */
+  get isBegun(): boolean {
+    return this.#header?.isOver !== false;
+  }
+
   get mayBeTranscript(): boolean {
     return this.#header?.mayBeTranscript === true;
   }

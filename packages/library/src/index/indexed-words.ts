@@ -4,8 +4,9 @@
  * with a match has the words; the reverse need not hold. Pure.
  */
 import type { EntryText } from "../search/entry-texts.ts";
+import { foldedText } from "../search/search-query.ts";
 
-/** With each letter and digit, of lines that name their session: a query may leave some out. */
+/** Alone and with each letter and digit, of lines with a name: a query may leave some out. */
 const namingWord = "0n";
 /** Of lines that are not indexed by words, since they are too long, or have words that are. */
 const anyWord = "0a";
@@ -29,9 +30,10 @@ export function indexedWords(texts: readonly EntryText[]): ReadonlySet<string> {
   const units = texts.reduce((sum, { text }) => sum + text.length, 0);
   if (units > indexedUnitsMax) return wordsOfUnread;
   for (const { kind, text } of texts) {
-    const folded = text.toLowerCase();
+    const folded = foldedText(text);
     for (const run of folded.match(runs) ?? []) addRun(run, words);
     if (kind !== "name") continue;
+    words.add(namingWord);
     for (const letter of folded) if (isNameLetter(letter)) words.add(namingWord + letter);
   }
   return words;

@@ -76,9 +76,14 @@ function withoutWarning<Result>(run: () => Result): Result {
 function nativeEngine({ DatabaseSync }: NodeSqlite): SqlEngine {
   const open = (path: string): SqlDatabase => {
     const database = new DatabaseSync(path);
-    database.exec(`PRAGMA busy_timeout = ${busyMs}`);
-    // Readers go on while a batch is written.
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    try {
+      database.exec(`PRAGMA busy_timeout = ${busyMs}`);
+      // Readers go on while a batch is written.
+      database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    } catch (error) {
+      quietly(() => database.close());
+      throw error;
+    }
     return {
       exec: (sql) => database.exec(sql),
       prepare: (sql) => {
@@ -111,7 +116,8 @@ async function wasmEngine(): Promise<SqlEngine> {
         };
       },
       close: () => {
-        for (const statement of statements) statement.finalize();
+        // It also throws what the statement threw last.
+        for (const statement of statements) quietly(() => statement.finalize());
         database.close();
       },
     };
@@ -169,7 +175,8 @@ class Exclusion {
 /** The second is what a statement says of its last try, when it is to be run again. */
 const busyMessages = ["database is locked", "Could not reset statement"];
 
-function isBusy(error: unknown): boolean {
+/** Another connection has the database. */
+export function isBusy(error: unknown): boolean {
   return error instanceof Error && busyMessages.some((text) => error.message.includes(text));
 }
 

@@ -3,20 +3,17 @@
  * rewritten is read again, what is gone is removed. A batch is kept as a whole or not at all, so
  * that an interrupted update goes on where it was.
  */
-import { dirname, isAbsolute } from "node:path";
-import { LineFramer, chunkBytesDefault, runAsync } from "@branchlog/streaming";
+import { isAbsolute } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { LineFramer, chunkBytesDefault } from "@branchlog/streaming";
 import type { ByteSource, OptionNames } from "@branchlog/streaming";
 import type { ListingStore } from "@branchlog/core/types";
-import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import { archiveStore } from "../archive/archive-store.ts";
-import { earlierFiles, openLogSource, readableFormat } from "@branchlog/core/rows";
+import { openLogSource, readableFormat } from "@branchlog/core/rows";
 import type { LogSource } from "@branchlog/core/rows";
 import {
   FingerprintingReader,
-  acquireLock,
-  engineSettings,
   fingerprintOf,
-  makeCacheDirectory,
   matchesFingerprint,
   requireOptions,
 } from "@branchlog/core/files";
@@ -24,19 +21,22 @@ import type { LogFingerprint } from "@branchlog/core/files";
 import { mayBeDocument } from "../catalog/agent-files.ts";
 import { bytesSource, storedBytes } from "../catalog/stored-bytes.ts";
 import { stampTrustedAfterMs } from "../catalog/limits.ts";
-import { lookAtFile, sessionFile } from "../catalog/session-files.ts";
-import type { SessionFile } from "../catalog/session-files.ts";
+import { filesStamp, lookAtFile, sessionFile } from "../catalog/session-files.ts";
+import type { FileStamp, SessionFile } from "../catalog/session-files.ts";
 import { searchedFiles } from "../find/searched-files.ts";
 import { knownPlaces } from "../find/find-sessions.ts";
 import { SideTexts } from "../search/side-texts.ts";
 import {
   IndexDatabase,
   linesOfFileMax,
+  lockIndex,
   searchIndexPath,
   withIndexErrors,
 } from "./index-database.ts";
 import type { IndexedFile, IndexedLine } from "./index-database.ts";
-import { continuesIndexed, digestOf, isAsIndexed, storedKey } from "./index-lookup.ts";
+import { digestOf, isAsIndexed, isWhollyIndexed, isWorthReading } from "./index-lookup.ts";
+import { storedKey } from "./index-lookup.ts";
+import type { IndexedSource } from "./index-lookup.ts";
 import { SessionLines, TranscriptLines } from "./indexed-lines.ts";
 import type { TakeLine } from "./indexed-lines.ts";
 
@@ -74,9 +74,6 @@ const batchBytes = 2 * 1024 * 1024;
 /** In memory. */
 const seenWordsMax = 500_000;
 
-/** A transcript is read from its start again once it has grown by this part. */
-const transcriptGrowth = 0.25;
-
 /**
  * Reads what the search index lacks, and writes it. Sessions elsewhere stay indexed while they
  * exist. O(new bytes); of transcripts, which depend on their first records, O(bytes) from time to
@@ -90,18 +87,12 @@ export function updateSearchIndex(options: IndexOptions = {}): Promise<IndexUpda
 
 async function update(options: IndexOptions): Promise<IndexUpdate> {
   const { places = knownPlaces(), onProgress, signal } = options;
-  const { ports } = engineSettings({});
-  const path = await searchIndexPath();
-  makeCacheDirectory(ports, dirname(path));
-  const lock = await runAsync(acquireLock(path, ports, 0)).catch((error: unknown) => {
-    throw isBranchlogError(error, "ERR_LOCK_TIMEOUT") ? updatedByOther(path, error) : error;
-  });
+  const lock = await lockIndex(await searchIndexPath());
   try {
-    const lookedAtMs = Date.now();
     const files = await searchedFiles(places, { signal });
     const database = await IndexDatabase.create();
     try {
-      const run = new Update(database, { lookedAtMs, onProgress, signal });
+      const run = new Update(database, onProgress, signal);
       if (options.places === undefined) await run.addStored(archiveStore());
       return await run.run(files.filter((file) => !mayBeDocument(file.path)));
     } finally {
@@ -112,16 +103,8 @@ async function update(options: IndexOptions): Promise<IndexUpdate> {
   }
 }
 
-function updatedByOther(path: string, cause: BranchlogError): BranchlogError {
-  const pid = cause.lock?.holder?.pid ?? null;
-  const who = pid === null ? "Another process" : `Process ${pid}`;
-  const message = `${who} is updating the search index ${path}. Searches use what it has written.`;
-  return new BranchlogError("ERR_LOCK_TIMEOUT", message, { path, cause });
-}
-
 class Update {
   readonly #database: IndexDatabase;
-  readonly #lookedAtMs: number;
   readonly #onProgress: IndexOptions["onProgress"];
   readonly #signal: AbortSignal | undefined;
   readonly #chunk = Buffer.allocUnsafeSlow(chunkBytesDefault);
@@ -132,19 +115,16 @@ class Update {
   /** Words that this update has found before. */
   readonly #seenWords = new Set<string>();
   #nextId = 1;
+  #files = 0;
   #bytes = 0;
   #totalBytes = 0;
 
   constructor(
     database: IndexDatabase,
-    {
-      lookedAtMs,
-      onProgress,
-      signal,
-    }: Pick<IndexOptions, "onProgress" | "signal"> & { readonly lookedAtMs: number },
+    onProgress: IndexOptions["onProgress"],
+    signal: AbortSignal | undefined,
   ) {
     this.#database = database;
-    this.#lookedAtMs = lookedAtMs;
     this.#onProgress = onProgress;
     this.#signal = signal;
   }
@@ -154,7 +134,7 @@ class Update {
     for (const { id } of known.values()) this.#nextId = Math.max(this.#nextId, id + 1);
     const changed = files.filter((file) => {
       const indexed = known.get(file.path);
-      return indexed === undefined || !isAsIndexed(indexed, file);
+      return indexed === undefined || !isWhollyIndexed(indexed, file) || hasOtherSides(indexed);
     });
     const sizes = changed.map((file) => file.size - (known.get(file.path)?.cursor ?? 0));
     this.#totalBytes = sizes.reduce((sum, size) => sum + Math.max(0, size), 0);
@@ -169,7 +149,7 @@ class Update {
       isAbsolute(path) && !there.has(path) && !lookAtFile(path).isReadable;
     const gone = [...known.values()].filter(({ path }) => isGone(path));
     for (const { id } of gone) this.#database.write(() => this.#database.removeFile(id));
-    return { bytes: this.#bytes, files: changed.length, removed: gone.length };
+    return { bytes: this.#bytes, files: this.#files, removed: gone.length };
   }
 
   /** Logs that never change. Those that are no longer there are removed. */
@@ -195,8 +175,8 @@ class Update {
         const bytes = await storedBytes(log, this.#signal);
         const stamp = { identity: log.name, size: bytes.length, mtimeMs: 0, ctimeMs: 0 };
         const file = { ...stamp, path, name: log.name, isReadable: true };
-        const source = bytesSource(bytes);
-        await this.#read({ file, source, before: 0, parts: 0 }, known.get(path));
+        const source = { ...bytesSource(bytes), before: 0, earlier: [] };
+        await this.#read(file, source, known.get(path));
       }
     } finally {
       this.#flush();
@@ -218,67 +198,72 @@ class Update {
   }
 
   async #readFile(path: string, source: LogSource, known: IndexedFile | undefined): Promise<void> {
-    const file = sessionFile(path, source.statSync());
-    const parts = earlierFiles(path).length;
-    await this.#read({ file, source, before: source.before, parts }, known);
+    let file = sessionFile(path, source.statSync());
+    if (!isSettled(file)) {
+      // A change within the same tick of the clock would not change the times.
+      await setTimeout(stampTrustedAfterMs, undefined, { signal: this.#signal });
+      file = sessionFile(path, source.statSync());
+    }
+    await this.#read(isSettled(file) ? file : { ...file, ctimeMs: 0 }, source, known);
   }
 
+  /** @param file With its stamp; times of 0 are those of no later look. */
   async #read(
-    { file, source, before, parts }: ReadSource,
+    file: SessionFile,
+    source: IndexedSource,
     known: IndexedFile | undefined,
   ): Promise<void> {
     const { path } = file;
+    const { before } = source;
     const size = file.size + before;
-    const continued = known && this.#continued(known, file, source, size);
-    if (continued !== undefined && known?.agent !== "") {
-      // What is new in a transcript is searched each time, until all of it is worth to be read.
-      if (known?.agent === undefined || size < known.cursor * (1 + transcriptGrowth)) return;
+    const isSame = known !== undefined && isAsIndexed(known, file, source);
+    if (
+      isSame &&
+      known.agent !== undefined &&
+      !hasOtherSides(known) &&
+      !isWorthReading(known, size)
+    ) {
+      this.#writes.push(() => this.#database.setFile({ ...known, ...stampOf(file) }));
+      return;
     }
-    const isInside = continued !== undefined && known?.agent === "";
-    const id = isInside && known !== undefined ? known.id : this.#newFile(path, known);
-    const from = isInside && known !== undefined ? { ...continued, lines: known.lines } : start;
+    this.#files += 1;
+    const isInside = isSame && known.agent === "";
+    const id = isInside ? known.id : this.#newFile(path, known);
+    const from = isInside ? { ...fingerprintOf(source, known.cursor), lines: known.lines } : start;
     if (isInside) this.#writes.push(() => this.#database.removeLines(id, from.lines + 1));
-    const indexed = { ...file, id, path, parts, before, indexedAtMs: this.#lookedAtMs };
+    const earlier = filesStamp(source.earlier);
+    const setFile = (
+      agent: string | undefined,
+      sides: string | undefined,
+      read: ReadLines,
+    ): void => {
+      const { cursor, lines } = read;
+      const said = { agent, sides, earlier, before, cursor, lines, digest: digestOf(read) };
+      this.#writes.push(() => this.#database.setFile({ id, path, ...stampOf(file), ...said }));
+    };
     const take: TakeLine = (line, words, names) => this.#add(id, line, { words, names });
     const log = new SessionLines(source, isInside, take);
-    const setFile = (agent: string | undefined, read: ReadLines, isAll: boolean): void => {
-      const { cursor, lines } = read;
-      const isSettled = isAll && this.#lookedAtMs - file.ctimeMs > stampTrustedAfterMs;
-      const ctimeMs = isSettled ? file.ctimeMs : 0;
-      const now = { ...indexed, ctimeMs, agent, cursor, lines, digest: digestOf(read) };
-      this.#writes.push(() => this.#database.setFile(now));
+    // An interrupted update goes on after the last batch.
+    const onBatch = (batch: ReadLines): void => {
+      if (log.isBegun && !log.isOver) setFile("", "", batch);
     };
-    const read = await this.#lines(source, size, log, {
-      from,
-      // An interrupted update goes on from there.
-      onBatch: (batch) => setFile("", batch, false),
-    });
+    const read = await this.#lines(source, size, log, { from, onBatch });
     if (!log.isOver) {
-      if (read !== undefined) setFile("", read, true);
+      if (read !== undefined) onBatch(read);
       return;
     }
     const format = log.mayBeTranscript ? readableFormat(source, size) : undefined;
     if (format === undefined) {
-      // Nothing of it is ever found.
-      setFile(undefined, { ...fingerprintOf(source, size), lines: 0 }, true);
+      // Nothing of it is found while it does not change.
+      setFile(undefined, "", { ...fingerprintOf(source, size), lines: 0 });
       return;
     }
     const sides = new SideTexts(path, format.agent);
+    // Before they are read: a later change shows.
+    const stamp = sides.stamp();
     const lines = new TranscriptLines(source, { path, format, sides }, take);
     const all = await this.#lines(source, size, lines, { from: start });
-    if (all !== undefined) setFile(format.agent, all, true);
-  }
-
-  /** Undefined if a file is not what was indexed, with more. */
-  #continued(
-    known: IndexedFile,
-    file: SessionFile,
-    source: ByteSource,
-    size: number,
-  ): LogFingerprint | undefined {
-    if (known.cursor === 0 || known.cursor > size) return undefined;
-    if (!continuesIndexed(known, file, source)) return undefined;
-    return fingerprintOf(source, known.cursor);
+    if (all !== undefined) setFile(format.agent, stamp, all);
   }
 
   /** In place of what is known of it. */
@@ -347,18 +332,22 @@ class Update {
   }
 }
 
+function isSettled({ ctimeMs }: FileStamp): boolean {
+  return Date.now() - ctimeMs > stampTrustedAfterMs;
+}
+
+function stampOf({ identity, size, mtimeMs, ctimeMs }: FileStamp): FileStamp {
+  return { identity, size, mtimeMs, ctimeMs };
+}
+
+/** Whether files beside a transcript changed, or may have. */
+function hasOtherSides({ path, agent, sides }: IndexedFile): boolean {
+  return Boolean(agent) && new SideTexts(path, agent).stamp() !== sides;
+}
+
 interface SaidInLine {
   readonly words: ReadonlySet<string>;
   readonly names: readonly string[];
-}
-
-interface ReadSource {
-  /** With its stamp. */
-  readonly file: SessionFile;
-  readonly source: ByteSource;
-  /** As {@link IndexedFile} has them. */
-  readonly before: number;
-  readonly parts: number;
 }
 
 interface ReadLines extends LogFingerprint {

@@ -2,13 +2,12 @@
  * The index as a search uses it. Nothing fails with it: from the first error on, all files are read
  * as if there were none.
  */
-import type { ByteSource } from "@branchlog/streaming";
+import { quietly } from "@branchlog/core/files";
 import type { SessionFile } from "../catalog/session-files.ts";
 import type { Search, SearchOptions } from "../search/search-terms.ts";
 import { IndexLookup } from "./index-lookup.ts";
-import type { IndexedPart, WithoutMatch } from "./index-lookup.ts";
+import type { IndexedPart, IndexedSource, WithoutMatch } from "./index-lookup.ts";
 import { withIndexErrors } from "./index-database.ts";
-import { isSqlError } from "./sql-database.ts";
 
 export class UsedIndex {
   readonly #isOff: boolean;
@@ -42,17 +41,19 @@ export class UsedIndex {
     return this.#lookup?.withoutStored(key);
   }
 
-  partOf(file: SessionFile, source: ByteSource, size: number): IndexedPart | undefined {
+  partOf(file: SessionFile, source: IndexedSource, size: number): IndexedPart | undefined {
+    const lookup = this.#lookup;
     const part = this.#partOf(file, source);
-    this.#unindexedBytes += size - (part?.cursor ?? 0);
+    this.#unindexedBytes += lookup === undefined ? size : lookup.unindexedBytes(file, size, part);
     return part;
   }
 
-  #partOf(file: SessionFile, source: ByteSource): IndexedPart | undefined {
+  #partOf(file: SessionFile, source: IndexedSource): IndexedPart | undefined {
     try {
       return this.#lookup?.partOf(file, source);
     } catch (error) {
-      if (!isSqlError(error)) throw error;
+      // An error of the system is of the session's file: the index has no calls of its own.
+      if (error instanceof Error && "syscall" in error) throw error;
       this.#failed(error);
       return undefined;
     }
@@ -64,16 +65,13 @@ export class UsedIndex {
   }
 
   close(): void {
-    try {
-      this.#lookup?.close();
-    } catch (error) {
-      this.#failed(error);
-    }
+    const lookup = this.#lookup;
     this.#lookup = undefined;
+    quietly(() => lookup?.close());
   }
 
   #failed(reason: unknown): void {
-    this.#lookup = undefined;
+    this.close();
     this.#onUnread?.(reason);
   }
 }

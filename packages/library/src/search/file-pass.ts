@@ -2,7 +2,6 @@
  * Reads a file for its hits: all of it, or the lines that the index names and what follows them.
  * Hits are yielded as they are found, in file order.
  */
-import { statSync } from "node:fs";
 import { LineFramer } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { agentNamed, readableFormat } from "@branchlog/core/rows";
@@ -33,7 +32,7 @@ export async function* hitsIn(searched: PassedSource, search: Search, reading: R
   if (format === undefined || !search.includes(format.agent)) return;
   const whole = { ...searched, part: undefined };
   const sides = new SideTexts(path, format.agent);
-  const mentioned = sideNames(sides, search, part?.indexedAtMs);
+  const mentioned = sideNames(sides, search, part?.sides);
   const candidates = new Candidates(search.transcriptLines, inherited, mentioned);
   yield* hitsOf(candidates, mentioned.length > 0 ? whole : searched, reading);
   if (part !== undefined && !sides.isEmpty) candidates.addSideLines(part.candidates);
@@ -47,31 +46,31 @@ export async function* hitsIn(searched: PassedSource, search: Search, reading: R
   yield* transcript.hits.splice(0);
 }
 
-/** Names of files beside the session that match, and are not indexed with it. */
+/**
+ * Names of files beside the session that match.
+ * @param indexed The stamp of those whose texts are indexed with the lines that name them.
+ */
 function sideNames(
   sides: SideTexts,
   search: Search,
-  indexedAtMs = Number.NEGATIVE_INFINITY,
+  indexed: string | undefined,
 ): readonly string[] {
-  if (!search.takesResults) return [];
-  return sides.names((side) => isYounger(side, indexedAtMs) && search.isInFile(side));
-}
-
-function isYounger(path: string, thanMs: number): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? Infinity) >= thanMs;
+  if (!search.takesResults || sides.isEmpty) return [];
+  if (indexed !== undefined && indexed === sides.stamp()) return [];
+  return sides.names((side) => search.isInFile(side));
 }
 
 /** Whether other files may give a match to a transcript that has none by the index. */
 export function mayMatchBeside(
   path: string,
-  { agent, indexedAtMs }: WithoutMatch,
+  { agent, sides }: WithoutMatch,
   search: Search,
 ): boolean {
   const format = agentNamed(agent)?.transcripts;
   if (format === undefined) return agent !== "";
   const name = format.indexedName?.(path);
   if (name !== undefined && search.matchName(name, "") !== undefined) return true;
-  return sideNames(new SideTexts(path, agent), search, indexedAtMs).length > 0;
+  return sideNames(new SideTexts(path, agent), search, sides).length > 0;
 }
 
 const firstReadBytes = 64 * 1024;

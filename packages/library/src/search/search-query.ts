@@ -110,6 +110,11 @@ interface LowerCase {
   readonly places: readonly number[] | null;
 }
 
+/** As the texts that are searched; the lower case of a letter may depend on those around it. */
+export function foldedText(text: string): string {
+  return inLowerCase(text).folded;
+}
+
 function inLowerCase(text: string): LowerCase {
   const folded = text.toLowerCase();
   if (folded.length === text.length) return { folded, places: null };

@@ -46,8 +46,9 @@ export interface SearchOptions {
   /** The query as it is. Default: all of its words in any order; those in quotes are one. */
   readonly exact?: boolean;
   /**
-   * Whether the user's search index is read, if there is one: it has no influence on what is found.
-   * Default `auto`.
+   * Whether the user's search index is read, if there is one. It does not change what is found, but
+   * for sessions that were changed in their middle and made longer since it was updated. Default
+   * `auto`.
    */
   readonly index?: "auto" | "off";
   /** Called with the reason if the index cannot be read: all files are read then. */

@@ -5,6 +5,7 @@ import type { SessionEntry } from "@branchlog/core";
 import { agentNamed } from "@branchlog/core/rows";
 import type { SideTexts as SideTextFormat } from "@branchlog/core/rows";
 import { messageBytesMax } from "../catalog/limits.ts";
+import { filesStamp } from "../catalog/session-files.ts";
 
 export class SideTexts {
   readonly #format: SideTextFormat | undefined;
@@ -16,6 +17,11 @@ export class SideTexts {
     const texts = agentNamed(agent ?? "")?.transcripts?.sideTexts;
     this.#format = texts;
     this.#paths = new Map((texts?.files(path) ?? []).map((file) => [basename(file), file]));
+  }
+
+  /** Changes with the files; undefined if one of them changed just now. */
+  stamp(): string | undefined {
+    return filesStamp([...this.#paths.values()]);
   }
 
   get isEmpty(): boolean {
