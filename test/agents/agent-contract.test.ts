@@ -95,6 +95,31 @@ describeAgent({
     .concat(threadOf("a thread in three files", "last", "reverted", "first")),
 });
 
+const copilotPlace = "session-state/5ae96c50-ccb4-456a-b56f-17653f833540";
+
+describeAgent({
+  name: "copilot",
+  sessions: [
+    ...["copilot-1.0.20", "copilot-1.0.60", "shell-command"].map((name) =>
+      golden(`copilot/${name}.jsonl`, `${copilotPlace}/events.jsonl`),
+    ),
+    {
+      title: "version 1.0.102 with what belongs to it",
+      files: {
+        [`${copilotPlace}/events.jsonl`]: readFileSync(
+          join(fixtures, "copilot/copilot-1.0.102.jsonl"),
+        ),
+        [`${copilotPlace}/workspace.yaml`]: Buffer.from("name: Rates\nuser_named: true\n"),
+        [`${copilotPlace}/checkpoints/001-rates.md`]: Buffer.from("# Rates\n"),
+      },
+    },
+    golden(
+      "copilot/copilot-1.0.60.jsonl",
+      "session-state/5c46f684-10ff-4a13-abb8-c08ca3e37aef.jsonl",
+    ),
+  ],
+});
+
 // All of a new agent: its folder, and this line.
 const end = registerAgents([toy]);
 afterAll(end);

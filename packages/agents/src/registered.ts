@@ -6,7 +6,8 @@ import { registerAgents } from "@branchlog/core/rows";
 import { claude } from "./claude/agent.ts";
 import { codex } from "./codex/agent.ts";
 import { connectonion } from "./connectonion/agent.ts";
+import { copilot } from "./copilot/agent.ts";
 import { omp } from "./omp/agent.ts";
 import { pi } from "./pi/agent.ts";
 
-registerAgents([pi, omp, claude, codex, connectonion]);
+registerAgents([pi, omp, claude, codex, copilot, connectonion]);

@@ -79,6 +79,8 @@ export interface DocumentBytes {
 export interface TranscriptFormat extends SessionOwner {
   /** Whether a record is one of its own. */
   recognises(record: JsonObject): boolean;
+  /** Whether its records have `id` and `parentId`, as entries of sessions have. */
+  readonly hasLinks?: true;
   /**
    * Fields presumed in the unread part of a record, so that its beginning is recognised, too. They
    * alone must not tell a record of this agent: any may be torn.
@@ -101,6 +103,8 @@ export interface TranscriptFormat extends SessionOwner {
   identity(entry: SessionEntry, spent: SpentTokens): EntryIdentity | undefined;
   /** The name that the agent keeps elsewhere than in the file. */
   indexedName?(path: string): string | undefined;
+  /** Other files that are of a session alone, wherever their names do not say so. */
+  belongings?(path: string): readonly string[];
   /** How it spreads a session over files; undefined: each file is one. */
   readonly parts?: SessionParts;
   readonly sideTexts?: SideTexts;

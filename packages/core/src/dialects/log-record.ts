@@ -1,6 +1,7 @@
 /** Classifies a record of a log by its own fields, not by its place or parent. Pure. */
 import type { DecodedLine, JsonObject } from "@branchlog/streaming";
 import { isObject } from "../entries/json-fields.ts";
+import { transcriptFormats } from "./agent.ts";
 import { readHeader } from "./header.ts";
 import type { EntryForm, HeaderReading } from "./header.ts";
 
@@ -35,7 +36,7 @@ export function headerOf(line: DecodedLine): Extract<LogRecord, { kind: "header"
   return reading?.kind === "header" ? reading : undefined;
 }
 
-/** Whether a record has both links of an entry; foreign records never do. */
+/** Whether a record has both links of an entry; of foreign records only those of some agents do. */
 export function isLinked({ id, parentId }: JsonObject): boolean {
   return typeof id === "string" && (parentId === null || typeof parentId === "string");
 }
@@ -47,6 +48,9 @@ export function isLinked({ id, parentId }: JsonObject): boolean {
 export function isOfSession(record: JsonObject): boolean {
   const { type, message } = record;
   if (typeof type !== "string") return false;
-  if (type === "session" || type === titleSlotType || isLinked(record)) return true;
+  if (type === "session" || type === titleSlotType) return true;
+  if (isLinked(record)) {
+    return !transcriptFormats().some((format) => format.hasLinks && format.recognises(record));
+  }
   return type === "message" && isObject(message);
 }

@@ -153,6 +153,7 @@ function removable(
   const attachments = [
     ...earlierFiles(path),
     ...attachmentsOf(path, directories),
+    ...(agentNamed(agent)?.transcripts?.belongings?.(path) ?? []),
     ...(ofDocument === undefined ? [] : filesBelow(ofDocument)),
   ];
   return { path, facts, isOwn, attachments };

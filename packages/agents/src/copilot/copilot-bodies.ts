@@ -1,0 +1,281 @@
+/** Maps events of Copilot CLI to the bodies of entries. Pure. */
+import type { AssistantContent, Usage } from "@branchlog/core/entries";
+import type { JsonObject } from "@branchlog/streaming";
+import {
+  countAt,
+  isObject,
+  listAt,
+  noUsage,
+  objectAt,
+  stringAt,
+  usageOf,
+} from "@branchlog/core/rows";
+import type { AnswerUsage, TranscriptPlace } from "@branchlog/core/rows";
+
+interface Body {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+/** As pi names the service. */
+export const provider = "github-copilot";
+
+/** Of a sub-agent, and what it says; undefined: of the session itself. */
+export function agentOf(record: JsonObject): string | undefined {
+  const data = objectAt(record, "data");
+  const agent = stringAt(record, "agentId") ?? stringAt(data, "parentToolCallId");
+  if (agent !== undefined) return agent;
+  const isOfAgent = stringAt(record, "type")?.startsWith("subagent.") === true;
+  return isOfAgent ? stringAt(data, "toolCallId") : undefined;
+}
+
+/** Those that pi calls otherwise. */
+const levelNames: ReadonlyMap<string, string> = new Map([["none", "off"]]);
+
+/** Whether a person typed a message; others have a source, as tasks of sub-agents and skills do. */
+export function isTyped(record: JsonObject): boolean {
+  const data = objectAt(record, "data");
+  const source = stringAt(data, "source") ?? "user";
+  const isContinuation = data?.["isAutopilotContinuation"] === true;
+  return source === "user" && !isContinuation && agentOf(record) === undefined;
+}
+
+export function customType(record: JsonObject): string {
+  const type = stringAt(record, "type") ?? "";
+  if (type !== "user.message") return `copilot.${type.slice(0, 60)}`;
+  return agentOf(record) === undefined ? "copilot.injected" : "copilot.task";
+}
+
+/** What an event changes: it also repeats what stays. */
+export function settingsIn(
+  data: JsonObject,
+): readonly ("model_change" | "thinking_level_change")[] {
+  const [model, level] = [stringAt(data, "newModel"), stringAt(data, "reasoningEffort")];
+  const isModel = Boolean(model) && model !== stringAt(data, "previousModel");
+  const isLevel = Boolean(level) && level !== stringAt(data, "previousReasoningEffort");
+  return [
+    ...(isModel ? (["model_change"] as const) : []),
+    ...(isLevel ? (["thinking_level_change"] as const) : []),
+  ];
+}
+
+/**
+ * @param place With the records above, in which the tool of a result and older models are found.
+ * @param sum Of an entry that only the end of a run gives.
+ */
+export function copilotBody(
+  record: JsonObject,
+  place: TranscriptPlace,
+  sum: AnswerUsage | undefined,
+): Body {
+  const data = objectAt(record, "data") ?? {};
+  const timestamp = Date.parse(place.timestamp);
+  switch (stringAt(record, "type")) {
+    case "user.message": {
+      const content = stringAt(data, "content") ?? "";
+      const attached = attachmentsOf(data);
+      if (isTyped(record))
+        return { type: "message", message: { role: "user", content, timestamp }, ...attached };
+      return {
+        type: "custom_message",
+        customType: customType(record),
+        content,
+        display: true,
+        ...attached,
+      };
+    }
+    case "assistant.message":
+      return { type: "message", message: answerOf(data, place) };
+    case "tool.execution_complete":
+      return { type: "message", message: resultOf(data, place) };
+    case "session.model_change": {
+      const settings = settingsIn(data);
+      const type = place.id.endsWith("#0") ? settings[0] : settings.at(-1);
+      if (type === "model_change") {
+        return { type, provider, modelId: stringAt(data, "newModel") ?? "" };
+      }
+      const thinkingLevel = stringAt(data, "reasoningEffort") ?? "";
+      return {
+        type: "thinking_level_change",
+        thinkingLevel: levelNames.get(thinkingLevel) ?? thinkingLevel,
+      };
+    }
+    case "session.usage_record": {
+      const model = stringAt(objectAt(data, "usage"), "model") ?? "";
+      return {
+        type: "usage",
+        kind: "copilot.request",
+        provider,
+        model,
+        usage: recordedUsage(data),
+      };
+    }
+    case "session.compaction_complete":
+      return compactionOf(data, place);
+    case "session.shutdown": {
+      const { model, usage } = sum ?? { model: "", usage: noUsage };
+      return { type: "usage", kind: "copilot.run", provider, model, usage };
+    }
+    default:
+      return { type: "custom", customType: customType(record), data };
+  }
+}
+
+/** Which files a message names; their contents are not in it. */
+function attachmentsOf(data: JsonObject): object {
+  const attachments = listAt(data, "attachments");
+  return attachments.length === 0 ? {} : { "copilot.attachments": attachments };
+}
+
+function compactionOf(data: JsonObject, { id }: TranscriptPlace): Body {
+  const used = objectAt(data, "compactionTokensUsed");
+  if (id.endsWith("#0")) {
+    const model = stringAt(used, "model") ?? "";
+    return { type: "usage", kind: "copilot.compaction", provider, model, usage: tokensOf(used) };
+  }
+  const { summaryContent: _summary, compactionTokensUsed: _used, ...details } = data;
+  return {
+    type: "compaction",
+    summary: stringAt(data, "summaryContent") ?? "",
+    // Its own id: nothing is kept.
+    firstKeptEntryId: id,
+    tokensBefore: countAt(data, "preCompactionTokens"),
+    details,
+  };
+}
+
+/** Reasoning, text and calls. */
+export function answerContent(data: JsonObject): AssistantContent[] {
+  const thinking = stringAt(data, "reasoningText") ?? "";
+  const text = stringAt(data, "content") ?? "";
+  const calls = listAt(data, "toolRequests").flatMap((request): AssistantContent[] => {
+    const id = isObject(request) ? stringAt(request, "toolCallId") : undefined;
+    const name = isObject(request) ? stringAt(request, "name") : undefined;
+    if (!isObject(request) || id === undefined || name === undefined) return [];
+    const given = request["arguments"] ?? {};
+    return [{ type: "toolCall", id, name, arguments: isObject(given) ? given : { input: given } }];
+  });
+  return [
+    ...(thinking === "" ? [] : [{ type: "thinking", thinking } as const]),
+    ...(text === "" ? [] : [{ type: "text", text } as const]),
+    ...calls,
+  ];
+}
+
+function answerOf(data: JsonObject, place: TranscriptPlace): object {
+  const content = answerContent(data);
+  return {
+    role: "assistant",
+    content,
+    api: "openai-completions",
+    provider,
+    model: stringAt(data, "model") ?? modelAbove(place),
+    usage: isRecorded(data, place) ? noUsage : usageOf(0, countAt(data, "outputTokens"), 0, 0),
+    stopReason: content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop",
+    timestamp: Date.parse(place.timestamp),
+  };
+}
+
+function modelAbove({ above }: TranscriptPlace): string {
+  for (const record of above()) {
+    const data = objectAt(record, "data") ?? {};
+    const names = ["newModel", "selectedModel", "model"];
+    const model = names.map((name) => stringAt(data, name)).find((name) => name !== undefined);
+    if (model !== undefined) return model;
+  }
+  return "";
+}
+
+/** Whether a record of its request precedes an answer. */
+function isRecorded(data: JsonObject, { above }: TranscriptPlace): boolean {
+  const request = stringAt(data, "apiCallId");
+  if (request === undefined || countAt(data, "outputTokens") === 0) return false;
+  for (const record of above()) {
+    const type = stringAt(record, "type");
+    const usage = objectAt(objectAt(record, "data"), "usage");
+    if (type === "session.usage_record") return stringAt(usage, "apiCallId") === request;
+    if (type === "user.message") return false;
+  }
+  return false;
+}
+
+/** Of a tool, or of a command that the user ran. */
+function resultOf(data: JsonObject, place: TranscriptPlace): object {
+  const callId = stringAt(data, "toolCallId") ?? "";
+  const result = objectAt(data, "result");
+  const isError = data["success"] !== true;
+  const error = objectAt(data, "error");
+  const text = stringAt(result, "content") ?? stringAt(error, "message") ?? "";
+  const timestamp = Date.parse(place.timestamp);
+  const called = calledAbove(callId, place);
+  if (data["isUserRequested"] === true) {
+    const command = stringAt(called?.arguments, "command") ?? "";
+    const exitCode = countAt(objectAt(data, "shellExecution"), "exitCode");
+    const ended = { exitCode, cancelled: false, truncated: false };
+    return { role: "bashExecution", command, output: text, ...ended, timestamp };
+  }
+  const details = detailsOf(data, result);
+  return {
+    role: "toolResult",
+    toolCallId: callId,
+    toolName: called?.name ?? "unknown",
+    content: text === "" ? [] : [{ type: "text", text }],
+    ...(details === undefined ? {} : { details }),
+    isError,
+    timestamp,
+  };
+}
+
+/** What people see of a result beside what the model does, as a diff. */
+function detailsOf(data: JsonObject, result: JsonObject | undefined): JsonObject | undefined {
+  const shell = objectAt(data, "shellExecution");
+  const diff = stringAt(result, "detailedContent");
+  const isOther = diff !== undefined && diff !== stringAt(result, "content");
+  if (shell === undefined && !isOther) return undefined;
+  return { ...shell, ...(isOther ? { detailedContent: diff } : {}) };
+}
+
+interface Called {
+  readonly name: string;
+  readonly arguments: JsonObject | undefined;
+}
+
+/** By an answer, or by the user. */
+function calledAbove(callId: string, { above }: TranscriptPlace): Called | undefined {
+  for (const record of above()) {
+    const data = objectAt(record, "data");
+    if (
+      stringAt(record, "type") === "tool.user_requested" &&
+      stringAt(data, "toolCallId") === callId
+    ) {
+      return { name: stringAt(data, "toolName") ?? "", arguments: objectAt(data, "arguments") };
+    }
+    for (const request of listAt(data ?? {}, "toolRequests")) {
+      if (!isObject(request) || stringAt(request, "toolCallId") !== callId) continue;
+      return { name: stringAt(request, "name") ?? "", arguments: objectAt(request, "arguments") };
+    }
+  }
+  return undefined;
+}
+
+/** Of one request. */
+export function recordedUsage(data: JsonObject): Usage {
+  return tokensOf(objectAt(data, "usage"));
+}
+
+/** The sums of a run, by models. */
+export function shutdownUsage(data: JsonObject): readonly AnswerUsage[] {
+  const metrics = objectAt(data, "modelMetrics") ?? {};
+  return Object.entries(metrics).map(([model, metric]) => {
+    const usage = isObject(metric) ? objectAt(metric, "usage") : undefined;
+    return { model, usage: tokensOf(usage) };
+  });
+}
+
+/** Tokens that were read from the cache are among those of the input. */
+function tokensOf(usage: JsonObject | undefined): Usage {
+  const read = countAt(usage, "cacheReadTokens");
+  const written = countAt(usage, "cacheWriteTokens");
+  const input = Math.max(0, countAt(usage, "inputTokens") - read - written);
+  return usageOf(input, countAt(usage, "outputTokens"), read, written);
+}

@@ -1,0 +1,252 @@
+/**
+ * The events of Copilot CLI in place. Each has an id, and follows the one before it; those of a
+ * sub-agent stand among the others, and are a branch below its call. See docs/formats.md, "Copilot
+ * CLI". No I/O.
+ */
+import type { JsonObject } from "@branchlog/streaming";
+import type { SessionHeader } from "@branchlog/core";
+import {
+  SavedFields,
+  countAt,
+  currentVersion,
+  noUsage,
+  objectAt,
+  savedHeader,
+  stringAt,
+  timeText,
+  usageOf,
+  usageOfBoth,
+} from "@branchlog/core/rows";
+import type {
+  AnswerUsage,
+  SpentAnswer,
+  Transcript,
+  TranscriptPlace,
+  TranscriptRow,
+} from "@branchlog/core/rows";
+import { transcriptId } from "../transcript-id.ts";
+import {
+  agentOf,
+  answerContent,
+  copilotBody,
+  customType,
+  isTyped,
+  provider,
+  recordedUsage,
+  settingsIn,
+  shutdownUsage,
+} from "./copilot-bodies.ts";
+
+type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timeMs">;
+
+/** What is said again by others, or says nothing of the conversation. */
+const passedTypes: ReadonlySet<string> = new Set([
+  "assistant.turn_end",
+  "assistant.turn_start",
+  "hook.end",
+  "hook.start",
+  "session.compaction_start",
+  "session.resume",
+  "session.start",
+  "subagent.configured",
+  "subagent.selected",
+  "tool.execution_start",
+]);
+
+/** Bounds the sub-agents that may have more to say. */
+const agentsMax = 512;
+
+export class CopilotTranscript implements Transcript {
+  header: SessionHeader | undefined;
+  /** In a file beside it. */
+  readonly name = undefined;
+  readonly isSubagent = false;
+  tailId: string | null = null;
+  repetition: string | undefined;
+  readonly #fileName: string;
+  /** The last entries of sub-agents. */
+  readonly #tails = new Map<string, string | null>();
+  #lastId = "";
+  #timeMs = 0;
+  #model = "";
+  /** The request that was recorded last; undefined: this version records none. */
+  #recorded: string | undefined;
+  /** Output tokens since the session was opened last, by models: requests have no record. */
+  #outputs = new Map<string, number>();
+  /** What only the end of a run says, by the ids of its entries. */
+  readonly #sums = new Map<string, AnswerUsage>();
+
+  constructor(fileName: string) {
+    this.#fileName = fileName;
+  }
+
+  add(record: JsonObject): readonly TranscriptRow[] {
+    const type = stringAt(record, "type") ?? "";
+    const id = stringAt(record, "id") ?? "";
+    const data = objectAt(record, "data") ?? {};
+    this.repetition = id === this.#lastId ? `repeats the id ${id}` : undefined;
+    if (this.repetition !== undefined) return [];
+    this.#lastId = id;
+    const timeMs = Date.parse(stringAt(record, "timestamp") ?? "");
+    if (!Number.isNaN(timeMs)) this.#timeMs = timeMs;
+    if (type === "session.start") this.header ??= this.#headerOf(data);
+    else this.header ??= this.#headerOf({});
+    const agent = agentOf(record);
+    if (type === "subagent.started") this.#beginAgent(agent);
+    const facts = this.#factsOf(type, id, record);
+    const rows: TranscriptRow[] = [];
+    for (const [at, fact] of facts.entries()) {
+      const own = at === facts.length - 1 ? id : `${id}#${at}`;
+      rows.push({ id: own, parentId: this.#tailOf(agent), timeMs: this.#timeMs, ...fact });
+      if (agent === undefined) this.tailId = own;
+      else this.#tails.set(agent, own);
+    }
+    return rows;
+  }
+
+  save(): object {
+    return {
+      header: this.header,
+      tailId: this.tailId,
+      tails: [...this.#tails],
+      lastId: this.#lastId,
+      timeMs: this.#timeMs,
+      model: this.#model,
+      recorded: this.#recorded,
+      outputs: [...this.#outputs],
+      sums: [...this.#sums],
+    };
+  }
+
+  restore(saved: SavedFields): void {
+    this.header = savedHeader(saved);
+    this.tailId = saved.nullableText("tailId");
+    for (const [agent, tail] of saved.pairs("tails", agentsMax, savedTail)) {
+      this.#tails.set(agent, tail);
+    }
+    this.#lastId = saved.text("lastId");
+    this.#timeMs = saved.dateMs("timeMs");
+    this.#model = saved.text("model");
+    this.#recorded = saved.optionalText("recorded");
+    this.#outputs = new Map(saved.pairs("outputs", Infinity, savedCount));
+    for (const [id, sum] of saved.pairs("sums", Infinity, savedSum)) this.#sums.set(id, sum);
+  }
+
+  spentBy(record: JsonObject): SpentAnswer {
+    const data = objectAt(record, "data");
+    const usage = this.#isRecorded(data) ? noUsage : outputUsage(data);
+    return { provider, model: stringAt(data, "model") ?? this.#model, usage };
+  }
+
+  entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
+    const { id, parentId, timestamp } = place;
+    const own = stringAt(record, "id");
+    if (own === undefined || (id !== own && !id.startsWith(`${own}#`))) return undefined;
+    const { type, ...rest } = copilotBody(record, place, this.#sums.get(id));
+    return { type, id, parentId, timestamp, ...rest };
+  }
+
+  #headerOf(data: JsonObject): SessionHeader {
+    const context = objectAt(data, "context");
+    const parentSession = stringAt(data, "detachedFromSpawningParentSessionId");
+    this.#model = stringAt(data, "selectedModel") ?? this.#model;
+    return {
+      type: "session",
+      version: currentVersion,
+      id: transcriptId(stringAt(data, "sessionId"), this.#fileName),
+      timestamp: stringAt(data, "startTime") ?? timeText(this.#timeMs),
+      cwd: stringAt(context, "cwd") ?? "",
+      ...(parentSession === undefined ? {} : { parentSession }),
+    };
+  }
+
+  /** Below the call that starts it. */
+  #beginAgent(agent: string | undefined): void {
+    if (agent === undefined) return;
+    if (this.#tails.size >= agentsMax) this.#tails.clear();
+    this.#tails.set(agent, this.tailId);
+  }
+
+  #tailOf(agent: string | undefined): string | null {
+    if (agent === undefined) return this.tailId;
+    return this.#tails.get(agent) ?? this.tailId;
+  }
+
+  #factsOf(type: string, id: string, record: JsonObject): readonly RowFacts[] {
+    const data = objectAt(record, "data") ?? {};
+    switch (type) {
+      case "user.message":
+        if (isTyped(record)) return [{ type: "message", role: "user" }];
+        return [{ type: "custom_message", customType: customType(record) }];
+      case "assistant.message": {
+        const model = stringAt(data, "model");
+        if (model !== undefined) this.#model = model;
+        if (answerContent(data).length === 0) return [];
+        if (!this.#isRecorded(data)) this.#count(countAt(data, "outputTokens"));
+        return [{ type: "message", role: "assistant" }];
+      }
+      case "tool.execution_complete": {
+        const isShell = data["isUserRequested"] === true;
+        return [{ type: "message", role: isShell ? "bashExecution" : "toolResult" }];
+      }
+      case "session.model_change":
+        this.#model = stringAt(data, "newModel") ?? this.#model;
+        return settingsIn(data).map((setting) => ({ type: setting }));
+      case "session.usage_record":
+        this.#recorded = stringAt(objectAt(data, "usage"), "apiCallId") ?? "";
+        return recordedUsage(data).totalTokens === 0 ? [] : [{ type: "usage" }];
+      case "session.compaction_complete":
+        if (data["success"] !== true) return [{ type: "custom", customType: customType(record) }];
+        return [{ type: "usage" }, { type: "compaction" }];
+      case "session.shutdown":
+        return this.#ended(id, data);
+      default:
+        if (passedTypes.has(type) || type.startsWith("model.")) return [];
+        return [{ type: "custom", customType: customType(record) }];
+    }
+  }
+
+  /** Older versions say what requests took when the program ends: for this run alone. */
+  #ended(id: string, data: JsonObject): readonly RowFacts[] {
+    const counted = this.#outputs;
+    this.#outputs = new Map();
+    if (this.#recorded !== undefined) return [];
+    const sums = shutdownUsage(data).flatMap(({ model, usage }) => {
+      const known = usageOf(0, counted.get(model) ?? 0, 0, 0);
+      const rest = usageOfBoth(usage, known, (all, one) => Math.max(0, all - one));
+      return rest.totalTokens === 0 ? [] : [{ model, usage: rest }];
+    });
+    for (const [at, sum] of sums.entries()) {
+      this.#sums.set(at === sums.length - 1 ? id : `${id}#${at}`, sum);
+    }
+    return sums.map(() => ({ type: "usage" }));
+  }
+
+  #isRecorded(data: JsonObject | undefined): boolean {
+    return this.#recorded !== undefined && this.#recorded === stringAt(data, "apiCallId");
+  }
+
+  #count(tokens: number): void {
+    this.#outputs.set(this.#model, (this.#outputs.get(this.#model) ?? 0) + tokens);
+  }
+}
+
+function outputUsage(data: JsonObject | undefined): AnswerUsage["usage"] {
+  return usageOf(0, countAt(data, "outputTokens"), 0, 0);
+}
+
+function savedTail(value: unknown): string | null {
+  return new SavedFields({ value }).nullableText("value");
+}
+
+function savedCount(value: unknown): number {
+  return new SavedFields({ value }).finite("value");
+}
+
+function savedSum(value: unknown): AnswerUsage {
+  const saved = new SavedFields(value);
+  const usage = saved.fields("usage");
+  const [input, output] = [usage.finite("input"), usage.finite("output")];
+  const [read, written] = [usage.finite("cacheRead"), usage.finite("cacheWrite")];
+  return { model: saved.text("model"), usage: usageOf(input, output, read, written) };
+}
