@@ -120,6 +120,37 @@ describeAgent({
   ],
 });
 
+const qwenId = "1137f3dd-1132-482f-b210-7f3e511d0b2d";
+const qwenProject = "projects/-home-dev-shop";
+
+describeAgent({
+  name: "qwen",
+  sessions: [
+    golden(
+      "qwen/qwen-0.15.10.jsonl",
+      `${qwenProject}/chats/e37a9d47-37c8-478b-a2a8-1e22b46315c7.jsonl`,
+    ),
+    {
+      title: "version 0.24.4 with a sub-agent",
+      files: {
+        [`${qwenProject}/chats/${qwenId}.jsonl`]: readFileSync(
+          join(fixtures, "qwen/qwen-0.24.4.jsonl"),
+        ),
+        [`${qwenProject}/subagents/${qwenId}/agent-general-purpose-call_7_0.jsonl`]: readFileSync(
+          join(fixtures, "qwen/qwen-0.24.4-agent.jsonl"),
+        ),
+      },
+    },
+  ],
+});
+
+describeAgent({
+  name: "gemini",
+  sessions: [
+    golden("gemini/gemini-0.61.0.jsonl", "tmp/shop/chats/session-2026-11-29T04-19-bda62529.jsonl"),
+  ],
+});
+
 // All of a new agent: its folder, and this line.
 const end = registerAgents([toy]);
 afterAll(end);

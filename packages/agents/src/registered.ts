@@ -7,7 +7,9 @@ import { claude } from "./claude/agent.ts";
 import { codex } from "./codex/agent.ts";
 import { connectonion } from "./connectonion/agent.ts";
 import { copilot } from "./copilot/agent.ts";
+import { gemini } from "./gemini/agent.ts";
 import { omp } from "./omp/agent.ts";
+import { qwen } from "./qwen/agent.ts";
 import { pi } from "./pi/agent.ts";
 
-registerAgents([pi, omp, claude, codex, copilot, connectonion]);
+registerAgents([pi, omp, claude, codex, copilot, gemini, qwen, connectonion]);

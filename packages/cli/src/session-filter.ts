@@ -3,7 +3,14 @@ import type { ListedSession, SearchedKind } from "@branchlog/library";
 import type { UsageTotals } from "@branchlog/core/types";
 
 /** Of agents that write in a form of their own; a test compares them with those registered. */
-export const foreignAgentNames: readonly string[] = ["claude", "codex", "copilot", "connectonion"];
+export const foreignAgentNames: readonly string[] = [
+  "claude",
+  "codex",
+  "copilot",
+  "gemini",
+  "qwen",
+  "connectonion",
+];
 export const agentNames: readonly string[] = ["pi", "omp", ...foreignAgentNames];
 
 /** What `search --in` takes. */

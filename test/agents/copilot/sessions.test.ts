@@ -2,60 +2,31 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { openSession } from "@branchlog/core";
-import type { SessionEntry } from "@branchlog/core";
 import { agentNamed } from "@branchlog/core/rows";
 import { findSessions, knownPlaces } from "@branchlog/library";
-import { collected } from "../../support/collected.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { fixturePath, messagesOf, promptsOf, readSession, toolsOf } from "../read-session.ts";
+import type { StoredTokens } from "../read-session.ts";
 
-const fixtures = join(import.meta.dirname, "../../../fixtures/copilot");
-
-interface Read {
-  readonly entries: readonly SessionEntry[];
-  readonly path: readonly SessionEntry[];
-  readonly tokens: { readonly input: number; readonly output: number };
-}
-
-async function read(name: string): Promise<Read> {
-  const file = join(fixtures, `${name}.jsonl`);
-  const session = await openSession(file, { access: "read", checkpoint: "off" });
-  try {
-    const { total } = await session.usage;
-    return {
-      entries: await collected(session.entries()),
-      path: await session.branch(),
-      tokens: { input: total.input + total.cacheRead + total.cacheWrite, output: total.output },
-    };
-  } finally {
-    await session.close();
-  }
-}
-
-type MessageEntry = Extract<SessionEntry, { readonly type: "message" }>;
-
-const messages = (entries: readonly SessionEntry[], role: string): MessageEntry[] =>
-  entries
-    .filter((entry) => entry.type === "message")
-    .filter(({ message }) => message.role === role);
+const read = (name: string): ReturnType<typeof readSession> => readSession(`copilot/${name}.jsonl`);
 
 interface StoredEvent {
   readonly type: string;
   readonly data: {
-    readonly usage?: StoredTokens;
-    readonly compactionTokensUsed?: StoredTokens;
-    readonly modelMetrics?: Readonly<Record<string, { readonly usage: StoredTokens }>>;
+    readonly usage?: StoredUsage;
+    readonly compactionTokensUsed?: StoredUsage;
+    readonly modelMetrics?: Readonly<Record<string, { readonly usage: StoredUsage }>>;
   };
 }
 
-interface StoredTokens {
+interface StoredUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
 
 /** By other means than ours: of each request, where they are recorded, else of each run. */
-function storedTokens(name: string): Read["tokens"] {
-  const text = readFileSync(join(fixtures, `${name}.jsonl`), "utf8");
+function storedTokens(name: string): StoredTokens {
+  const text = readFileSync(fixturePath(`copilot/${name}.jsonl`), "utf8");
   const events = text
     .trimEnd()
     .split("\n")
@@ -88,8 +59,7 @@ describe("a session of Copilot CLI", () => {
 
   it("has prompts, answers with calls, and results with what a person sees", async () => {
     const { path } = await read("copilot-1.0.102");
-    const prompts = messages(path, "user").map(({ message }) => message);
-    expect(prompts.map((message) => "content" in message && message.content)).toEqual([
+    expect(promptsOf(path)).toEqual([
       "list: which files are here?",
       "view: show the rate",
       "change: raise the rate",
@@ -99,9 +69,18 @@ describe("a session of Copilot CLI", () => {
       "view: again the rate",
       "list: and the files",
     ]);
-    const results = messages(path, "toolResult").map(({ message }) => message);
-    const tools = results.map((message) => "toolName" in message && message.toolName);
-    expect(tools).toEqual(["bash", "view", "edit", "bash", "bash", "bash", "task", "view", "bash"]);
+    const results = messagesOf(path, "toolResult").map(({ message }) => message);
+    expect(toolsOf(path)).toEqual([
+      "bash",
+      "view",
+      "edit",
+      "bash",
+      "bash",
+      "bash",
+      "task",
+      "view",
+      "bash",
+    ]);
     expect(JSON.stringify(results[2])).toContain("+export const vat = 0.20;");
     expect(JSON.stringify(results[3])).toContain('"exitCode":1');
   });
@@ -117,8 +96,8 @@ describe("a session of Copilot CLI", () => {
       );
       const call = path.find(({ id }) => id === started?.parentId);
       expect(JSON.stringify(call)).toContain('"name":"task"');
-      expect(messages(beside, "assistant").length).toBe(2);
-      expect(messages(beside, "user")).toEqual([]);
+      expect(messagesOf(beside, "assistant").length).toBe(2);
+      expect(messagesOf(beside, "user")).toEqual([]);
     },
   );
 
@@ -130,7 +109,7 @@ describe("a session of Copilot CLI", () => {
 
   it("has a command that the user ran", async () => {
     const { path } = await read("shell-command");
-    const [run] = messages(path, "bashExecution");
+    const [run] = messagesOf(path, "bashExecution");
     expect(run?.message).toMatchObject({
       command: "ls -a",
       exitCode: 0,
@@ -147,7 +126,7 @@ it("Copilot CLI keeps sessions in its home, one a directory with the name that a
   mkdirSync(directory, { recursive: true });
   writeFileSync(
     join(directory, "events.jsonl"),
-    readFileSync(join(fixtures, "copilot-1.0.102.jsonl")),
+    readFileSync(fixturePath("copilot/copilot-1.0.102.jsonl")),
   );
   const named = async (workspace: string): Promise<string | undefined> => {
     writeFileSync(join(directory, "workspace.yaml"), workspace);

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
-import { answerKey, isObject, stringAt } from "@branchlog/core/rows";
+import { answerKey, isObject, objectAt, stringAt } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
 import { ClaudeTranscript } from "./claude-transcript.ts";
@@ -70,6 +70,9 @@ const looseTypes: ReadonlySet<string> = new Set(["summary", "file-history-snapsh
 function recognises(record: JsonObject): boolean {
   const type = stringAt(record, "type");
   if (type === undefined) return false;
+  // Others name their sessions in the same way.
+  const isOther = Array.isArray(objectAt(record, "message")?.["parts"]);
+  if (isOther || isObject(record["systemPayload"]) || "projectHash" in record) return false;
   if (typeof record["sessionId"] === "string") return true;
   // Others have envelopes with a payload.
   if (isObject(record["payload"])) return false;

@@ -1,0 +1,216 @@
+/** Maps messages of Gemini CLI to the bodies of entries. Pure. */
+import type { AssistantContent, Usage } from "@branchlog/core/entries";
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import {
+  answerKey,
+  continuedKey,
+  countAt,
+  isObject,
+  listAt,
+  noUsage,
+  objectAt,
+  stringAt,
+  usageOf,
+  usageOfBoth,
+} from "@branchlog/core/rows";
+import type { TranscriptPlace } from "@branchlog/core/rows";
+import { answerBlocks, callBlocks, outputsIn, partsOf, spokenBlocks } from "../genai-content.ts";
+import type { NamedOutput } from "../genai-content.ts";
+
+interface Body {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+export const provider = "google";
+
+export type MessageKind = "typed" | "shell" | "context" | "results" | "answer" | "note" | "unknown";
+
+export function kindOf(message: JsonObject): MessageKind {
+  switch (stringAt(message, "type")) {
+    case "gemini":
+      return "answer";
+    case "info":
+    case "warning":
+    case "error":
+      return "note";
+    case "user": {
+      if (outputsIn(message["content"]).length > 0) return "results";
+      const text = textIn(message);
+      if (text.startsWith("<session_context>")) return "context";
+      return shellForm.test(text) ? "shell" : "typed";
+    }
+    default:
+      return "unknown";
+  }
+}
+
+export function textIn(message: JsonObject): string {
+  const texts = partsOf(message["content"]).flatMap((part) => stringAt(part, "text") ?? []);
+  return texts.join("\n\n");
+}
+
+/** What Gemini CLI says of a command that the user ran. */
+const shellForm = new RegExp(
+  "^I ran the following shell command:\\n```sh\\n([^]*?)\\n```\\n\\n" +
+    "This produced the following result:\\n```\\n([^]*)\\n```\\s*$",
+);
+
+interface CallResult extends NamedOutput {
+  /** Among the calls. */
+  readonly at: number;
+  readonly details: JsonValue | undefined;
+}
+
+interface Answer {
+  readonly calls: readonly string[];
+  /** Of calls that ended. */
+  readonly results: readonly CallResult[];
+}
+
+/** What an answer calls, and what is known of the results. */
+export function answerOf(message: JsonObject): Answer {
+  const calls = toolCalls(message);
+  return {
+    calls: calls.map((call) => stringAt(call, "id") ?? ""),
+    results: calls.flatMap((call, at): CallResult[] => {
+      const callId = stringAt(call, "id") ?? "";
+      const [output] = outputsIn(call["result"]);
+      if (output === undefined) return [];
+      const isError = output.isError || stringAt(call, "status") === "error";
+      const toolName = stringAt(call, "name") ?? output.toolName;
+      return [{ ...output, callId, toolName, isError, at, details: call["resultDisplay"] }];
+    }),
+  };
+}
+
+function toolCalls(message: JsonObject): readonly JsonObject[] {
+  return listAt(message, "toolCalls").filter(isObject);
+}
+
+/** Tokens read from the cache are among those of the input, thoughts are not in the output. */
+export function usageIn(message: JsonObject): Usage {
+  const tokens = objectAt(message, "tokens");
+  const read = countAt(tokens, "cached");
+  const input = Math.max(0, countAt(tokens, "input") + countAt(tokens, "tool") - read);
+  return usageOf(input, countAt(tokens, "output") + countAt(tokens, "thoughts"), read, 0);
+}
+
+/** Undefined if the message has no entry of that id. */
+export function geminiBody(message: JsonObject, place: TranscriptPlace): Body | undefined {
+  const { id } = place;
+  const timestamp = Date.parse(place.timestamp);
+  const [, number] = /#(\d+)$/.exec(id) ?? [];
+  if (id.startsWith("compressed:")) {
+    const summary = textIn(message);
+    // Its own id: nothing is kept.
+    return { type: "compaction", summary, firstKeptEntryId: id, tokensBefore: 0 };
+  }
+  switch (kindOf(message)) {
+    case "typed":
+      return {
+        type: "message",
+        message: { role: "user", content: spokenBlocks(message["content"]), timestamp },
+      };
+    case "shell":
+      return { type: "message", message: { ...commandIn(message), timestamp } };
+    case "context": {
+      const content = spokenBlocks(message["content"]);
+      return { type: "custom_message", customType: "gemini.context", content, display: false };
+    }
+    case "results": {
+      const output = outputsIn(message["content"])[Number(number ?? 0)];
+      return output && resultBody(output, timestamp);
+    }
+    case "answer": {
+      if (number === undefined) return answerBody(message, place);
+      const result = answerOf(message).results.find(({ at }) => at === Number(number));
+      return result && resultBody(result, timestamp);
+    }
+    case "note":
+      return {
+        type: "custom",
+        customType: "gemini.note",
+        data: { type: message["type"], text: textIn(message) },
+      };
+    default:
+      return undefined;
+  }
+}
+
+function commandIn(message: JsonObject): object {
+  const [, command = "", output = ""] = shellForm.exec(textIn(message)) ?? [];
+  const [, code = "0"] = /^Command exited with code (\d+)\./.exec(output) ?? [];
+  const ended = { exitCode: Number(code), cancelled: false, truncated: false };
+  return { role: "bashExecution", command, output, ...ended };
+}
+
+function resultBody(
+  {
+    callId,
+    toolName,
+    content,
+    isError,
+    details,
+  }: NamedOutput & { readonly details?: JsonValue | undefined },
+  timestamp: number,
+): Body {
+  const shown = details === undefined || typeof details === "string" ? {} : { details };
+  const result = { role: "toolResult", toolCallId: callId, toolName, content, ...shown, isError };
+  return { type: "message", message: { ...result, timestamp } };
+}
+
+/** What this record of an answer adds to those before it. */
+function answerBody(message: JsonObject, place: TranscriptPlace): Body {
+  const isUpdate = place.id.includes("@");
+  const before = isUpdate ? recordsBefore(message, place) : [];
+  const known = new Set(before.flatMap((record) => answerOf(record).calls));
+  const calls = toolCalls(message)
+    .filter((call) => !known.has(stringAt(call, "id") ?? ""))
+    .flatMap((call) => callBlocks(call));
+  const content: AssistantContent[] = isUpdate ? calls : [...saidIn(message), ...calls];
+  const spentBefore = before.reduce(
+    (sum, record) => usageOfBoth(sum, usageIn(record), Math.max),
+    noUsage,
+  );
+  const usage = usageOfBoth(usageIn(message), spentBefore, (all, one) => Math.max(0, all - one));
+  return {
+    type: "message",
+    message: {
+      role: "assistant",
+      content,
+      api: "google-generative-ai",
+      provider,
+      model: stringAt(message, "model") ?? "",
+      usage,
+      stopReason: toolCalls(message).length > 0 ? "toolUse" : "stop",
+      timestamp: Date.parse(place.timestamp),
+    },
+    [answerKey]: stringAt(message, "id") ?? "",
+    ...(isUpdate ? { [continuedKey]: true } : {}),
+  };
+}
+
+function saidIn(message: JsonObject): AssistantContent[] {
+  const thoughts = listAt(message, "thoughts").filter(isObject);
+  const thinking = thoughts.map((thought) => {
+    const [subject = "", description = ""] = ["subject", "description"].map((key) =>
+      stringAt(thought, key),
+    );
+    return subject === "" ? description : `**${subject}**\n${description}`;
+  });
+  const said = answerBlocks(message["content"]).filter(({ type }) => type !== "toolCall");
+  const text = thinking.join("\n\n");
+  return [...(text === "" ? [] : [{ type: "thinking", thinking: text } as const]), ...said];
+}
+
+/** Of the same answer. */
+function recordsBefore(message: JsonObject, { above }: TranscriptPlace): readonly JsonObject[] {
+  const id = stringAt(message, "id");
+  const before: JsonObject[] = [];
+  for (const record of above()) {
+    if (stringAt(record, "id") !== id) break;
+    before.push(record);
+  }
+  return before;
+}

@@ -1,0 +1,314 @@
+/**
+ * Recorded chats of Gemini CLI in place. A message is written again when it is updated, `$rewindTo`
+ * goes back, and `$set.messages` replaces the list: what was there stays, as branches. See
+ * docs/agents.md, "Gemini CLI". No I/O.
+ */
+import { createHash } from "node:crypto";
+import type { JsonObject } from "@branchlog/streaming";
+import type { SessionHeader } from "@branchlog/core";
+import { normalizeName } from "@branchlog/core/entries";
+import {
+  SavedFields,
+  answerKey,
+  currentVersion,
+  isObject,
+  listAt,
+  noUsage,
+  objectAt,
+  savedHeader,
+  savedText,
+  stringAt,
+  timeText,
+  usageOfBoth,
+} from "@branchlog/core/rows";
+import type { SpentAnswer, Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
+import { outputsIn } from "../genai-content.ts";
+import { transcriptId } from "../transcript-id.ts";
+import { answerOf, geminiBody, kindOf, provider, textIn, usageIn } from "./gemini-bodies.ts";
+
+type RowFacts = Omit<TranscriptRow, "parentId" | "timeMs">;
+
+/** Bounds the messages to which the chat may go back. */
+const placesMax = 20_000;
+
+/** A message on the disk: where the chat goes on before it, and behind it. */
+interface Place {
+  readonly before: string | null;
+  readonly last: string | null;
+}
+
+export class GeminiTranscript implements Transcript {
+  header: SessionHeader | undefined;
+  name: string | undefined;
+  isSubagent = false;
+  tailId: string | null = null;
+  repetition: string | undefined;
+  readonly #fileName: string;
+  readonly #places = new Map<string, Place>();
+  /** Of the last answer, whose updates may come. */
+  #answer: { readonly id: string; readonly calls: readonly string[] } | undefined;
+  /** Calls whose results have an entry: they are in several records. */
+  readonly #results = new Set<string>();
+  #spent = noUsage;
+  #projectHash = "";
+  #timeMs = 0;
+
+  constructor(fileName: string) {
+    this.#fileName = fileName;
+  }
+
+  add(record: JsonObject, line: number): readonly TranscriptRow[] {
+    this.repetition = undefined;
+    const set = objectAt(record, "$set");
+    const rewindTo = stringAt(record, "$rewindTo");
+    if (stringAt(record, "sessionId") !== undefined && set === undefined)
+      return this.#begin(record);
+    if (rewindTo !== undefined) {
+      const place = this.#places.get(rewindTo);
+      this.tailId = place === undefined ? null : place.before;
+      return [];
+    }
+    if (set !== undefined) return this.#set(set, line);
+    return this.#message(record, line);
+  }
+
+  save(): object {
+    return {
+      header: this.header,
+      name: this.name,
+      isSubagent: this.isSubagent,
+      tailId: this.tailId,
+      places: [...this.#places],
+      answer: this.#answer,
+      results: [...this.#results],
+      spent: this.#spent,
+      projectHash: this.#projectHash,
+      timeMs: this.#timeMs,
+    };
+  }
+
+  restore(saved: SavedFields): void {
+    this.header = savedHeader(saved);
+    this.name = saved.optionalText("name");
+    this.isSubagent = saved.flag("isSubagent");
+    this.tailId = saved.nullableText("tailId");
+    for (const [id, place] of saved.pairs("places", placesMax, savedPlace)) {
+      this.#places.set(id, place);
+    }
+    if (saved.has("answer")) this.#answer = savedAnswer(saved.fields("answer"));
+    for (const call of saved.list("results", placesMax, savedText)) this.#results.add(call);
+    this.#spent = savedUsage(saved.fields("spent"));
+    this.#projectHash = saved.text("projectHash");
+    this.#timeMs = saved.dateMs("timeMs");
+  }
+
+  spentBy(record: JsonObject, id: string): SpentAnswer {
+    const model = stringAt(record, "model") ?? "";
+    return { provider, model, usage: id.includes("@") ? this.#spent : usageIn(record) };
+  }
+
+  entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
+    const { id, parentId, timestamp } = place;
+    const message = messageOf(record, id);
+    const body = message && geminiBody(message, place);
+    if (body === undefined) return undefined;
+    const { type, ...rest } = body;
+    return { type, id, parentId, timestamp, ...rest };
+  }
+
+  /** Written again whenever the session is opened. */
+  #begin(record: JsonObject): readonly TranscriptRow[] {
+    this.#projectHash = stringAt(record, "projectHash") ?? this.#projectHash;
+    const startTime = stringAt(record, "startTime") ?? "";
+    const timeMs = Date.parse(startTime);
+    if (!Number.isNaN(timeMs)) this.#timeMs = timeMs;
+    if (this.header !== undefined) return [];
+    this.isSubagent = stringAt(record, "kind") === "subagent";
+    const [directory] = listAt(record, "directories");
+    this.header = this.#headerOf(stringAt(record, "sessionId"));
+    this.#learnDirectory(typeof directory === "string" ? directory : "");
+    return [];
+  }
+
+  #headerOf(id: string | undefined): SessionHeader {
+    const timestamp = timeText(this.#timeMs);
+    const named = transcriptId(id, this.#fileName);
+    return { type: "session", version: currentVersion, id: named, timestamp, cwd: "" };
+  }
+
+  /** It is known by its hash, and named in what Gemini CLI tells the model. */
+  #learnDirectory(directory: string): void {
+    if (this.header?.cwd !== "" || directory === "") return;
+    const hash = createHash("sha256").update(directory).digest("hex");
+    if (hash === this.#projectHash) this.header = { ...this.header, cwd: directory };
+  }
+
+  #set(set: JsonObject, line: number): readonly TranscriptRow[] {
+    const summary = stringAt(set, "summary");
+    if (summary !== undefined) this.name = normalizeName(summary) || this.name;
+    const messages = listAt(set, "messages").filter(isObject);
+    if (messages.length === 0) return [];
+    this.header ??= this.#headerOf(undefined);
+    const isKnown = (message: JsonObject): boolean =>
+      this.#places.has(stringAt(message, "id") ?? "") || kindOf(message) === "context";
+    const others = messages.filter((message) => !isKnown(message));
+    const isReplaced = this.tailId !== null && this.#places.size > 1;
+    const [first] = others;
+    // What was compressed begins with its summary, and has the rest under other ids.
+    if (
+      first !== undefined &&
+      isReplaced &&
+      !messages.some((one) => isKnown(one) && kindOf(one) !== "context")
+    ) {
+      return this.#compressed(first, others);
+    }
+    const rows: TranscriptRow[] = [];
+    for (const message of messages) {
+      const place = this.#places.get(stringAt(message, "id") ?? "");
+      if (place === undefined) rows.push(...this.#message(message, line));
+      else this.tailId = place.last;
+    }
+    return rows;
+  }
+
+  #compressed(first: JsonObject, others: readonly JsonObject[]): readonly TranscriptRow[] {
+    const id = `compressed:${stringAt(first, "id") ?? ""}`;
+    const before = this.tailId;
+    for (const message of others)
+      this.#place(stringAt(message, "id") ?? "", { before: id, last: id });
+    this.#answer = undefined;
+    const timeMs = Date.parse(stringAt(first, "timestamp") ?? "");
+    this.tailId = id;
+    return [
+      {
+        id,
+        parentId: before,
+        type: "compaction",
+        timeMs: Number.isNaN(timeMs) ? this.#timeMs : timeMs,
+      },
+    ];
+  }
+
+  #message(message: JsonObject, line: number): readonly TranscriptRow[] {
+    const id = stringAt(message, "id");
+    if (id === undefined || stringAt(message, "type") === undefined) return [];
+    this.header ??= this.#headerOf(undefined);
+    const timeMs = Date.parse(stringAt(message, "timestamp") ?? "");
+    if (!Number.isNaN(timeMs)) this.#timeMs = timeMs;
+    this.#learnDirectory(directoryIn(message));
+    const known = this.#places.get(id);
+    const before = known === undefined ? this.tailId : known.before;
+    const rows: TranscriptRow[] = [];
+    const facts =
+      known === undefined ? this.#newFacts(message, id) : this.#addedFacts(message, id, line);
+    for (const fact of facts) {
+      rows.push({ ...fact, parentId: this.tailId, timeMs: this.#timeMs });
+      this.tailId = fact.id;
+    }
+    this.#place(id, { before, last: this.tailId });
+    return rows;
+  }
+
+  /** Whether it is new. */
+  #learnResult(callId: string): boolean {
+    if (this.#results.has(callId)) return false;
+    if (this.#results.size >= placesMax) this.#results.clear();
+    this.#results.add(callId);
+    return true;
+  }
+
+  #place(id: string, place: Place): void {
+    this.#places.delete(id);
+    this.#places.set(id, place);
+    if (this.#places.size <= placesMax) return;
+    const [oldest] = this.#places.keys();
+    if (oldest !== undefined) this.#places.delete(oldest);
+  }
+
+  #newFacts(message: JsonObject, id: string): readonly RowFacts[] {
+    switch (kindOf(message)) {
+      case "typed":
+        return [{ id, type: "message", role: "user" }];
+      case "shell":
+        return [{ id, type: "message", role: "bashExecution" }];
+      case "context":
+        return [{ id, type: "custom_message", customType: "gemini.context" }];
+      case "results": {
+        const outputs = outputsIn(message["content"]);
+        return outputs.flatMap(({ callId }, at): RowFacts[] =>
+          !this.#learnResult(callId)
+            ? []
+            : [{ id: `${id}#${at}`, type: "message", role: "toolResult" }],
+        );
+      }
+      case "answer": {
+        const { calls, results } = answerOf(message);
+        this.#answer = { id, calls };
+        this.#spent = usageIn(message);
+        const own: RowFacts = { id, type: "message", role: "assistant" };
+        const ended = results.filter(({ callId }) => this.#learnResult(callId));
+        return [own, ...ended.map(({ at }) => resultRow(id, at))];
+      }
+      case "note":
+        return textIn(message) === "" ? [] : [{ id, type: "custom", customType: "gemini.note" }];
+      default:
+        return [];
+    }
+  }
+
+  /** Of an answer: its calls and their results, when they are there. */
+  #addedFacts(message: JsonObject, id: string, line: number): readonly RowFacts[] {
+    const answer = this.#answer;
+    if (answer?.id !== id || kindOf(message) !== "answer") {
+      this.repetition = `repeats the id ${id}`;
+      return [];
+    }
+    const { calls, results } = answerOf(message);
+    const newCalls = calls.filter((call) => !answer.calls.includes(call));
+    const newResults = results.filter(({ callId }) => this.#learnResult(callId));
+    const usage = usageIn(message);
+    const isMore = usage.totalTokens > this.#spent.totalTokens;
+    this.#answer = { id, calls };
+    if (isMore) this.#spent = usageOfBoth(usage, this.#spent, Math.max);
+    const own = `${id}@${line}`;
+    const part: RowFacts = { id: own, type: "message", role: "assistant", customType: answerKey };
+    const isPart = newCalls.length > 0 || isMore;
+    return [...(isPart ? [part] : []), ...newResults.map(({ at }) => resultRow(own, at))];
+  }
+}
+
+function resultRow(id: string, at: number): RowFacts {
+  return { id: `${id}#${at}`, type: "message", role: "toolResult" };
+}
+
+/** The message of an entry: the record itself, or one of a list. */
+function messageOf(record: JsonObject, id: string): JsonObject | undefined {
+  const own = id.replace(/^compressed:/, "").replace(/[@#].*$/s, "");
+  const messages = [record, ...listAt(objectAt(record, "$set") ?? {}, "messages").filter(isObject)];
+  return messages.find((message) => stringAt(message, "id") === own);
+}
+
+const workspaceForm = /Workspace Directories:\**\n\s+- ([^\n]+)/;
+
+function directoryIn(message: JsonObject): string {
+  if (kindOf(message) !== "context") return "";
+  return workspaceForm.exec(textIn(message))?.[1]?.trim() ?? "";
+}
+
+function savedPlace(value: unknown): Place {
+  const saved = new SavedFields(value);
+  return { before: saved.nullableText("before"), last: saved.nullableText("last") };
+}
+
+function savedAnswer(saved: SavedFields): {
+  readonly id: string;
+  readonly calls: readonly string[];
+} {
+  return { id: saved.text("id"), calls: saved.list("calls", Infinity, savedText) };
+}
+
+function savedUsage(saved: SavedFields): typeof noUsage {
+  const of = (key: string): number => saved.finite(key);
+  const zero = { input: of("input"), output: of("output"), cacheRead: of("cacheRead") };
+  return { ...noUsage, ...zero, totalTokens: of("totalTokens") };
+}

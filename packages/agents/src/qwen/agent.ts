@@ -1,0 +1,63 @@
+/** Qwen Code. */
+import { readdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import type { JsonObject } from "@branchlog/streaming";
+import { isObject, objectAt, stringAt } from "@branchlog/core/rows";
+import type { Agent } from "@branchlog/core/rows";
+import { resolvePath } from "@branchlog/core/files";
+import { titleIn } from "../spoken-title.ts";
+import { QwenTranscript } from "./qwen-transcript.ts";
+
+export const qwen: Agent = {
+  name: "qwen",
+  product: "Qwen Code",
+  places: () => {
+    const { QWEN_HOME, QWEN_RUNTIME_DIR } = process.env;
+    const home = QWEN_RUNTIME_DIR || QWEN_HOME;
+    return [join(home ? resolvePath(home) : join(homedir(), ".qwen"), "projects")];
+  },
+  resume: ({ id }) => ["qwen", "--resume", id.replace(/\..*$/s, "")],
+  renamedDirectory: (name, from, to) =>
+    name === directoryName(from) ? directoryName(to) : undefined,
+  transcripts: {
+    agent: "qwen",
+    version: 1,
+    noun: "a transcript of Qwen Code",
+    recognises,
+    presumed: { uuid: "" },
+    firstKeys: ["uuid"],
+    read: (fileName, isEntry) => new QwenTranscript(fileName, isEntry),
+    subagentNames: { pattern: /^agent-.*\.jsonl$/, place: "anywhere" },
+    titleIn,
+    // What a session asks a sub-agent in its own file is below the place of that task.
+    isAsked: ({ parentId }) => parentId?.endsWith("#task") !== true,
+    identity: () => undefined,
+    belongings,
+  },
+};
+
+function recognises(record: JsonObject): boolean {
+  const isLinked = typeof record["uuid"] === "string" && "parentUuid" in record;
+  if (!isLinked || typeof record["sessionId"] !== "string") return false;
+  if (isObject(record["systemPayload"])) return true;
+  return (
+    Array.isArray(objectAt(record, "message")?.["parts"]) || stringAt(record, "type") === "system"
+  );
+}
+
+/** `DIR/chats/ID.jsonl` has its sub-agents in `DIR/subagents/ID`. */
+function belongings(path: string): readonly string[] {
+  const chats = dirname(path);
+  if (basename(chats) !== "chats") return [];
+  const directory = join(dirname(chats), "subagents", basename(path).replace(/\.jsonl$/, ""));
+  try {
+    return readdirSync(directory).map((name) => join(directory, name));
+  } catch {
+    return [];
+  }
+}
+
+function directoryName(cwd: string): string {
+  return cwd.replaceAll(/[^A-Za-z0-9]/g, "-");
+}

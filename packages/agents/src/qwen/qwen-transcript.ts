@@ -1,0 +1,322 @@
+/**
+ * Transcripts of Qwen Code in place: a tree of records with `uuid` and `parentUuid`, whose content
+ * is that of the GenAI API. See docs/agents.md, "Qwen Code". No I/O.
+ */
+import type { JsonObject } from "@branchlog/streaming";
+import type { SessionHeader } from "@branchlog/core";
+import { normalizeName } from "@branchlog/core/entries";
+import type { Usage, UserContent } from "@branchlog/core/entries";
+import {
+  currentVersion,
+  noUsage,
+  objectAt,
+  savedHeader,
+  stringAt,
+  timeText,
+  usageOf,
+} from "@branchlog/core/rows";
+import { countAt, listAt } from "@branchlog/core/rows";
+import type {
+  SavedFields,
+  SpentAnswer,
+  Transcript,
+  TranscriptPlace,
+  TranscriptRow,
+} from "@branchlog/core/rows";
+import { answerBlocks, genaiUsage, outputsIn, partsOf, spokenBlocks } from "../genai-content.ts";
+import { transcriptId } from "../transcript-id.ts";
+
+interface Body {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timeMs">;
+
+const provider = "qwen";
+
+/** They say again what others do, or nothing of the conversation. */
+const passedSubtypes: ReadonlySet<string> = new Set([
+  "attribution_snapshot",
+  "custom_title",
+  "file_history_snapshot",
+  "slash_command",
+]);
+
+/** Bounds the records without an entry whose children may still come. */
+const recentMax = 4_096;
+
+export class QwenTranscript implements Transcript {
+  header: SessionHeader | undefined;
+  name: string | undefined;
+  isSubagent = false;
+  tailId: string | null = null;
+  repetition: string | undefined;
+  readonly #fileName: string;
+  readonly #isEntry: (id: string) => boolean;
+  /** What is in the place of a record without an entry. */
+  readonly #stands = new Map<string, string | null>();
+  #timeMs = 0;
+  /** Whether the usage of the answer that follows is in a record of its own. */
+  #isRecorded = false;
+
+  constructor(fileName: string, isEntry: (id: string) => boolean) {
+    this.#fileName = fileName;
+    this.#isEntry = isEntry;
+  }
+
+  add(record: JsonObject): readonly TranscriptRow[] {
+    const id = stringAt(record, "uuid") ?? "";
+    const timeMs = Date.parse(stringAt(record, "timestamp") ?? "");
+    if (!Number.isNaN(timeMs)) this.#timeMs = timeMs;
+    this.header ??= this.#headerOf(record);
+    const isKnown = id === "" || this.#isEntry(id) || this.#stands.has(id);
+    this.repetition = isKnown ? `repeats the id ${id}` : undefined;
+    if (isKnown) return [];
+    const title = stringAt(objectAt(record, "systemPayload"), "customTitle");
+    if (title !== undefined) this.name = normalizeName(title) || this.name;
+    const parentId = this.#parentOf(record);
+    const facts = this.#factsOf(record);
+    if (facts.length === 0) this.#stand(id, parentId);
+    const rows = facts.map((fact, at): TranscriptRow => {
+      const isLast = at === facts.length - 1;
+      const above = at === 0 ? parentId : `${id}#${at - 1}`;
+      return { id: isLast ? id : `${id}#${at}`, parentId: above, timeMs: this.#timeMs, ...fact };
+    });
+    if (rows.length > 0) this.tailId = id;
+    return rows;
+  }
+
+  save(): object {
+    return {
+      header: this.header,
+      name: this.name,
+      isSubagent: this.isSubagent,
+      tailId: this.tailId,
+      stands: [...this.#stands],
+      timeMs: this.#timeMs,
+      isRecorded: this.#isRecorded,
+    };
+  }
+
+  restore(saved: SavedFields): void {
+    this.header = savedHeader(saved);
+    this.name = saved.optionalText("name");
+    this.isSubagent = saved.flag("isSubagent");
+    this.tailId = saved.nullableText("tailId");
+    for (const [id, stand] of saved.pairs("stands", recentMax, nullableText)) {
+      this.#stands.set(id, stand);
+    }
+    this.#timeMs = saved.dateMs("timeMs");
+    this.#isRecorded = saved.flag("isRecorded");
+  }
+
+  spentBy(record: JsonObject): SpentAnswer {
+    const model = stringAt(record, "model") ?? "";
+    return { provider, model, usage: this.#isRecorded ? noUsage : answerUsage(record) };
+  }
+
+  entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
+    const { id, parentId, timestamp } = place;
+    const own = stringAt(record, "uuid");
+    if (own === undefined || (id !== own && !id.startsWith(`${own}#`))) return undefined;
+    const { type, ...rest } = bodyOf(record, place);
+    return { type, id, parentId, timestamp, ...rest };
+  }
+
+  #headerOf(record: JsonObject): SessionHeader {
+    const session = stringAt(record, "sessionId") ?? "";
+    const agent = stringAt(record, "agentId");
+    this.isSubagent = record["isSidechain"] === true && agent !== undefined;
+    const id = this.isSubagent ? `${session}.${agent ?? ""}` : session;
+    const origin = stringAt(objectAt(record, "forkedFrom"), "sessionId");
+    const parentSession = this.isSubagent ? session : origin;
+    return {
+      type: "session",
+      version: currentVersion,
+      id: transcriptId(id, this.#fileName),
+      timestamp: timeText(this.#timeMs),
+      cwd: stringAt(record, "cwd") ?? "",
+      ...(parentSession === undefined ? {} : { parentSession }),
+    };
+  }
+
+  #parentOf(record: JsonObject): string | null {
+    const parent = stringAt(record, "parentUuid");
+    // What a session asks a sub-agent.
+    if (parent === undefined) return this.isSubagent ? `${this.header?.id ?? ""}#task` : null;
+    const stand = this.#stands.get(parent);
+    return stand === undefined ? parent : stand;
+  }
+
+  #stand(id: string, parentId: string | null): void {
+    if (this.#stands.size >= recentMax) {
+      const [oldest] = this.#stands.keys();
+      if (oldest !== undefined) this.#stands.delete(oldest);
+    }
+    this.#stands.set(id, parentId);
+  }
+
+  #factsOf(record: JsonObject): readonly RowFacts[] {
+    switch (stringAt(record, "type")) {
+      case "user":
+        this.#isRecorded = false;
+        if (isTyped(record)) return [{ type: "message", role: "user" }];
+        return [{ type: "custom_message", customType: "qwen.injected" }];
+      case "assistant":
+        return answerOf(record).length === 0 ? [] : [{ type: "message", role: "assistant" }];
+      case "tool_result":
+        this.#isRecorded = false;
+        return resultsOf(record).map(() => ({ type: "message", role: "toolResult" }));
+      default:
+        return this.#noted(record);
+    }
+  }
+
+  #noted(record: JsonObject): readonly RowFacts[] {
+    const subtype = stringAt(record, "subtype") ?? "";
+    if (passedSubtypes.has(subtype)) return [];
+    if (subtype === "chat_compression") return [{ type: "compaction" }];
+    if (subtype !== "ui_telemetry") return [{ type: "custom", customType: noteType(record) }];
+    const response = responseIn(record);
+    if (response === undefined) return [];
+    // Those of sub-agents stand among the others.
+    if (stringAt(response, "subagent_name") === undefined) this.#isRecorded = true;
+    return [{ type: "usage" }];
+  }
+}
+
+function nullableText(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+/** Others are notices, and reminders of the agent. */
+function isTyped(record: JsonObject): boolean {
+  const isNotice = stringAt(record, "subtype") !== undefined;
+  return (
+    !isNotice && typedBlocks(record).some((block) => block.type !== "text" || block.text !== "")
+  );
+}
+
+const reminder = /<system-reminder>[^]*?<\/system-reminder>\s*/gu;
+
+/** Without what the agent reminds the model of. */
+function typedBlocks(record: JsonObject): UserContent[] {
+  return spokenBlocks(objectAt(record, "message")?.["parts"]).flatMap((block): UserContent[] => {
+    if (block.type !== "text" || !block.text.includes("<system-reminder>")) return [block];
+    const text = block.text.replace(reminder, "");
+    return text.trim() === "" ? [] : [{ ...block, text }];
+  });
+}
+
+function answerOf(record: JsonObject): ReturnType<typeof answerBlocks> {
+  return answerBlocks(objectAt(record, "message")?.["parts"]);
+}
+
+function resultsOf(record: JsonObject): ReturnType<typeof outputsIn> {
+  return outputsIn(objectAt(record, "message")?.["parts"]);
+}
+
+/** Of a record of a request. */
+function responseIn(record: JsonObject): JsonObject | undefined {
+  const event = objectAt(objectAt(record, "systemPayload"), "uiEvent");
+  return stringAt(event, "event.name") === "qwen-code.api_response" ? event : undefined;
+}
+
+function noteType(record: JsonObject): string {
+  const type = stringAt(record, "subtype") ?? stringAt(record, "type") ?? "";
+  return `qwen.${type.slice(0, 60)}`;
+}
+
+function bodyOf(record: JsonObject, place: TranscriptPlace): Body {
+  const timestamp = Date.parse(place.timestamp);
+  const [, number] = /#(\d+)$/.exec(place.id) ?? [];
+  switch (stringAt(record, "type")) {
+    case "user": {
+      if (isTyped(record)) {
+        return {
+          type: "message",
+          message: { role: "user", content: typedBlocks(record), timestamp },
+        };
+      }
+      const content = spokenBlocks(objectAt(record, "message")?.["parts"]);
+      return { type: "custom_message", customType: "qwen.injected", content, display: false };
+    }
+    case "assistant":
+      return { type: "message", message: { ...saidOf(record, place), timestamp } };
+    case "tool_result": {
+      const results = resultsOf(record);
+      const { callId, ...result } = results[Number(number ?? results.length - 1)] ?? {
+        callId: "",
+        toolName: "unknown",
+        content: [],
+        isError: false,
+      };
+      const ended = objectAt(record, "toolCallResult");
+      const details = ended?.["resultDisplay"];
+      const isError = result.isError || stringAt(ended, "status") === "error";
+      const shown = details === undefined ? {} : { details };
+      const message = { role: "toolResult", toolCallId: callId, ...result, ...shown, isError };
+      return { type: "message", message: { ...message, timestamp } };
+    }
+    default:
+      return notedBody(record, place);
+  }
+}
+
+function notedBody(record: JsonObject, { id }: TranscriptPlace): Body {
+  const payload = objectAt(record, "systemPayload") ?? {};
+  const response = responseIn(record);
+  if (response !== undefined) {
+    const read = countAt(response, "cached_content_token_count");
+    const input = Math.max(0, countAt(response, "input_token_count") - read);
+    const output = countAt(response, "output_token_count");
+    const thoughts = countAt(response, "thoughts_token_count");
+    const model = stringAt(response, "model") ?? "";
+    const usage = usageOf(input, output + thoughts, read, 0);
+    return { type: "usage", kind: "qwen.request", provider, model, usage };
+  }
+  if (stringAt(record, "subtype") !== "chat_compression") {
+    return { type: "custom", customType: noteType(record), data: payload };
+  }
+  const [first] = listAt(payload, "compressedHistory");
+  const texts = partsOf(objectAt({ first: first ?? null }, "first")?.["parts"]);
+  const info = objectAt(payload, "info");
+  return {
+    type: "compaction",
+    summary: texts.flatMap((part) => stringAt(part, "text") ?? []).join("\n\n"),
+    // Its own id: nothing is kept.
+    firstKeptEntryId: id,
+    tokensBefore: countAt(info, "originalTokenCount"),
+    details: payload,
+  };
+}
+
+function saidOf(record: JsonObject, place: TranscriptPlace): object {
+  const content = answerOf(record);
+  return {
+    role: "assistant",
+    content,
+    api: "openai-completions",
+    provider,
+    model: stringAt(record, "model") ?? "",
+    usage: isRecordedAbove(place) ? noUsage : answerUsage(record),
+    stopReason: content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop",
+  };
+}
+
+/** What a sub-agent requested is in records of its session. */
+function answerUsage(record: JsonObject): Usage {
+  return record["isSidechain"] === true ? noUsage : genaiUsage(objectAt(record, "usageMetadata"));
+}
+
+/** Whether a record of a request precedes an answer. */
+function isRecordedAbove({ above }: TranscriptPlace): boolean {
+  for (const record of above()) {
+    const type = stringAt(record, "type");
+    if (type === "user" || type === "tool_result") return false;
+    const response = responseIn(record);
+    if (response !== undefined && stringAt(response, "subagent_name") === undefined) return true;
+  }
+  return false;
+}

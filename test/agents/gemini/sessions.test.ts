@@ -1,0 +1,77 @@
+/** A session of Gemini CLI as its program wrote it, with a model that answers by a script. */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { SessionEntry } from "@branchlog/core";
+import { fixturePath, messagesOf, promptsOf, readSession, toolsOf } from "../read-session.ts";
+import type { StoredTokens } from "../read-session.ts";
+
+const fixture = "gemini/gemini-0.61.0.jsonl";
+
+interface StoredMessage {
+  readonly id?: string;
+  readonly tokens?: { readonly input: number; readonly output: number; readonly thoughts: number };
+}
+
+/** By other means than ours: of each answer as it was written last. */
+function storedTokens(): StoredTokens {
+  const lines = readFileSync(fixturePath(fixture), "utf8").trimEnd().split("\n");
+  const answers = new Map<string, StoredMessage["tokens"]>();
+  for (const line of lines) {
+    const { id, tokens } = JSON.parse(line) as StoredMessage;
+    if (id !== undefined && tokens !== undefined) answers.set(id, tokens);
+  }
+  const all = [...answers.values()];
+  return {
+    input: all.reduce((sum, tokens) => sum + (tokens?.input ?? 0), 0),
+    output: all.reduce((sum, tokens) => sum + (tokens?.output ?? 0) + (tokens?.thoughts ?? 0), 0),
+  };
+}
+
+const idOf = (entry: SessionEntry | undefined): string | undefined => entry?.id;
+
+describe("a session of Gemini CLI", () => {
+  it("counts each token once, though answers are written again when they are updated", async () => {
+    const { tokens } = await readSession(fixture);
+    expect(tokens).toEqual(storedTokens());
+  });
+
+  it("has each prompt, call and result once, though lists repeat them", async () => {
+    const { path, entries, header } = await readSession(fixture);
+    const all = [
+      "list: which files are here?",
+      "change: raise the rate",
+      "fail: show it",
+      "both: say it",
+      "delegate: where are the rates",
+      "view: the rate",
+      "list: files again",
+    ];
+    expect(promptsOf(entries).slice(0, all.length)).toEqual(all);
+    const shell = "run_shell_command";
+    const tools = [shell, "replace", shell, shell, shell, "read_file", shell, shell];
+    expect(toolsOf(path)).toEqual(tools);
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+    expect(header.cwd).toBe("/home/dev/shop");
+  });
+
+  it("has what was rewound as a branch, and what was compressed behind its summary", async () => {
+    const { path, entries } = await readSession(fixture);
+    const onPath = new Set(path.map(({ id }) => id));
+    const [rewound] = entries.filter(({ id }) => !onPath.has(id));
+    expect(rewound?.id).toBe("461c4777-9331-4c3d-b339-1086fe3478d0");
+    const again = path.find(({ parentId }) => parentId === rewound?.parentId);
+    expect(promptsOf(again === undefined ? [] : [again])[0]).toContain("fail: and this");
+    const at = path.findIndex(({ type }) => type === "compaction");
+    expect(idOf(path[at])).toMatch(/^compressed:cca25d/);
+    expect(promptsOf(path.slice(at))[0]).toBe("list: files again");
+  });
+
+  it("has commands that the user ran", async () => {
+    const { entries } = await readSession(fixture);
+    const runs = messagesOf(entries, "bashExecution").map(({ message }) => message);
+    expect(runs).toMatchObject([
+      { command: "ls", exitCode: 0, output: "vat.ts" },
+      { command: "fail: and this", exitCode: 127 },
+    ]);
+  });
+});

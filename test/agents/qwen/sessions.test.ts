@@ -1,0 +1,99 @@
+/** Sessions of Qwen Code as two of its versions wrote them, with a model that answers by a script. */
+import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { agentNamed } from "@branchlog/core/rows";
+import { findSessions, knownPlaces } from "@branchlog/library";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { fixturePath, promptsOf, readSession, toolsOf } from "../read-session.ts";
+import type { StoredTokens } from "../read-session.ts";
+
+interface StoredRecord {
+  readonly systemPayload?: {
+    readonly uiEvent?: {
+      readonly "event.name": string;
+      readonly input_token_count: number;
+      readonly output_token_count: number;
+    };
+  };
+}
+
+/** By other means than ours: of each request of the session and of its sub-agents. */
+function storedTokens(fixture: string): StoredTokens {
+  const lines = readFileSync(fixturePath(fixture), "utf8").trimEnd().split("\n");
+  const events = lines.map((line) => (JSON.parse(line) as StoredRecord).systemPayload?.uiEvent);
+  const responses = events.filter((event) => event?.["event.name"] === "qwen-code.api_response");
+  return {
+    input: responses.reduce((sum, event) => sum + (event?.input_token_count ?? 0), 0),
+    output: responses.reduce((sum, event) => sum + (event?.output_token_count ?? 0), 0),
+  };
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe("a session of Qwen Code", () => {
+  it.each(["qwen/qwen-0.15.10.jsonl", "qwen/qwen-0.24.4.jsonl"])(
+    "counts each token once, by the requests that %s recorded",
+    async (fixture) => {
+      const { tokens } = await readSession(fixture);
+      expect(tokens).toEqual(storedTokens(fixture));
+      expect(tokens.input).toBeGreaterThan(0);
+    },
+  );
+
+  it("has prompts without what the agent reminds of, results, a compaction, and the name", async () => {
+    const { path, name } = await readSession("qwen/qwen-0.24.4.jsonl");
+    const prompts = promptsOf(path);
+    expect(prompts.map((prompt) => prompt.slice(0, 20))).toEqual([
+      "list: which files ar",
+      "change: raise the ra",
+      "both: say it",
+      "delegate: where are ",
+      "view: the rate  ake ",
+      "list: files again",
+      "and now what",
+    ]);
+    const tools = ["run_shell_command", "edit", "run_shell_command", "run_shell_command", "agent"];
+    expect(toolsOf(path)).toEqual([...tools, "read_file", "run_shell_command"]);
+    const [compaction] = path.filter(({ type }) => type === "compaction");
+    expect(compaction).toMatchObject({ tokensBefore: 24_591 });
+    expect(name).toBe("Rates of the shop");
+  });
+
+  it("is listed with its sub-agents below it, and not by Claude Code", async () => {
+    const home = temporaryDirectory();
+    vi.stubEnv("QWEN_HOME", home);
+    const id = "1137f3dd-1132-482f-b210-7f3e511d0b2d";
+    const project = join(home, "projects", "-home-dev-shop");
+    const below = join(project, "subagents", id);
+    mkdirSync(join(project, "chats"), { recursive: true });
+    mkdirSync(below, { recursive: true });
+    copyFileSync(fixturePath("qwen/qwen-0.24.4.jsonl"), join(project, "chats", `${id}.jsonl`));
+    const agentName = "agent-general-purpose-call_7_0.jsonl";
+    copyFileSync(fixturePath("qwen/qwen-0.24.4-agent.jsonl"), join(below, agentName));
+    const places = [join(home, "projects")];
+    expect(knownPlaces()).toContain(places[0]);
+    const { sessions } = await findSessions(places, { artifacts: true, catalog: "off" });
+    const facts = sessions.map(({ header, transcript, usage }) => ({
+      id: header.id,
+      parent: header.parentSession,
+      of: transcript?.of,
+      isSubagent: transcript?.isSubagent,
+      tokens: usage?.total.totalTokens,
+    }));
+    expect(facts).toContainEqual({
+      id: `${id}.general-purpose-call_7_0`,
+      parent: id,
+      of: "qwen",
+      isSubagent: true,
+      tokens: 0,
+    });
+    expect(agentNamed("qwen")?.resume({ id: `${id}.x`, path: "" })).toEqual([
+      "qwen",
+      "--resume",
+      id,
+    ]);
+  });
+});
