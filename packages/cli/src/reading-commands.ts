@@ -229,6 +229,11 @@ export const readingCommands: readonly Declared[] = [
       regex: { ...flag("The text is a regular expression of RE2"), letter: "E" },
       sort: choice(["rank", "time"], "The best hit of each session, or all hits, latest first"),
       project: text("DIR", "Only sessions that worked in this directory, or below"),
+      path: text("FILE", "Only sessions with a call that names this file or directory"),
+      branch: text(
+        "ENTRY",
+        "Only what is on the branch to this entry; leaf: to that of each session",
+      ),
       archived: flag("Search the archived sessions instead"),
       agent,
       since,
@@ -242,6 +247,10 @@ export const readingCommands: readonly Declared[] = [
       ["search 'rate limit' --since 7d", "what was said this week"],
       ["search timeout @latest", "every hit in the session that changed last"],
       ["search -E 'retry|timeout' --tool edit", "by a regular expression, in edits"],
+      [
+        "search timeout --path src/net.ts --branch leaf",
+        "in sessions about a file, if it is in force",
+      ],
       ["search -- --frozen-lockfile", "a text that begins with a dash"],
     ],
     read: (args) => ({

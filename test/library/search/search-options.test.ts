@@ -1,11 +1,11 @@
 /** What a search can be narrowed to, over entries of every kind and transcripts of other agents. */
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import fc from "fast-check";
 import { firstValueFrom, toArray } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import { searchSessions } from "@branchlog/library";
+import { archiveStore, searchSessions } from "@branchlog/library";
 import type { SearchHit, SearchOptions } from "@branchlog/library";
 import { search$ } from "@branchlog/library/live";
 import { decodeCounter } from "@branchlog/streaming";
@@ -246,5 +246,51 @@ describe("transcripts of other agents", () => {
     const path = join(fixtures, "claude/conversation.jsonl");
     const found = await hits(path, "checkout clock");
     expect(found).toMatchObject([{ kind: "name", transcriptOf: "claude" }]);
+  });
+});
+
+describe("a search for a part of what there is", () => {
+  const call = (path: string, id: string): object =>
+    assistant([{ type: "toolCall", id, name: "edit", arguments: { path, oldText: "a" } }]);
+
+  it("has only sessions with a call that names a file, also those that continue another", async () => {
+    const directory = temporaryDirectory();
+    const lines = [user("a needle"), call("src/net.ts", "c1")];
+    const parentSession = writeLines(directory, "origin.jsonl", [header(), ...lines]);
+    const fork = [header({ id: "s2", parentSession }), ...lines, user("one more needle")];
+    writeLines(directory, "fork.jsonl", fork);
+    writeLines(directory, "other.jsonl", [header(), user("a needle"), user("see src/net.ts")]);
+    const found = await hits(directory, "needle", { path: "src/net.ts" });
+    expect(found.map(({ path }) => basename(path))).not.toContain("other.jsonl");
+    expect(found.map(({ snippet }) => snippet.text).toSorted()).toEqual([
+      "a needle",
+      "one more needle",
+    ]);
+    expect(await hits(directory, "needle", { path: "src/none.ts" })).toEqual([]);
+  });
+
+  it("has only entries of a branch: to the leaf of each session, or to an entry of one", async () => {
+    const directory = temporaryDirectory();
+    const entryOf = (id: string, parentId: string | null, text: string): object => ({
+      ...user(text),
+      id,
+      parentId,
+    });
+    writeLines(directory, "s.jsonl", [
+      header(),
+      entryOf("a", null, "needle of both"),
+      entryOf("b", "a", "needle of the branch that was left"),
+      entryOf("c", "a", "needle in force"),
+    ]);
+    const idsOn = async (branch: string): Promise<string[]> =>
+      (await hits(directory, "needle", { branch })).map(({ entryId }) => entryId);
+    expect(await idsOn("leaf")).toEqual(["a", "c"]);
+    expect(await idsOn("b")).toEqual(["a", "b"]);
+    expect(await idsOn("none")).toEqual([]);
+  });
+
+  it("refuses a branch of sessions in a store", async () => {
+    const asked = hits({ store: archiveStore() }, "needle", { branch: "leaf" });
+    await expect(asked).rejects.toMatchObject({ code: "ERR_INVALID_ARGUMENT" });
   });
 });

@@ -36,6 +36,10 @@ export interface SearchCommandOptions {
   readonly sort: "rank" | "time" | undefined;
   /** A working directory. */
   readonly project: string | undefined;
+  /** Of a file or directory, as calls name it. */
+  readonly path: string | undefined;
+  /** An entry, or `leaf`. */
+  readonly branch: string | undefined;
   readonly noIndex: boolean;
   readonly agents: readonly string[] | undefined;
   readonly changed: GivenRange;
@@ -63,6 +67,8 @@ export async function searchCommand(
     exact: options.exact,
     regex: options.regex,
     project: options.project,
+    path: options.path,
+    branch: options.branch,
     index: options.noIndex ? ("off" as const) : ("auto" as const),
     ...timeRange(options.changed, io.now()),
     agents: options.agents,

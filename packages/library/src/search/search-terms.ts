@@ -57,6 +57,16 @@ export interface SearchOptions {
   readonly onUnindexed?: ((bytes: number) => void) | undefined;
   /** Only sessions whose working directory is this one, or below. */
   readonly project?: string | undefined;
+  /**
+   * Only sessions with a call whose arguments have this text, as the path of a file. They are
+   * searched for it first, which takes as long as any search.
+   */
+  readonly path?: string | undefined;
+  /**
+   * Only entries from the root to this one; `leaf`: to the leaf of each session. Sessions without
+   * it have no hits. Each session with a hit is opened for that. In files only.
+   */
+  readonly branch?: string | undefined;
   /** Only entries from this time on, in epoch ms. */
   readonly sinceMs?: number | undefined;
   /** Only entries before this time, in epoch ms. */
@@ -84,12 +94,15 @@ export class Search {
   readonly transcriptLines: LineFilter;
   readonly #text: TextSearch;
   readonly #copies = new CopiedHits();
+  readonly #isEach: boolean;
   readonly #files = new Map<string, boolean>();
   readonly #options: SearchOptions;
 
-  constructor(text: TextSearch, options: SearchOptions) {
+  /** @param isEach Whether copies of a hit are hits, too. */
+  constructor(text: TextSearch, options: SearchOptions, isEach = false) {
     this.#text = text;
     this.#options = options;
+    this.#isEach = isEach;
     this.sessionLines = new LineFilter(text.bytesOf, this.takesNames);
     this.transcriptLines = new LineFilter(text.bytesOf, false);
   }
@@ -104,7 +117,7 @@ export class Search {
    */
   hitOf(place: HitPlace, { text, ...match }: Match, mayCopy: boolean): SearchHit | undefined {
     if (!this.#isInProject(place.header)) return undefined;
-    const mayBeCopy = mayCopy && match.kind !== "name";
+    const mayBeCopy = mayCopy && match.kind !== "name" && !this.#isEach;
     const isCopy = mayBeCopy && this.#copies.isCopy({ ...place, ...match, text });
     return isCopy ? undefined : { ...place, ...match };
   }

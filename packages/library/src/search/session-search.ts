@@ -6,7 +6,7 @@
 import { mayBeDocument } from "../catalog/agent-files.ts";
 import { chunkBytesDefault } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
-import { isInStore, requireList, requireOneOf } from "@branchlog/core/files";
+import { invalidArgument, isInStore, requireList, requireOneOf } from "@branchlog/core/files";
 import { requireOptions, requireText } from "@branchlog/core/files";
 import { isBranchlogError } from "@branchlog/core";
 import type { StoredSession } from "@branchlog/core";
@@ -21,6 +21,7 @@ import { hitsIn, mayMatchBeside } from "./file-pass.ts";
 import type { Reading } from "./file-pass.ts";
 import { textSearch } from "./search-query.ts";
 import { storedSources } from "./stored-search.ts";
+import { BranchFilter } from "./branch-filter.ts";
 import { Search } from "./search-terms.ts";
 import type { SearchHit, SearchOptions } from "./search-terms.ts";
 
@@ -34,6 +35,8 @@ const searchNames: OptionNames<SearchOptions> = {
   onIndexUnread: true,
   onUnindexed: true,
   project: true,
+  path: true,
+  branch: true,
   sinceMs: true,
   untilMs: true,
   agents: true,
@@ -61,14 +64,53 @@ const searchNames: OptionNames<SearchOptions> = {
  * }
  */
 export async function* searchSessions(
-  places: string | readonly string[] | SearchedStore | StoredSession,
+  places: SearchedPlaces,
   query: string,
   options: SearchOptions = {},
 ): AsyncGenerator<SearchHit, void, undefined> {
-  const { signal, onProgress, onUnread } = requireOptions(options, searchNames);
+  const { signal, path, branch } = requireOptions(options, searchNames);
   for (const kind of options.kinds ?? []) requireOneOf("A kind", kind, searchedKinds);
   const search = new Search(textSearch(requireText("The query", query), options), options);
   signal?.throwIfAborted();
+  if (path === undefined && branch === undefined) {
+    yield* hitsAt(places, query, options, search);
+    return;
+  }
+  if (branch !== undefined && isInStore(places)) {
+    throw invalidArgument("A branch can be searched in files only, not in a store.");
+  }
+  const naming = path === undefined ? undefined : await sessionsNaming(path, places, options);
+  const onBranch = branch === undefined ? undefined : new BranchFilter(branch);
+  for await (const hit of hitsAt(places, query, options, search)) {
+    if (naming?.has(hit.path) === false) continue;
+    if (onBranch === undefined || (await onBranch.has(hit, options.onUnread))) yield hit;
+  }
+}
+
+/** The paths of sessions with a call that names a path. */
+async function sessionsNaming(
+  path: string,
+  places: SearchedPlaces,
+  { project, agents, index, signal }: SearchOptions,
+): Promise<ReadonlySet<string>> {
+  const query = requireText("The path", path);
+  const options: SearchOptions = { project, agents, signal, kinds: ["call"], exact: true };
+  const calls = index === undefined ? options : { ...options, index };
+  const search = new Search(textSearch(query, calls), calls, true);
+  const paths = new Set<string>();
+  for await (const hit of hitsAt(places, query, calls, search)) paths.add(hit.path);
+  return paths;
+}
+
+type SearchedPlaces = string | readonly string[] | SearchedStore | StoredSession;
+
+async function* hitsAt(
+  places: SearchedPlaces,
+  query: string,
+  options: SearchOptions,
+  search: Search,
+): AsyncGenerator<SearchHit, void, undefined> {
+  const { signal, onProgress, onUnread } = options;
   const chunk = Buffer.allocUnsafe(chunkBytesDefault);
   if (isInStore(places)) {
     for await (const stored of storedSources(places, query, options, search)) {
