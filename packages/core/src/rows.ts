@@ -44,6 +44,7 @@ export {
 export type {
   Agent,
   DocumentBytes,
+  DocumentFormat,
   TranscriptFormat,
   LogPart,
   SideTexts,

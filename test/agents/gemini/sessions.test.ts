@@ -1,7 +1,11 @@
 /** A session of Gemini CLI as its program wrote it, with a model that answers by a script. */
-import { readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core";
+import { findSessions } from "@branchlog/library";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixturePath, messagesOf, promptsOf, readSession, toolsOf } from "../read-session.ts";
 import type { StoredTokens } from "../read-session.ts";
 
@@ -73,5 +77,51 @@ describe("a session of Gemini CLI", () => {
       { command: "ls", exitCode: 0, output: "vat.ts" },
       { command: "fail: and this", exitCode: 127 },
     ]);
+  });
+});
+
+describe("a chat of Gemini CLI in one JSON file", () => {
+  const document = "gemini/session-0.30.0.json";
+
+  it("has prompts, calls with results, and each token once", async () => {
+    const { path, tokens } = await readSession(document);
+    expect(promptsOf(path)).toEqual([
+      "list: which files are here?",
+      "change: raise the rate",
+      "both: say it",
+      "fail: show",
+    ]);
+    const shell = "run_shell_command";
+    expect(toolsOf(path)).toEqual([shell, "replace", shell, shell, shell]);
+    const chat = JSON.parse(readFileSync(fixturePath(document), "utf8")) as {
+      readonly messages: readonly StoredMessage[];
+    };
+    const sum = (of: (tokens: NonNullable<StoredMessage["tokens"]>) => number): number =>
+      chat.messages.reduce((all, message) => all + (message.tokens ? of(message.tokens) : 0), 0);
+    expect(tokens.input).toBe(sum(({ input }) => input));
+    expect(tokens.output).toBe(sum(({ output, thoughts }) => output + thoughts));
+  });
+
+  it("works in the directory that Gemini CLI wrote down, if it has its hash", async () => {
+    const project = join(temporaryDirectory(), "shop");
+    mkdirSync(join(project, "chats"), { recursive: true });
+    const chat = join(project, "chats", "session-2026-11-29T04-49-709623df.json");
+    copyFileSync(fixturePath(document), chat);
+    const cwd = async (root: string): Promise<unknown> => {
+      writeFileSync(join(project, ".project_root"), root);
+      const { sessions } = await findSessions([project], { catalog: "off" });
+      return sessions[0]?.header.cwd;
+    };
+    expect(await cwd("/home/dev/shop")).toBe("/home/dev/shop");
+    expect(await cwd("/home/dev/other")).toBe("");
+  });
+
+  it("is reported, and left as it is, while it is half written", async () => {
+    const path = join(temporaryDirectory(), "session-x.json");
+    writeFileSync(path, readFileSync(fixturePath(document)).subarray(0, 3000));
+    utimesSync(path, 1, 1);
+    await expect(openSession(path, { access: "read" })).rejects.toMatchObject({
+      code: "ERR_DOCUMENT_DAMAGED",
+    });
   });
 });

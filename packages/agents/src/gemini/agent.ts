@@ -5,6 +5,7 @@ import type { JsonObject } from "@branchlog/streaming";
 import { answerKey, isObject, stringAt } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
 import { titleIn } from "../spoken-title.ts";
+import { geminiDocuments } from "./gemini-document.ts";
 import { GeminiTranscript } from "./gemini-transcript.ts";
 
 export const gemini: Agent = {
@@ -12,6 +13,7 @@ export const gemini: Agent = {
   product: "Gemini CLI",
   places: () => [join(homedir(), ".gemini", "tmp")],
   resume: ({ id }) => ["gemini", "--resume", id],
+  documents: geminiDocuments,
   transcripts: {
     agent: "gemini",
     version: 1,

@@ -186,7 +186,8 @@ async function openedLog(
 /** A log that does not change; of a document the one that is made of it. */
 async function logOf(archived: Archived, stored: Buffer): Promise<StoredLog> {
   const { path, agent, modifiedMs } = archived.session;
-  const documents = agentNamed(agent)?.documents;
+  const format = agentNamed(agent)?.documents;
+  const documents = format?.mayBe(path) === true ? format : undefined;
   const bytes = (await documents?.toLog(path, { bytes: stored, changedMs: modifiedMs })) ?? stored;
   const name = nameOf(archived);
   const end = { generation: "archived", at: bytes.length };

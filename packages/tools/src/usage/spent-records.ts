@@ -47,8 +47,9 @@ function* spendingRows(engine: Engine): Generator<number> {
 
 function* recordsOf(entry: SessionEntry, of: RecordsOf): Generator<SpentRecord> {
   const { project, agent, sinceMs, untilMs } = of;
-  // Turns of documents have no ids of their own, and no copies.
-  const once = agentNamed(agent)?.documents === undefined ? of.once : undefined;
+  // Turns of agents with documents alone have no ids of their own, and no copies.
+  const { documents, transcripts } = agentNamed(agent) ?? {};
+  const once = documents === undefined || transcripts !== undefined ? of.once : undefined;
   const { total: spent, byModel } = usage.apply(usage.initial(), { revision: 1, entry });
   const isAsked = !of.isSubagent && isAskedIn(entry, agent);
   const timeMs = Date.parse(entry.timestamp);

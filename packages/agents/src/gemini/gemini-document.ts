@@ -1,0 +1,96 @@
+/** Chats of Gemini CLI before 0.43: each is one JSON object in a file, which is written anew. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { TextDecoder } from "node:util";
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import { BranchlogError } from "@branchlog/core";
+import { engineSettings, nodeFileSystem } from "@branchlog/core/files";
+import { encodeHeader, isObject, listAt, placeOf, stringAt } from "@branchlog/core/rows";
+import type { DocumentBytes, DocumentFormat } from "@branchlog/core/rows";
+import { readFileAs } from "../connectonion/document-file.ts";
+import { GeminiTranscript } from "./gemini-transcript.ts";
+
+export const geminiDocuments: DocumentFormat = {
+  agent: "gemini",
+  version: 1,
+  noun: "a recorded chat of Gemini CLI",
+  mayBe: (name) => /^session-[^/\\]*\.json$/.test(basename(name)),
+  recognises: (path) => {
+    const head = headOf(path);
+    return /^\s*\{/.test(head) && /"sessionId"\s*:/.test(head) && /"projectHash"\s*:/.test(head);
+  },
+  isPlace: (directory) => basename(directory) === "chats",
+  attachmentsDirectory: () => undefined,
+  toLog: geminiLog,
+};
+
+const headBytes = 4096;
+
+/** Empty for what cannot be read. */
+function headOf(path: string): string {
+  try {
+    const fd = nodeFileSystem.openSync(path, "read");
+    try {
+      const bytes = Buffer.allocUnsafe(headBytes);
+      return bytes.toString("utf8", 0, nodeFileSystem.readSync(fd, bytes, 0, headBytes, 0));
+    } finally {
+      nodeFileSystem.closeSync(fd);
+    }
+  } catch {
+    return "";
+  }
+}
+
+async function geminiLog(path: string, given?: DocumentBytes): Promise<Buffer> {
+  const parse = (text: string): JsonObject => chatOf(path, text);
+  if (given === undefined) {
+    return logOf(path, await readFileAs(engineSettings({}).ports, path, parse));
+  }
+  return logOf(path, parse(new TextDecoder().decode(given.bytes)));
+}
+
+function chatOf(path: string, text: string): JsonObject {
+  let cause: unknown;
+  try {
+    // Decoding boundary: JSON.parse returns only JSON values.
+    const chat = JSON.parse(text) as JsonValue;
+    if (isObject(chat) && stringAt(chat, "sessionId") !== undefined) return chat;
+  } catch (error) {
+    cause = error;
+  }
+  const message = `${path} is no chat of Gemini CLI, or only half written. It was left as it is.`;
+  throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, cause });
+}
+
+function logOf(path: string, chat: JsonObject): Buffer {
+  const { messages: _messages, ...facts } = chat;
+  const transcript = new GeminiTranscript(basename(path));
+  transcript.add(facts, 1);
+  const summary = stringAt(chat, "summary");
+  if (summary !== undefined) transcript.add({ $set: { summary } }, 1);
+  const lines = listAt(chat, "messages").flatMap((message, at): string[] => {
+    if (!isObject(message)) return [];
+    return transcript.add(message, at + 2).flatMap((row) => {
+      const entry = transcript.entryOf(
+        message,
+        placeOf(row, () => []),
+      );
+      return entry === undefined ? [] : [JSON.stringify(entry)];
+    });
+  });
+  const { header } = transcript;
+  if (header === undefined) return Buffer.alloc(0);
+  const cwd = header.cwd || projectOf(path, stringAt(chat, "projectHash") ?? "");
+  return Buffer.from(`${[encodeHeader({ ...header, cwd }), ...lines].join("\n")}\n`);
+}
+
+/** Known where Gemini CLI wrote it down, since 0.29; else empty. */
+function projectOf(path: string, projectHash: string): string {
+  try {
+    const root = readFileSync(join(dirname(dirname(path)), ".project_root"), "utf8").trim();
+    return createHash("sha256").update(root).digest("hex") === projectHash ? root : "";
+  } catch {
+    return "";
+  }
+}
