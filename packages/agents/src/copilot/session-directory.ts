@@ -5,8 +5,6 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { normalizeName } from "@branchlog/core/entries";
-import { isObject, stringAt } from "@branchlog/core/rows";
-import { readYaml } from "../connectonion/yaml-reader.ts";
 
 const eventsName = "events.jsonl";
 
@@ -14,14 +12,26 @@ const eventsName = "events.jsonl";
 export function workspaceName(path: string): string | undefined {
   if (basename(path) !== eventsName) return undefined;
   try {
-    const workspacePath = join(dirname(path), "workspace.yaml");
-    const { value: workspace } = readYaml(readFileSync(workspacePath, "utf8"), workspacePath);
-    if (!isObject(workspace) || workspace["user_named"] !== true) return undefined;
-    return normalizeName(stringAt(workspace, "name") ?? "") || undefined;
+    const workspace = readFileSync(join(dirname(path), "workspace.yaml"), "utf8");
+    if (!/^user_named:[ \t]+true[ \t\r]*$/m.test(workspace)) return undefined;
+    return normalizeName(scalarOf(/^name:[ \t]+(.*)$/m.exec(workspace)?.[1] ?? "")) || undefined;
   } catch {
     // Missing, damaged, or not to be read.
     return undefined;
   }
+}
+
+/**
+ * A scalar of YAML on one line, as Copilot CLI writes it; empty for any other. A parser would delay
+ * the start of every program.
+ */
+function scalarOf(written: string): string {
+  const text = written.trim();
+  if (/^'(?:[^']|'')*'$/.test(text)) return text.slice(1, -1).replaceAll("''", "'");
+  if (!text.startsWith('"')) return /^[|>&*!%@`[{]/.test(text) ? "" : text;
+  // Decoding boundary: checked right away.
+  const value: unknown = JSON.parse(text);
+  return typeof value === "string" ? value : "";
 }
 
 /** Files below the directory of a session, which is for that session alone. */

@@ -1,11 +1,11 @@
 /** Gemini CLI. */
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
 import { answerKey, isObject, stringAt } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
+import { nodeFileSystem } from "@branchlog/core/files";
 import { titleIn } from "../spoken-title.ts";
-import { geminiDocuments } from "./gemini-document.ts";
 import { GeminiTranscript } from "./gemini-transcript.ts";
 
 export const gemini: Agent = {
@@ -13,7 +13,20 @@ export const gemini: Agent = {
   product: "Gemini CLI",
   places: () => [join(homedir(), ".gemini", "tmp")],
   resume: ({ id }) => ["gemini", "--resume", id],
-  documents: geminiDocuments,
+  documents: {
+    agent: "gemini",
+    version: 1,
+    noun: "a recorded chat of Gemini CLI",
+    mayBe: (name) => /^session-[^/\\]*\.json$/.test(basename(name)),
+    recognises: (path) => {
+      const head = headOf(path);
+      return /^\s*\{/.test(head) && /"sessionId"\s*:/.test(head) && /"projectHash"\s*:/.test(head);
+    },
+    isPlace: (directory) => basename(directory) === "chats",
+    attachmentsDirectory: () => undefined,
+    // Loaded on demand: few have such chats.
+    toLog: async (path, given) => (await import("./gemini-document.ts")).geminiLog(path, given),
+  },
   transcripts: {
     agent: "gemini",
     version: 1,
@@ -39,4 +52,21 @@ function recognises(record: JsonObject): boolean {
   if (isObject(record["$set"]) || typeof record["$rewindTo"] === "string") return true;
   const isMessage = messageTypes.has(stringAt(record, "type") ?? "") && "content" in record;
   return isMessage && typeof record["id"] === "string" && typeof record["timestamp"] === "string";
+}
+
+const headBytes = 4096;
+
+/** Empty for what cannot be read. */
+function headOf(path: string): string {
+  try {
+    const fd = nodeFileSystem.openSync(path, "read");
+    try {
+      const bytes = Buffer.allocUnsafe(headBytes);
+      return bytes.toString("utf8", 0, nodeFileSystem.readSync(fd, bytes, 0, headBytes, 0));
+    } finally {
+      nodeFileSystem.closeSync(fd);
+    }
+  } catch {
+    return "";
+  }
 }

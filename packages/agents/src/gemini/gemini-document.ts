@@ -1,48 +1,18 @@
-/** Chats of Gemini CLI before 0.43: each is one JSON object in a file, which is written anew. */
+/** Makes a log of a chat of Gemini CLI before 0.43, which is one JSON object in a file. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { TextDecoder } from "node:util";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
-import { engineSettings, nodeFileSystem } from "@branchlog/core/files";
+import { engineSettings } from "@branchlog/core/files";
 import { encodeHeader, isObject, listAt, placeOf, stringAt } from "@branchlog/core/rows";
-import type { DocumentBytes, DocumentFormat } from "@branchlog/core/rows";
+import type { DocumentBytes } from "@branchlog/core/rows";
 import { readFileAs } from "../connectonion/document-file.ts";
 import { GeminiTranscript } from "./gemini-transcript.ts";
 
-export const geminiDocuments: DocumentFormat = {
-  agent: "gemini",
-  version: 1,
-  noun: "a recorded chat of Gemini CLI",
-  mayBe: (name) => /^session-[^/\\]*\.json$/.test(basename(name)),
-  recognises: (path) => {
-    const head = headOf(path);
-    return /^\s*\{/.test(head) && /"sessionId"\s*:/.test(head) && /"projectHash"\s*:/.test(head);
-  },
-  isPlace: (directory) => basename(directory) === "chats",
-  attachmentsDirectory: () => undefined,
-  toLog: geminiLog,
-};
-
-const headBytes = 4096;
-
-/** Empty for what cannot be read. */
-function headOf(path: string): string {
-  try {
-    const fd = nodeFileSystem.openSync(path, "read");
-    try {
-      const bytes = Buffer.allocUnsafe(headBytes);
-      return bytes.toString("utf8", 0, nodeFileSystem.readSync(fd, bytes, 0, headBytes, 0));
-    } finally {
-      nodeFileSystem.closeSync(fd);
-    }
-  } catch {
-    return "";
-  }
-}
-
-async function geminiLog(path: string, given?: DocumentBytes): Promise<Buffer> {
+/** As `DocumentFormat.toLog`. */
+export async function geminiLog(path: string, given?: DocumentBytes): Promise<Buffer> {
   const parse = (text: string): JsonObject => chatOf(path, text);
   if (given === undefined) {
     return logOf(path, await readFileAs(engineSettings({}).ports, path, parse));
