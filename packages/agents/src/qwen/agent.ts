@@ -30,8 +30,6 @@ export const qwen: Agent = {
     read: (fileName, isEntry) => new QwenTranscript(fileName, isEntry),
     subagentNames: { pattern: /^agent-.*\.jsonl$/, place: "anywhere" },
     titleIn,
-    // What a session asks a sub-agent in its own file is below the place of that task.
-    isAsked: ({ parentId }) => parentId?.endsWith("#task") !== true,
     identity: () => undefined,
     belongings,
   },

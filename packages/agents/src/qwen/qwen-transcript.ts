@@ -143,8 +143,7 @@ export class QwenTranscript implements Transcript {
 
   #parentOf(record: JsonObject): string | null {
     const parent = stringAt(record, "parentUuid");
-    // What a session asks a sub-agent.
-    if (parent === undefined) return this.isSubagent ? `${this.header?.id ?? ""}#task` : null;
+    if (parent === undefined) return null;
     const stand = this.#stands.get(parent);
     return stand === undefined ? parent : stand;
   }
