@@ -80,6 +80,23 @@ describe("a session of Gemini CLI", () => {
   });
 });
 
+it("a sub-agent of Gemini CLI is below the session in whose directory it is", async () => {
+  const id = "208108bc-e27f-47fb-9f7d-7e281f9de983";
+  const chats = join(temporaryDirectory(), "chats");
+  mkdirSync(join(chats, id), { recursive: true });
+  const own = join(chats, "session-2026-11-29T05-07-208108bc.jsonl");
+  copyFileSync(fixturePath("gemini/gemini-0.61.0-parent.jsonl"), own);
+  const below = join(chats, id, "6b8eaf64-9d2e-4c7f-bcbe-40dacbbc3565.jsonl");
+  copyFileSync(fixturePath("gemini/gemini-0.61.0-agent.jsonl"), below);
+  const { sessions } = await findSessions([chats], { artifacts: true, catalog: "off" });
+  const agent = sessions.find(({ path }) => path === below);
+  expect(agent).toMatchObject({
+    header: { parentSession: id, cwd: "/home/dev/shop" },
+    transcript: { of: "gemini", isSubagent: true },
+  });
+  expect(sessions.some(({ header }) => header.id === id)).toBe(true);
+});
+
 describe("a chat of Gemini CLI in one JSON file", () => {
   const document = "gemini/session-0.30.0.json";
 

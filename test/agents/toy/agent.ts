@@ -32,7 +32,7 @@ export const toy: Agent = {
     version: 1,
     presumed: { says: "" },
     firstKeys: ["talk", "key"],
-    read: (_fileName, isEntry) => new ToyTranscript(isEntry),
+    read: (_path, isEntry) => new ToyTranscript(isEntry),
     subagentNames: { pattern: /^helper-/, place: "beside" },
     identity: () => undefined,
   },

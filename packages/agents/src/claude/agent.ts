@@ -1,7 +1,7 @@
 /** Claude Code. */
 import { titleIn } from "../spoken-title.ts";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
 import { answerKey, isObject, objectAt, stringAt } from "@branchlog/core/rows";
@@ -38,7 +38,7 @@ export const claude: Agent = {
     recognises,
     presumed: { uuid: "" },
     firstKeys: ["parentUuid", "type", "uuid", "sessionId"],
-    read: (fileName, isEntry) => new ClaudeTranscript(fileName, isEntry),
+    read: (path, isEntry) => new ClaudeTranscript(basename(path), isEntry),
     // Below the directory of their session since 2026, and beside it before.
     subagentNames: { pattern: /^agent-.*\.jsonl$/, place: "beside" },
     sideTexts: toolResults,

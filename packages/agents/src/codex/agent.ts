@@ -1,7 +1,7 @@
 /** Codex. */
 import { titleIn } from "../spoken-title.ts";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
 import { countedKey, isObject, partType, stringAt } from "@branchlog/core/rows";
@@ -35,7 +35,7 @@ export const codex: Agent = {
     recognises,
     presumed: { payload: {} },
     firstKeys: ["timestamp", "type"],
-    read: (fileName) => new CodexTranscript(fileName),
+    read: (path) => new CodexTranscript(basename(path)),
     subagentNames: { pattern: /^rollout-/, place: "anywhere" },
     // Entries have no ids: they are known by their lines.
     identity: (entry, spent) => {

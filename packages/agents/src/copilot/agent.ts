@@ -1,6 +1,6 @@
 /** GitHub Copilot CLI. */
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
 import { objectAt, stringAt } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
@@ -26,7 +26,7 @@ export const copilot: Agent = {
     hasLinks: true,
     presumed: { data: {}, id: "", timestamp: "" },
     firstKeys: ["type"],
-    read: (fileName) => new CopilotTranscript(fileName),
+    read: (path) => new CopilotTranscript(basename(path)),
     // They are in the file of their session.
     subagentNames: { pattern: /^$/, place: "beside" },
     titleIn,

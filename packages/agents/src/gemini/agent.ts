@@ -1,12 +1,15 @@
 /** Gemini CLI. */
+import { readdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
 import { answerKey, isObject, stringAt } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
 import { nodeFileSystem } from "@branchlog/core/files";
 import { titleIn } from "../spoken-title.ts";
 import { GeminiTranscript } from "./gemini-transcript.ts";
+
+const uuidName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.jsonl$/;
 
 export const gemini: Agent = {
   name: "gemini",
@@ -34,9 +37,10 @@ export const gemini: Agent = {
     recognises,
     presumed: { projectHash: "", timestamp: "" },
     firstKeys: ["sessionId", "$set", "id", "$rewindTo"],
-    read: (fileName) => new GeminiTranscript(fileName),
+    read: (path) => new GeminiTranscript(path),
     // In a directory with the id of their session.
-    subagentNames: { pattern: /^$/, place: "beside" },
+    subagentNames: { pattern: uuidName, place: "anywhere" },
+    belongings,
     titleIn,
     identity: (entry) => {
       const answer: unknown = Reflect.get(entry, answerKey);
@@ -44,6 +48,24 @@ export const gemini: Agent = {
     },
   },
 };
+
+/** Of `session-TIME-ID.jsonl`, whose name has the first digits of its id, in `ID/`. */
+function belongings(path: string): readonly string[] {
+  const [, id] = /^session-.*-([\da-f]{8})\.jsonl$/.exec(basename(path)) ?? [];
+  if (id === undefined) return [];
+  try {
+    const chats = readdirSync(dirname(path), { withFileTypes: true });
+    const own = chats.filter((one) => one.isDirectory() && one.name.startsWith(`${id}-`));
+    return own.flatMap(({ name }) => filesIn(join(dirname(path), name)));
+  } catch {
+    return [];
+  }
+}
+
+function filesIn(directory: string): readonly string[] {
+  const all = readdirSync(directory, { withFileTypes: true });
+  return all.filter((one) => one.isFile()).map(({ name }) => join(directory, name));
+}
 
 const messageTypes: ReadonlySet<string> = new Set(["user", "gemini", "info", "warning", "error"]);
 

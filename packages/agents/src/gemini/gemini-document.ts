@@ -1,7 +1,7 @@
 /** Makes a log of a chat of Gemini CLI before 0.43, which is one JSON object in a file. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { TextDecoder } from "node:util";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
@@ -35,7 +35,7 @@ function chatOf(path: string, text: string): JsonObject {
 
 function logOf(path: string, chat: JsonObject): Buffer {
   const { messages: _messages, ...facts } = chat;
-  const transcript = new GeminiTranscript(basename(path));
+  const transcript = new GeminiTranscript(path);
   transcript.add(facts, 1);
   const summary = stringAt(chat, "summary");
   if (summary !== undefined) transcript.add({ $set: { summary } }, 1);

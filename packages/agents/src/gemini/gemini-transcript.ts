@@ -4,6 +4,7 @@
  * docs/agents.md, "Gemini CLI". No I/O.
  */
 import { createHash } from "node:crypto";
+import { basename, dirname } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
 import { normalizeName } from "@branchlog/core/entries";
@@ -43,7 +44,7 @@ export class GeminiTranscript implements Transcript {
   isSubagent = false;
   tailId: string | null = null;
   repetition: string | undefined;
-  readonly #fileName: string;
+  readonly #path: string;
   readonly #places = new Map<string, Place>();
   /** Of the last answer, whose updates may come. */
   #answer: { readonly id: string; readonly calls: readonly string[] } | undefined;
@@ -53,8 +54,8 @@ export class GeminiTranscript implements Transcript {
   #projectHash = "";
   #timeMs = 0;
 
-  constructor(fileName: string) {
-    this.#fileName = fileName;
+  constructor(path: string) {
+    this.#path = path;
   }
 
   add(record: JsonObject, line: number): readonly TranscriptRow[] {
@@ -132,8 +133,10 @@ export class GeminiTranscript implements Transcript {
 
   #headerOf(id: string | undefined): SessionHeader {
     const timestamp = timeText(this.#timeMs);
-    const named = transcriptId(id, this.#fileName);
-    return { type: "session", version: currentVersion, id: named, timestamp, cwd: "" };
+    const named = transcriptId(id, basename(this.#path));
+    const parent = basename(dirname(this.#path));
+    const origin = this.isSubagent && uuid.test(parent) ? { parentSession: parent } : {};
+    return { type: "session", version: currentVersion, id: named, timestamp, cwd: "", ...origin };
   }
 
   /** It is known by its hash, and named in what Gemini CLI tells the model. */
@@ -287,6 +290,8 @@ function messageOf(record: JsonObject, id: string): JsonObject | undefined {
   const messages = [record, ...listAt(objectAt(record, "$set") ?? {}, "messages").filter(isObject)];
   return messages.find((message) => stringAt(message, "id") === own);
 }
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 const workspaceForm = /Workspace Directories:\**\n\s+- ([^\n]+)/;
 

@@ -27,7 +27,7 @@ export const qwen: Agent = {
     recognises,
     presumed: { uuid: "" },
     firstKeys: ["uuid"],
-    read: (fileName, isEntry) => new QwenTranscript(fileName, isEntry),
+    read: (path, isEntry) => new QwenTranscript(basename(path), isEntry),
     subagentNames: { pattern: /^agent-.*\.jsonl$/, place: "anywhere" },
     titleIn,
     identity: () => undefined,

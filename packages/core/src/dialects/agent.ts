@@ -89,10 +89,10 @@ export interface TranscriptFormat extends SessionOwner {
   /** With which its records may begin: so they are found beside debris. */
   readonly firstKeys: readonly string[];
   /**
-   * @param fileName May hold the id of the session.
+   * @param path Its names may hold the id of the session, or of the one whose sub-agent it is.
    * @param isEntry Whether the index has an entry of that id.
    */
-  read(fileName: string, isEntry: (id: string) => boolean): Transcript;
+  read(path: string, isEntry: (id: string) => boolean): Transcript;
   /** Which files may be those of sub-agents of a session, by their names. */
   readonly subagentNames: { readonly pattern: RegExp; readonly place: "beside" | "anywhere" };
   /** The part of a user's text that can be the title of a session; undefined: all of it can. */

@@ -37,7 +37,7 @@ interface LogIndexerOptions {
   readonly readLong: (offset: number, length: number) => DecodedLine;
   /** Called with each entry of {@link foldedTypes}, as stored, once it is indexed. */
   readonly onFolded: (row: number, value: JsonObject) => void;
-  readonly transcriptName?: string | undefined;
+  readonly transcriptPath?: string | undefined;
 }
 
 type EntryRecord = Extract<LogRecord, { readonly kind: "entry" }>;
@@ -271,7 +271,7 @@ export class LogIndexer implements LinesSink {
     if (this.#transcript !== undefined) return true;
     const isUndecided = !this.#isSession && this.#header === undefined;
     const isInHead = offset < headBytesMax && lineNumber <= headLinesMax;
-    return isUndecided && isInHead && this.#options.transcriptName !== undefined;
+    return isUndecided && isInHead && this.#options.transcriptPath !== undefined;
   }
 
   /**
@@ -293,7 +293,7 @@ export class LogIndexer implements LinesSink {
   #transcriptOf(value: JsonObject): TranscriptIndexer | undefined {
     if (this.#transcript !== undefined) return this.#transcript;
     const isUnknown = !this.#isSession && this.#header === undefined;
-    if (!isUnknown || this.#options.transcriptName === undefined) return undefined;
+    if (!isUnknown || this.#options.transcriptPath === undefined) return undefined;
     this.#isSession = isOfSession(value);
     if (this.#isSession) this.#early = [];
     const format = this.#isSession ? undefined : formatOf(value);
@@ -305,8 +305,8 @@ export class LogIndexer implements LinesSink {
   }
 
   #startTranscript(format: TranscriptFormat): TranscriptIndexer {
-    const { transcriptName = "" } = this.#options;
-    this.#transcript = new TranscriptIndexer(this, format, transcriptName);
+    const { transcriptPath = "" } = this.#options;
+    this.#transcript = new TranscriptIndexer(this, format, transcriptPath);
     return this.#transcript;
   }
 

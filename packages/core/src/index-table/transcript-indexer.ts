@@ -42,11 +42,11 @@ export class TranscriptIndexer {
   #previousId: string | undefined;
   #previousHandle = rootHandle;
 
-  constructor(parts: IndexParts, format: TranscriptFormat, fileName: string) {
+  constructor(parts: IndexParts, format: TranscriptFormat, path: string) {
     const { index } = parts;
     this.#parts = parts;
     this.format = format;
-    this.transcript = format.read(fileName, (id) => index.rowOfId(id) >= 0);
+    this.transcript = format.read(path, (id) => index.rowOfId(id) >= 0);
   }
 
   /** Undefined before a record names the session. */

@@ -3,7 +3,6 @@
  * appended bytes. An unterminated last record that parses is indexed at once, but *pending*: if its
  * line turns out to continue, this state is broken, and its owner starts a new one.
  */
-import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
   LineFramer,
@@ -86,7 +85,7 @@ export class LogState {
       readLong: (offset, length) =>
         readShallow(readRange(file, offset, length), { open: ["message"] }),
       onFolded: (row, value) => this.folded.apply(row, this.bodies.currentForm(row, value)),
-      transcriptName: basename(file.path),
+      transcriptPath: file.path,
     });
     this.bodies = new BodyReader({
       path: file.path,

@@ -2,7 +2,6 @@
  * The facts of a transcript of another agent, folded as it is indexed in place. Memory: one line
  * and the ids of the entries.
  */
-import { basename } from "node:path";
 import { decodeLine, readFullySync, readRange, readShallow } from "@branchlog/streaming";
 import type { ByteSource, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
 import {
@@ -73,7 +72,7 @@ export class TranscriptScan {
   constructor(format: TranscriptFormat, path: string) {
     this.#format = format;
     this.#path = path;
-    this.#transcript = format.read(basename(path), (id) => this.#ids.has(id));
+    this.#transcript = format.read(path, (id) => this.#ids.has(id));
   }
 
   /** Undefined before a record names the session. */

@@ -1,5 +1,4 @@
 /** Reads a transcript from its start, since what a record means depends on the records before. */
-import { basename } from "node:path";
 import { decodeLine, readFullySync } from "@branchlog/streaming";
 import type { ByteSource, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
 import { placeOf, stringAt, transcriptRecords } from "@branchlog/core/rows";
@@ -40,7 +39,7 @@ export class TranscriptReader implements LineSink {
   ) {
     this.#source = source;
     this.#taker = taker;
-    this.transcript = format.read(basename(path), (id) => this.#ids.has(id));
+    this.transcript = format.read(path, (id) => this.#ids.has(id));
   }
 
   /** Of the last line. */

@@ -68,14 +68,14 @@ export class LineCheck implements LinesSink {
   readonly #needs: Need[] = [];
   #nextRow = 0;
 
-  /** @param transcriptName Name of the file, which may be the transcript of another agent. */
-  constructor(source: ByteSource, usageRows: number, transcriptName: string) {
+  /** @param transcriptPath Of the file, which may be the transcript of another agent. */
+  constructor(source: ByteSource, usageRows: number, transcriptPath: string) {
     this.#source = source;
     this.#usageRows = usageRows;
     this.indexer = new LogIndexer({
       readLong: (offset, length) => this.readLong(offset, length),
       onFolded: (row, value) => this.folded.apply(row, this.#entry(row, value)),
-      transcriptName,
+      transcriptPath,
     });
     this.links = new LinkCheck(this.indexer);
   }

@@ -1,5 +1,4 @@
 /** Verifies a log: reads every line whole, and compares it with its checkpoint. Changes nothing. */
-import { basename } from "node:path";
 import { LineFramer, runAsync, scan } from "@branchlog/streaming";
 import type { Session } from "@branchlog/core";
 import { requireOptions, diagnosticsMax, yieldEveryMs } from "@branchlog/core/files";
@@ -133,7 +132,7 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
   const { settings, saved, file, end, statSync, mayGrow, signal, lost = [] } = range;
   const { lineBytesMax } = settings;
   const savedEnd = await saved.find(file, end);
-  const check = new LineCheck(file, saved.usageRows, basename(file.path));
+  const check = new LineCheck(file, saved.usageRows, file.path);
   const framer = new LineFramer({ lineBytesMax });
   const readTo = (to: number): Promise<number> =>
     runAsync(scan(file, framer, check, { from: framer.offset, to, yieldEveryMs }), signal);
