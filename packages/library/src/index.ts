@@ -12,6 +12,7 @@ export type {
 export { sessionGroups } from "./find/session-groups.ts";
 export { resolveSession } from "./find/resolve-session.ts";
 export type { ListedSession } from "./catalog/listed-session.ts";
+export type { ListedActivity } from "./catalog/listed-activity.ts";
 export type { ListedUsage } from "./catalog/listed-usage.ts";
 export type { ListedTranscript } from "./catalog/transcript-scan.ts";
 export { searchSessions } from "./search/session-search.ts";

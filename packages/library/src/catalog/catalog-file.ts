@@ -23,6 +23,12 @@ import { FingerprintingReader, fingerprintOf, matchesFingerprint } from "@branch
 import type { LogFingerprint } from "@branchlog/core/files";
 import type { SessionSummary } from "@branchlog/core/types";
 import { catalogLineUnitsMax, openedFileBytes, stampTrustedAfterMs } from "./limits.ts";
+import {
+  readActivity,
+  readActivityMarks,
+  savedActivity,
+  savedActivityMarks,
+} from "./listed-activity.ts";
 import { readListedUsage, savedListedUsage } from "./listed-usage.ts";
 import { listedDocument } from "./listed-document.ts";
 import { listedSession } from "./listed-session.ts";
@@ -178,11 +184,12 @@ export class CatalogFile {
     }
     const { place, session: facts } = this.#saved ?? {};
     if (place === undefined || facts?.usage === undefined) return anew(source);
-    const { usage } = facts;
+    const { usage, activity } = facts;
+    if (activity === undefined) return anew(source);
     const bytes = fingerprintOf(source, place.offset);
     if (bytesDigest(bytes) !== place.digest) return anew(source);
-    const known = { ...place, facts: { ...facts, usage, marks: place.marks } };
-    return { reader: new FactsReader({}, known), bytes };
+    const said = { ...facts, usage, activity, marks: place.marks };
+    return { reader: new FactsReader({}, { ...place, facts: said }), bytes };
   }
 }
 
@@ -223,15 +230,19 @@ function bytesDigest({ start, beforeCursor }: LogFingerprint): string {
 export function savedLine(name: string, file: SavedFile): string | undefined {
   const { identity, size, mtimeMs, ctimeMs } = file.stamp;
   const { session } = file;
-  const { firstMessage = "" } = session?.summary ?? {};
-  if (firstMessage.length > catalogLineUnitsMax) return undefined;
+  const { firstMessage } = session?.summary ?? {};
+  if ((firstMessage ?? "").length > catalogLineUnitsMax) return undefined;
   const usage = session?.usage && savedListedUsage(session.usage);
   if (usage === null) return undefined;
-  const saved = { ...file, stamp: [identity, size, mtimeMs, ctimeMs] };
+  const activity = session?.activity && savedActivity(session.activity, firstMessage);
+  const { tree } = file.place?.marks ?? {};
+  const marks = tree && { ...file.place?.marks, tree: savedActivityMarks(tree) };
+  const place = file.place && { ...file.place, marks };
+  const saved = { ...file, stamp: [identity, size, mtimeMs, ctimeMs], place };
   const { transcript: of } = session ?? {};
   const transcript = of && { ...of, version: readerVersion(of) };
   try {
-    const facts = session && { ...session, usage, transcript };
+    const facts = session && { ...session, usage, activity, transcript };
     const line = JSON.stringify({ name, ...saved, session: facts });
     if (line.length > catalogLineUnitsMax) return undefined;
     return isDeepStrictEqual(savedFile(line).file, file) ? line : undefined;
@@ -266,10 +277,13 @@ function readStamp(fields: SavedFields): FileStamp {
 function readSession(fields: SavedFields, { size }: FileStamp): SavedSession {
   const reading = readHeader(fields.stored("header"));
   if (reading.kind !== "header") throw malformed("header", "header");
+  const summary = readSummary(fields.fields("summary"), size);
+  const saved = fields.list("activity", 7, (one) => one);
   return {
     header: reading.header,
     name: fields.optionalText("name"),
-    summary: readSummary(fields.fields("summary"), size),
+    summary,
+    activity: readActivity(saved, summary.firstMessage),
     usage: readListedUsage(fields.list("usage", 4, (one) => one)),
     dialect: fields.oneOf("dialect", dialectNames),
     modifiedMs: fields.dateMs("modifiedMs"),
@@ -314,6 +328,7 @@ function readPlace(fields: SavedFields, { size }: FileStamp): SavedPlace {
       slot: marks.isNull("slot") ? null : marks.text("slot"),
       entry: marks.isNull("entry") ? null : marks.text("entry"),
       dialect: marks.isNull("dialect") ? null : marks.oneOf("dialect", dialectNames),
+      tree: readActivityMarks(marks.list("tree", 4, (one) => one)),
     },
   };
 }

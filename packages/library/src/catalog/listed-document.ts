@@ -22,8 +22,9 @@ export async function listedDocument(
     const facts = await new FactsReader().readOn(bytesSource(log), log.length, {});
     if (facts === undefined) return undefined;
     const transcript = { of: format.agent, isSubagent: false };
-    const { header, name, summary, usage } = facts;
-    return listedSession(file, { header, name, ownName: name, summary, usage, transcript });
+    const { header, name, summary, usage, activity } = facts;
+    const said = { header, name, ownName: name, summary, usage, activity };
+    return listedSession(file, { ...said, transcript });
   } catch (error) {
     if (!isBranchlogError(error)) throw error;
     return format.isPlace(dirname(file.path)) ? "damaged" : undefined;

@@ -5,6 +5,7 @@ import type { SessionHeader } from "@branchlog/core";
 import { storedTimeMs } from "@branchlog/core/rows";
 import type { SessionFacts } from "./session-facts.ts";
 import type { SessionFile } from "./session-files.ts";
+import type { ListedActivity } from "./listed-activity.ts";
 import type { ListedUsage } from "./listed-usage.ts";
 import type { ListedTranscript, TranscriptFacts } from "./transcript-scan.ts";
 
@@ -20,6 +21,8 @@ export interface ListedSession {
   readonly summary: SessionSummary;
   /** Absent if it is not known, as of what was archived. */
   readonly usage?: ListedUsage | undefined;
+  /** Absent like `usage`. */
+  readonly activity?: ListedActivity | undefined;
   /** Which agent wrote it, by its content; of a transcript, the dialect of its entries. */
   readonly dialect: DialectName;
   /** Absent for a session of pi or omp. */
@@ -37,8 +40,8 @@ export function listedSession(
   facts: SessionFacts | TranscriptFacts,
 ): ListedSession {
   const { path, size: sizeBytes } = file;
-  const { header, name, summary, usage } = facts;
-  const said = { path, header, name, summary, usage };
+  const { header, name, summary, usage, activity } = facts;
+  const said = { path, header, name, summary, usage, activity };
   const shared = { ...said, modifiedMs: modifiedMs(file, facts), sizeBytes };
   return "transcript" in facts
     ? { ...shared, dialect: "pi", transcript: facts.transcript }

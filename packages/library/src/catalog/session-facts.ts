@@ -19,12 +19,16 @@ import {
   summary,
   withUnread,
   HeaderSearch,
+  isStoredObject,
+  storedText,
 } from "@branchlog/core/rows";
 import { dialectFinder } from "@branchlog/core/files";
 import type { DialectName } from "@branchlog/core/entries";
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
 import type { GivenName } from "@branchlog/core/rows";
 import type { SessionSummary } from "@branchlog/core/types";
+import { ActivityFold } from "./listed-activity.ts";
+import type { ActivityMarks, EntryName, ListedActivity } from "./listed-activity.ts";
 import { UsageFold } from "./listed-usage.ts";
 import type { ListedUsage } from "./listed-usage.ts";
 import { SessionScan } from "./session-scan.ts";
@@ -40,6 +44,7 @@ export interface SessionFacts {
   /** Messages without a readable envelope are counted only if they parse. */
   readonly summary: SessionSummary;
   readonly usage: ListedUsage;
+  readonly activity: ListedActivity;
   /** By the marks that agents leave in the file. */
   readonly dialect: DialectName;
   /** Where name and dialect come from. */
@@ -179,19 +184,22 @@ export class FactsReader {
 
   #factsUnder({ header, slotTitle }: HeaderSearch): SessionFacts | undefined {
     if (header === undefined) return undefined;
-    const { summary: said, usage, given, dialect: ofEntries } = this.#fold.state;
+    const { summary: said, usage, given, dialect: ofEntries, activity, tree } = this.#fold.state;
     const slot = slotTitle ?? this.#slot;
-    const marks = { slot, entry: markOf(given), dialect: ofEntries ?? null };
+    const marks = { slot, entry: markOf(given), dialect: ofEntries ?? null, tree };
     const path = this.#path;
     const ofPlace = path === undefined ? undefined : () => this.#dialectAt(path);
     const dialect = dialectOfLog({ hasTitleSlot: slot !== null, header, ofEntries, ofPlace });
-    return { header, name: markedName(header, marks), summary: said, usage, dialect, marks };
+    const name = markedName(header, marks);
+    return { header, name, summary: said, usage, activity, dialect, marks };
   }
 }
 
 interface FoldedFacts {
   readonly summary: SessionSummary;
   readonly usage: ListedUsage;
+  readonly activity: ListedActivity;
+  readonly tree: ActivityMarks;
   readonly given: GivenName;
   readonly dialect: DialectName | undefined;
 }
@@ -199,6 +207,7 @@ interface FoldedFacts {
 class FactsFold implements ScanTarget {
   #summary: SessionSummary;
   #usage: UsageFold;
+  #activity: ActivityFold;
   #given: GivenName;
   #dialect: DialectName | undefined;
   /** Not in the summary yet: most messages, batched so that none costs an object. */
@@ -207,6 +216,7 @@ class FactsFold implements ScanTarget {
   constructor(known?: SessionFacts) {
     this.#summary = known?.summary ?? summary.initial();
     this.#usage = new UsageFold(known?.usage);
+    this.#activity = new ActivityFold(known?.activity, known?.marks.tree);
     this.#given = givenBy({ entry: known?.marks.entry ?? null });
     this.#dialect = known?.marks.dialect ?? undefined;
   }
@@ -217,7 +227,8 @@ class FactsFold implements ScanTarget {
     unread.count = 0;
     unread.latestMs = 0;
     const [usage, dialect] = [this.#usage.value, this.#dialect];
-    return { summary: this.#summary, usage, given: this.#given, dialect };
+    const { value: activity, marks: tree } = this.#activity;
+    return { summary: this.#summary, usage, activity, tree, given: this.#given, dialect };
   }
 
   get knowsDialect(): boolean {
@@ -226,6 +237,11 @@ class FactsFold implements ScanTarget {
 
   foundDialect(dialect: DialectName): void {
     this.#dialect = dialect;
+  }
+
+  place(name: EntryName | null, parent: EntryName | null, timeMs: number): void {
+    if (name === null) this.#activity.unnamed(timeMs);
+    else this.#activity.entry(name, parent, timeMs);
   }
 
   otherMessage(): void {
@@ -242,11 +258,20 @@ class FactsFold implements ScanTarget {
   }
 
   entry(entry: SessionEntry, _lineNumber: number, isEntry: boolean): void {
-    if (isEntry) this.#usage.entry(entry);
+    if (isEntry) {
+      this.#usage.entry(entry);
+      if (isAsked(entry)) this.#activity.turn(this.#promptIn(entry));
+    }
     // Neither fold reads the revision.
     const record = { revision: 0, entry };
     this.#summary = summary.apply(this.#summary, record);
     this.#given = sessionName.apply(this.#given, record);
+  }
+
+  #promptIn(entry: SessionEntry): string | undefined {
+    if (!this.#activity.wantsPrompt) return undefined;
+    const message: unknown = Reflect.get(entry, "message");
+    return isStoredObject(message) ? storedText(Reflect.get(message, "content"), " ") : undefined;
   }
 
   /** Restores the state after `read`. */
@@ -259,6 +284,7 @@ class FactsFold implements ScanTarget {
       this.#unread.latestMs = 0;
       this.#summary = before.summary;
       this.#usage = new UsageFold(before.usage);
+      this.#activity = new ActivityFold(before.activity, before.tree);
       this.#given = before.given;
       this.#dialect = before.dialect;
     }
@@ -273,6 +299,13 @@ export interface SessionMarks {
   readonly entry: string | null;
   /** Of the first entry that only one agent writes; else null. */
   readonly dialect: DialectName | null;
+  readonly tree: ActivityMarks;
+}
+
+function isAsked(entry: SessionEntry): boolean {
+  // Decoding boundary: foreign files hold messages that are null.
+  const message: unknown = entry.type === "message" ? entry.message : undefined;
+  return isStoredObject(message) && Reflect.get(message, "role") === "user";
 }
 
 function markOf(given: GivenName): string | null {
@@ -283,7 +316,10 @@ function givenBy({ entry }: Pick<SessionMarks, "entry">): GivenName {
   return entry === null ? undefined : entry || null;
 }
 
-function markedName(header: SessionHeader, marks: SessionMarks): string | undefined {
+function markedName(
+  header: SessionHeader,
+  marks: Pick<SessionMarks, "slot" | "entry">,
+): string | undefined {
   const slot = marks.slot === null ? undefined : { title: marks.slot, updatedAt: "" };
   return nameInForce({ slot, given: givenBy(marks), header });
 }

@@ -31,10 +31,13 @@ import {
   namingTypes,
   usage,
   HeaderSearch,
+  storedTimeMs,
 } from "@branchlog/core/rows";
 import type { DialectName } from "@branchlog/core/entries";
 import type { SessionEntry } from "@branchlog/core";
 import { messageBytesMax } from "./limits.ts";
+import { entryName } from "./listed-activity.ts";
+import type { EntryName } from "./listed-activity.ts";
 
 /** Receives the entries after the header, in file order. */
 export interface ScanTarget {
@@ -50,6 +53,11 @@ export interface ScanTarget {
   entry(entry: SessionEntry, lineNumber: number, isEntry: boolean): void;
   /** Called with the first entry that only one agent writes. */
   foundDialect?(dialect: DialectName): void;
+  /**
+   * Every entry, before what else is said of it. Omit it where the tree is not needed.
+   * @param name Null: it has no id. @param timeMs NaN: unknown.
+   */
+  place?(name: EntryName | null, parent: EntryName | null, timeMs: number): void;
 }
 
 export interface ScanOptions {
@@ -89,7 +97,8 @@ export class SessionScan implements LinesSink {
         const at = rows.start[row] ?? 0;
         const lineEnd = at + (rows.length[row] ?? 0);
         if (this.header.header === undefined) this.header.line(rows.bytes, at, lineEnd, base + at);
-        else if (!this.#settle(rows, row)) this.#take(decodeLine(rows.bytes, at, lineEnd), next);
+        else if (this.#settle(rows, row)) this.#place(rows, row);
+        else this.#take(decodeLine(rows.bytes, at, lineEnd), next);
       }
     });
     return next - lineNumber;
@@ -103,6 +112,7 @@ export class SessionScan implements LinesSink {
     let isSettled = false;
     scanLongLine(line, (rows) => {
       isSettled = this.#settle(rows, 0, true);
+      if (isSettled) this.#place(rows, 0);
     });
     if (!isSettled) this.#take(this.#readLong(line), lineNumber);
   }
@@ -138,6 +148,29 @@ export class SessionScan implements LinesSink {
     const answer = rows.answer(row);
     if (answer !== undefined) this.#target.answer?.(answer);
     return answer !== undefined;
+  }
+
+  /** Of a trusted row. */
+  #place(rows: ScannedRows, row: number): void {
+    if (this.#target.place === undefined) return;
+    const flags = rows.flags[row] ?? 0;
+    const { bytes, timeStart, timeEnd, idStart, idEnd, parentStart, parentEnd } = rows;
+    const isExact = (flags & scanFlags.exactTime) !== 0;
+    const timeMs = isExact
+      ? (rows.time[row] ?? 0)
+      : Date.parse(bytes.toString("latin1", timeStart[row], timeEnd[row]));
+    const hasWords = (flags & scanFlags.words) !== 0;
+    const isRoot = (flags & scanFlags.root) !== 0;
+    const name = hasWords
+      ? (rows.id[row] ?? 0)
+      : entryName(bytes.toString("utf8", idStart[row], idEnd[row]));
+    let parent: EntryName | null = null;
+    if (!isRoot) {
+      parent = hasWords
+        ? (rows.parent[row] ?? 0)
+        : entryName(bytes.toString("utf8", parentStart[row], parentEnd[row]));
+    }
+    this.#target.place(name, parent, timeMs);
   }
 
   #forgetTreatments(kinds: readonly ScannedKind[]): void {
@@ -182,9 +215,16 @@ export class SessionScan implements LinesSink {
     }
     const { value } = line;
     const { type } = value;
-    if (type !== "message" && (typeof type !== "string" || !this.#isWanted(type))) return;
     // Without an id it is not an entry, except in version 1.
-    const isEntry = readRecord(value, entryForm(this.header.version)).kind === "entry";
+    const record = readRecord(value, entryForm(this.header.version));
+    const isEntry = record.kind === "entry";
+    if (isEntry && this.#target.place !== undefined) {
+      const { parentId, timestamp } = value;
+      const name = record.id === null ? null : entryName(record.id);
+      const parent = typeof parentId === "string" ? entryName(parentId) : null;
+      this.#target.place(name, parent, storedTimeMs(timestamp));
+    }
+    if (type !== "message" && (typeof type !== "string" || !this.#isWanted(type))) return;
     if (type !== "message" && !isEntry) return;
     // Decoding boundary: projections expect that stored entries lack what their types promise.
     this.#target.entry(value as unknown as SessionEntry, lineNumber, isEntry);

@@ -26,6 +26,8 @@ import type {
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
 import type { Usage } from "@branchlog/core/entries";
 import { messageBytesMax } from "./limits.ts";
+import { ActivityFold, entryName } from "./listed-activity.ts";
+import type { ListedActivity } from "./listed-activity.ts";
 import { UsageFold } from "./listed-usage.ts";
 import type { ListedUsage } from "./listed-usage.ts";
 
@@ -45,6 +47,7 @@ export interface TranscriptFacts {
   readonly ownName: string | undefined;
   readonly summary: SessionSummary;
   readonly usage: ListedUsage;
+  readonly activity: ListedActivity;
   readonly transcript: ListedTranscript;
 }
 
@@ -64,6 +67,7 @@ export class TranscriptScan {
   readonly #transcript: Transcript;
   readonly #ids = new Set<string>();
   readonly #answers = new RecentAnswers();
+  readonly #activity = new ActivityFold();
   #messageCount = 0;
   #firstMessage: string | undefined;
   /** Of the latest message. */
@@ -85,7 +89,8 @@ export class TranscriptScan {
     const transcript = { of: this.#format.agent, isSubagent };
     const given = this.#format.indexedName?.(this.#path) ?? name;
     const usage = this.#answers.usage;
-    return { header, name: given, ownName: name, summary, usage, transcript };
+    const activity = this.#activity.value;
+    return { header, name: given, ownName: name, summary, usage, activity, transcript };
   }
 
   /** @param source Where lines too long to be joined are read again. */
@@ -113,7 +118,9 @@ export class TranscriptScan {
     if (type === "message" && !isContinued) this.#messageCount += 1;
     const isSpoken = type === "message" && (role === "user" || role === "assistant");
     if (isSpoken) this.#lastMs = Math.max(row.timeMs, this.#lastMs);
-    const isTitle = isSpoken && role === "user" && this.#firstMessage === undefined;
+    const isPrompt = isSpoken && role === "user";
+    const parent = row.parentId === null ? null : entryName(row.parentId);
+    this.#activity.entry(entryName(row.id), parent, row.timeMs);
     const isAnswer = isSpoken && role === "assistant";
     // Results and notes may lie between the parts of an answer.
     const before = row.parentId === null ? undefined : this.#answers.get(row.parentId);
@@ -123,21 +130,26 @@ export class TranscriptScan {
       this.#answer(record, row.id, line, isContinued ? before : undefined);
       return;
     }
-    if (!isTitle && type !== "usage") return;
+    if (!isPrompt && type !== "usage") return;
     const entry = this.#transcript.entryOf(
       record,
       placeOf(row, () => []),
     );
     if (entry === undefined) return;
-    if (isTitle) {
-      const { content } = objectAt(entry, "message") ?? {};
-      const text = storedText(content, " ");
-      this.#firstMessage = (this.#format.titleIn?.(text) ?? text.trim()) || undefined;
-    } else {
-      // Decoding boundary: made by the transcript.
-      const parts = [entry as unknown as SessionEntry];
-      this.#answers.add({ spent: undefined, parts, line });
+    // Decoding boundary: made by the transcript.
+    const made = entry as unknown as SessionEntry;
+    if (!isPrompt) this.#answers.add({ spent: undefined, parts: [made], line });
+    else this.#prompt(entry, this.#format.isAsked?.(made) !== false);
+  }
+
+  #prompt(entry: JsonObject, isAsked: boolean): void {
+    let text: string | undefined;
+    if (this.#firstMessage === undefined || (isAsked && this.#activity.wantsPrompt)) {
+      const said = storedText(objectAt(entry, "message")?.["content"], " ");
+      text = this.#format.titleIn?.(said) ?? said.trim();
     }
+    this.#firstMessage ??= text || undefined;
+    if (isAsked) this.#activity.turn(text);
   }
 
   #answer(record: JsonObject, id: string, line: number, before: Request | undefined): void {
