@@ -2,7 +2,7 @@
  * Makes the page of `branchlog serve` from its sources: `node scripts/page.mjs`, into
  * `packages/web/assets`. Four files without anything inline, as the policy of the server demands.
  */
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -26,7 +26,10 @@ const modules = [
   ...(await bundle("main.tsx", "page.js")),
   ...(await bundle("highlight-worker.ts", "highlight.js")),
 ];
-const style = readFileSync(join(source, "page.css"), "utf8");
+const styles = readdirSync(source).filter((name) => name.endsWith(".css"));
+// What is common to all views comes first.
+styles.sort((one, other) => Number(other === "page.css") - Number(one === "page.css"));
+const style = styles.map((name) => readFileSync(join(source, name), "utf8")).join("\n");
 const chartStyle = readFileSync(join(resolve("uplot"), "..", "uPlot.min.css"), "utf8");
 writeFileSync(join(target, "page.css"), `${chartStyle}\n${minified(style)}`);
 copyFileSync(join(source, "index.html"), join(target, "index.html"));

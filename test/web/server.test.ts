@@ -8,11 +8,12 @@ import {
   readFileSync,
   readdirSync,
   renameSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openSession } from "@branchlog/core";
 import type {
   ContextComparison,
@@ -30,7 +31,7 @@ import { events, testServer } from "./served.ts";
 
 /** For what takes a moment on a machine that has little else to do. */
 const loadedMs = 50_000;
-import type { TestServer } from "./served.ts";
+import type { Answer, TestServer } from "./served.ts";
 
 function fixture(name: string): string {
   return fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
@@ -352,6 +353,41 @@ describe("a request is refused", () => {
     }
     expect((await server.ask(`/api/session/${key}/entry/99`, { headers })).status).toBe(404);
     expect((await server.ask("/api/search?q=(&regex=1", { headers })).text).toContain("ERR_");
+  });
+
+  it("if it archives without leave, and restores only what was archived there", async () => {
+    const directory = sessions("pi-linear.jsonl", "pi-branches.jsonl");
+    vi.stubEnv("BRANCHLOG_DATA_DIR", temporaryDirectory());
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const hourAgo = new Date(Date.now() - 3_600_000);
+    utimesSync(join(directory, "pi-linear.jsonl"), hourAgo, hourAgo);
+    const server = await testServer([directory], { write: true });
+    const { key } = await itemOf(server, "pi-linear.jsonl");
+    const post = async (body: object, to = server, more: object = {}): Promise<Answer> => {
+      const headers = { cookie: to.cookie, origin: `http://${to.host}`, ...more };
+      const text = JSON.stringify(body);
+      return to.ask("/api/archive", { method: "POST", headers, body: text });
+    };
+    const page = { "x-branchlog": "1" };
+    const wanted = { kind: "archive", keys: [key] };
+    expect((await post(wanted)).status).toBe(403);
+    const reading = await testServer([directory]);
+    expect((await post(wanted, reading, page)).status).toBe(403);
+    for (const wrong of [{}, { kind: "rm", keys: [key] }, { kind: "archive", keys: [] }]) {
+      expect((await post(wrong, server, page)).status).toBe(400);
+    }
+    expect((await post({ kind: "archive", keys: ["none"] }, server, page)).status).toBe(404);
+    expect(JSON.parse((await post(wanted, server, page)).text)).toMatchObject({ done: 1 });
+    expect(existsSync(join(directory, "pi-linear.jsonl"))).toBe(false);
+    const elsewhere = await testServer([temporaryDirectory()], { write: true });
+    const restore = { kind: "restore", keys: [key] };
+    expect(await elsewhere.get("/api/archived")).toEqual({ sessions: [] });
+    expect(JSON.parse((await post(restore, elsewhere, page)).text)).toMatchObject({ done: 0 });
+    expect(await server.get("/api/archived")).toMatchObject({
+      sessions: [{ key, isArchived: true, cwd: expect.any(String) as unknown }],
+    });
+    expect(JSON.parse((await post(restore, server, page)).text)).toMatchObject({ done: 1 });
+    expect(existsSync(join(directory, "pi-linear.jsonl"))).toBe(true);
   });
 
   it("if it changes a session of a server that only reads, or does not come from the page", async () => {

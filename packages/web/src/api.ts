@@ -20,6 +20,8 @@ export interface SessionItem {
   readonly name: string | null;
   /** The first text of a user. */
   readonly firstMessage: string | null;
+  /** The first one that is no command of the agent; its beginning. */
+  readonly firstPrompt: string | null;
   /** Its name. */
   readonly agent: string;
   readonly cwd: string;
@@ -32,6 +34,44 @@ export interface SessionItem {
   /** The session that it was forked from, or whose subagent it is; null: none in the list. */
   readonly parentKey: string | null;
   readonly isSubagent: boolean;
+  /** Whether it is in the archive: it is listed, but cannot be opened before it is restored. */
+  readonly isArchived: boolean;
+  /** Null: not known. */
+  readonly activity: SessionActivity | null;
+  /** US dollars; null: unknown. */
+  readonly cost: number | null;
+  /** Whether a part of the cost is by the table of prices. */
+  readonly isEstimate: boolean;
+}
+
+export interface SessionActivity {
+  readonly turns: number;
+  /** Entries without children. */
+  readonly branchCount: number;
+  readonly startedMs: number | null;
+  /** The sum of all pauses of at most 5 minutes. */
+  readonly activeMs: number;
+  /** Entries in equal parts of the time since the start, at most 24. */
+  readonly counts: readonly number[];
+  readonly partMs: number;
+}
+
+/** `GET /api/archived`: sessions that were below the place and are archived, latest first. */
+export interface ArchivedList {
+  readonly sessions: readonly SessionItem[];
+}
+
+/** `POST /api/archive`; only with `--write`. */
+export interface ArchiveRequest {
+  readonly kind: "archive" | "restore";
+  readonly keys: readonly string[];
+}
+
+export interface ArchiveResult {
+  readonly done: number;
+  /** Why others stayed as they were. */
+  readonly failures: readonly string[];
+  readonly message: string;
 }
 
 /**

@@ -147,6 +147,11 @@ async function copyForExport(
         models: [],
         parentKey: null,
         isSubagent: false,
+        firstPrompt: null,
+        isArchived: false,
+        activity: null,
+        cost: null,
+        isEstimate: false,
       },
       report: redactor?.report(),
     };

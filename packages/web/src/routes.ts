@@ -8,7 +8,8 @@ import { invalidArgument } from "@branchlog/core/files";
 import { agentNamed } from "@branchlog/core/rows";
 import { answerHeaders, isSameSecret, placeVerdict, verdictOf } from "./access.ts";
 import type { AccessRules, Asked } from "./access.ts";
-import type { ApiError, SessionFacts, SessionItem, SessionList } from "./api.ts";
+import { archivedItems, archiveRequestIn, runArchiveRequest } from "./archived-list.ts";
+import type { ApiError, ArchivedList, SessionFacts, SessionItem, SessionList } from "./api.ts";
 import { costTable } from "./cost-table.ts";
 import { EventStream } from "./event-stream.ts";
 import { hitStream } from "./search-stream.ts";
@@ -70,6 +71,17 @@ export function routes(options: RouteOptions): Hono {
     };
     return context.json(list);
   });
+  app.get("/api/archived", async (context) => {
+    const list: ArchivedList = { sessions: await archivedItems(options.place, directory) };
+    return context.json(list);
+  });
+  app.post("/api/archive", async (context) => {
+    const refusal = refusedChange(context, canWrite);
+    if (refusal !== undefined) return refusal;
+    const asked = archiveRequestIn(await context.req.text());
+    if (asked === undefined) throw invalidArgument("The body is no change.");
+    return context.json(await runArchiveRequest(asked, options.place, directory));
+  });
   app.get("/api/session/:key", async (context) => {
     const { key } = context.req.param();
     const item = directory.item(key);
@@ -116,16 +128,9 @@ export function routes(options: RouteOptions): Hono {
     return context.json(await directory.using(key, (shown) => shown.compare(from, to)));
   });
   app.post("/api/session/:key/change", async (context) => {
-    if (!canWrite) {
-      const message = "This server only reads. Start it with branchlog serve --write.";
-      return failure(context, 403, "ERR_READ_ONLY", message);
-    }
-    if (context.req.header("x-branchlog") === undefined) {
-      return failure(context, 403, "ERR_ACCESS", "A change needs the header of the page.");
-    }
-    // Requests without Content-Length are rejected.
-    const size = Number(context.req.header("content-length") ?? Infinity);
-    const change = size > changeBytesMax ? undefined : changeIn(await context.req.text());
+    const refusal = refusedChange(context, canWrite);
+    if (refusal !== undefined) return refusal;
+    const change = changeIn(await context.req.text());
     if (change === undefined) throw invalidArgument("The body is no change.");
     const item = directory.item(context.req.param("key"));
     return context.json(await changed(item, change, directory));
@@ -216,6 +221,21 @@ function failure(
   // All messages are ours: nothing of the request is in them.
   const start = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Branchlog</title>';
   return context.html(`${start}<h1>Branchlog</h1><p>${message}</p></html>`, status);
+}
+
+/** Undefined: it comes from the page, and may change something. */
+function refusedChange(context: Context, canWrite: boolean): Response | undefined {
+  if (!canWrite) {
+    const message = "This server only reads. Start it with branchlog serve --write.";
+    return failure(context, 403, "ERR_READ_ONLY", message);
+  }
+  if (context.req.header("x-branchlog") === undefined) {
+    return failure(context, 403, "ERR_ACCESS", "A change needs the header of the page.");
+  }
+  // Requests without Content-Length are rejected.
+  const size = Number(context.req.header("content-length") ?? Infinity);
+  if (size > changeBytesMax) throw invalidArgument("The body is no change.");
+  return undefined;
 }
 
 function numberIn(context: Context, name: string, absent?: number): number {

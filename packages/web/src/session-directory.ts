@@ -4,12 +4,13 @@
  */
 import { createHash } from "node:crypto";
 import { BranchlogError } from "@branchlog/core";
-import type { ListedSession } from "@branchlog/library";
+import type { ListedActivity, ListedSession } from "@branchlog/library";
 import type { StoredSession } from "@branchlog/core";
 import { sessions$ } from "@branchlog/library/live";
 import type { LiveSessions } from "@branchlog/library/live";
 import type { ListingStore } from "@branchlog/core/types";
-import type { SessionItem } from "./api.ts";
+import { estimateOf } from "@branchlog/tools";
+import type { SessionActivity, SessionItem } from "./api.ts";
 import { BranchView } from "./branch-view.ts";
 import { ShownSession } from "./shown-session.ts";
 
@@ -21,6 +22,11 @@ export interface ListChange {
   readonly removed: readonly string[];
   readonly isComplete: boolean;
 }
+
+/** Of first messages: a list of thousands is one answer. */
+const firstUnitsMax = 600;
+
+const noEstimate = { cost: undefined, estimated: 0 } as const;
 
 /** Sessions that are kept open after the last page went to another one. */
 const openMax = 12;
@@ -240,8 +246,9 @@ function keysById(sessions: readonly ListedSession[]): ReadonlyMap<string, strin
 }
 
 function itemOf(session: ListedSession, keys: ReadonlyMap<string, string>): SessionItem {
-  const { path, header, name, summary, usage, transcript, dialect, modifiedMs, sizeBytes } =
-    session;
+  const { path, header, name, summary, usage, transcript, modifiedMs, sizeBytes } = session;
+  const { dialect, activity } = session;
+  const { cost, estimated } = usage === undefined ? noEstimate : estimateOf(usage);
   // Decoding boundary: of the header only the id was checked.
   const { cwd, parentSession, branchedFrom }: Readonly<Record<string, unknown>> = { ...header };
   const parent = [parentSession, branchedFrom].find((one) => typeof one === "string") ?? "";
@@ -252,7 +259,8 @@ function itemOf(session: ListedSession, keys: ReadonlyMap<string, string>): Sess
     path,
     id: header.id,
     name: name ?? null,
-    firstMessage: summary.firstMessage ?? null,
+    firstMessage: summary.firstMessage?.slice(0, firstUnitsMax) ?? null,
+    firstPrompt: activity?.firstPrompt?.slice(0, firstUnitsMax) ?? null,
     agent: transcript?.of ?? dialect,
     cwd: typeof cwd === "string" ? cwd : "",
     modifiedMs,
@@ -262,7 +270,16 @@ function itemOf(session: ListedSession, keys: ReadonlyMap<string, string>): Sess
     models: usage?.models ?? [],
     parentKey: parent === "" ? null : (keys.get(parentId) ?? null),
     isSubagent: transcript?.isSubagent ?? false,
+    isArchived: false,
+    activity: activity === undefined ? null : activityOf(activity),
+    cost: cost ?? null,
+    isEstimate: estimated > 0,
   };
+}
+
+function activityOf(activity: ListedActivity): SessionActivity {
+  const { turns, branchCount, startedMs = null, activeMs, counts, partMs } = activity;
+  return { turns, branchCount, startedMs, activeMs, counts, partMs };
 }
 
 function errorOf(error: unknown): Error {

@@ -2,13 +2,21 @@
  * The page in a real browser, over real sessions. In every test the console stays empty, no policy
  * is violated, and no request leaves the machine.
  */
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { openSession } from "@branchlog/core";
 import { exportHtml, serve } from "@branchlog/web";
 import type { ServeOptions, Served } from "@branchlog/web";
@@ -43,10 +51,14 @@ describe.skipIf(!hasBrowser)("the page", () => {
   it("shows sessions by project, and one with its branches and its leaf", async () => {
     const directory = folder("pi-branches.jsonl", "claude/branches.jsonl", "omp-18.jsonl");
     const { page, problems } = await openPage((await served(directory)).url);
+    await page.locator(".session-line").first().waitFor();
+    await page.keyboard.press("p");
+    await page.waitForURL(/by=project/);
     for (const project of ["/home/dev/branchlog", "/home/me/project"]) {
-      await page.getByText(project, { exact: true }).waitFor();
+      await page.getByRole("heading", { name: project }).waitFor();
     }
-    await openRows(page, "Plan the cache.");
+    await page.locator('a[title$="pi-branches.jsonl"]').click();
+    await page.locator('[role="treeitem"]').first().waitFor();
     expect(await page.locator('[role="treeitem"]').count()).toBe(10);
     expect(await page.locator('[data-leaf="true"]').innerText()).toContain("A second root.");
     expect(await page.locator(".chip.forks").first().innerText()).toBe("2 branches");
@@ -319,6 +331,48 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await branch.page.locator('[role="treeitem"]').first().waitFor();
     expect(await branch.page.locator('[role="treeitem"]').count()).toBe(6);
     expect(branch.problems).toEqual([]);
+  });
+
+  it("archives sessions that are ticked, shows them greyed, and restores them", async () => {
+    const directory = folder("pi-linear.jsonl", "pi-branches.jsonl");
+    const hourAgo = new Date(Date.now() - 3_600_000);
+    for (const name of ["pi-linear.jsonl", "pi-branches.jsonl"]) {
+      utimesSync(join(directory, name), hourAgo, hourAgo);
+    }
+    vi.stubEnv("BRANCHLOG_DATA_DIR", join(directory, "data"));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { page, problems } = await openPage((await served(directory, { write: true })).url);
+    await page.getByRole("checkbox", { name: "Choose Plan the cache." }).check();
+    await page.getByRole("button", { name: "Archive 1", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Archive" }).click();
+    await page.locator(".session-line", { hasText: "Plan" }).waitFor({ state: "detached" });
+    expect(existsSync(join(directory, "pi-branches.jsonl"))).toBe(false);
+    await page.getByRole("button", { name: "Archived", exact: true }).click();
+    await page.waitForURL(/archived=1/);
+    const greyed = page.locator('.session-line[data-archived="true"]');
+    await greyed.getByText("Plan the cache.").waitFor();
+    await greyed.getByRole("checkbox").check();
+    await page.getByRole("button", { name: "Restore 1" }).click();
+    await page.locator('.session-line[data-archived="false"]', { hasText: "Plan" }).waitFor();
+    expect(existsSync(join(directory, "pi-branches.jsonl"))).toBe(true);
+    expect(problems).toEqual([]);
+  });
+
+  it("previews the session that the keyboard chose, with its prompts", async () => {
+    const directory = folder("pi-branches.jsonl", "pi-linear.jsonl");
+    const { page, problems } = await openPage((await served(directory)).url);
+    await page.locator(".session-line").first().waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    const preview = page.getByRole("complementary", { name: "Preview" });
+    const current = page.locator('[data-current="true"] .session-name');
+    await preview.getByRole("heading", { name: await current.innerText(), level: 2 }).waitFor();
+    await preview.getByText("Last answer").waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("nothing has these");
+    await page.getByText("No session has these words.").waitFor();
+    await page.waitForURL(/q=nothing/);
+    expect(problems).toEqual([]);
   });
 
   it("changes sessions with --write, and offers nothing without it", async () => {

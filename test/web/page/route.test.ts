@@ -5,13 +5,21 @@ import {
   costDimensions,
   parseRoute,
   routePath,
+  sessionsPlace,
 } from "../../../packages/web/src/page/model/route.ts";
 import type { Route } from "../../../packages/web/src/page/model/route.ts";
 
 const row = fc.nat(999_999_999);
 const key = fc.string({ minLength: 1, unit: "grapheme" });
 const route: fc.Arbitrary<Route> = fc.oneof(
-  fc.constant({ kind: "sessions" } as const),
+  fc
+    .record({
+      text: fc.string(),
+      agents: fc.uniqueArray(fc.constantFrom("pi", "claude", "codex")),
+      by: fc.constantFrom("time" as const, "project" as const),
+      isArchivedShown: fc.boolean(),
+    })
+    .map(sessionsPlace),
   fc.record({
     kind: fc.constant("session" as const),
     key,

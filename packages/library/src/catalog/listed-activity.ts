@@ -94,7 +94,7 @@ export class ActivityFold {
     return { last, tips: [...this.#tips], otherTips, lastMs };
   }
 
-  /** @param parent Null: it has none. @param timeMs NaN: unknown. O(1), mostly without an object. */
+  /** @param parent Null: it has none. @param timeMs NaN: unknown. O(1), mostly no object. */
   entry(name: EntryName, parent: EntryName | null, timeMs: number): void {
     if (parent !== this.#last) this.#branch(parent);
     this.#last = name;

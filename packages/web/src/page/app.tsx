@@ -1,6 +1,7 @@
 /** The frame of the page: the bar at the top, the view of the current place, dialogs over it. */
 import { useEffect } from "preact/hooks";
 import type { VNode } from "preact";
+import { BranchSign } from "./branch-sign.tsx";
 import { ComparePage, ContextPage } from "./context-view.tsx";
 import { CostsView } from "./costs-view.tsx";
 import { isExported } from "./exported.ts";
@@ -14,19 +15,20 @@ import { openSession } from "./open-session.ts";
 import { Palette, openPalette } from "./palette.tsx";
 import { QuestionDialog } from "./question.tsx";
 import { SearchView } from "./search-view.tsx";
-import { titleOf } from "./session-catalog.ts";
+import { titleOf } from "./model/session-title.ts";
 import { SessionView } from "./session-view.tsx";
 import { SessionsView } from "./sessions-view.tsx";
 import { nextTheme, themeName } from "./theme.ts";
 
 export function App(): VNode {
   const place = route.value;
-  useKeys({
+  const commands = {
     "?": openKeyHelp,
     "/": () => go({ kind: "search", query: "", isRegex: false }),
     t: nextTheme,
     Escape: () => go({ kind: "sessions" }),
-  });
+  };
+  useKeys(commands, "frame");
   const title = titleOfPlace(place);
   useEffect(() => {
     document.title = title;
@@ -50,9 +52,7 @@ function TopBar({ place }: { readonly place: Route }): VNode {
     <header class="top">
       <nav aria-label="Views">
         <Link class="brand" to={{ kind: "sessions" }} isCurrent={place.kind === "sessions"}>
-          <svg class="logo" viewBox="0 0 16 16" aria-hidden="true">
-            <path d="M4 2V14M4 9Q4 7 7 7H9Q12 7 12 3" />
-          </svg>
+          <BranchSign />
           Branchlog
         </Link>
         {isExported ? null : <ServerLinks place={place} />}

@@ -5,7 +5,7 @@ import { sessionPlace } from "./model/route.ts";
 import { go } from "./navigation.tsx";
 import { attempt, notify } from "./notice.tsx";
 import { ask } from "./question.tsx";
-import { titleOf } from "./session-catalog.ts";
+import { titleOf } from "./model/session-title.ts";
 
 export function changeLabel({ item }: SessionFacts, row: Row): void {
   ask({

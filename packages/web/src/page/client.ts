@@ -1,6 +1,9 @@
 /** The requests of the page, each with the type of its answer. Failures have the server's words. */
 import type {
   ApiError,
+  ArchiveRequest,
+  ArchiveResult,
+  ArchivedList,
   Change,
   ChangeResult,
   ContextComparison,
@@ -21,6 +24,8 @@ import { rowsPerPage } from "./model/page-cache.ts";
 type Values = Readonly<Record<string, string | number>>;
 
 export const fetchSessions = (): Promise<SessionList> => getJson("/api/sessions");
+
+export const fetchArchived = (): Promise<ArchivedList> => getJson("/api/archived");
 
 export const fetchFacts = (key: string): Promise<SessionFacts> => getJson(sessionPath(key));
 
@@ -47,10 +52,18 @@ export const fetchCosts = (by: CostTable["by"]): Promise<CostTable> =>
 
 /** Only a page of this origin can send the header, so another one cannot ask for changes. */
 export async function requestChange(key: string, change: Change): Promise<ChangeResult> {
-  const answer = await fetch(sessionPath(key, "change"), {
+  return post(sessionPath(key, "change"), change);
+}
+
+export async function requestArchive(request: ArchiveRequest): Promise<ArchiveResult> {
+  return post("/api/archive", request);
+}
+
+async function post<T>(path: string, body: object): Promise<T> {
+  const answer = await fetch(path, {
     method: "POST",
     headers: { "content-type": "application/json", "x-branchlog": "1" },
-    body: JSON.stringify(change),
+    body: JSON.stringify(body),
   });
   return decoded(answer);
 }

@@ -30,14 +30,15 @@ function isTyped(event: KeyboardEvent): boolean {
   return event.key === "Enter" && event.target.closest("a, button, summary, input") !== null;
 }
 
-/** The commands of a view while it is shown. */
-export function useKeys(commands: KeyCommands): void {
+/** The commands of a view while it is shown. Those of the frame give way to those of all views. */
+export function useKeys(commands: KeyCommands, owner: "view" | "frame" = "view"): void {
   const latest = useRef(commands);
   latest.current = commands;
   // Not after the first paint: a key may be pressed as soon as the view is there.
   useLayoutEffect(() => {
     const read = (): KeyCommands => latest.current;
-    stack.push(read);
+    if (owner === "frame") stack.unshift(read);
+    else stack.push(read);
     return () => void stack.splice(stack.indexOf(read), 1);
   }, []);
 }

@@ -11,7 +11,8 @@ import { sessionPlace } from "./model/route.ts";
 import { go } from "./navigation.tsx";
 import { attempt } from "./notice.tsx";
 import { openSession } from "./open-session.ts";
-import { now, sessionItems, titleOf } from "./session-catalog.ts";
+import { titleOf } from "./model/session-title.ts";
+import { now, sessionItems } from "./session-catalog.ts";
 import { nextTheme, themeName } from "./theme.ts";
 
 const isOpen = signal(false);

@@ -2,13 +2,14 @@
 import { computed, signal } from "@preact/signals";
 import type { ReadonlySignal } from "@preact/signals";
 import type { ServerEvent, SessionItem } from "../api.ts";
-import { fetchSessions, messageOf } from "./client.ts";
+import { fetchArchived, fetchSessions, messageOf } from "./client.ts";
 import { followEvents } from "./live-events.ts";
 import { coalesce } from "./model/coalesce.ts";
 
 interface Catalog {
   readonly items: ReadonlyMap<string, SessionItem>;
   readonly isComplete: boolean;
+  readonly canWrite: boolean;
   readonly isLoaded: boolean;
   readonly failure: string | null;
 }
@@ -16,6 +17,7 @@ interface Catalog {
 const state = signal<Catalog>({
   items: new Map(),
   isComplete: false,
+  canWrite: false,
   isLoaded: false,
   failure: null,
 });
@@ -34,14 +36,14 @@ const tickMs = 5000;
 const freshMs = 10_000;
 
 export function isFresh(item: SessionItem): boolean {
-  return now.value - item.modifiedMs < freshMs;
+  return !item.isArchived && Math.abs(now.value - item.modifiedMs) < freshMs;
 }
 
 const load = coalesce(async () => {
   try {
-    const { sessions, isComplete } = await fetchSessions();
+    const { sessions, isComplete, canWrite } = await fetchSessions();
     const items = new Map(sessions.map((item) => [item.key, item]));
-    state.value = { items, isComplete, isLoaded: true, failure: null };
+    state.value = { items, isComplete, canWrite, isLoaded: true, failure: null };
   } catch (error) {
     state.value = { ...state.value, failure: messageOf(error) };
   }
@@ -69,7 +71,9 @@ function applyEvent(event: ServerEvent): void {
   state.value = { ...state.value, items, isComplete: event.isComplete };
 }
 
-/** What a session is called: its name, else its first message, else its id. */
-export function titleOf(item: SessionItem): string {
-  return item.name ?? item.firstMessage ?? item.id;
+/** Undefined until they were asked for. */
+export const archivedItems = signal<readonly SessionItem[] | undefined>(undefined);
+
+export async function loadArchived(): Promise<void> {
+  archivedItems.value = (await fetchArchived()).sessions;
 }

@@ -10,7 +10,8 @@ import { formatBytes, formatCost, formatCount, plural, shortPath } from "./model
 import { isCollapsed, sessionPlace, toggledKey } from "./model/route.ts";
 import { Link, go } from "./navigation.tsx";
 import { attempt, copy } from "./notice.tsx";
-import { isFresh, titleOf } from "./session-catalog.ts";
+import { titleOf } from "./model/session-title.ts";
+import { isFresh } from "./session-catalog.ts";
 
 interface HeaderProps {
   readonly facts: SessionFacts;

@@ -1,140 +1,246 @@
-/** All sessions, by project, with forks and subagents below their parent. */
+/** All sessions, by time or by project, with a preview of the one that is chosen. */
 import { computed, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import type { VNode } from "preact";
-import type { SessionItem } from "../api.ts";
-import { moveKeys, useKeys } from "./keyboard.ts";
+import { archiveChosen, chosenKeys, restoreChosen, toggleChosen } from "./archiving.ts";
+import { useKeys, moveKeys } from "./keyboard.ts";
 import { Pending } from "./loading.tsx";
-import { formatAge, formatBytes, formatCount, plural } from "./model/formatting.ts";
+import { plural } from "./model/formatting.ts";
 import { sessionLines } from "./model/session-groups.ts";
-import type { SessionLine } from "./model/session-groups.ts";
-import { sessionPlace } from "./model/route.ts";
-import { Link, go } from "./navigation.tsx";
-import { catalog, isFresh, now, sessionItems, titleOf } from "./session-catalog.ts";
+import type { Grouping, SessionLine } from "./model/session-groups.ts";
+import { everySession, sessionPlace, sessionsPlace } from "./model/route.ts";
+import type { ListFilter } from "./model/route.ts";
+import { go, refine, route } from "./navigation.tsx";
+import { attempt } from "./notice.tsx";
+import { archivedItems, catalog, loadArchived, now, sessionItems } from "./session-catalog.ts";
+import { GroupHeading, SessionEntryLine } from "./session-line.tsx";
+import { SessionPreview } from "./session-preview.tsx";
 import { VirtualList } from "./virtual-list.tsx";
 
-type Agent = SessionItem["agent"];
-
 /** Module state, so that Back returns to the same list. */
-const filterText = signal("");
-const agents = signal<ReadonlySet<Agent>>(new Set());
-const chosenKey = signal<string | null>(null);
+const currentKey = signal<string | null>(null);
+/** Below the pointer; null: the preview is that of the current one. */
+const pointedKey = signal<string | null>(null);
 
-const lines = computed(() =>
-  sessionLines(sessionItems.value, { text: filterText.value, agents: agents.value }),
-);
+const filter = computed<ListFilter>(() => {
+  const place = route.value;
+  return (place.kind === "sessions" ? place.filter : undefined) ?? everySession;
+});
 
-const projectHeight = 44;
-const sessionHeight = 40;
+const lines = computed(() => {
+  const archived = filter.value.isArchivedShown ? (archivedItems.value ?? []) : [];
+  // Ages change all the time, the parts of time hardly ever.
+  const nowMs = Math.floor(now.value / 60_000) * 60_000;
+  return sessionLines([...sessionItems.value, ...archived], filter.value, nowMs);
+});
+
+const groupHeight = 40;
+const sessionHeight = 56;
 
 export function SessionsView(): VNode {
   const shown = lines.value;
-  const index = shown.findIndex((line) => keyOf(line) === chosenKey.value);
+  const { isArchivedShown } = filter.value;
+  useEffect(() => {
+    if (isArchivedShown) attempt(loadArchived);
+  }, [isArchivedShown]);
+  const index = shown.findIndex((line) => keyOf(line) === currentKey.value);
   const move = (step: number): void => {
     let next = index + step;
-    while (shown[next]?.kind === "project") next += step;
+    while (shown[next]?.kind === "group") next += step;
     const line = shown[next];
-    if (line?.kind === "session") chosenKey.value = line.item.key;
+    if (line?.kind !== "session") return;
+    currentKey.value = line.item.key;
+    pointedKey.value = null;
   };
   useKeys({
     ...moveKeys(move),
     Enter: () => {
-      if (chosenKey.value !== null) go(sessionPlace(chosenKey.value));
+      const line = shown[index];
+      if (line?.kind === "session" && !line.item.isArchived) go(sessionPlace(line.item.key));
     },
-    "/": () => document.querySelector<HTMLInputElement>(".filter input")?.focus(),
+    "/": focusFilter,
+    p: () => refine(sessionsPlace({ ...filter.value, by: other(filter.value.by) })),
+    x: () => {
+      if (catalog.value.canWrite && currentKey.value !== null) toggleChosen(currentKey.value);
+    },
   });
+  const sessions = shown.flatMap((line) => (line.kind === "session" ? [line.item] : []));
+  const previewed =
+    sessions.find(({ key }) => key === (pointedKey.value ?? currentKey.value)) ?? sessions[0];
   return (
     <section class="sessions">
       <h1 class="visually-hidden">Sessions</h1>
-      <Filter count={shown.filter(({ kind }) => kind === "session").length} />
-      {catalog.value.isLoaded ? (
-        <VirtualList
-          label="Sessions by project"
-          count={shown.length}
-          heightOf={(at) => (shown[at]?.kind === "project" ? projectHeight : sessionHeight)}
-          keyOf={(at) => keyOf(shown[at])}
-          render={(at) => <LineView line={shown[at]} />}
-          chosen={index < 0 ? null : index}
-        />
-      ) : (
-        <Pending failure={catalog.value.failure} />
-      )}
+      <FilterBar count={sessions.length} />
+      <div class="sessions-body">
+        {catalog.value.isLoaded ? (
+          <ListOrEmpty lines={shown} current={index < 0 ? null : index} />
+        ) : (
+          <ListPending />
+        )}
+        {previewed === undefined ? null : <SessionPreview item={previewed} />}
+      </div>
     </section>
   );
 }
 
-function keyOf(line: SessionLine | undefined): string {
-  if (line === undefined) return "";
-  return line.kind === "project" ? `project ${line.cwd}` : line.item.key;
+function other(by: Grouping): Grouping {
+  return by === "time" ? "project" : "time";
 }
 
-function Filter({ count }: { readonly count: number }): VNode {
+function focusFilter(): void {
+  document.querySelector<HTMLInputElement>(".filter input")?.focus();
+}
+
+function keyOf(line: SessionLine | undefined): string {
+  if (line === undefined) return "";
+  return line.kind === "group" ? `group ${line.name}` : line.item.key;
+}
+
+/** The shape of the list before it is there. */
+function ListPending(): VNode {
+  if (catalog.value.failure !== null) return <Pending failure={catalog.value.failure} />;
+  return (
+    <div class="list-pending" role="status" aria-label="Loading sessions">
+      {Array.from({ length: 8 }, (_, at) => (
+        <span key={at} class="skeleton-bar" />
+      ))}
+    </div>
+  );
+}
+
+interface ListProps {
+  readonly lines: readonly SessionLine[];
+  readonly current: number | null;
+}
+
+function ListOrEmpty({ lines: shown, current }: ListProps): VNode {
+  if (shown.length === 0) return <NoSessions />;
+  return (
+    <VirtualList
+      label={`Sessions by ${filter.value.by}`}
+      count={shown.length}
+      heightOf={(at) => (shown[at]?.kind === "group" ? groupHeight : sessionHeight)}
+      keyOf={(at) => keyOf(shown[at])}
+      render={(at) => {
+        const line = shown[at];
+        return line?.kind === "session" ? (
+          <SessionEntryLine
+            line={line}
+            isCurrent={line.item.key === currentKey.value}
+            isProjectShown={filter.value.by === "time"}
+            onPoint={() => (pointedKey.value = line.item.key)}
+          />
+        ) : (
+          <GroupHeading line={line} />
+        );
+      }}
+      chosen={current}
+    />
+  );
+}
+
+function NoSessions(): VNode {
+  const isFiltered = filter.value.text !== "" || filter.value.agents.length > 0;
+  if (!catalog.value.isComplete) return <p class="pending">Reading sessions…</p>;
+  if (!isFiltered) {
+    return (
+      <p class="pending">
+        There are no sessions here yet. Start an agent, or give <code>branchlog serve</code> a
+        directory.
+      </p>
+    );
+  }
+  return (
+    <p class="pending">
+      No session has these words.{" "}
+      <button type="button" onClick={() => refine({ kind: "sessions" })}>
+        Show all
+      </button>
+    </p>
+  );
+}
+
+function FilterBar({ count }: { readonly count: number }): VNode {
   const known = [...new Set(sessionItems.value.map(({ agent }) => agent))].sort();
+  const { text, agents, by, isArchivedShown } = filter.value;
+  const change = (part: Partial<ListFilter>): void =>
+    refine(sessionsPlace({ ...filter.value, ...part }));
+  const toggle = (agent: string): void => {
+    const isOn = agents.includes(agent);
+    change({ agents: isOn ? agents.filter((one) => one !== agent) : [...agents, agent] });
+  };
   return (
     <div class="filter">
       <input
         type="search"
-        placeholder="Filter sessions"
+        placeholder="Filter by title, prompt, project, model"
         aria-label="Filter sessions"
-        value={filterText.value}
-        onInput={({ currentTarget }) => (filterText.value = currentTarget.value)}
+        value={text}
+        onInput={({ currentTarget }) => change({ text: currentTarget.value })}
         onKeyDown={({ key, currentTarget }) => {
           if (key === "Escape" || key === "Enter") currentTarget.blur();
         }}
       />
-      {known.length < 2 ? null : known.map((agent) => <AgentChip key={agent} agent={agent} />)}
+      {known.length < 2
+        ? null
+        : known.map((agent) => (
+            <button
+              type="button"
+              key={agent}
+              class={`agent agent-${agent}`}
+              aria-pressed={agents.includes(agent)}
+              onClick={() => toggle(agent)}
+            >
+              {agent}
+            </button>
+          ))}
+      <button
+        type="button"
+        aria-pressed={by === "project"}
+        title="By project, or by time (p)"
+        onClick={() => change({ by: other(by) })}
+      >
+        By project
+      </button>
+      <button
+        type="button"
+        aria-pressed={isArchivedShown}
+        onClick={() => change({ isArchivedShown: !isArchivedShown })}
+      >
+        Archived
+      </button>
+      <ChosenActions />
       <span class="count" role="status">
         {plural(count, "session")}
         {catalog.value.isComplete ? "" : ", reading…"}
+        {catalog.value.isLoaded && !catalog.value.canWrite ? " · read-only" : ""}
       </span>
     </div>
   );
 }
 
-function AgentChip({ agent }: { readonly agent: Agent }): VNode {
-  const isOn = agents.value.has(agent);
-  const toggle = (): void => {
-    const next = new Set(agents.value);
-    if (isOn) next.delete(agent);
-    else next.add(agent);
-    agents.value = next;
-  };
+/** What can be done with the sessions that are ticked. */
+function ChosenActions(): VNode | null {
+  const chosen = chosenKeys.value;
+  if (chosen.size === 0) return null;
+  const items = [...sessionItems.value, ...(archivedItems.value ?? [])];
+  const archived = items.filter(({ key, isArchived }) => isArchived && chosen.has(key));
+  const present = items.filter(({ key, isArchived }) => !isArchived && chosen.has(key));
   return (
-    <button type="button" class={`agent agent-${agent}`} aria-pressed={isOn} onClick={toggle}>
-      {agent}
-    </button>
-  );
-}
-
-function LineView({ line }: { readonly line: SessionLine | undefined }): VNode {
-  if (line?.kind !== "session") {
-    return (
-      <h2 class="project" title={line?.cwd}>
-        <bdi>{line?.cwd}</bdi> <span class="count">{line?.count}</span>
-      </h2>
-    );
-  }
-  const { item, depth } = line;
-  return (
-    <Link
-      class="session-line"
-      to={sessionPlace(item.key)}
-      title={item.path}
-      isCurrent={item.key === chosenKey.value}
-    >
-      <span class="session-name" style={{ paddingLeft: `${depth * 22}px` }}>
-        {depth === 0 ? null : <span class="below">└ </span>}
-        {item.parentKey === null ? null : (
-          <span class="chip">{item.isSubagent ? "subagent" : "fork"}</span>
-        )}
-        <span class={item.name === null ? "unnamed" : "named"}>{titleOf(item)}</span>
-      </span>
-      {isFresh(item) ? <span class="chip live">live</span> : null}
-      <span class={`agent agent-${item.agent}`}>{item.agent}</span>
-      <span class="number messages" title={plural(item.messageCount, "message")}>
-        {formatCount(item.messageCount)}
-      </span>
-      <span class="number size">{formatBytes(item.sizeBytes)}</span>
-      <span class="number age">{formatAge(item.modifiedMs, now.value)}</span>
-    </Link>
+    <span class="buttons">
+      {present.length === 0 ? null : (
+        <button type="button" class="primary" onClick={() => archiveChosen(present)}>
+          Archive {present.length}
+        </button>
+      )}
+      {archived.length === 0 ? null : (
+        <button type="button" class="primary" onClick={() => restoreChosen(archived)}>
+          Restore {archived.length}
+        </button>
+      )}
+      <button type="button" onClick={() => (chosenKeys.value = new Set())}>
+        Untick
+      </button>
+    </span>
   );
 }

@@ -28,11 +28,13 @@ export function VirtualList(props: VirtualListProps): VNode {
   useLayoutEffect(() => {
     if (chosen === null) return;
     // Lines that were not in view exist only after the scroll was drawn.
-    requestAnimationFrame(() =>
+    requestAnimationFrame(() => {
+      // A filter moves the line, and keeps what is typed.
+      if (document.activeElement?.matches("input") === true) return;
       element.current
         ?.querySelector<HTMLElement>(`[data-index="${chosen}"] a`)
-        ?.focus({ preventScroll: true }),
-    );
+        ?.focus({ preventScroll: true });
+    });
   }, [chosen]);
   return (
     <div class="virtual-list" ref={element}>

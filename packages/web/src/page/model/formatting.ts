@@ -44,6 +44,18 @@ export function formatAge(timeMs: number, nowMs: number): string {
   return "";
 }
 
+/** Two units at most: "45 s", "12 min", "3 h 5", "2 d 4". */
+export function formatDuration(spanMs: number): string {
+  const seconds = Math.round(spanMs / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  if (hours < 24) return rest === 0 ? `${hours} h` : `${hours} h ${rest}`;
+  const [days, restHours] = [Math.floor(hours / 24), hours % 24];
+  return restHours === 0 ? `${days} d` : `${days} d ${restHours}`;
+}
+
 /** Local date and time; empty for a time that is unknown. */
 export function formatTime(timeMs: number): string {
   if (!Number.isFinite(timeMs) || timeMs <= 0) return "";

@@ -3,10 +3,14 @@
  * the history of the browser and the palette all lead to the same view.
  */
 
+import { noFilter } from "./session-groups.ts";
+import type { SessionFilter } from "./session-groups.ts";
+
 export type CostDimension = "project" | "day" | "model" | "agent";
 
 export type Route =
-  | { readonly kind: "sessions" }
+  /** Without a filter: all of them. */
+  | { readonly kind: "sessions"; readonly filter?: ListFilter }
   /** `row` is the open entry; `entryId` is resolved to a row by the server first. */
   | {
       readonly kind: "session";
@@ -19,6 +23,37 @@ export type Route =
   | { readonly kind: "search"; readonly query: string; readonly isRegex: boolean }
   | { readonly kind: "costs"; readonly by: CostDimension }
   | { readonly kind: "absent"; readonly path: string };
+
+/** What of the list is shown, and how. */
+export interface ListFilter extends SessionFilter {
+  readonly isArchivedShown: boolean;
+}
+
+export const everySession: ListFilter = { ...noFilter, isArchivedShown: false };
+
+/** The list, with a filter in its address: a bookmark keeps it. */
+export function sessionsPlace(filter: ListFilter): Route {
+  const isEverything = routeQuery(filterQuery(filter)) === "";
+  return isEverything ? { kind: "sessions" } : { kind: "sessions", filter };
+}
+
+function filterIn(search: URLSearchParams): ListFilter {
+  return {
+    text: search.get("q") ?? "",
+    agents: (search.get("agent") ?? "").split(",").filter(Boolean),
+    by: search.get("by") === "project" ? "project" : "time",
+    isArchivedShown: search.get("archived") === "1",
+  };
+}
+
+function filterQuery(filter: ListFilter = everySession): Query {
+  return {
+    q: filter.text,
+    agent: filter.agents.join(","),
+    by: filter.by === "time" ? null : filter.by,
+    archived: filter.isArchivedShown ? 1 : null,
+  };
+}
 
 /** A session, with an entry open or without. */
 export function sessionPlace(key: string, row: number | null = null): Route {
@@ -43,7 +78,7 @@ export function parseRoute(path: string, query: string): Route {
   const search = new URLSearchParams(query);
   const parts = path.split("/").filter((part) => part !== "");
   const [first, encodedKey, view] = parts;
-  if (first === undefined) return { kind: "sessions" };
+  if (first === undefined) return sessionsPlace(filterIn(search));
   if (parts.length === 1 && first === "search") {
     return { kind: "search", query: search.get("q") ?? "", isRegex: search.get("regex") === "1" };
   }
@@ -71,7 +106,7 @@ function sessionRoute(
 export function routePath(route: Route): string {
   switch (route.kind) {
     case "sessions":
-      return "/";
+      return withQuery("/", filterQuery(route.filter));
     case "session":
       return withQuery(sessionPath(route.key), { row: route.row, id: route.entryId });
     case "context":
@@ -91,13 +126,19 @@ function sessionPath(key: string): string {
   return `/s/${encodeURIComponent(key)}`;
 }
 
-function withQuery(path: string, values: Readonly<Record<string, string | number | null>>): string {
+type Query = Readonly<Record<string, string | number | null>>;
+
+function withQuery(path: string, values: Query): string {
+  const text = routeQuery(values);
+  return text === "" ? path : `${path}?${text}`;
+}
+
+function routeQuery(values: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
     if (value !== null && value !== "") search.set(name, String(value));
   }
-  const text = search.toString();
-  return text === "" ? path : `${path}?${text}`;
+  return search.toString();
 }
 
 function rowOf(search: URLSearchParams, name: string): number | null {
