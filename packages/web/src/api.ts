@@ -254,11 +254,34 @@ export interface SearchEnd {
   readonly searched: number;
 }
 
-/** `GET /api/costs?by=project|day|model|agent`. */
+export type CostGrouping = "project" | "day" | "model" | "agent" | "session" | "turn";
+
+/** Of which records costs are added up; without one of them, of all. */
+export interface CostFilter {
+  /** Of the local time zone, as `2026-01-05`. */
+  readonly day?: string;
+  /** The key of a session, with its subagents. */
+  readonly session?: string;
+}
+
+/** `GET /api/costs?by=GROUPING&day=DAY&session=KEY`. */
 export interface CostTable {
-  readonly by: "project" | "day" | "model" | "agent";
+  readonly by: CostGrouping;
   readonly total: CostRow;
+  /** At most 500; the most expensive first, and days in their order. */
   readonly rows: readonly CostRow[];
+  /** How many rows were left out. */
+  readonly leftOut: number;
+  /** Each day of the whole filter but its day, in order. */
+  readonly days: readonly DayCosts[];
+  /** The ten most expensive turns. */
+  readonly turns: readonly CostRow[];
+}
+
+export interface DayCosts {
+  readonly day: string;
+  /** US dollars by model, estimates included. */
+  readonly models: Readonly<Record<string, number>>;
 }
 
 export interface CostRow extends Usage {
@@ -266,6 +289,16 @@ export interface CostRow extends Usage {
   readonly turns: number;
   /** Answers whose price is unknown. */
   readonly unpriced: number;
+  /** `cost`, and of what has none by the table of prices; null: nothing is known. */
+  readonly estimated: number | null;
+  /** Answers that have neither. */
+  readonly unestimated: number;
+  /** Of a session or a turn: where it is. */
+  readonly key: string | null;
+  /** Of a turn: its prompt. */
+  readonly entryId: string | null;
+  /** Of a turn. Epoch ms. */
+  readonly timeMs: number | null;
 }
 
 /** `GET /api/events?key=KEY`: the events of one page, as server-sent events with these as data. */

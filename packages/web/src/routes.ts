@@ -10,9 +10,9 @@ import { answerHeaders, isSameSecret, placeVerdict, verdictOf } from "./access.t
 import type { AccessRules, Asked } from "./access.ts";
 import { archivedItems, archiveRequestIn, runArchiveRequest } from "./archived-list.ts";
 import type { ApiError, ArchivedList, SessionFacts, SessionItem, SessionList } from "./api.ts";
-import { costTable } from "./cost-table.ts";
 import { EventStream } from "./event-stream.ts";
 import { hitStream } from "./search-stream.ts";
+import { SessionCosts } from "./session-costs.ts";
 import { changeIn, changed } from "./session-changes.ts";
 import type { SessionDirectory, ShownPlace } from "./session-directory.ts";
 
@@ -34,7 +34,7 @@ export interface RouteOptions {
 
 const streamsMax = 200;
 const changeBytesMax = 64 * 1024;
-const groupings = ["project", "day", "model", "agent"] as const;
+const groupings = ["project", "day", "model", "agent", "session", "turn"] as const;
 
 const mediaTypes: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
@@ -46,6 +46,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 export function routes(options: RouteOptions): Hono {
   const { directory, canWrite } = options;
   const app = new Hono();
+  const costs = new SessionCosts(options.place, directory);
   const state = { isTokenUsed: false, streams: 0 };
 
   app.use("*", async (context: Context, next) => {
@@ -143,7 +144,12 @@ export function routes(options: RouteOptions): Hono {
   });
   app.get("/api/costs", async (context) => {
     const by = groupings.find((one) => one === context.req.query("by")) ?? "project";
-    return context.json(await costTable(by, options.place, context.req.raw.signal));
+    const { day, session } = context.req.query();
+    const filter = {
+      ...(day === undefined ? {} : { day }),
+      ...(session === undefined ? {} : { session }),
+    };
+    return context.json(await costs.table(by, filter));
   });
   app.get("/api/events", (context) => {
     if (state.streams >= streamsMax) {

@@ -81,7 +81,7 @@ function hitItem(hit: SearchHit, directory: SessionDirectory): SearchHitItem {
   const timeMs = Date.parse(timestamp);
   return {
     key,
-    title: titleOf(key, directory),
+    title: directory.titleOf(key),
     entryId,
     kind,
     timeMs: Number.isNaN(timeMs) ? null : timeMs,
@@ -89,14 +89,4 @@ function hitItem(hit: SearchHit, directory: SessionDirectory): SearchHitItem {
     match: text.slice(matchStart, matchEnd),
     after: text.slice(matchEnd),
   };
-}
-
-function titleOf(key: string, directory: SessionDirectory): string {
-  try {
-    const { name, firstMessage } = directory.item(key);
-    return name ?? firstMessage ?? "(no messages)";
-  } catch {
-    // It is listed in a moment, or is gone.
-    return "(not listed yet)";
-  }
 }

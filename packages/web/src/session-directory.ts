@@ -41,6 +41,7 @@ interface Known {
 export class SessionDirectory {
   readonly #place: ShownPlace;
   readonly #known = new Map<string, Known>();
+  readonly #followers: (() => void)[] = [];
   readonly #listeners = new Set<(change: ListChange) => void>();
   readonly #open = new Map<string, Promise<ShownSession>>();
   /** Open, and to be closed when its last user ends. */
@@ -69,6 +70,7 @@ export class SessionDirectory {
   }
 
   #tell(change: ListChange): void {
+    for (const follow of this.#followers) follow();
     for (const listener of this.#listeners) listener(change);
   }
 
@@ -121,6 +123,19 @@ export class SessionDirectory {
   onChange(listener: (change: ListChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** As {@link SessionDirectory.onChange}, for as long as the directory is there. */
+  follow(follower: () => void): void {
+    this.#followers.push(follower);
+  }
+
+  /** Its name, else what was asked first; for one that is not listed a text that says so. */
+  titleOf(key: string): string {
+    const item = this.#known.get(key)?.item;
+    // It is listed in a moment, or is gone.
+    if (item === undefined) return "(not listed)";
+    return item.name ?? item.firstPrompt ?? item.firstMessage ?? "(no messages)";
   }
 
   get listenerCount(): number {

@@ -1,5 +1,6 @@
 /**
- * Which entries were counted already: forks and resumed sessions hold copies of others' entries.
+ * Which entries were counted already, by digests of what tells them: forks and resumed sessions
+ * hold copies of others' entries.
  * Memory: 16 characters for each identity.
  */
 import { createHash } from "node:crypto";
@@ -22,8 +23,7 @@ export class CountedOnce {
    * Of an entry that a fork for another agent would hold under another identity. False if one was
    * counted.
    */
-  mark(identity: Identity): boolean {
-    const digest = digestOf(identity);
+  mark(digest: string): boolean {
     const isNew = !this.#counted.has(digest);
     if (isNew) this.#counted.set(digest, 1);
     return isNew;
@@ -33,8 +33,7 @@ export class CountedOnce {
    * Whether it is the first with this identity; of what a session may repeat, whether this session
    * has more of them than any before.
    */
-  takes(identity: Identity, mayRepeat: boolean): boolean {
-    const digest = digestOf(identity);
+  takes(digest: string, mayRepeat: boolean): boolean {
     const counted = this.#counted.get(digest) ?? 0;
     const own = mayRepeat ? (this.#own.get(digest) ?? 0) + 1 : 1;
     if (mayRepeat) this.#own.set(digest, own);
@@ -44,7 +43,7 @@ export class CountedOnce {
   }
 }
 
-function digestOf(identity: Identity): string {
+export function digestOf(identity: Identity): string {
   const hash = createHash("sha256").update(JSON.stringify(identity));
   return hash.digest("base64").slice(0, 16);
 }

@@ -1,9 +1,29 @@
 /** What the entries of one session spent; no body is kept. */
 import type { SessionEntry } from "@branchlog/core";
-import { agentNamed, usage } from "@branchlog/core/rows";
+import type { UsageTotals } from "@branchlog/core/types";
+import { agentNamed, isStoredObject, storedText, usage } from "@branchlog/core/rows";
 import { Engine } from "@branchlog/core/engine";
-import type { CountedOnce, Identity } from "./counted-once.ts";
+import { digestOf } from "./counted-once.ts";
+import type { CountedOnce } from "./counted-once.ts";
 import type { SpentRecord } from "./spent-sums.ts";
+
+/** What one entry spent or asked, and what tells its copies. */
+export interface SpendingEntry {
+  readonly id: string;
+  /** NaN: unknown. */
+  readonly timeMs: number;
+  /** As `provider/id`; empty if unknown. */
+  readonly model: string;
+  /** Of a message of the user, the beginning of its text; undefined: it is none. */
+  readonly prompt: string | undefined;
+  /** Whether a person asked it. */
+  readonly isAsked: boolean;
+  readonly spent: UsageTotals;
+  /** Of id, time and type. */
+  readonly own: string;
+  /** Undefined: nothing but `own` tells its copies. */
+  readonly foreign: { readonly keys: readonly string[]; readonly isPart: boolean } | undefined;
+}
 
 export interface RecordsOf {
   readonly project: string;
@@ -12,22 +32,27 @@ export interface RecordsOf {
   readonly isSubagent: boolean;
   readonly once: CountedOnce;
   /** Only entries since then, in epoch ms. */
-  readonly sinceMs: number | undefined;
+  readonly sinceMs?: number | undefined;
   /** Only entries before then, in epoch ms. */
-  readonly untilMs: number | undefined;
-  readonly signal: AbortSignal | undefined;
+  readonly untilMs?: number | undefined;
 }
 
-/** Throws as `openSession`, also after some records. */
-export async function* sessionRecords(
+/**
+ * What counts, or tells that a copy does not, in the order of the file. Throws as `openSession`,
+ * also after some entries.
+ */
+export async function* spendingEntries(
   path: string,
-  of: RecordsOf,
-): AsyncGenerator<SpentRecord, void, undefined> {
-  const engine = await Engine.open(path, { access: "read" }, of.signal);
-  of.once.begin();
+  agent: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<SpendingEntry, void, undefined> {
+  const engine = await Engine.open(path, { access: "read" }, signal);
   try {
-    for await (const { entry } of engine.bodies.entries(spendingRows(engine), of.signal)) {
-      yield* recordsOf(entry, of);
+    for await (const { entry } of engine.bodies.entries(spendingRows(engine), signal)) {
+      const spending = spendingOf(entry, agent);
+      const { isAsked, spent, foreign } = spending;
+      const counts = isAsked || spent.totalTokens > 0 || spent.cost > 0;
+      if (counts || foreign !== undefined) yield spending;
     }
   } finally {
     engine.release();
@@ -45,42 +70,62 @@ function* spendingRows(engine: Engine): Generator<number> {
   }
 }
 
-function* recordsOf(entry: SessionEntry, of: RecordsOf): Generator<SpentRecord> {
+function spendingOf(entry: SessionEntry, agent: string): SpendingEntry {
+  const { total: spent, byModel } = usage.apply(usage.initial(), { revision: 1, entry });
+  const { transcripts } = agentNamed(agent) ?? {};
+  const timeMs = Date.parse(entry.timestamp);
+  const foreign = transcripts?.identity(entry, spent);
+  const keys = [foreign?.key, foreign?.otherKey].flatMap((key) =>
+    key === undefined ? [] : [digestOf(key)],
+  );
+  const [[provider, models] = []] = byModel;
+  const [id] = models?.keys() ?? [];
+  const said = promptIn(entry);
+  return {
+    id: entry.id,
+    timeMs,
+    model: provider === undefined || id === undefined ? "" : `${provider}/${id}`,
+    prompt: said === undefined ? undefined : promptLine(transcripts?.titleIn?.(said) ?? said),
+    isAsked: said !== undefined && transcripts?.isAsked?.(entry) !== false,
+    spent,
+    own: digestOf([entry.id, timeMs, entry.type]),
+    foreign: foreign === undefined ? undefined : { keys, isPart: foreign.isPart },
+  };
+}
+
+/** Undefined: it does not count, or a copy of it did. Call `once.begin()` before each session. */
+export function countedRecord(entry: SpendingEntry, of: RecordsOf): SpentRecord | undefined {
   const { project, agent, sinceMs, untilMs } = of;
+  const { own, foreign, spent, timeMs, model } = entry;
   // Turns of agents with documents alone have no ids of their own, and no copies.
   const { documents, transcripts } = agentNamed(agent) ?? {};
   const once = documents === undefined || transcripts !== undefined ? of.once : undefined;
-  const { total: spent, byModel } = usage.apply(usage.initial(), { revision: 1, entry });
-  const isAsked = !of.isSubagent && isAskedIn(entry, agent);
-  const timeMs = Date.parse(entry.timestamp);
-  const own: Identity = [entry.id, timeMs, entry.type];
-  const foreign = agentNamed(agent)?.transcripts?.identity(entry, spent);
+  const isAsked = !of.isSubagent && entry.isAsked;
   // A fork for another agent has an answer as one entry, with the id of its first part.
   const isCopied = foreign !== undefined && once?.mark(own) === false;
-  if (!isAsked && spent.totalTokens === 0 && spent.cost === 0) return;
-  if (isCopied && !foreign.isPart) return;
-  const keys = [
-    foreign?.key ?? own,
-    ...(foreign?.otherKey === undefined ? [] : [foreign.otherKey]),
-  ];
+  if (!isAsked && spent.totalTokens === 0 && spent.cost === 0) return undefined;
+  if (isCopied && !foreign.isPart) return undefined;
+  const keys = foreign?.keys ?? [own];
   const isNew = keys.map((key) => once?.takes(key, foreign?.isPart === true) !== false);
-  if (isNew.includes(false)) return;
-  if (sinceMs !== undefined && !(timeMs >= sinceMs)) return;
-  if (untilMs !== undefined && !(timeMs < untilMs)) return;
-  const [[provider, models] = []] = byModel;
-  const [id] = models?.keys() ?? [];
-  const model = provider === undefined || id === undefined ? "" : `${provider}/${id}`;
-  const turns = isAsked ? 1 : 0;
-  yield { project, agent, day: localDay(timeMs), model, turns, spent };
+  if (isNew.includes(false)) return undefined;
+  if (sinceMs !== undefined && !(timeMs >= sinceMs)) return undefined;
+  if (untilMs !== undefined && !(timeMs < untilMs)) return undefined;
+  return { project, agent, day: localDay(timeMs), model, turns: isAsked ? 1 : 0, spent };
 }
 
-function isAskedIn(entry: SessionEntry, agent: string): boolean {
-  if (entry.type !== "message") return false;
+const promptUnitsMax = 120;
+
+function promptLine(text: string): string {
+  return text.trim().split("\n", 1)[0]?.slice(0, promptUnitsMax) ?? "";
+}
+
+/** The text of a message of the user; undefined: it is none. */
+function promptIn(entry: SessionEntry): string | undefined {
+  if (entry.type !== "message") return undefined;
   // Decoding boundary: foreign files hold messages that are null.
   const message: unknown = entry.message;
-  if (typeof message !== "object" || message === null) return false;
-  if (Reflect.get(message, "role") !== "user") return false;
-  return agentNamed(agent)?.transcripts?.isAsked?.(entry) ?? true;
+  if (!isStoredObject(message) || Reflect.get(message, "role") !== "user") return undefined;
+  return storedText(Reflect.get(message, "content"), " ");
 }
 
 /** Days of people are those of their clocks. */

@@ -41,7 +41,8 @@ interface OwnGroups extends SpentGroups {
   readonly groups: Record<SpentGrouping, Map<string, SpentSums>>;
 }
 
-const noSums: SpentSums = {
+/** Of nothing. */
+export const noSums: SpentSums = {
   turns: 0,
   requests: 0,
   unpriced: 0,
@@ -68,15 +69,15 @@ export function plusRecord({ total, groups }: OwnGroups, record: SpentRecord): O
   add(groups.agent, agent, record);
   // A turn is of no model.
   if (record.turns === 0) add(groups.model, model, record);
-  return { total: plus(total, record), groups };
+  return { total: plusSpent(total, record), groups };
 }
 
 function add(sums: Map<string, SpentSums>, name: string, record: SpentRecord): void {
-  sums.set(name, plus(sums.get(name) ?? noSums, record));
+  sums.set(name, plusSpent(sums.get(name) ?? noSums, record));
 }
 
-/** Agents, and imports from agents that store no cost, store 0 for an unknown price. */
-function plus(sums: SpentSums, { turns, model, spent }: SpentRecord): SpentSums {
+/** The sums with one record more. A cost of 0 is an unknown price: so agents store it. */
+export function plusSpent(sums: SpentSums, { turns, model, spent }: SpentRecord): SpentSums {
   const id = model.slice(model.indexOf("/") + 1);
   const estimate = spent.cost > 0 ? spent.cost : estimatedCost(id, spent);
   return {

@@ -13,9 +13,10 @@ import type { OptionNames } from "@branchlog/streaming";
 import { CountedOnce } from "./counted-once.ts";
 import { ownersAmong } from "./session-owners.ts";
 import { projectsOf } from "./worktrees.ts";
-import { sessionRecords } from "./spent-records.ts";
+import { countedRecord, spendingEntries } from "./spent-records.ts";
+import type { RecordsOf } from "./spent-records.ts";
 import { noGroups, plusRecord } from "./spent-sums.ts";
-import type { SpentGroups, SpentRecord } from "./spent-sums.ts";
+import type { SpentGroups } from "./spent-sums.ts";
 
 type Filters = Pick<FindOptions, "agents" | "sinceMs" | "catalog" | "signal">;
 
@@ -82,11 +83,15 @@ export async function usageStatistics(
   const owners = new Set<string>();
   const unread: BranchlogError[] = [];
   let [groups, searched] = [noGroups(), 0];
-  const count = async (records: AsyncIterable<SpentRecord>): Promise<void> => {
+  const count = async (path: string, of: RecordsOf): Promise<void> => {
     onProgress?.({ searched, total: found.sessions.length });
     searched += 1;
+    once.begin();
     try {
-      for await (const record of records) groups = plusRecord(groups, record);
+      for await (const entry of spendingEntries(path, of.agent, signal)) {
+        const record = countedRecord(entry, of);
+        if (record !== undefined) groups = plusRecord(groups, record);
+      }
     } catch (error) {
       signal?.throwIfAborted();
       if (isNamed || !isBranchlogError(error)) throw error;
@@ -98,8 +103,8 @@ export async function usageStatistics(
     owners.add(owner.path);
     const agent = session.transcript?.of ?? session.dialect;
     const isSubagent = owner !== session || session.transcript?.isSubagent === true;
-    const of = { project: projectOf(cwdOf(owner)), agent, isSubagent, sinceMs, untilMs, signal };
-    await count(sessionRecords(session.path, { ...of, once }));
+    const project = projectOf(cwdOf(owner));
+    await count(session.path, { project, agent, isSubagent, sinceMs, untilMs, once });
   }
   return { ...groups, sessions: owners.size, unread, unlisted: found.unlisted };
 }
@@ -117,7 +122,7 @@ async function chosen(
 }
 
 /** Of two sessions that have an entry, the first is the one that it was copied from. */
-function inOrderOfStart(one: ListedSession, other: ListedSession): number {
+export function inOrderOfStart(one: ListedSession, other: ListedSession): number {
   const [start, otherStart] = [one.header.timestamp, other.header.timestamp];
   if (start !== otherStart) return start < otherStart ? -1 : 1;
   return one.modifiedMs - other.modifiedMs;

@@ -87,7 +87,7 @@ function ServerLinks({ place }: { readonly place: Route }): VNode {
       <Link to={{ kind: "search", query: "", isRegex: false }} isCurrent={place.kind === "search"}>
         Search
       </Link>
-      <Link to={{ kind: "costs", by: "project" }} isCurrent={place.kind === "costs"}>
+      <Link to={{ kind: "costs", by: "session" }} isCurrent={place.kind === "costs"}>
         Costs
       </Link>
     </>
@@ -107,7 +107,7 @@ function View({ place }: { readonly place: Route }): VNode {
     case "search":
       return <SearchView query={place.query} isRegex={place.isRegex} />;
     case "costs":
-      return <CostsView by={place.by} />;
+      return <CostsView by={place.by} filter={place.filter ?? {}} />;
     case "absent":
       return (
         <section class="page">

@@ -8,6 +8,7 @@ import type {
   ChangeResult,
   ContextComparison,
   ContextView,
+  CostFilter,
   CostTable,
   EntryPlace,
   EntryView,
@@ -47,8 +48,8 @@ export const fetchComparison = (
   to: number,
 ): Promise<ContextComparison> => getJson(sessionPath(key, "compare"), { from, to });
 
-export const fetchCosts = (by: CostTable["by"]): Promise<CostTable> =>
-  getJson("/api/costs", { by });
+export const fetchCosts = (by: CostTable["by"], filter: CostFilter): Promise<CostTable> =>
+  getJson("/api/costs", { by, ...filter });
 
 /** Only a page of this origin can send the header, so another one cannot ask for changes. */
 export async function requestChange(key: string, change: Change): Promise<ChangeResult> {

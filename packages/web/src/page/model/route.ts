@@ -3,10 +3,11 @@
  * the history of the browser and the palette all lead to the same view.
  */
 
+import type { CostFilter, CostGrouping } from "../../api.ts";
 import { noFilter } from "./session-groups.ts";
 import type { SessionFilter } from "./session-groups.ts";
 
-export type CostDimension = "project" | "day" | "model" | "agent";
+export type CostDimension = CostGrouping;
 
 export type Route =
   /** Without a filter: all of them. */
@@ -21,7 +22,8 @@ export type Route =
   | { readonly kind: "context"; readonly key: string; readonly row: number }
   | { readonly kind: "compare"; readonly key: string; readonly from: number; readonly to: number }
   | { readonly kind: "search"; readonly query: string; readonly isRegex: boolean }
-  | { readonly kind: "costs"; readonly by: CostDimension }
+  /** Without a filter: of all sessions and days. */
+  | { readonly kind: "costs"; readonly by: CostDimension; readonly filter?: CostFilter }
   | { readonly kind: "absent"; readonly path: string };
 
 /** What of the list is shown, and how. */
@@ -71,7 +73,14 @@ export function toggledKey(key: string): string {
   return isCollapsed(key) ? key.slice(0, -branchMark.length) : `${key}${branchMark}`;
 }
 
-export const costDimensions: readonly CostDimension[] = ["project", "day", "model", "agent"];
+export const costDimensions: readonly CostDimension[] = [
+  "project",
+  "day",
+  "model",
+  "agent",
+  "session",
+  "turn",
+];
 
 /** The place that an address names; `absent` for an unknown address. */
 export function parseRoute(path: string, query: string): Route {
@@ -82,7 +91,7 @@ export function parseRoute(path: string, query: string): Route {
   if (parts.length === 1 && first === "search") {
     return { kind: "search", query: search.get("q") ?? "", isRegex: search.get("regex") === "1" };
   }
-  if (parts.length === 1 && first === "costs") return { kind: "costs", by: dimensionOf(search) };
+  if (parts.length === 1 && first === "costs") return costsPlace(search);
   const key = decoded(encodedKey);
   if (first !== "s" || key === null || parts.length > 3) return { kind: "absent", path };
   return sessionRoute(key, view, search) ?? { kind: "absent", path };
@@ -116,7 +125,11 @@ export function routePath(route: Route): string {
     case "search":
       return withQuery("/search", { q: route.query, regex: route.isRegex ? 1 : null });
     case "costs":
-      return withQuery("/costs", { by: route.by });
+      return withQuery("/costs", {
+        by: route.by,
+        day: route.filter?.day ?? null,
+        session: route.filter?.session ?? null,
+      });
     case "absent":
       return route.path;
   }
@@ -144,6 +157,13 @@ function routeQuery(values: Query): string {
 function rowOf(search: URLSearchParams, name: string): number | null {
   const text = search.get(name);
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+function costsPlace(search: URLSearchParams): Route {
+  const [day, session] = [search.get("day"), search.get("session")];
+  const filter = { ...(day ? { day } : {}), ...(session ? { session } : {}) };
+  const isFiltered = Object.keys(filter).length > 0;
+  return { kind: "costs", by: dimensionOf(search), ...(isFiltered ? { filter } : {}) };
 }
 
 function dimensionOf(search: URLSearchParams): CostDimension {
