@@ -21,6 +21,7 @@ import type {
   CostTable,
   EntryView,
   RowPage,
+  SearchHitItem,
   SessionFacts,
   SessionItem,
   SessionList,
@@ -219,6 +220,34 @@ describe("the page's data", () => {
     expect(messageCount).toBeGreaterThan(0);
     const { rows } = await server.get<RowPage>(`/api/session/${key}/rows`);
     expect(rows.filter(({ role }) => role === "user").length).toBeGreaterThan(0);
+  });
+
+  it("narrows a search down by agent, project, kind, role, tool and time", async () => {
+    const server = await testServer([sessions("pi-linear.jsonl", "claude/conversation.jsonl")]);
+    await itemOf(server, "pi-linear.jsonl");
+    const search = async (query: string): Promise<readonly SearchHitItem[]> => {
+      const headers = { cookie: server.cookie };
+      const { text } = await server.ask(`/api/search?q=e${query}`, { headers });
+      const lines = text.trim().split("\n");
+      return lines.slice(0, -1).map((line) => JSON.parse(line) as SearchHitItem);
+    };
+    const all = await search("");
+    for (const name of ["agent", "project", "kind", "role", "tool"] as const) {
+      const values = new Set(all.flatMap((hit) => hit[name] ?? []));
+      expect([name, values.size > 1]).toEqual([name, true]);
+      for (const value of values) {
+        const found = await search(`&${name}=${encodeURIComponent(value)}`);
+        expect(found.length).toBeGreaterThan(0);
+        expect(new Set(found.map((hit) => hit[name]?.toLowerCase()))).toEqual(
+          new Set([value.toLowerCase()]),
+        );
+      }
+    }
+    const times = all.flatMap(({ timeMs }) => timeMs ?? []).toSorted((one, other) => one - other);
+    const since = times[Math.floor(times.length / 2)] ?? 0;
+    const later = await search(`&since=${since}`);
+    expect(later.every(({ timeMs }) => timeMs === null || timeMs >= since)).toBe(true);
+    expect(await search("&kind=moon")).toEqual([]);
   });
 
   it("finds texts, and adds up costs", async () => {

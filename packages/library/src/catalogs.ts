@@ -11,7 +11,7 @@ export { DirectoryCatalog } from "./catalog/directory-catalog.ts";
 export { Ranking } from "./catalog/listed-session.ts";
 export { sessionFilesBelow, sessionFilesIn, isSessionFileName } from "./catalog/session-files.ts";
 export type { SessionFile } from "./catalog/session-files.ts";
-export { entryTexts } from "./search/entry-texts.ts";
+export { entryTexts, searchedKinds } from "./search/entry-texts.ts";
 export { SideTexts } from "./search/side-texts.ts";
 export { StoredCatalog } from "./catalog/stored-catalog.ts";
 export { listedArchived } from "./archive/archive-store.ts";

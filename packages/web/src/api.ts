@@ -236,12 +236,22 @@ export interface ContextComparison {
   }[];
 }
 
-/** `GET /api/search?q=TEXT&regex=1&agent=A&key=KEY`: a line of JSON a hit, as it is found. */
+/**
+ * `GET /api/search?q=TEXT&regex=1&key=KEY`, with any of `agent`, `project`, `kind`, `role`, `tool`,
+ * `since` (epoch ms): a line of JSON a hit, as it is found.
+ */
 export interface SearchHitItem {
   readonly key: string;
   readonly title: string;
+  readonly agent: string;
+  /** The working directory; empty: unknown. */
+  readonly project: string;
   readonly entryId: string;
   readonly kind: string;
+  /** Of a message. */
+  readonly role: string | null;
+  /** Of a call or a result. */
+  readonly tool: string | null;
   readonly timeMs: number | null;
   readonly before: string;
   readonly match: string;

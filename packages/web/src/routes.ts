@@ -137,9 +137,9 @@ export function routes(options: RouteOptions): Hono {
     return context.json(await changed(item, change, directory));
   });
   app.get("/api/search", (context) => {
-    const { q = "", regex, agent, key } = context.req.query();
+    const { q = "", ...filter } = context.req.query();
     if (q === "") throw invalidArgument("Give a text to search for.");
-    const stream = hitStream(q, { regex: regex === "1", agent, key }, options);
+    const stream = hitStream(q, filter, options);
     return context.body(stream, 200, { "Content-Type": "application/x-ndjson" });
   });
   app.get("/api/costs", async (context) => {

@@ -2,7 +2,8 @@
 import { isBranchlogError } from "@branchlog/core";
 import { registeredAgents } from "@branchlog/core/rows";
 import { searchSessions } from "@branchlog/library";
-import type { SearchHit } from "@branchlog/library";
+import { searchedKinds } from "@branchlog/library/catalogs";
+import type { SearchHit, SearchedKind } from "@branchlog/library";
 import type { ApiError, SearchEnd, SearchHitItem } from "./api.ts";
 import { keyOfPath } from "./session-directory.ts";
 import type { SessionDirectory, ShownPlace } from "./session-directory.ts";
@@ -36,11 +37,11 @@ export function hitStream(
   });
 }
 
-interface SearchFilter {
-  readonly regex: boolean;
-  readonly agent: string | undefined;
-  readonly key: string | undefined;
-}
+type SearchFilter = Readonly<
+  Partial<
+    Record<"regex" | "agent" | "key" | "project" | "kind" | "role" | "tool" | "since", string>
+  >
+>;
 
 async function* searchHits(
   query: string,
@@ -53,8 +54,14 @@ async function* searchHits(
   const { key } = filter;
   try {
     const only = key === undefined ? undefined : directory.sourceOf(directory.item(key));
+    const since = Number(filter.since);
     const found = searchSessions(only ?? place, query, {
-      regex: filter.regex,
+      regex: filter.regex === "1",
+      kinds: kindsIn(filter.kind),
+      role: filter.role,
+      tool: filter.tool,
+      project: filter.project,
+      sinceMs: Number.isFinite(since) ? since : undefined,
       agents: agents.length === 0 ? undefined : agents,
       signal,
       onProgress: (progress: { readonly searched: number }) => {
@@ -74,16 +81,28 @@ async function* searchHits(
   }
 }
 
+/** Of another name nothing is found. */
+function kindsIn(name: string | undefined): readonly SearchedKind[] | undefined {
+  if (name === undefined) return undefined;
+  return searchedKinds.filter((kind) => kind === name);
+}
+
 function hitItem(hit: SearchHit, directory: SessionDirectory): SearchHitItem {
-  const { path, entryId, kind, timestamp, snippet } = hit;
+  const { path, entryId, kind, timestamp, snippet, header, role, tool } = hit;
   const key = directory.keyOf(path) ?? keyOfPath(path);
   const { text, matchStart, matchEnd } = snippet;
   const timeMs = Date.parse(timestamp);
+  // Decoding boundary: of the header only the id was checked.
+  const cwd: unknown = header.cwd;
   return {
     key,
     title: directory.titleOf(key),
+    agent: directory.agentOf(key) ?? hit.transcriptOf ?? "",
+    project: typeof cwd === "string" ? cwd : "",
     entryId,
     kind,
+    role: role ?? null,
+    tool: tool || null,
     timeMs: Number.isNaN(timeMs) ? null : timeMs,
     before: text.slice(0, matchStart),
     match: text.slice(matchStart, matchEnd),

@@ -138,6 +138,10 @@ export class SessionDirectory {
     return item.name ?? item.firstPrompt ?? item.firstMessage ?? "(no messages)";
   }
 
+  agentOf(key: string): string | undefined {
+    return this.#known.get(key)?.item.agent;
+  }
+
   get listenerCount(): number {
     return this.#listeners.size;
   }

@@ -5,8 +5,10 @@ import {
   costDimensions,
   parseRoute,
   routePath,
+  searchPlace,
   sessionsPlace,
 } from "../../../packages/web/src/page/model/route.ts";
+import { facetNames } from "../../../packages/web/src/page/model/search-facets.ts";
 import type { Route } from "../../../packages/web/src/page/model/route.ts";
 
 const row = fc.nat(999_999_999);
@@ -28,8 +30,21 @@ const route: fc.Arbitrary<Route> = fc.oneof(
   }),
   fc.record({ kind: fc.constant("context" as const), key, row }),
   fc.record({ kind: fc.constant("compare" as const), key, from: row, to: row }),
-  fc.record({ kind: fc.constant("search" as const), query: fc.string(), isRegex: fc.boolean() }),
-  fc.record({ kind: fc.constant("costs" as const), by: fc.constantFrom(...costDimensions) }),
+  fc
+    .record({
+      query: fc.string(),
+      isRegex: fc.boolean(),
+      facets: fc.dictionary(fc.constantFrom(...facetNames), fc.string({ minLength: 1 })),
+    })
+    .map(searchPlace),
+  fc.record(
+    {
+      kind: fc.constant("costs" as const),
+      by: fc.constantFrom(...costDimensions),
+      filter: fc.constantFrom({ day: "2026-01-05" }, { session: "k" }, { day: "d", session: "k" }),
+    },
+    { requiredKeys: ["kind", "by"] },
+  ),
 );
 
 function parsed(address: string): Route {

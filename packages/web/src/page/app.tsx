@@ -105,7 +105,7 @@ function View({ place }: { readonly place: Route }): VNode {
     case "compare":
       return <ComparePage sessionKey={place.key} from={place.from} to={place.to} />;
     case "search":
-      return <SearchView query={place.query} isRegex={place.isRegex} />;
+      return <SearchView query={place.query} isRegex={place.isRegex} facets={place.facets ?? {}} />;
     case "costs":
       return <CostsView by={place.by} filter={place.filter ?? {}} />;
     case "absent":

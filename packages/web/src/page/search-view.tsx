@@ -1,4 +1,7 @@
-/** Search over all sessions. Hits appear as they are found, below the session that they are in. */
+/**
+ * Search over all sessions. Hits appear as they are found, below the session that they are in, and
+ * are narrowed down by agent, project, kind, role, tool and date.
+ */
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { VNode } from "preact";
@@ -6,7 +9,10 @@ import type { SearchEnd, SearchHitItem } from "../api.ts";
 import { messageOf, streamSearch } from "./client.ts";
 import { moveKeys, useKeys } from "./keyboard.ts";
 import { Failure } from "./loading.tsx";
-import { formatAge, formatCount, plural } from "./model/formatting.ts";
+import { formatAge, formatCount, plural, shortPath } from "./model/formatting.ts";
+import { searchPlace, sessionPlace } from "./model/route.ts";
+import { facetValues, facetsOf, toggledFacet } from "./model/search-facets.ts";
+import type { SearchFacets } from "./model/search-facets.ts";
 import { Link, refine } from "./navigation.tsx";
 import { now } from "./session-catalog.ts";
 
@@ -14,6 +20,8 @@ import { now } from "./session-catalog.ts";
 const hitsMax = 1000;
 /** Between two letters: the index answers faster than one types. */
 const settleMs = 80;
+/** Of one session, before it is opened. */
+const hitsAtFirst = 5;
 
 interface Found {
   readonly hits: readonly SearchHitItem[];
@@ -23,16 +31,17 @@ interface Found {
 
 const nothing: Found = { hits: [], end: null, failure: null };
 const found = signal<Found>(nothing);
-/** The kind that is shown alone. */
-const chosenKind = signal<string | null>(null);
+/** Sessions of which all hits are shown. */
+const openedKeys = signal<ReadonlySet<string>>(new Set());
 
 interface SearchViewProps {
   readonly query: string;
   readonly isRegex: boolean;
+  readonly facets: SearchFacets;
 }
 
-export function SearchView({ query, isRegex }: SearchViewProps): VNode {
-  useSearch(query, isRegex);
+export function SearchView(props: SearchViewProps): VNode {
+  useSearch(props);
   const list = useRef<HTMLDivElement>(null);
   const move = (step: number): void => {
     const links = [...(list.current?.querySelectorAll<HTMLElement>("a.hit") ?? [])];
@@ -46,13 +55,15 @@ export function SearchView({ query, isRegex }: SearchViewProps): VNode {
   return (
     <section class="page search">
       <h1 class="visually-hidden">Search</h1>
-      <SearchField query={query} isRegex={isRegex} onLeave={() => move(1)} />
-      <Progress query={query} />
-      <Kinds />
-      <div ref={list}>
-        {groupsOf(shownHits()).map((hits) => (
-          <HitGroup key={hits[0]?.key} hits={hits} />
-        ))}
+      <SearchField {...props} onLeave={() => move(1)} />
+      <Progress {...props} />
+      <div class="search-body">
+        <Facets {...props} />
+        <div ref={list}>
+          {groupsOf(found.value.hits).map((hits) => (
+            <HitGroup key={hits[0]?.key} hits={hits} />
+          ))}
+        </div>
       </div>
     </section>
   );
@@ -61,6 +72,7 @@ export function SearchView({ query, isRegex }: SearchViewProps): VNode {
 function SearchField({
   query,
   isRegex,
+  facets,
   onLeave,
 }: SearchViewProps & { readonly onLeave: () => void }) {
   return (
@@ -72,7 +84,7 @@ function SearchField({
         value={query}
         autoFocus
         onInput={({ currentTarget: { value } }) =>
-          refine({ kind: "search", query: value, isRegex })
+          refine(searchPlace({ query: value, isRegex, facets }))
         }
         onKeyDown={(event) => {
           if (event.key !== "Enter" && event.key !== "ArrowDown") return;
@@ -84,7 +96,7 @@ function SearchField({
         <input
           type="checkbox"
           checked={isRegex}
-          onChange={() => refine({ kind: "search", query, isRegex: !isRegex })}
+          onChange={() => refine(searchPlace({ query, isRegex: !isRegex, facets }))}
         />
         Regular expression
       </label>
@@ -92,23 +104,31 @@ function SearchField({
   );
 }
 
-function useSearch(query: string, isRegex: boolean): void {
+function useSearch({ query, isRegex, facets }: SearchViewProps): void {
   useEffect(() => {
     const stop = new AbortController();
-    const timer = setTimeout(() => void runSearch(query, isRegex, stop), settleMs);
+    const values = {
+      q: query,
+      ...(isRegex ? { regex: 1 } : {}),
+      ...facetValues(facets, Date.now()),
+    };
+    const timer = setTimeout(() => void runSearch(values, stop), settleMs);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [query, isRegex]);
+  }, [query, isRegex, JSON.stringify(facets)]);
 }
 
-async function runSearch(query: string, isRegex: boolean, stop: AbortController): Promise<void> {
+async function runSearch(
+  values: Readonly<Record<string, string | number>> & { readonly q: string },
+  stop: AbortController,
+): Promise<void> {
   found.value = nothing;
-  chosenKind.value = null;
-  if (query.trim() === "") return;
+  openedKeys.value = new Set();
+  if (values.q.trim() === "") return;
   try {
-    await streamSearch({ q: query, ...(isRegex ? { regex: 1 } : {}) }, stop.signal, (lines) => {
+    await streamSearch(values, stop.signal, (lines) => {
       const hits = lines.filter((line) => "entryId" in line);
       const end = lines.find((line) => "searched" in line) ?? found.value.end;
       const all = [...found.value.hits, ...hits].slice(0, hitsMax);
@@ -120,13 +140,18 @@ async function runSearch(query: string, isRegex: boolean, stop: AbortController)
   }
 }
 
-function Progress({ query }: { readonly query: string }): VNode {
+function Progress({ query, facets }: SearchViewProps): VNode {
   const { hits, end, failure } = found.value;
   if (failure !== null) return <Failure text={failure} />;
   let text = "Searching…";
-  if (query.trim() === "") text = "Words, or a regular expression, in any entry of any session.";
-  else if (end !== null) {
-    text = `${plural(end.hits, "hit")} in ${plural(end.searched, "session")} searched`;
+  if (query.trim() === "") {
+    text = 'All words, in any order; those in "quotes" as they stand; or a regular expression.';
+  } else if (end !== null && end.hits === 0) {
+    const isNarrow = Object.keys(facets).length > 0;
+    text = isNarrow ? "Nothing with these choices." : "Nothing has these words.";
+  } else if (end !== null) {
+    const sessions = plural(groupsOf(hits).length, "session");
+    text = `${plural(end.hits, "hit")} in ${sessions}, of ${formatCount(end.searched)} searched`;
   } else if (hits.length === hitsMax) text = `The first ${formatCount(hitsMax)} hits`;
   return (
     <p class="count" role="status">
@@ -135,30 +160,31 @@ function Progress({ query }: { readonly query: string }): VNode {
   );
 }
 
-function shownHits(): readonly SearchHitItem[] {
-  const kind = chosenKind.value;
-  const { hits } = found.value;
-  return kind === null ? hits : hits.filter((hit) => hit.kind === kind);
-}
-
-/** How many hits each kind has; one of them can be shown alone. */
-function Kinds(): VNode | null {
-  const counts = new Map<string, number>();
-  for (const { kind } of found.value.hits) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  if (counts.size < 2) return null;
+/** Each choice narrows the search down, and takes it back when it is pressed again. */
+function Facets({ query, isRegex, facets }: SearchViewProps): VNode | null {
+  const shown = facetsOf(found.value.hits, facets, now.value);
+  if (shown.length === 0) return null;
   return (
-    <div class="facets" role="group" aria-label="Kinds of hits">
-      {[...counts].map(([kind, count]) => {
-        const isChosen = chosenKind.value === kind;
-        const toggle = (): void => {
-          chosenKind.value = isChosen ? null : kind;
-        };
-        return (
-          <button type="button" key={kind} aria-pressed={isChosen} onClick={toggle}>
-            {kind} <span class="count">{formatCount(count)}</span>
-          </button>
-        );
-      })}
+    <div class="facets">
+      {shown.map(({ name, choices }) => (
+        <div key={name} role="group" aria-label={name}>
+          <h2>{name}</h2>
+          {choices.map(({ value, count }) => (
+            <button
+              type="button"
+              key={value}
+              title={value}
+              aria-pressed={facets[name] === value}
+              onClick={() =>
+                refine(searchPlace({ query, isRegex, facets: toggledFacet(facets, name, value) }))
+              }
+            >
+              <span>{name === "project" ? shortPath(value) : value}</span>{" "}
+              <span class="count">{formatCount(count)}</span>
+            </button>
+          ))}
+        </div>
+      ))}
     </div>
   );
 }
@@ -176,18 +202,25 @@ function groupsOf(hits: readonly SearchHitItem[]): readonly (readonly SearchHitI
 function HitGroup({ hits }: { readonly hits: readonly SearchHitItem[] }): VNode | null {
   const [first] = hits;
   if (first === undefined) return null;
+  const { key, title, agent, project } = first;
+  const isOpen = openedKeys.value.has(key);
+  const shown = isOpen ? hits : hits.slice(0, hitsAtFirst);
   return (
     <section class="hits">
       <h2>
-        {first.title} <span class="count">{hits.length}</span>
+        <Link to={sessionPlace(key)}>{title}</Link>{" "}
+        <span class={`agent agent-${agent}`}>{agent}</span>{" "}
+        <span class="count">{shortPath(project)}</span>
       </h2>
-      {hits.map((hit, index) => (
+      {shown.map((hit, index) => (
         <Link
           key={index}
           class="hit"
-          to={{ kind: "session", key: hit.key, row: null, entryId: hit.entryId }}
+          to={{ kind: "session", key, row: null, entryId: hit.entryId }}
         >
-          <span class="row-kind">{hit.kind}</span>
+          <span class="row-kind" data-role={hit.role} title={hit.tool ?? undefined}>
+            {kindOf(hit)}
+          </span>
           <span class="snippet">
             {hit.before}
             <mark>{hit.match}</mark>
@@ -196,6 +229,21 @@ function HitGroup({ hits }: { readonly hits: readonly SearchHitItem[] }): VNode 
           <span class="number">{hit.timeMs === null ? "" : formatAge(hit.timeMs, now.value)}</span>
         </Link>
       ))}
+      {shown.length === hits.length ? null : (
+        <button
+          type="button"
+          class="more"
+          onClick={() => (openedKeys.value = new Set([...openedKeys.value, key]))}
+        >
+          {hits.length - shown.length} more
+        </button>
+      )}
     </section>
   );
+}
+
+/** Who said it, or the tool that it is of. */
+function kindOf({ kind, role, tool }: SearchHitItem): string {
+  if (kind === "message") return role ?? kind;
+  return (kind === "call" || kind === "result") && tool !== null ? tool : kind;
 }

@@ -4,6 +4,8 @@
  */
 
 import type { CostFilter, CostGrouping } from "../../api.ts";
+import { facetNames } from "./search-facets.ts";
+import type { SearchFacets } from "./search-facets.ts";
 import { noFilter } from "./session-groups.ts";
 import type { SessionFilter } from "./session-groups.ts";
 
@@ -21,7 +23,13 @@ export type Route =
     }
   | { readonly kind: "context"; readonly key: string; readonly row: number }
   | { readonly kind: "compare"; readonly key: string; readonly from: number; readonly to: number }
-  | { readonly kind: "search"; readonly query: string; readonly isRegex: boolean }
+  | {
+      readonly kind: "search";
+      readonly query: string;
+      readonly isRegex: boolean;
+      /** Without them: all hits. */
+      readonly facets?: SearchFacets;
+    }
   /** Without a filter: of all sessions and days. */
   | { readonly kind: "costs"; readonly by: CostDimension; readonly filter?: CostFilter }
   | { readonly kind: "absent"; readonly path: string };
@@ -89,7 +97,7 @@ export function parseRoute(path: string, query: string): Route {
   const [first, encodedKey, view] = parts;
   if (first === undefined) return sessionsPlace(filterIn(search));
   if (parts.length === 1 && first === "search") {
-    return { kind: "search", query: search.get("q") ?? "", isRegex: search.get("regex") === "1" };
+    return searchRoute(search);
   }
   if (parts.length === 1 && first === "costs") return costsPlace(search);
   const key = decoded(encodedKey);
@@ -123,7 +131,11 @@ export function routePath(route: Route): string {
     case "compare":
       return withQuery(`${sessionPath(route.key)}/compare`, { from: route.from, to: route.to });
     case "search":
-      return withQuery("/search", { q: route.query, regex: route.isRegex ? 1 : null });
+      return withQuery("/search", {
+        q: route.query,
+        regex: route.isRegex ? 1 : null,
+        ...route.facets,
+      });
     case "costs":
       return withQuery("/costs", {
         by: route.by,
@@ -157,6 +169,28 @@ function routeQuery(values: Query): string {
 function rowOf(search: URLSearchParams, name: string): number | null {
   const text = search.get(name);
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+function searchRoute(search: URLSearchParams): Route {
+  const chosen = facetNames.flatMap((name) => {
+    const value = search.get(name);
+    return value === null || value === "" ? [] : [[name, value] as const];
+  });
+  return searchPlace({
+    query: search.get("q") ?? "",
+    isRegex: search.get("regex") === "1",
+    facets: Object.fromEntries(chosen),
+  });
+}
+
+export function searchPlace(asked: {
+  readonly query: string;
+  readonly isRegex: boolean;
+  readonly facets: SearchFacets;
+}): Route {
+  const { query, isRegex, facets } = asked;
+  const place = { kind: "search", query, isRegex } as const;
+  return Object.keys(facets).length === 0 ? place : { ...place, facets };
 }
 
 function costsPlace(search: URLSearchParams): Route {
