@@ -87,6 +87,67 @@ describe("lanes", () => {
     );
   });
 
+  it("join a parent below its children by a line that nothing else is drawn over", () => {
+    const anyTree = fc
+      .array(fc.nat(10_000), { maxLength: 40 })
+      .map((draws) => draws.map((draw) => (draw % 5 === 0 ? -1 : draw % draws.length)))
+      .map((parents) => parents.map((parent, row) => (parent === row ? -1 : parent)));
+    fc.assert(
+      fc.property(anyTree, (parents) => {
+        const lanes = lanesOf(parents);
+        const rows = parents.map((_, row) => lanes.at(row));
+        for (const [row, parent] of parents.entries()) {
+          expect(lanes.parentOf(row)).toBe(parent);
+          if (parent <= row) continue;
+          const joins = rows[parent]?.joins ?? [];
+          const between = rows.slice(row + 1, parent);
+          const drawn = joins.filter(
+            (lane) =>
+              rows[row]?.forks.includes(lane) === true &&
+              between.every(
+                ({ passing }) => lanes.laneCount === lanesMax || passing.includes(lane),
+              ),
+          );
+          expect(drawn.length).toBeGreaterThan(0);
+        }
+        const named = new Set(parents);
+        expect(lanes.tipCount).toBe(parents.filter((_, row) => !named.has(row)).length);
+      }),
+    );
+  });
+
+  it("pass the rows of whole blocks, and of parts of them", () => {
+    const parents = Array.from({ length: 3000 }, (_, row) => row - 1);
+    const branches = [
+      [3, 1700],
+      [600, 1023],
+      [1023, 1536],
+      [40, 2999],
+    ] as const;
+    for (const [parent, row] of branches) parents[row] = parent;
+    const lanes = lanesOf(parents);
+    for (const [row, parent] of parents.entries()) {
+      const { lane } = lanes.at(row);
+      for (let at = parent + 1; at < row; at += 1) {
+        if (!lanes.at(at).passing.includes(lane)) throw new Error(`row ${at}, lane ${lane}`);
+      }
+    }
+    for (let row = 0; row < parents.length; row += 1) {
+      const open = branches.filter(([parent, end]) => parent < row && row < end);
+      expect(lanes.at(row).passing.length).toBeLessThanOrEqual(open.length + branches.length);
+    }
+  });
+
+  it("are found in few steps when one entry has 60,000 children, or each of many has a late one", () => {
+    const star = lanesOf([-1, ...Array.from({ length: 60_000 }, () => 0)]);
+    expect(star.tipCount).toBe(60_000);
+    const late = lanesOf([
+      ...Array.from({ length: 30_000 }, (_, row) => row - 1),
+      ...Array.from({ length: 30_000 }, (_, row) => row),
+    ]);
+    expect(late.laneCount).toBe(lanesMax);
+  });
+
   it("hold a million rows with branches", () => {
     const lanes = new Lanes();
     for (let row = 0; row < 1_000_000; row += 1) lanes.add(row % 1000 === 999 ? row - 20 : row - 1);

@@ -7,7 +7,9 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  readlinkSync,
   renameSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -523,6 +525,46 @@ describe("the server", () => {
     const short = serve({ place: [], token: "short" });
     await expect(short).rejects.toMatchObject({ code: "ERR_INVALID_ARGUMENT" });
   });
+
+  it.skipIf(!existsSync("/proc/self/fd"))(
+    "closes files that were replaced by others, or removed, also while nobody looks at them",
+    async () => {
+      const directory = temporaryDirectory();
+      const names = Array.from({ length: 6 }, (_, at) => `${at}.jsonl`);
+      const put = (name: string, text: string): void => {
+        const header = { type: "session", version: 3, id: name, timestamp: "t", cwd: "/" };
+        const message = { role: "user", content: text, timestamp: 1 };
+        const entry = { type: "message", id: "e", parentId: null, timestamp: "t", message };
+        const lines = `${JSON.stringify(header)}\n${JSON.stringify(entry)}\n`;
+        writeFileSync(join(directory, `${name}.next`), lines);
+        renameSync(join(directory, `${name}.next`), join(directory, name));
+      };
+      for (const name of names) put(name, "before");
+      const server = await testServer([directory]);
+      const keys: string[] = [];
+      for (const name of names) keys.push((await itemOf(server, name)).key);
+      const textOf = async (key: string): Promise<string | undefined> =>
+        (await server.get<RowPage>(`/api/session/${key}/rows`)).rows[0]?.text;
+      for (const key of keys) expect(await textOf(key)).toBe("before");
+      const [watched = ""] = keys;
+      const page = await events(server, `?key=${watched}`);
+      for (const name of names.slice(0, 4)) put(name, "after");
+      for (const name of names.slice(4)) unlinkSync(join(directory, name));
+      const deleted = (): readonly string[] =>
+        readdirSync("/proc/self/fd").flatMap((name) => {
+          try {
+            const target = readlinkSync(`/proc/self/fd/${name}`);
+            return target.startsWith(directory) && target.endsWith("(deleted)") ? [target] : [];
+          } catch {
+            return [];
+          }
+        });
+      await vi.waitFor(async () => expect(await textOf(watched)).toBe("after"), 20_000);
+      await vi.waitFor(() => expect(deleted()).toEqual([]), 20_000);
+      page.end();
+    },
+    loadedMs,
+  );
 
   it.skipIf(!existsSync("/proc/self/fd"))(
     "closes files of searches that are given up",

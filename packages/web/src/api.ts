@@ -156,10 +156,12 @@ export interface RowLanes {
   readonly up: boolean;
   /** Whether its first child goes on in its lane, below. */
   readonly down: boolean;
-  /** Lanes of further children: a curve from the entry to each, which then goes down. */
+  /** Lanes of further children, and of a parent below: a curve to each, which then goes down. */
   readonly forks: readonly number[];
   /** Other lanes whose lines pass this row. */
   readonly passing: readonly number[];
+  /** Lanes of children that are above: a curve from each, which came down, into the entry. */
+  readonly joins?: readonly number[];
 }
 
 /** `GET /api/session/KEY/place?id=ID`, `?label=L`, `?leaf=1`: where an entry is. */

@@ -217,6 +217,18 @@ export class SessionDirectory {
     else this.#forget(key, open);
   }
 
+  /** One that no page follows does not notice it, and would keep the former file open. */
+  #dropReplaced(key: string): void {
+    const open = this.#open.get(key);
+    if (open === undefined || "store" in this.#place) return;
+    const drop = (session: ShownSession): void => {
+      const isUnused = (this.#users.get(key) ?? 0) === 0 && this.#open.get(key) === open;
+      if (isUnused && session.isReplaced) this.#forget(key, open);
+    };
+    // What cannot be read is told to who asks for it.
+    open.then(drop).catch(() => undefined);
+  }
+
   #forget(key: string, open: Promise<ShownSession>): void {
     this.#open.delete(key);
     this.#users.delete(key);
@@ -247,6 +259,7 @@ export class SessionDirectory {
       this.#known.delete(key);
       this.#outdate(key);
     }
+    for (const { path } of changed) this.#dropReplaced(keyOfPath(path));
     const items = fresh.map(({ item }) => item);
     this.#tell({ changed: items, removed: gone, isComplete: this.#isComplete });
   }

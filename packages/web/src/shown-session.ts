@@ -7,6 +7,7 @@ import type { Session, OpenStoredOptions } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core/entries";
 import { live } from "@branchlog/core/live";
 import { diffContexts, openedFindings } from "@branchlog/tools";
+import { descriptorPoolOf } from "@branchlog/core/files";
 import { parentFinder } from "@branchlog/core/rows";
 import { SideTexts } from "@branchlog/library/catalogs";
 import { watchedSession } from "@branchlog/core/engine";
@@ -90,6 +91,13 @@ export class ShownSession {
     };
   }
 
+  /** Whether its file is gone, or another one has its name, as the disk says now. */
+  get isReplaced(): boolean {
+    const { file } = watchedSession(this.session).engine.log;
+    const stat = file.statSync();
+    return stat === null || !file.isAt(stat);
+  }
+
   get #index(): ReturnType<typeof watchedSession>["engine"]["index"] {
     return watchedSession(this.session).engine.index;
   }
@@ -100,6 +108,10 @@ export class ShownSession {
     const { index } = engine;
     const { generation } = engine.log;
     if (generation !== this.#generation || index.count < this.#lanes.rowCount) {
+      // Nothing reads the former file any more; the present one is opened by its next read.
+      if (this.#generation >= 0) {
+        descriptorPoolOf(engine.settings.ports.fs).closePath(engine.log.file.path);
+      }
       this.#generation = generation;
       this.#lanes = new Lanes();
       this.#pathLeaf = -1;
@@ -108,11 +120,21 @@ export class ShownSession {
       this.#sumsRow = -1;
     }
     const parentOf = parentFinder(index);
-    for (let row = this.#lanes.rowCount; row < index.count; row += 1) {
+    const known = this.#lanes.rowCount;
+    for (let row = known; row < index.count; row += 1) {
       this.#lanes.add(index.isNode(row) ? parentOf(row) : -1);
+      // Children that waited for it are roots so far.
+      if (known > 0 && index.isNode(row)) this.#joinAbove(row, known);
     }
     this.#updatePath();
     return this.#lanes;
+  }
+
+  /** @param known Rows from there on find their parents themselves. */
+  #joinAbove(row: number, known: number): void {
+    for (const { revision } of this.session.children(this.#index.idOf(row))) {
+      if (revision - 1 < Math.min(row, known)) this.#lanes.join(revision - 1, row);
+    }
   }
 
   #updatePath(): void {
@@ -128,7 +150,9 @@ export class ShownSession {
     if (leaf >= 0 && this.#lanes.parentOf(leaf) === this.#pathLeaf) this.#onPath[leaf] = 1;
     else {
       this.#onPath.fill(0);
-      for (let row = leaf; row >= 0; row = this.#lanes.parentOf(row)) this.#onPath[row] = 1;
+      for (let row = leaf; row >= 0 && this.#onPath[row] !== 1; row = this.#lanes.parentOf(row)) {
+        this.#onPath[row] = 1;
+      }
     }
     this.#pathLeaf = leaf;
   }

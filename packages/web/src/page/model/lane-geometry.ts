@@ -68,6 +68,9 @@ export function drawLanes(
   for (const lane of lanes.forks) {
     lines.push(line(lane, forkPath(x, laneX(lane, size), size), isOnPath && pathLane === lane));
   }
+  for (const lane of lanes.joins ?? []) {
+    lines.push(line(lane, joinPath(laneX(lane, size), x, size), false));
+  }
   // The path is drawn last, so that nothing crosses it.
   lines.sort((a, b) => Number(a.isOnPath) - Number(b.isOnPath));
   return { lines, x, y, colour: laneColour(lanes.lane) };
@@ -84,6 +87,15 @@ function forkPath(from: number, to: number, { rowHeight }: LaneSize): string {
   const side = to > from ? 1 : -1;
   const corner = `${round(to - side * radius)} ${y}Q${round(to)} ${y} ${round(to)} ${y + radius}`;
   return `M${round(from)} ${y}L${corner}V${rowHeight}`;
+}
+
+/** Down in the other lane, then a quarter turn into the entry. */
+function joinPath(from: number, to: number, { rowHeight }: LaneSize): string {
+  const y = rowHeight / 2;
+  const radius = Math.min(rowHeight / 2, Math.abs(to - from));
+  const side = to > from ? 1 : -1;
+  const corner = `Q${round(from)} ${y} ${round(from + side * radius)} ${y}`;
+  return `M${round(from)} 0V${y - radius}${corner}L${round(to)} ${y}`;
 }
 
 function round(value: number): number {
