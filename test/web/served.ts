@@ -24,6 +24,8 @@ export interface TestServer extends Served {
   /** With the cookie of a page that was opened. */
   readonly get: <T>(path: string) => Promise<T>;
   readonly cookie: string;
+  /** Of a page that was opened: what `ask` adds to requests with the cookie. */
+  readonly pageKey: string;
 }
 
 export async function testServer(
@@ -34,17 +36,24 @@ export async function testServer(
   onTestFinished(() => served.close());
   const host = `127.0.0.1:${served.port}`;
   const ask = (path: string, asking: Asking = {}): Promise<Answer> =>
-    answerOf(served.port, path, { ...asking, headers: { host, ...asking.headers } });
+    answerOf(served.port, path, {
+      ...asking,
+      headers: { host, ...(asking.headers?.["cookie"] === cookie ? keyed : {}), ...asking.headers },
+    });
+  let cookie = "";
+  let keyed: Readonly<Record<string, string>> = {};
   const { search } = new URL(served.url);
   const entered = await ask(`/${search}`);
-  const cookie = (entered.headers["set-cookie"]?.[0] ?? "").split(";")[0] ?? "";
+  cookie = (entered.headers["set-cookie"]?.[0] ?? "").split(";")[0] ?? "";
+  const pageKey = entered.headers.location?.split("#key=")[1] ?? "";
+  keyed = { "x-branchlog-key": pageKey };
   const get = async <T>(path: string): Promise<T> => {
     const { status, text } = await ask(path, { headers: { cookie } });
     if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
     // Decoding boundary: the caller says which answer it asked for.
     return JSON.parse(text) as T;
   };
-  return { ...served, host, ask, get, cookie };
+  return { ...served, host, ask, get, cookie, pageKey };
 }
 
 function answerOf(port: number, path: string, { method, headers, body }: Asking): Promise<Answer> {
@@ -71,13 +80,14 @@ export interface OpenEvents {
 
 /** The events of a page; with `isSlow`, nothing of them is read. */
 export function events(
-  { port, host, cookie }: Pick<TestServer, "port" | "host" | "cookie">,
+  { port, host, cookie, pageKey }: Pick<TestServer, "port" | "host" | "cookie" | "pageKey">,
   query: string,
   isSlow = false,
 ): Promise<OpenEvents> {
+  const key = pageKey === "" ? {} : { "x-branchlog-key": pageKey };
   return new Promise((resolve, reject) => {
     const asked = request(
-      { port, path: `/api/events${query}`, headers: { host, cookie } },
+      { port, path: `/api/events${query}`, headers: { host, cookie, ...key } },
       (response) => {
         let text = "";
         let tell: () => void = () => undefined;

@@ -300,6 +300,25 @@ describe("a request is refused", () => {
     expect([own.status, own.headers.location]).toEqual([303, "/"]);
   });
 
+  it("with the cookie alone, which browsers give to other ports of the host as well", async () => {
+    const server = await testServer([sessions("pi-linear.jsonl")]);
+    const { host, cookie, pageKey } = server;
+    for (const key of ["", "wrong", pageKey.slice(1)]) {
+      const headers = { cookie, "x-branchlog-key": key };
+      for (const path of ["/api/sessions", "/api/events", "/api/costs", `/api/search?q=a`]) {
+        expect([path, (await server.ask(path, { headers })).status]).toEqual([path, 401]);
+      }
+    }
+    // Nor does the cookie open a page that gets the key.
+    const again = await server.ask("/?token=any", { headers: { cookie, host } });
+    expect([again.status, again.headers.location]).toEqual([303, "/"]);
+    const used = new URL(server.url).search;
+    expect((await server.ask(`/${used}`, { headers: { cookie } })).headers.location).toBe("/");
+    const streamed = await events({ ...server, pageKey: "" }, `?page=${pageKey}`);
+    await streamed.until((text) => text.includes("retry:"));
+    streamed.end();
+  });
+
   it("with nothing that could be made of the address, or of another user's token", async () => {
     const token = "a token of the user";
     const server = await testServer([sessions("pi-linear.jsonl")], { token });
@@ -584,8 +603,8 @@ describe("the server", () => {
       const before = openFiles();
       for (let at = 0; at < 20; at += 1) {
         const ending = new AbortController();
-        const { host, cookie } = server;
-        const headers = { cookie };
+        const { host, cookie, pageKey } = server;
+        const headers = { cookie, "x-branchlog-key": pageKey };
         const url = `http://${host}/api/search?q=needle`;
         const { body } = await fetch(url, { headers, signal: ending.signal });
         await body?.getReader().read();

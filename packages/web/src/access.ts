@@ -12,6 +12,11 @@ export interface AccessRules {
   readonly hosts: readonly string[];
   /** What the cookie holds. */
   readonly secret: string;
+  /**
+   * What requests for data have besides: browsers give the cookie to servers on other ports of the
+   * host, too, and this to the page alone.
+   */
+  readonly pageKey: string;
 }
 
 export interface Asked {
@@ -21,6 +26,10 @@ export interface Asked {
   /** `Sec-Fetch-Site`, of browsers that send it. */
   readonly site: string | undefined;
   readonly cookie: string | undefined;
+  /** Of the page; undefined: it is not a request for data, or has none. */
+  readonly pageKey?: string | undefined;
+  /** Whether it is a request for data: the files of the page need no key. */
+  readonly isForData?: boolean;
 }
 
 export type Verdict =
@@ -32,7 +41,9 @@ export function verdictOf(asked: Asked, rules: AccessRules): Verdict {
   const place = placeVerdict(asked, rules);
   if (place.kind === "refused") return place;
   const cookie = cookieIn(asked.cookie, rules.cookie);
-  if (cookie !== undefined && isSameSecret(cookie, rules.secret)) return place;
+  const hasCookie = cookie !== undefined && isSameSecret(cookie, rules.secret);
+  const { isForData = false, pageKey = "" } = asked;
+  if (hasCookie && (!isForData || isSameSecret(pageKey, rules.pageKey))) return place;
   const reason = "Open the address that branchlog serve printed: it has a token.";
   return { kind: "refused", status: 401, reason };
 }

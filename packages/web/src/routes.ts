@@ -187,6 +187,9 @@ function askedBy({ req }: Context): Asked {
     origin: req.header("origin"),
     site: req.header("sec-fetch-site"),
     cookie: req.header("cookie"),
+    // The stream of events has no headers of its own.
+    pageKey: req.header("x-branchlog-key") ?? req.query("page"),
+    isForData: req.path.startsWith("/api/"),
   };
 }
 
@@ -208,10 +211,13 @@ function enter(
     const reason = "This token was used, or is another one. Start branchlog serve again.";
     return failure(context, 401, "ERR_ACCESS", reason);
   }
+  // Who has the cookie alone gets no key of the page by it.
+  const isFirst = isToken && !state.isTokenUsed;
   state.isTokenUsed = true;
   const cookie = `${rules.cookie}=${rules.secret}; HttpOnly; SameSite=Strict; Path=/`;
   context.header("Set-Cookie", cookie);
-  return context.redirect(options.start, 303);
+  // What is behind the # is never sent on.
+  return context.redirect(isFirst ? `${options.start}#key=${rules.pageKey}` : options.start, 303);
 }
 
 function failure(

@@ -62,10 +62,11 @@ export async function serve(options: ServeOptions): Promise<Served> {
   const directory = new SessionDirectory(place);
   // With a token of the user's, pages stay open when the server is started again. It is not in the
   // address, where whoever finds it later could make the cookie of it.
-  const secret = createHmac("sha256", options.token ?? randomBytes(32))
-    .update("cookie")
-    .digest("base64url");
-  let rules: AccessRules = { hosts: [], secret, cookie: "" };
+  const seed = options.token ?? randomBytes(32);
+  const derived = (use: string): string =>
+    createHmac("sha256", seed).update(use).digest("base64url");
+  const secrets = { secret: derived("cookie"), pageKey: derived("page") };
+  let rules: AccessRules = { hosts: [], ...secrets, cookie: "" };
   const app = routes({
     directory,
     place,
@@ -87,7 +88,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   });
   rules = {
     hosts: namesOf(host).map((name) => `${name}:${listening.port}`),
-    secret,
+    ...secrets,
     cookie: `branchlog-${listening.port}`,
   };
   directory.start().catch(onProblem);

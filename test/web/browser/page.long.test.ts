@@ -287,8 +287,23 @@ describe.skipIf(!hasBrowser)("the page", () => {
       await page.getByText("Try LRU.").first().click();
       await page.waitForURL(/row=2/);
       await check("entry");
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect(wide).toBeLessThanOrEqual(width);
+      const isWide = async (): Promise<boolean> =>
+        (await page.evaluate(() => document.documentElement.scrollWidth)) > width;
+      expect(await isWide()).toBe(false);
+      const { origin } = new URL(page.url());
+      for (const [place, shown] of [
+        ["/?by=project&archived=1", ".session-line"],
+        ["/?q=nothing+has+these", ".pending"],
+        ["/search?q=e", "a.hit"],
+        ["/search?q=e&kind=call", 'button[aria-pressed="true"]'],
+        ["/costs?by=session", ".chart canvas"],
+        ["/costs?by=turn&day=1999-01-01", ".pending"],
+      ] as const) {
+        await page.goto(`${origin}${place}`);
+        await page.locator(shown).first().waitFor();
+        await check(place);
+        expect([place, await isWide()]).toEqual([place, false]);
+      }
       expect(found).toEqual([]);
       expect(problems).toEqual([]);
     }

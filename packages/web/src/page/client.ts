@@ -20,6 +20,7 @@ import type {
 } from "../api.ts";
 import { exportedAnswer, isExported } from "./exported.ts";
 import { LineSplitter } from "./model/line-splitter.ts";
+import { pageKey } from "./page-key.ts";
 import { rowsPerPage } from "./model/page-cache.ts";
 
 type Values = Readonly<Record<string, string | number>>;
@@ -63,7 +64,11 @@ export async function requestArchive(request: ArchiveRequest): Promise<ArchiveRe
 async function post<T>(path: string, body: object): Promise<T> {
   const answer = await fetch(path, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-branchlog": "1" },
+    headers: {
+      "content-type": "application/json",
+      "x-branchlog": "1",
+      "x-branchlog-key": pageKey,
+    },
     body: JSON.stringify(body),
   });
   return decoded(answer);
@@ -75,7 +80,8 @@ export async function streamSearch(
   stop: AbortSignal,
   onLines: (lines: readonly (SearchHitItem | SearchEnd)[]) => void,
 ): Promise<void> {
-  const answer = await fetch(withValues("/api/search", values), { signal: stop });
+  const address = withValues("/api/search", values);
+  const answer = await fetch(address, { signal: stop, headers: { "x-branchlog-key": pageKey } });
   if (!answer.ok || answer.body === null) throw await failureOf(answer);
   const splitter = new LineSplitter();
   const decode = (lines: readonly string[]): (SearchHitItem | SearchEnd)[] =>
@@ -104,7 +110,7 @@ async function getJson<T>(path: string, values: Values = {}): Promise<T> {
   const address = withValues(path, values);
   // Decoding boundary: the file has the server's answers.
   if (isExported) return exportedAnswer(address) as T;
-  return decoded(await fetch(address));
+  return decoded(await fetch(address, { headers: { "x-branchlog-key": pageKey } }));
 }
 
 function withValues(path: string, values: Values): string {

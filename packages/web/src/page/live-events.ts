@@ -3,6 +3,7 @@ import { effect, signal } from "@preact/signals";
 import type { ServerEvent } from "../api.ts";
 import { isExported } from "./exported.ts";
 import { sessionKey } from "./navigation.tsx";
+import { pageKey } from "./page-key.ts";
 
 interface EventListeners {
   readonly onEvent: (event: ServerEvent) => void;
@@ -26,9 +27,8 @@ export function startEvents(): void {
   if (isExported) return;
   effect(() => {
     const key = sessionKey.value;
-    const source = new EventSource(
-      key === null ? "/api/events" : `/api/events?key=${encodeURIComponent(key)}`,
-    );
+    const search = new URLSearchParams({ page: pageKey, ...(key === null ? {} : { key }) });
+    const source = new EventSource(`/api/events?${search.toString()}`);
     source.addEventListener("error", () => (isConnected.value = false));
     source.addEventListener("open", () => {
       isConnected.value = true;

@@ -1,4 +1,5 @@
 /** Starts the page. */
+import "./page-key.ts";
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { startEvents } from "./live-events.ts";
