@@ -1,11 +1,10 @@
 /** GitHub Copilot CLI. */
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
-import type { JsonObject } from "@branchlog/streaming";
-import { objectAt, stringAt } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
 import { titleIn } from "../spoken-title.ts";
+import { isEvent } from "./copilot-bodies.ts";
 import { CopilotTranscript } from "./copilot-transcript.ts";
 import { filesOfSession, workspaceName } from "./session-directory.ts";
 
@@ -22,11 +21,11 @@ export const copilot: Agent = {
     agent: "copilot",
     version: 1,
     noun: "the events of a session of Copilot CLI",
-    recognises,
+    recognises: isEvent,
     hasLinks: true,
     presumed: { data: {}, id: "", timestamp: "" },
     firstKeys: ["type"],
-    read: (path) => new CopilotTranscript(basename(path)),
+    read: (path, isEntry) => new CopilotTranscript(basename(path), isEntry),
     // They are in the file of their session.
     subagentNames: { pattern: /^$/, place: "beside" },
     titleIn,
@@ -35,15 +34,3 @@ export const copilot: Agent = {
     belongings: filesOfSession,
   },
 };
-
-/** Such as `session.start`. */
-const eventType = /^[a-z_]+\.[a-zA-Z_]+$/;
-
-/** Each event has a type, data, and the id of the event before it. */
-function recognises(record: JsonObject): boolean {
-  const type = stringAt(record, "type");
-  if (type === undefined || !(eventType.test(type) || type === "abort")) return false;
-  const { id, parentId } = record;
-  const isLink = typeof parentId === "string" || parentId === null;
-  return isLink && typeof id === "string" && objectAt(record, "data") !== undefined;
-}

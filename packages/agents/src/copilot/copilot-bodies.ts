@@ -20,6 +20,18 @@ interface Body {
 /** As pi names the service. */
 export const provider = "github-copilot";
 
+/** Such as `session.start`. */
+const eventType = /^[a-z_]+\.[a-zA-Z_]+$/;
+
+/** Each event has a type, data, and the id of the event before it. */
+export function isEvent(record: JsonObject): boolean {
+  const type = stringAt(record, "type");
+  if (type === undefined || !(eventType.test(type) || type === "abort")) return false;
+  const { id, parentId } = record;
+  const isLink = typeof parentId === "string" || parentId === null;
+  return isLink && typeof id === "string" && objectAt(record, "data") !== undefined;
+}
+
 /** Of a sub-agent, and what it says; undefined: of the session itself. */
 export function agentOf(record: JsonObject): string | undefined {
   const data = objectAt(record, "data");

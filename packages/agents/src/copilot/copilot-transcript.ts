@@ -30,6 +30,7 @@ import {
   answerContent,
   copilotBody,
   customType,
+  isEvent,
   isTyped,
   provider,
   recordedUsage,
@@ -64,6 +65,7 @@ export class CopilotTranscript implements Transcript {
   tailId: string | null = null;
   repetition: string | undefined;
   readonly #fileName: string;
+  readonly #isEntry: (id: string) => boolean;
   /** The last entries of sub-agents. */
   readonly #tails = new Map<string, string | null>();
   #lastId = "";
@@ -76,16 +78,22 @@ export class CopilotTranscript implements Transcript {
   /** What only the end of a run says, by the ids of its entries. */
   readonly #sums = new Map<string, AnswerUsage>();
 
-  constructor(fileName: string) {
+  constructor(fileName: string, isEntry: (id: string) => boolean) {
     this.#fileName = fileName;
+    this.#isEntry = isEntry;
   }
 
   add(record: JsonObject): readonly TranscriptRow[] {
     const type = stringAt(record, "type") ?? "";
     const id = stringAt(record, "id") ?? "";
     const data = objectAt(record, "data") ?? {};
-    this.repetition = id === this.#lastId ? `repeats the id ${id}` : undefined;
-    if (this.repetition !== undefined) return [];
+    this.repetition = undefined;
+    // What is before the first event is of no session.
+    if (id === "" || (this.header === undefined && !isEvent(record))) return [];
+    if (id === this.#lastId || this.#isEntry(id)) {
+      this.repetition = `repeats the id ${id}`;
+      return [];
+    }
     this.#lastId = id;
     const timeMs = Date.parse(stringAt(record, "timestamp") ?? "");
     if (!Number.isNaN(timeMs)) this.#timeMs = timeMs;

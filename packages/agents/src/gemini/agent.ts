@@ -2,11 +2,11 @@
 import { readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import type { JsonObject } from "@branchlog/streaming";
-import { answerKey, isObject, stringAt } from "@branchlog/core/rows";
+import { answerKey } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
 import { nodeFileSystem } from "@branchlog/core/files";
 import { titleIn } from "../spoken-title.ts";
+import { isGeminiRecord } from "./gemini-bodies.ts";
 import { GeminiTranscript } from "./gemini-transcript.ts";
 
 const uuidName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.jsonl$/;
@@ -34,7 +34,7 @@ export const gemini: Agent = {
     agent: "gemini",
     version: 1,
     noun: "a recorded chat of Gemini CLI",
-    recognises,
+    recognises: isGeminiRecord,
     presumed: { projectHash: "", timestamp: "" },
     firstKeys: ["sessionId", "$set", "id", "$rewindTo"],
     read: (path) => new GeminiTranscript(path),
@@ -65,15 +65,6 @@ function belongings(path: string): readonly string[] {
 function filesIn(directory: string): readonly string[] {
   const all = readdirSync(directory, { withFileTypes: true });
   return all.filter((one) => one.isFile()).map(({ name }) => join(directory, name));
-}
-
-const messageTypes: ReadonlySet<string> = new Set(["user", "gemini", "info", "warning", "error"]);
-
-function recognises(record: JsonObject): boolean {
-  if (typeof record["sessionId"] === "string") return typeof record["projectHash"] === "string";
-  if (isObject(record["$set"]) || typeof record["$rewindTo"] === "string") return true;
-  const isMessage = messageTypes.has(stringAt(record, "type") ?? "") && "content" in record;
-  return isMessage && typeof record["id"] === "string" && typeof record["timestamp"] === "string";
 }
 
 const headBytes = 4096;

@@ -24,6 +24,15 @@ interface Body {
 
 export const provider = "google";
 
+const messageTypes: ReadonlySet<string> = new Set(["user", "gemini", "info", "warning", "error"]);
+
+export function isGeminiRecord(record: JsonObject): boolean {
+  if (typeof record["sessionId"] === "string") return typeof record["projectHash"] === "string";
+  if (isObject(record["$set"]) || typeof record["$rewindTo"] === "string") return true;
+  const isMessage = messageTypes.has(stringAt(record, "type") ?? "") && "content" in record;
+  return isMessage && typeof record["id"] === "string" && typeof record["timestamp"] === "string";
+}
+
 export type MessageKind = "typed" | "shell" | "context" | "results" | "answer" | "note" | "unknown";
 
 export function kindOf(message: JsonObject): MessageKind {

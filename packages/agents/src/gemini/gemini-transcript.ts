@@ -25,7 +25,15 @@ import {
 import type { SpentAnswer, Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
 import { outputsIn } from "../genai-content.ts";
 import { transcriptId } from "../transcript-id.ts";
-import { answerOf, geminiBody, kindOf, provider, textIn, usageIn } from "./gemini-bodies.ts";
+import {
+  answerOf,
+  geminiBody,
+  isGeminiRecord,
+  kindOf,
+  provider,
+  textIn,
+  usageIn,
+} from "./gemini-bodies.ts";
 
 type RowFacts = Omit<TranscriptRow, "parentId" | "timeMs">;
 
@@ -60,6 +68,8 @@ export class GeminiTranscript implements Transcript {
 
   add(record: JsonObject, line: number): readonly TranscriptRow[] {
     this.repetition = undefined;
+    // What is before the first known record is of no session.
+    if (this.header === undefined && !isGeminiRecord(record)) return [];
     const set = objectAt(record, "$set");
     const rewindTo = stringAt(record, "$rewindTo");
     if (stringAt(record, "sessionId") !== undefined && set === undefined)
@@ -104,8 +114,9 @@ export class GeminiTranscript implements Transcript {
   }
 
   spentBy(record: JsonObject, id: string): SpentAnswer {
-    const model = stringAt(record, "model") ?? "";
-    return { provider, model, usage: id.includes("@") ? this.#spent : usageIn(record) };
+    const message = messageOf(record, id) ?? record;
+    const model = stringAt(message, "model") ?? "";
+    return { provider, model, usage: id.includes("@") ? this.#spent : usageIn(message) };
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
@@ -269,10 +280,10 @@ export class GeminiTranscript implements Transcript {
     const { calls, results } = answerOf(message);
     const newCalls = calls.filter((call) => !answer.calls.includes(call));
     const newResults = results.filter(({ callId }) => this.#learnResult(callId));
-    const usage = usageIn(message);
-    const isMore = usage.totalTokens > this.#spent.totalTokens;
+    const spent = usageOfBoth(usageIn(message), this.#spent, Math.max);
+    const isMore = spent.totalTokens > this.#spent.totalTokens;
     this.#answer = { id, calls };
-    if (isMore) this.#spent = usageOfBoth(usage, this.#spent, Math.max);
+    this.#spent = spent;
     const own = `${id}@${line}`;
     const part: RowFacts = { id: own, type: "message", role: "assistant", customType: answerKey };
     const isPart = newCalls.length > 0 || isMore;

@@ -2,12 +2,10 @@
 import { readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import type { JsonObject } from "@branchlog/streaming";
-import { isObject, objectAt, stringAt } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
 import { titleIn } from "../spoken-title.ts";
-import { QwenTranscript } from "./qwen-transcript.ts";
+import { QwenTranscript, isQwenRecord } from "./qwen-transcript.ts";
 
 export const qwen: Agent = {
   name: "qwen",
@@ -24,7 +22,7 @@ export const qwen: Agent = {
     agent: "qwen",
     version: 1,
     noun: "a transcript of Qwen Code",
-    recognises,
+    recognises: isQwenRecord,
     presumed: { uuid: "" },
     firstKeys: ["uuid"],
     read: (path, isEntry) => new QwenTranscript(basename(path), isEntry),
@@ -34,15 +32,6 @@ export const qwen: Agent = {
     belongings,
   },
 };
-
-function recognises(record: JsonObject): boolean {
-  const isLinked = typeof record["uuid"] === "string" && "parentUuid" in record;
-  if (!isLinked || typeof record["sessionId"] !== "string") return false;
-  if (isObject(record["systemPayload"])) return true;
-  return (
-    Array.isArray(objectAt(record, "message")?.["parts"]) || stringAt(record, "type") === "system"
-  );
-}
 
 /** `DIR/chats/ID.jsonl` has its sub-agents in `DIR/subagents/ID`. */
 function belongings(path: string): readonly string[] {

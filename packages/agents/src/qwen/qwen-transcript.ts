@@ -8,6 +8,7 @@ import { normalizeName } from "@branchlog/core/entries";
 import type { Usage, UserContent } from "@branchlog/core/entries";
 import {
   currentVersion,
+  isObject,
   noUsage,
   objectAt,
   savedHeader,
@@ -57,7 +58,9 @@ export class QwenTranscript implements Transcript {
   /** What is in the place of a record without an entry. */
   readonly #stands = new Map<string, string | null>();
   #timeMs = 0;
-  /** Whether the usage of the answer that follows is in a record of its own. */
+  /** Of recent records of requests, whether one of the session is among them and right above. */
+  readonly #requests = new Map<string, boolean>();
+  /** Whether the last answer has its usage in such a record. */
   #isRecorded = false;
 
   constructor(fileName: string, isEntry: (id: string) => boolean) {
@@ -67,17 +70,25 @@ export class QwenTranscript implements Transcript {
 
   add(record: JsonObject): readonly TranscriptRow[] {
     const id = stringAt(record, "uuid") ?? "";
+    this.repetition = undefined;
+    // What is before the first known record is of no session.
+    if (id === "" || (this.header === undefined && !isQwenRecord(record))) return [];
     const timeMs = Date.parse(stringAt(record, "timestamp") ?? "");
     if (!Number.isNaN(timeMs)) this.#timeMs = timeMs;
     this.header ??= this.#headerOf(record);
-    const isKnown = id === "" || this.#isEntry(id) || this.#stands.has(id);
-    this.repetition = isKnown ? `repeats the id ${id}` : undefined;
-    if (isKnown) return [];
+    if (this.#isEntry(id) || this.#stands.has(id)) {
+      this.repetition = `repeats the id ${id}`;
+      return [];
+    }
     const title = stringAt(objectAt(record, "systemPayload"), "customTitle");
     if (title !== undefined) this.name = normalizeName(title) || this.name;
     const parentId = this.#parentOf(record);
-    const facts = this.#factsOf(record);
-    if (facts.length === 0) this.#stand(id, parentId);
+    const isBelow = this.#requests.get(parentId ?? "") ?? false;
+    this.#isRecorded = isBelow;
+    const facts = factsOf(record);
+    if (facts.length === 0) remember(this.#stands, id, parentId);
+    const response = responseIn(record);
+    if (response !== undefined) remember(this.#requests, id, isBelow || isOwn(response));
     const rows = facts.map((fact, at): TranscriptRow => {
       const isLast = at === facts.length - 1;
       const above = at === 0 ? parentId : `${id}#${at - 1}`;
@@ -95,7 +106,7 @@ export class QwenTranscript implements Transcript {
       tailId: this.tailId,
       stands: [...this.#stands],
       timeMs: this.#timeMs,
-      isRecorded: this.#isRecorded,
+      requests: [...this.#requests],
     };
   }
 
@@ -108,7 +119,9 @@ export class QwenTranscript implements Transcript {
       this.#stands.set(id, stand);
     }
     this.#timeMs = saved.dateMs("timeMs");
-    this.#isRecorded = saved.flag("isRecorded");
+    for (const [id, isBelow] of saved.pairs("requests", recentMax, (value) => value === true)) {
+      this.#requests.set(id, isBelow);
+    }
   }
 
   spentBy(record: JsonObject): SpentAnswer {
@@ -147,42 +160,46 @@ export class QwenTranscript implements Transcript {
     const stand = this.#stands.get(parent);
     return stand === undefined ? parent : stand;
   }
+}
 
-  #stand(id: string, parentId: string | null): void {
-    if (this.#stands.size >= recentMax) {
-      const [oldest] = this.#stands.keys();
-      if (oldest !== undefined) this.#stands.delete(oldest);
-    }
-    this.#stands.set(id, parentId);
-  }
+/** Whether a record is of Qwen Code, and of no other agent with the same envelope. */
+export function isQwenRecord(record: JsonObject): boolean {
+  const isLinked = typeof record["uuid"] === "string" && "parentUuid" in record;
+  if (!isLinked || typeof record["sessionId"] !== "string") return false;
+  if (isObject(record["systemPayload"])) return true;
+  return (
+    Array.isArray(objectAt(record, "message")?.["parts"]) || stringAt(record, "type") === "system"
+  );
+}
 
-  #factsOf(record: JsonObject): readonly RowFacts[] {
-    switch (stringAt(record, "type")) {
-      case "user":
-        this.#isRecorded = false;
-        if (isTyped(record)) return [{ type: "message", role: "user" }];
-        return [{ type: "custom_message", customType: "qwen.injected" }];
-      case "assistant":
-        return answerOf(record).length === 0 ? [] : [{ type: "message", role: "assistant" }];
-      case "tool_result":
-        this.#isRecorded = false;
-        return resultsOf(record).map(() => ({ type: "message", role: "toolResult" }));
-      default:
-        return this.#noted(record);
-    }
+function remember<Value>(recent: Map<string, Value>, id: string, value: Value): void {
+  if (recent.size >= recentMax) {
+    const [oldest] = recent.keys();
+    if (oldest !== undefined) recent.delete(oldest);
   }
+  recent.set(id, value);
+}
 
-  #noted(record: JsonObject): readonly RowFacts[] {
-    const subtype = stringAt(record, "subtype") ?? "";
-    if (passedSubtypes.has(subtype)) return [];
-    if (subtype === "chat_compression") return [{ type: "compaction" }];
-    if (subtype !== "ui_telemetry") return [{ type: "custom", customType: noteType(record) }];
-    const response = responseIn(record);
-    if (response === undefined) return [];
-    // Those of sub-agents stand among the others.
-    if (stringAt(response, "subagent_name") === undefined) this.#isRecorded = true;
-    return [{ type: "usage" }];
+function factsOf(record: JsonObject): readonly RowFacts[] {
+  switch (stringAt(record, "type")) {
+    case "user":
+      if (isTyped(record)) return [{ type: "message", role: "user" }];
+      return [{ type: "custom_message", customType: "qwen.injected" }];
+    case "assistant":
+      return answerOf(record).length === 0 ? [] : [{ type: "message", role: "assistant" }];
+    case "tool_result":
+      return resultsOf(record).map(() => ({ type: "message", role: "toolResult" }));
+    default:
+      return notedFacts(record);
   }
+}
+
+function notedFacts(record: JsonObject): readonly RowFacts[] {
+  const subtype = stringAt(record, "subtype") ?? "";
+  if (passedSubtypes.has(subtype)) return [];
+  if (subtype === "chat_compression") return [{ type: "compaction" }];
+  if (subtype !== "ui_telemetry") return [{ type: "custom", customType: noteType(record) }];
+  return responseIn(record) === undefined ? [] : [{ type: "usage" }];
 }
 
 function nullableText(value: unknown): string | null {
@@ -216,8 +233,14 @@ function resultsOf(record: JsonObject): ReturnType<typeof outputsIn> {
   return outputsIn(objectAt(record, "message")?.["parts"]);
 }
 
+/** Whether it is of the session, and of no sub-agent. */
+function isOwn(response: JsonObject): boolean {
+  return stringAt(response, "subagent_name") === undefined;
+}
+
 /** Of a record of a request. */
 function responseIn(record: JsonObject): JsonObject | undefined {
+  if (stringAt(record, "subtype") !== "ui_telemetry") return undefined;
   const event = objectAt(objectAt(record, "systemPayload"), "uiEvent");
   return stringAt(event, "event.name") === "qwen-code.api_response" ? event : undefined;
 }
@@ -309,13 +332,12 @@ function answerUsage(record: JsonObject): Usage {
   return record["isSidechain"] === true ? noUsage : genaiUsage(objectAt(record, "usageMetadata"));
 }
 
-/** Whether a record of a request precedes an answer. */
+/** Whether a record of a request of the session is right above, perhaps behind others. */
 function isRecordedAbove({ above }: TranscriptPlace): boolean {
   for (const record of above()) {
-    const type = stringAt(record, "type");
-    if (type === "user" || type === "tool_result") return false;
     const response = responseIn(record);
-    if (response !== undefined && stringAt(response, "subagent_name") === undefined) return true;
+    if (response === undefined) return false;
+    if (isOwn(response)) return true;
   }
   return false;
 }
