@@ -20,7 +20,7 @@ export const gemini: Agent = {
     agent: "gemini",
     version: 1,
     noun: "a recorded chat of Gemini CLI",
-    mayBe: (name) => /^session-[^/\\]*\.json$/.test(basename(name)),
+    mayBe: (name) => /(?:^|[/\\])session-[^/\\]*\.json$/.test(name),
     recognises: (path) => {
       const head = headOf(path);
       return /^\s*\{/.test(head) && /"sessionId"\s*:/.test(head) && /"projectHash"\s*:/.test(head);
