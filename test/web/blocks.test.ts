@@ -36,6 +36,7 @@ describe("blocks", () => {
         kind: "call",
         id: "c1",
         tool: "edit",
+        use: { kind: "other", fields: [["path", "a.ts"]] },
         input: '{\n  "path": "a.ts"\n}',
         cut: 0,
         resultRow: 7,

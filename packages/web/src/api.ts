@@ -3,6 +3,10 @@
  * `/api/events` and `/api/search` are streams of them. Times are epoch milliseconds. Types only.
  */
 
+import type { CallResult, ChangedLine, TouchedFile, ToolUse } from "@branchlog/library/catalogs";
+
+export type { ChangedLine, TouchedFile, ToolUse };
+
 /** `GET /api/sessions`: latest change first. */
 export interface SessionList {
   readonly sessions: readonly SessionItem[];
@@ -191,6 +195,7 @@ export type Block =
       readonly kind: "call";
       readonly id: string;
       readonly tool: string;
+      readonly use: ToolUse;
       /** JSON, indented. */
       readonly input: string;
       readonly cut: number;
@@ -343,6 +348,144 @@ export type Change =
 export interface ChangeResult {
   readonly message: string;
   readonly key: string | null;
+}
+
+/**
+ * `GET /api/session/KEY/turns/place?row=N`: where an entry is in the conversation of a branch that
+ * has it; without `row`, the end of the branch of the leaf.
+ */
+export interface TurnPlace {
+  readonly generation: number;
+  /** The last entry of that branch, `tip` of further requests; null: of the leaf's. */
+  readonly tip: number | null;
+  readonly section: number;
+  readonly turn: number;
+  readonly sectionCount: number;
+  readonly turnCount: number;
+}
+
+/** `GET /api/session/KEY/turns?from=N&count=M&tip=ROW`: sections of a conversation, at most 40. */
+export interface TurnPage {
+  readonly generation: number;
+  readonly sectionCount: number;
+  readonly turnCount: number;
+  readonly from: number;
+  readonly sections: readonly TurnSection[];
+}
+
+/** A turn, or a part of a long one. */
+export interface TurnSection {
+  readonly section: number;
+  readonly turn: number;
+  /** The section that its turn begins with. */
+  readonly turnSection: number;
+  /** Rows of its first and last entry. */
+  readonly firstRow: number;
+  readonly lastRow: number;
+  readonly entryCount: number;
+  readonly isLast: boolean;
+  /** The first line of the prompt of its turn; empty: it has none. */
+  readonly prompt: string;
+  /** Of the first section of a turn. */
+  readonly head: TurnHead | null;
+  readonly blocks: readonly TurnBlock[];
+  readonly branches: readonly BranchPoint[];
+}
+
+export interface TurnHead {
+  readonly startedMs: number;
+  readonly durationMs: number;
+  readonly entryCount: number;
+  readonly calls: number;
+  readonly errors: number;
+  readonly files: readonly TouchedFile[];
+  readonly models: readonly string[];
+  readonly usage: Usage;
+  /** Whether its cost, or a part of it, is by list prices. */
+  readonly isEstimate: boolean;
+  /** Whether the turn is so long that its sums are of its beginning. */
+  readonly isPartial: boolean;
+}
+
+/** Blocks of one kind as in `Block`; `row`: their entry. */
+export type TurnBlock = { readonly row: number } & (
+  | {
+      readonly kind: "prompt" | "answer" | "thinking" | "error";
+      readonly text: string;
+      readonly cut: number;
+    }
+  | {
+      readonly kind: "call";
+      readonly tool: string;
+      readonly use: ToolUse;
+      readonly result: CallOutcome | null;
+    }
+  | {
+      readonly kind: "note";
+      readonly title: string;
+      readonly text: string;
+      readonly cut: number;
+      readonly isError: boolean;
+    }
+  | {
+      readonly kind: "compaction" | "branchSummary";
+      readonly text: string;
+      readonly cut: number;
+      /** 0: unknown. */
+      readonly tokensBefore: number;
+    }
+  | Extract<Block, { kind: "image" | "data" }>
+  | { readonly kind: "mark"; readonly title: string; readonly text: string }
+);
+
+export interface CallOutcome extends Pick<CallResult, "row" | "isError" | "exitCode"> {
+  readonly durationMs: number | null;
+  readonly text: string;
+  readonly cut: number;
+  readonly images: readonly Extract<Block, { kind: "image" }>[];
+}
+
+/** Where the conversation goes on in several ways; `row` is the entry before; -1: none. */
+export interface BranchPoint {
+  readonly row: number;
+  /** In the order of the file, at most 20, the shown one among them. */
+  readonly ways: readonly BranchWay[];
+  readonly wayCount: number;
+}
+
+export interface BranchWay {
+  /** Its first entry. */
+  readonly row: number;
+  /** The first line of its first prompt or answer. */
+  readonly title: string;
+  readonly turns: number;
+  readonly entries: number;
+  /** US dollars; null: unknown. */
+  readonly cost: number | null;
+  /** Whether there are more turns and entries than were counted. */
+  readonly isMore: boolean;
+  readonly isShown: boolean;
+  readonly isOnPath: boolean;
+}
+
+/** `GET /api/session/KEY/outline?from=N&count=M&tip=ROW`: turns as lines, at most 200. */
+export interface OutlinePage {
+  readonly generation: number;
+  readonly turnCount: number;
+  readonly from: number;
+  readonly lines: readonly OutlineLine[];
+}
+
+export interface OutlineLine {
+  readonly turn: number;
+  readonly section: number;
+  readonly row: number;
+  readonly text: string;
+  readonly timeMs: number;
+  readonly label: string | null;
+  /** Further ways that the conversation goes on within it. */
+  readonly branches: number;
+  readonly hasCompaction: boolean;
 }
 
 /** The body of every answer that is no success. */

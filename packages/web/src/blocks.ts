@@ -4,7 +4,8 @@
  */
 import { entryParts, messageParts, textOfParts } from "@branchlog/core/entries";
 import type { EntryPart, SaidParts, ShellPart, Speaker } from "@branchlog/core/entries";
-import type { Block } from "./api.ts";
+import { toolUse } from "@branchlog/library/catalogs";
+import type { Block, ToolUse } from "./api.ts";
 
 /** Characters of a text that is not asked for whole. */
 export const shownUnitsMax: number = 64 * 1024;
@@ -90,7 +91,8 @@ function partBlocks(part: EntryPart, { unitsMax, places }: Options): Block[] {
     case "call": {
       const { id, tool = "?", arguments: given } = part;
       const { text: input, cut } = shortened(indented(given), unitsMax);
-      return [{ kind: "call", id, tool, input, cut, resultRow: places.resultRow(id) }];
+      const use = shownUse(toolUse(tool, given));
+      return [{ kind: "call", id, tool, use, input, cut, resultRow: places.resultRow(id) }];
     }
     case "data":
       return [dataBlock(part.type ?? "content", part.value, unitsMax)];
@@ -121,7 +123,36 @@ function errorBlock(text: string, unitsMax: number): Block {
   return { kind: "result", id: "", tool: "error", ...shown, isError: true, callRow: null };
 }
 
-function imageBlock({ mimeType: type, data }: Extract<EntryPart, { kind: "image" }>): Block {
+const changedLinesMax = 600;
+const changedUnitsMax = 400;
+
+/** What a page can show of a call. */
+export function shownUse(use: ToolUse): ToolUse {
+  switch (use.kind) {
+    case "shell":
+      return { ...use, command: use.command.slice(0, shownUnitsMax) };
+    case "edit":
+    case "write": {
+      const shown = use.lines
+        .slice(0, changedLinesMax)
+        .map(({ kind, text }) => ({ kind, text: text.slice(0, changedUnitsMax) }));
+      const rest = use.lines.length - shown.length;
+      const more = { kind: "place", text: `… ${rest} more lines` } as const;
+      return { ...use, lines: rest > 0 ? [...shown, more] : shown };
+    }
+    case "task":
+      return { ...use, prompt: use.prompt.slice(0, shownUnitsMax) };
+    case "read":
+    case "search":
+    case "other":
+      return use;
+  }
+}
+
+export function imageBlock({
+  mimeType: type,
+  data,
+}: Extract<EntryPart, { kind: "image" }>): Extract<Block, { kind: "image" }> {
   const sizeBytes = Math.floor((data.length * 3) / 4);
   const isShown =
     imageTypes.has(type) && data.length <= imageUnitsMax && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
@@ -145,7 +176,7 @@ export function shortened(
   return { text: text.slice(0, unitsMax), cut: text.length - unitsMax };
 }
 
-function indented(value: unknown): string {
+export function indented(value: unknown): string {
   try {
     return JSON.stringify(value, null, 2) ?? "";
   } catch {

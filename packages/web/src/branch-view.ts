@@ -12,6 +12,7 @@ import type {
   Row,
   RowPage,
 } from "./api.ts";
+import type { Conversation } from "./conversation.ts";
 import { rowsMax } from "./shown-session.ts";
 import type { ShownFacts, ShownSession } from "./shown-session.ts";
 
@@ -20,6 +21,11 @@ export class BranchView {
 
   constructor(shown: ShownSession) {
     this.#shown = shown;
+  }
+
+  /** Of all branches, as in the whole session. */
+  get conversation(): Conversation {
+    return this.#shown.conversation;
   }
 
   facts(): ShownFacts {

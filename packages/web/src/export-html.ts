@@ -35,6 +35,7 @@ export interface ExportHtmlOptions {
 const key = "exported";
 /** As the page asks for them. */
 const rowsPerPage = 200;
+const sectionsPerPage = 20;
 
 /**
  * The file in pieces. Memory: the branch that is exported.
@@ -199,12 +200,25 @@ async function* answersOf(
   await shown.sumUp();
   const facts: SessionFacts = { ...shown.facts(), item, canWrite: false, resume: null };
   yield [base, facts];
+  const { sectionCount, turnCount } = shown.conversation.place(null);
+  for (let from = 0; from < Math.max(1, sectionCount); from += sectionsPerPage) {
+    signal?.throwIfAborted();
+    const page = await shown.conversation.turns({ from, count: sectionsPerPage, tip: null });
+    yield [`${base}/turns?from=${from}&count=${sectionsPerPage}`, page];
+  }
+  for (let from = 0; from < Math.max(1, turnCount); from += rowsPerPage) {
+    const page = await shown.conversation.outline({ from, count: rowsPerPage, tip: null });
+    yield [`${base}/outline?from=${from}&count=${rowsPerPage}`, page];
+  }
+  yield [`${base}/turns/place`, shown.conversation.place(null)];
   for (let from = 0; from < Math.max(1, facts.rowCount); from += rowsPerPage) {
     signal?.throwIfAborted();
     const page = await shown.rows(from, rowsPerPage);
     yield [`${base}/rows?from=${from}&count=${rowsPerPage}`, page];
     for (const { row, id } of page.rows) {
       yield [`${base}/entry/${row}`, await shown.entry(row, false)];
+      const place = shown.conversation.place(row);
+      if (place.tip === null) yield [`${base}/turns/place?row=${row}`, place];
       yield [`${base}/place?${new URLSearchParams({ id }).toString()}`, { row, id }];
     }
   }

@@ -9,7 +9,15 @@ import { agentNamed } from "@branchlog/core/rows";
 import { answerHeaders, isSameSecret, placeVerdict, verdictOf } from "./access.ts";
 import type { AccessRules, Asked } from "./access.ts";
 import { archivedItems, archiveRequestIn, runArchiveRequest } from "./archived-list.ts";
-import type { ApiError, ArchivedList, SessionFacts, SessionItem, SessionList } from "./api.ts";
+import type {
+  ApiError,
+  ArchivedList,
+  OutlinePage,
+  SessionFacts,
+  SessionItem,
+  SessionList,
+  TurnPage,
+} from "./api.ts";
 import { EventStream } from "./event-stream.ts";
 import { hitStream } from "./search-stream.ts";
 import { SessionCosts } from "./session-costs.ts";
@@ -117,6 +125,7 @@ export function routes(options: RouteOptions): Hono {
     const at = wholeNumber("row", row);
     return context.json(await directory.using(key, (shown) => shown.entry(at, isFull)));
   });
+  addConversationRoutes(app, directory);
   app.get("/api/session/:key/context", async (context) => {
     const { key } = context.req.param();
     const row = context.req.query("row");
@@ -248,6 +257,28 @@ function refusedChange(context: Context, canWrite: boolean): Response | undefine
   const size = Number(context.req.header("content-length") ?? Infinity);
   if (size > changeBytesMax) throw invalidArgument("The body is no change.");
   return undefined;
+}
+
+function addConversationRoutes(app: Hono, directory: SessionDirectory): void {
+  app.get("/api/session/:key/turns/place", async (context) => {
+    const { key } = context.req.param();
+    const row = optionalNumber(context, "row");
+    return context.json(await directory.using(key, async (shown) => shown.conversation.place(row)));
+  });
+  app.get("/api/session/:key/:view{turns|outline}", async (context) => {
+    const { key, view } = context.req.param();
+    const [from, count] = [numberIn(context, "from", 0), numberIn(context, "count", 20)];
+    const asked = { from, count, tip: optionalNumber(context, "tip") };
+    const answer = await directory.using<TurnPage | OutlinePage>(key, ({ conversation }) =>
+      view === "turns" ? conversation.turns(asked) : conversation.outline(asked),
+    );
+    return context.json(answer);
+  });
+}
+
+function optionalNumber(context: Context, name: string): number | null {
+  const given = context.req.query(name);
+  return given === undefined ? null : wholeNumber(name, given);
 }
 
 function numberIn(context: Context, name: string, absent?: number): number {

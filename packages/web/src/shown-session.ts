@@ -31,6 +31,7 @@ import {
   toolsOf,
 } from "./blocks.ts";
 import type { CallPlaces } from "./blocks.ts";
+import { Conversation } from "./conversation.ts";
 import { Lanes } from "./lanes.ts";
 import { contextMessage, messageUsage, modelOf, noPlaces, usageOf } from "./message-facts.ts";
 
@@ -46,6 +47,7 @@ export type ShownFacts = Omit<SessionFacts, "item" | "canWrite" | "resume">;
 
 export class ShownSession {
   readonly session: Session;
+  readonly conversation: Conversation;
   #lanes = new Lanes();
   #generation = -1;
   /** 1 for each row from the root to the leaf. */
@@ -60,6 +62,7 @@ export class ShownSession {
 
   private constructor(session: Session) {
     this.session = session;
+    this.conversation = new Conversation(this);
   }
 
   /** Rejects as `openSession`. */
@@ -206,6 +209,12 @@ export class ShownSession {
       return;
     }
     for (const tell of this.#tellers) tell();
+  }
+
+  /** Whether a row is on the path from the root to the leaf. */
+  isOnPath(row: number): boolean {
+    this.#update();
+    return this.#onPath[row] === 1;
   }
 
   /** The rows from the root to the leaf. */

@@ -41,9 +41,16 @@ async function served(directory: string, options: Partial<ServeOptions> = {}): P
   return server;
 }
 
-/** From the list to the rows of the session with this title. */
-async function openRows(page: Page, title: string): Promise<void> {
+/** From the list to the conversation of the session with this title. */
+async function openConversation(page: Page, title: string): Promise<void> {
   await page.getByText(title, { exact: false }).first().click();
+  await page.locator(".turn").first().waitFor();
+}
+
+/** From the list to the rows of that session. */
+async function openRows(page: Page, title: string): Promise<void> {
+  await openConversation(page, title);
+  await page.keyboard.press("t");
   await page.locator('[role="treeitem"]').first().waitFor();
 }
 
@@ -67,7 +74,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
       .evaluateAll((rows) => rows.map((row) => row.getAttribute("aria-level")));
     expect(lanes).toEqual(["1", "1", "1", "1", "1", "1", "2", "2", "2", "1"]);
     await page.keyboard.press("b");
-    await page.waitForURL(/~$/);
+    await page.waitForURL(/~\/entries/);
     await page.locator('[role="treeitem"]').nth(1).waitFor({ state: "detached" });
     await page.locator('[role="treeitem"]', { hasText: "A second root." }).waitFor();
     expect(await page.locator('[role="treeitem"]').allInnerTexts()).toEqual([
@@ -103,6 +110,8 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await page.getByText("Plan the cache.").first().waitFor();
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
+    await page.locator(".turn").first().waitFor();
+    await page.keyboard.press("t");
     await page.locator('[role="treeitem"]').first().waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press("j");
@@ -238,14 +247,18 @@ describe.skipIf(!hasBrowser)("the page", () => {
     writeFileSync(join(directory, "evil.jsonl"), `${text}\n`);
     const { page, problems } = await openPage((await served(directory)).url);
     await page.locator('a[href^="/s/"]').first().click();
-    await page.locator('[role="treeitem"]').first().waitFor();
-    const base = page.url().split("?")[0] ?? "";
+    await page.locator(".turn").first().waitFor();
+    await page.keyboard.press("m");
+    await page.keyboard.press("e");
+    await page.waitForTimeout(300);
+    const session = page.url().split("?")[0] ?? "";
+    const base = `${session}/entries`;
     for (let row = 0; row < entries.length; row += 1) {
       await page.goto(`${base}?row=${row}`);
       await page.locator(`#row-${row}`).waitFor();
       await page.waitForTimeout(200);
     }
-    await page.goto(`${base}/context?row=5`);
+    await page.goto(`${session}/context?row=5`);
     await page.waitForTimeout(300);
     const hacked = await page.evaluate(() => Reflect.get(window, "hacked") as unknown);
     expect(hacked).toBeUndefined();
@@ -282,7 +295,12 @@ describe.skipIf(!hasBrowser)("the page", () => {
       };
       await page.getByText("Plan the cache.").first().waitFor();
       await check("list");
-      await openRows(page, "Plan the cache.");
+      await openConversation(page, "Plan the cache.");
+      await page.keyboard.press("[");
+      await page.getByText("Try LRU.").first().waitFor();
+      await check("conversation");
+      await page.keyboard.press("t");
+      await page.locator('[role="treeitem"]').first().waitFor();
       await check("session");
       await page.getByText("Try LRU.").first().click();
       await page.waitForURL(/row=2/);
@@ -309,6 +327,28 @@ describe.skipIf(!hasBrowser)("the page", () => {
     }
   });
 
+  it("reads a session as a conversation, and goes to other branches where they begin", async () => {
+    const directory = folder("pi-branches.jsonl", "pi-linear.jsonl");
+    const { page, problems } = await openPage((await served(directory)).url);
+    await openConversation(page, "Plan the cache.");
+    expect(await page.locator(".turn h2").allTextContents()).toEqual(["A second root."]);
+    await page.locator(".ways a", { hasText: "Plan the cache." }).click();
+    await page.waitForURL(/row=0/);
+    await page.locator(".turn h2", { hasText: "Plan the cache." }).waitFor();
+    const shown = await page.locator(".turn h2").allTextContents();
+    await page.locator(".reading-line", { hasText: "another branch" }).waitFor();
+    expect(shown).toEqual(["Plan the cache.", "Try TTL instead."]);
+    await page.keyboard.press("[");
+    await page.locator(".turn h2", { hasText: "Try LRU." }).waitFor();
+    await page.goBack();
+    await page.locator(".turn h2", { hasText: "Try TTL instead." }).waitFor();
+    await page.locator(".outline-line").nth(1).click();
+    await page.locator('.turn[data-active="true"] h2').waitFor();
+    await page.keyboard.press("t");
+    await page.waitForURL(/entries/);
+    expect(problems).toEqual([]);
+  });
+
   it("is a file of its own, with all branches, and without secrets", async () => {
     const directory = folder("pi-branches.jsonl");
     const path = join(directory, "pi-branches.jsonl");
@@ -329,6 +369,8 @@ describe.skipIf(!hasBrowser)("the page", () => {
     const text = readFileSync(file, "utf8");
     expect([text.includes(secret), text.includes(directory)]).toEqual([false, false]);
     const { page, problems } = await openPage(`file://${file}`);
+    await page.locator(".turn").first().waitFor();
+    await page.keyboard.press("t");
     await page.locator('[role="treeitem"]').first().waitFor();
     expect(await page.locator('[role="treeitem"]').count()).toBe(11);
     expect(await page.locator('[data-leaf="true"]').innerText()).toContain(
@@ -344,6 +386,13 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(problems).toEqual([]);
     await exportHtml(path, join(directory, "branch.html"), { at: "5b2e9d06" });
     const branch = await openPage(`file://${join(directory, "branch.html")}`);
+    await branch.page.locator(".turn").first().waitFor();
+    expect(await branch.page.locator(".turn h2").allTextContents()).toEqual([
+      "Plan the cache.",
+      "Try LRU.",
+      "Measure it.",
+    ]);
+    await branch.page.keyboard.press("t");
     await branch.page.locator('[role="treeitem"]').first().waitFor();
     expect(await branch.page.locator('[role="treeitem"]').count()).toBe(6);
     expect(branch.problems).toEqual([]);

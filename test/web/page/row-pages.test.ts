@@ -25,14 +25,14 @@ function page(first: number): readonly Row[] {
 
 describe("PageCache", () => {
   it("returns a row when its page is held", () => {
-    const cache = new PageCache(3);
+    const cache = new PageCache<Row>(3);
     cache.put(2, page(2));
     expect(cache.rowAt(2 * rowsPerPage + 7)?.row).toBe(2 * rowsPerPage + 7);
     expect(cache.rowAt(0)).toBeUndefined();
   });
 
   it("drops the page that was not used for longest", () => {
-    const cache = new PageCache(2);
+    const cache = new PageCache<Row>(2);
     cache.put(0, page(0));
     cache.put(1, page(1));
     cache.missing(0, 1);
@@ -42,7 +42,7 @@ describe("PageCache", () => {
   });
 
   it("keeps stale pages and asks for them again", () => {
-    const cache = new PageCache(5);
+    const cache = new PageCache<Row>(5);
     cache.put(0, page(0));
     expect(cache.missing(0, rowsPerPage + 1)).toEqual([1]);
     cache.markStale();

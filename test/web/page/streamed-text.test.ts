@@ -2,11 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { coalesce } from "../../../packages/web/src/page/model/coalesce.ts";
-import {
-  commandOf,
-  diffLines,
-  editLines,
-} from "../../../packages/web/src/page/model/diff-lines.ts";
+import { diffLines } from "../../../packages/web/src/page/model/diff-lines.ts";
 import { LineSplitter } from "../../../packages/web/src/page/model/line-splitter.ts";
 import { paletteMatches } from "../../../packages/web/src/page/model/palette-matches.ts";
 
@@ -37,30 +33,6 @@ describe("diffLines", () => {
   it.each(["- a list\n- of things", "a @@ b", ""])("returns null when the text is %j", (text) => {
     expect(diffLines(text)).toBeNull();
   });
-});
-
-describe("editLines", () => {
-  it.each([
-    { path: "a.ts", oldText: "x", newText: "y\nz" },
-    { file_path: "a.ts", old_string: "x", new_string: "y\nz" },
-    { path: "a.ts", edits: [{ oldText: "x", newText: "y\nz" }] },
-  ])("shows the change that %j asks for", (input) => {
-    const lines = editLines(JSON.stringify(input));
-    expect(lines?.map(({ text }) => text)).toEqual(["a.ts", "- x", "+ y", "+ z"]);
-  });
-
-  it.each(['{"path":"a"}', "[1]", "null", '{"old', '{"edits":[]}', '{"edits":[{"oldText":1}]}'])(
-    "returns null when the input is %s",
-    (input) => {
-      expect(editLines(input)).toBeNull();
-    },
-  );
-});
-
-it("commandOf returns the command line of a shell tool", () => {
-  expect(commandOf('{"command":"ls"}')).toBe("ls");
-  expect(commandOf('{"command":["ls"]}')).toBeNull();
-  expect(commandOf("")).toBeNull();
 });
 
 it("coalesce runs once more after a run when it was called during it", async () => {

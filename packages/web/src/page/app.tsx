@@ -16,7 +16,8 @@ import { Palette, openPalette } from "./palette.tsx";
 import { QuestionDialog } from "./question.tsx";
 import { SearchView } from "./search-view.tsx";
 import { titleOf } from "./model/session-title.ts";
-import { SessionView } from "./session-view.tsx";
+import { ConversationView } from "./conversation-view.tsx";
+import { EntriesView } from "./entries-view.tsx";
 import { SessionsView } from "./sessions-view.tsx";
 import { nextTheme, themeName } from "./theme.ts";
 
@@ -25,7 +26,7 @@ export function App(): VNode {
   const commands = {
     "?": openKeyHelp,
     "/": () => go({ kind: "search", query: "", isRegex: false }),
-    t: nextTheme,
+    T: nextTheme,
     Escape: () => go({ kind: "sessions" }),
   };
   useKeys(commands, "frame");
@@ -68,7 +69,7 @@ function TopBar({ place }: { readonly place: Route }): VNode {
       <button
         type="button"
         aria-label={`Theme: ${themeName()}`}
-        title="Theme (t)"
+        title="Theme (T)"
         onClick={nextTheme}
       >
         {{ auto: "◐", light: "☀", dark: "☾" }[themeName()]}
@@ -99,7 +100,9 @@ function View({ place }: { readonly place: Route }): VNode {
     case "sessions":
       return <SessionsView />;
     case "session":
-      return <SessionView sessionKey={place.key} row={place.row} entryId={place.entryId} />;
+      return <ConversationView sessionKey={place.key} row={place.row} entryId={place.entryId} />;
+    case "entries":
+      return <EntriesView sessionKey={place.key} row={place.row} />;
     case "context":
       return <ContextPage sessionKey={place.key} row={place.row} />;
     case "compare":
@@ -120,6 +123,7 @@ function View({ place }: { readonly place: Route }): VNode {
 
 function titleOfPlace(place: Route): string {
   const open = openSession.value;
-  if (place.kind === "session" && open !== null) return `${titleOf(open.facts.item)} · Branchlog`;
+  if ((place.kind === "session" || place.kind === "entries") && open !== null)
+    return `${titleOf(open.facts.item)} · Branchlog`;
   return place.kind === "sessions" ? "Branchlog" : `${place.kind} · Branchlog`;
 }

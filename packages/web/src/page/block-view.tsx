@@ -3,9 +3,9 @@ import type { VNode } from "preact";
 import type { Block } from "../api.ts";
 import { fetchEntry } from "./client.ts";
 import { useLoaded } from "./loading.tsx";
-import { commandOf, diffLines, editLines } from "./model/diff-lines.ts";
+import { diffLines } from "./model/diff-lines.ts";
 import { formatBytes, formatCount, withoutEscapes } from "./model/formatting.ts";
-import { sessionPlace } from "./model/route.ts";
+import { entriesPlace } from "./model/route.ts";
 import { Link } from "./navigation.tsx";
 import { Code, Diff, Markdown } from "./rich-text.tsx";
 
@@ -75,18 +75,22 @@ interface CallProps {
 }
 
 function Call({ call, sessionKey, hasResults }: CallProps): VNode {
-  const edit = editLines(call.input);
-  const command = commandOf(call.input);
+  const { use } = call;
   return (
     <div class="block">
       <p class="block-head">
         <code class="tool">{call.tool}</code>
         <RowLink sessionKey={sessionKey} row={call.resultRow} text="result" />
       </p>
-      {edit === null ? (
-        <Code text={command ?? call.input} language={command === null ? "json" : "bash"} />
+      {use.kind === "edit" || use.kind === "write" ? (
+        <>
+          <p class="path">{use.path}</p>
+          <Diff lines={use.lines} />
+        </>
+      ) : use.kind === "shell" ? (
+        <Code text={use.command} language="bash" />
       ) : (
-        <Diff lines={edit} />
+        <Code text={call.input} language="json" />
       )}
       {hasResults && call.resultRow !== null ? (
         <ResultOfCall id={call.id} sessionKey={sessionKey} row={call.resultRow} />
@@ -127,7 +131,11 @@ function Result({ result, sessionKey }: ResultProps): VNode {
   );
 }
 
-function ResultText({ result }: Pick<ResultProps, "result">): VNode {
+export function ResultText({
+  result,
+}: {
+  readonly result: { readonly text: string; readonly isError: boolean };
+}): VNode {
   const text = withoutEscapes(result.text);
   const lines = diffLines(text);
   return (
@@ -146,14 +154,20 @@ interface RowLinkProps {
 export function RowLink({ sessionKey, row, text }: RowLinkProps): VNode | null {
   if (row === null) return null;
   return (
-    <Link class="row-link" to={sessionPlace(sessionKey, row)}>
+    <Link class="row-link" to={entriesPlace(sessionKey, row)}>
       {text} #{row}
     </Link>
   );
 }
 
 /** Only pictures that are a part of the session; the server checks their type too. */
-function Picture({ source, sizeBytes }: { readonly source: string; readonly sizeBytes: number }) {
+export function Picture({
+  source,
+  sizeBytes,
+}: {
+  readonly source: string;
+  readonly sizeBytes: number;
+}) {
   const size = formatBytes(sizeBytes);
   if (!/^data:image\/(png|jpeg|gif|webp);/.test(source)) {
     return <p class="absent-image">image of {size}, not shown</p>;

@@ -12,11 +12,14 @@ import type {
   CostTable,
   EntryPlace,
   EntryView,
+  OutlinePage,
   RowPage,
   SearchEnd,
   SearchHitItem,
   SessionFacts,
   SessionList,
+  TurnPage,
+  TurnPlace,
 } from "../api.ts";
 import { exportedAnswer, isExported } from "./exported.ts";
 import { LineSplitter } from "./model/line-splitter.ts";
@@ -36,6 +39,26 @@ export const fetchRows = (key: string, page: number): Promise<RowPage> =>
 
 export const fetchPlace = (key: string, id: string): Promise<EntryPlace> =>
   getJson(sessionPath(key, "place"), { id });
+
+/** Without a row: the end of the branch of the leaf. */
+export const fetchTurnPlace = (key: string, row: number | null): Promise<TurnPlace> =>
+  getJson(sessionPath(key, "turns/place"), row === null ? {} : { row });
+
+export const sectionsPerPage = 20;
+
+export const fetchTurns = (key: string, page: number, tip: number | null): Promise<TurnPage> =>
+  getJson(sessionPath(key, "turns"), {
+    from: page * sectionsPerPage,
+    count: sectionsPerPage,
+    ...(tip === null ? {} : { tip }),
+  });
+
+export const fetchOutline = (key: string, page: number, tip: number | null): Promise<OutlinePage> =>
+  getJson(sessionPath(key, "outline"), {
+    from: page * rowsPerPage,
+    count: rowsPerPage,
+    ...(tip === null ? {} : { tip }),
+  });
 
 export const fetchEntry = (key: string, row: number, isFull: boolean): Promise<EntryView> =>
   getJson(sessionPath(key, `entry/${row}`), isFull ? { full: 1 } : {});

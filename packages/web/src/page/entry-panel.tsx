@@ -8,7 +8,7 @@ import { fetchEntry } from "./client.ts";
 import { Pending, useLoaded } from "./loading.tsx";
 import { formatCost, formatCount, formatTime } from "./model/formatting.ts";
 import { rowKind } from "./model/row-kind.ts";
-import { sessionPlace } from "./model/route.ts";
+import { entriesPlace } from "./model/route.ts";
 import { Link, go } from "./navigation.tsx";
 import { copy } from "./notice.tsx";
 import { markedRowOf, toggleMark } from "./open-session.ts";
@@ -29,7 +29,7 @@ export function EntryPanel({ facts, row }: EntryPanelProps): VNode {
   // A longer session may have new children or results for this entry.
   const name = [key, facts.generation, facts.rowCount, row, isFull].join("/");
   const { value, failure } = useLoaded(name, () => fetchEntry(key, row, isFull), settleMs);
-  const close = (): void => go(sessionPlace(key));
+  const close = (): void => go(entriesPlace(key));
   return (
     <aside
       class="entry"

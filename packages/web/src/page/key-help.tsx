@@ -12,17 +12,20 @@ export function openKeyHelp(): void {
 const keys: readonly (readonly [string, string])[] = [
   ["Ctrl K", "go to a session, label, entry or view"],
   ["/", "search, or filter the sessions"],
-  ["j k", "next, previous"],
+  ["j k", "next, previous; in a conversation: turn"],
   ["Enter", "open"],
   ["p", "sessions by project, or by time"],
-  ["g G", "first, last entry"],
+  ["t", "conversation or entries of a session"],
+  ["e", "open or close the calls of the turn"],
+  ["m", "show or hide settings and records"],
+  ["g G", "first, last entry or turn"],
   ["l", "leaf"],
-  ["[ ]", "previous, next branch point"],
+  ["[ ]", "previous, next way on; of the entries: branch point"],
   ["b", "only this branch, or all of them"],
   ["c", "context at the entry"],
   ["x", "mark the entry, to compare another with it; in the list: tick the session"],
   ["Esc", "close, back"],
-  ["t", "theme"],
+  ["T", "theme"],
 ];
 
 export function KeyHelp(): VNode | null {

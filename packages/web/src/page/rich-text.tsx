@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { VNode } from "preact";
 import { highlight } from "./highlighting.ts";
 import { renderMarkdown } from "./markdown.ts";
-import type { DiffLine } from "./model/diff-lines.ts";
+import type { ChangedLine } from "../api.ts";
 
 export function Markdown({ text }: { readonly text: string }): VNode {
   const element = useRef<HTMLDivElement>(null);
@@ -36,7 +36,7 @@ export function Code({ text, language }: CodeProps): VNode {
   );
 }
 
-export function Diff({ lines }: { readonly lines: readonly DiffLine[] }): VNode {
+export function Diff({ lines }: { readonly lines: readonly ChangedLine[] }): VNode {
   return (
     <pre class="code diff" tabIndex={0}>
       {lines.map(({ kind, text }) => (

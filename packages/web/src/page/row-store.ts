@@ -21,7 +21,7 @@ export class RowStore {
   readonly #failure = signal<string | null>(null);
   /** Counts changes of rows, for what draws them. */
   readonly #version = signal(0);
-  readonly #cache = new PageCache(pagesMax);
+  readonly #cache = new PageCache<Row>(pagesMax);
   readonly #requested = new Set<number>();
   /** Counts events, to tell which answers may be older than the latest. */
   #changes = 0;

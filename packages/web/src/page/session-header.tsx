@@ -1,5 +1,5 @@
 /** The facts above the rows of a session, and the jumps within it. */
-import type { VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import type { SessionFacts } from "../api.ts";
 import { changeName, deleteSession } from "./changes.ts";
 import { fetchPlace } from "./client.ts";
@@ -7,7 +7,7 @@ import { isExported } from "./exported.ts";
 import { Failure } from "./loading.tsx";
 import { nextBranch, previousBranch } from "./model/branch-jumps.ts";
 import { formatBytes, formatCost, formatCount, plural, shortPath } from "./model/formatting.ts";
-import { isCollapsed, sessionPlace, toggledKey } from "./model/route.ts";
+import { entriesPlace, isCollapsed, sessionPlace, toggledKey, wholeKey } from "./model/route.ts";
 import { Link, go } from "./navigation.tsx";
 import { attempt, copy } from "./notice.tsx";
 import { titleOf } from "./model/session-title.ts";
@@ -15,13 +15,18 @@ import { isFresh } from "./session-catalog.ts";
 
 interface HeaderProps {
   readonly facts: SessionFacts;
-  readonly active: number;
   readonly failure: string | null;
-  readonly show: (row: number, isCentred: boolean) => void;
+  readonly view: "session" | "entries";
+  /** The entry that the reader is at. */
+  readonly row: number;
+  /** The jumps of the view. */
+  readonly children: ComponentChildren;
 }
 
-export function SessionHeader({ facts, active, failure, show }: HeaderProps): VNode {
+export function SessionHeader({ facts, failure, view, row, children }: HeaderProps): VNode {
   const { item } = facts;
+  const key = wholeKey(item.key);
+  const rowThere = isCollapsed(item.key) ? null : row;
   return (
     <header class="session-header">
       <div class="session-title">
@@ -40,8 +45,22 @@ export function SessionHeader({ facts, active, failure, show }: HeaderProps): VN
       {failure === null ? null : <Failure text={failure} />}
       <Findings findings={facts.findings} />
       <nav class="jumps" aria-label="Jumps">
-        <Jumps facts={facts} active={active} show={show} />
-        <SessionActions facts={facts} active={active} />
+        <Link
+          class="button view-link"
+          to={sessionPlace(key, rowThere)}
+          isCurrent={view === "session"}
+        >
+          Conversation
+        </Link>
+        <Link
+          class="button view-link"
+          to={entriesPlace(key, rowThere)}
+          isCurrent={view === "entries"}
+        >
+          Entries <kbd>t</kbd>
+        </Link>
+        {children}
+        <SessionActions facts={facts} row={row} />
       </nav>
     </header>
   );
@@ -75,7 +94,13 @@ function Findings({ findings }: Pick<SessionFacts, "findings">): VNode | null {
   );
 }
 
-function Jumps({ facts, active, show }: Omit<HeaderProps, "failure">): VNode {
+interface JumpsProps {
+  readonly facts: SessionFacts;
+  readonly active: number;
+  readonly show: (row: number, isCentred: boolean) => void;
+}
+
+export function Jumps({ facts, active, show }: JumpsProps): VNode {
   const previous = previousBranch(facts.branchRows, active);
   const next = nextBranch(facts.branchRows, active);
   const jump = (row: number | null | undefined): void => {
@@ -119,7 +144,7 @@ function Jumps({ facts, active, show }: Omit<HeaderProps, "failure">): VNode {
 /** The leaf is on both sides; other places would be others there. */
 export function toggleBranches({ item }: SessionFacts): void {
   if (isExported) return;
-  go(sessionPlace(toggledKey(item.key)));
+  go(entriesPlace(toggledKey(item.key)));
 }
 
 interface LabelMenuProps {
@@ -149,12 +174,12 @@ function LabelMenu({ facts, jump }: LabelMenuProps): VNode {
   );
 }
 
-function SessionActions({ facts, active }: Pick<HeaderProps, "facts" | "active">): VNode {
+function SessionActions({ facts, row }: Pick<HeaderProps, "facts" | "row">): VNode {
   const { resume, item, canWrite } = facts;
   return (
     <>
       {facts.rowCount === 0 ? null : (
-        <Link class="button" to={{ kind: "context", key: item.key, row: active }}>
+        <Link class="button" to={{ kind: "context", key: item.key, row }}>
           Context <kbd>c</kbd>
         </Link>
       )}

@@ -2,29 +2,27 @@
  * Pages of rows, the latest used ones: a session of a million entries is never held as a whole.
  * After a change pages stay, marked as stale, until newer ones replace them: no row flickers.
  */
-import type { Row } from "../../api.ts";
-
 export const rowsPerPage = 200;
 
-interface CachedPage {
-  readonly rows: readonly Row[];
+interface CachedPage<T> {
+  readonly rows: readonly T[];
   readonly isStale: boolean;
 }
 
-export class PageCache {
-  readonly #pages = new Map<number, CachedPage>();
+export class PageCache<T> {
+  readonly #pages = new Map<number, CachedPage<T>>();
   readonly #pagesMax: number;
 
   constructor(pagesMax: number) {
     this.#pagesMax = pagesMax;
   }
 
-  rowAt(row: number): Row | undefined {
+  rowAt(row: number): T | undefined {
     const page = Math.floor(row / rowsPerPage);
     return this.#pages.get(page)?.rows[row - page * rowsPerPage];
   }
 
-  put(page: number, rows: readonly Row[]): void {
+  put(page: number, rows: readonly T[]): void {
     this.#pages.delete(page);
     this.#pages.set(page, { rows, isStale: false });
     for (const oldest of this.#pages.keys()) {
@@ -52,7 +50,7 @@ export class PageCache {
     this.#pages.clear();
   }
 
-  #touch(page: number, known: CachedPage): void {
+  #touch(page: number, known: CachedPage<T>): void {
     this.#pages.delete(page);
     this.#pages.set(page, known);
   }

@@ -14,13 +14,15 @@ export type CostDimension = CostGrouping;
 export type Route =
   /** Without a filter: all of them. */
   | { readonly kind: "sessions"; readonly filter?: ListFilter }
-  /** `row` is the open entry; `entryId` is resolved to a row by the server first. */
+  /** The conversation; `entryId` is resolved to a row by the server first. */
   | {
       readonly kind: "session";
       readonly key: string;
       readonly row: number | null;
       readonly entryId: string | null;
     }
+  /** The rows of the file; `row` is the open entry. */
+  | { readonly kind: "entries"; readonly key: string; readonly row: number | null }
   | { readonly kind: "context"; readonly key: string; readonly row: number }
   | { readonly kind: "compare"; readonly key: string; readonly from: number; readonly to: number }
   | {
@@ -65,9 +67,15 @@ function filterQuery(filter: ListFilter = everySession): Query {
   };
 }
 
-/** A session, with an entry open or without. */
+/** The entries of a session, with one open or without. */
+export function entriesPlace(key: string, row: number | null = null): Route {
+  return { kind: "entries", key, row };
+}
+
+/** The conversation of a session, at an entry or at its end. */
 export function sessionPlace(key: string, row: number | null = null): Route {
-  return { kind: "session", key, row, entryId: null };
+  // The rows of a collapsed session are numbered by their place on its branch.
+  return isCollapsed(key) ? entriesPlace(key, row) : { kind: "session", key, row, entryId: null };
 }
 
 const branchMark = "~";
@@ -76,9 +84,14 @@ export function isCollapsed(key: string): boolean {
   return key.endsWith(branchMark);
 }
 
+/** The key of a session with all its branches. */
+export function wholeKey(key: string): string {
+  return isCollapsed(key) ? key.slice(0, -branchMark.length) : key;
+}
+
 /** The same session with its side branches collapsed, or with all of them again. */
 export function toggledKey(key: string): string {
-  return isCollapsed(key) ? key.slice(0, -branchMark.length) : `${key}${branchMark}`;
+  return isCollapsed(key) ? wholeKey(key) : `${key}${branchMark}`;
 }
 
 export const costDimensions: readonly CostDimension[] = [
@@ -111,6 +124,7 @@ function sessionRoute(
   search: URLSearchParams,
 ): Route | undefined {
   const row = rowOf(search, "row");
+  if (view === "entries" || (view === undefined && isCollapsed(key))) return entriesPlace(key, row);
   if (view === undefined) return { kind: "session", key, row, entryId: search.get("id") };
   if (view === "context" && row !== null) return { kind: "context", key, row };
   const from = rowOf(search, "from");
@@ -126,6 +140,8 @@ export function routePath(route: Route): string {
       return withQuery("/", filterQuery(route.filter));
     case "session":
       return withQuery(sessionPath(route.key), { row: route.row, id: route.entryId });
+    case "entries":
+      return withQuery(`${sessionPath(route.key)}/entries`, { row: route.row });
     case "context":
       return withQuery(`${sessionPath(route.key)}/context`, { row: route.row });
     case "compare":

@@ -1,52 +1,37 @@
-/** One session: facts, the tree of its entries, and beside it the entry that is open. */
+/** The entries of one session: facts, their tree, and beside it the entry that is open. */
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { VNode } from "preact";
 import type { SessionFacts } from "../api.ts";
-import { fetchPlace } from "./client.ts";
 import { EntryPanel } from "./entry-panel.tsx";
 import { moveKeys, useKeys } from "./keyboard.ts";
 import { followEvents } from "./live-events.ts";
 import { Pending } from "./loading.tsx";
 import { nextBranch, previousBranch } from "./model/branch-jumps.ts";
 import { plural } from "./model/formatting.ts";
-import { sessionPlace } from "./model/route.ts";
+import { entriesPlace, isCollapsed, sessionPlace, wholeKey } from "./model/route.ts";
 import { go, refine } from "./navigation.tsx";
-import { attempt, notify } from "./notice.tsx";
+import { notify } from "./notice.tsx";
 import { markedRowOf, openSession, toggleMark } from "./open-session.ts";
 import { RowList } from "./row-list.tsx";
 import { RowScroller } from "./row-scroller.ts";
 import { RowStore } from "./row-store.ts";
-import { SessionHeader, toggleBranches } from "./session-header.tsx";
+import { Jumps, SessionHeader, toggleBranches } from "./session-header.tsx";
 
-interface SessionViewProps {
+interface EntriesViewProps {
   readonly sessionKey: string;
   /** The open entry; null: none. */
   readonly row: number | null;
-  readonly entryId: string | null;
 }
 
-export function SessionView({ sessionKey, row, entryId }: SessionViewProps): VNode {
+export function EntriesView({ sessionKey, row }: EntriesViewProps): VNode {
   const store = useMemo(() => new RowStore(sessionKey), [sessionKey]);
   useEffect(() => {
     store.refresh();
     return followEvents({ onEvent: (event) => store.apply(event), onOpen: store.refresh });
   }, [store]);
-  useEffect(() => {
-    if (entryId === null) return;
-    attempt(async () => {
-      try {
-        const place = await fetchPlace(sessionKey, entryId);
-        refine(sessionPlace(sessionKey, place.row));
-      } catch (error) {
-        refine(sessionPlace(sessionKey));
-        throw error;
-      }
-    });
-  }, [sessionKey, entryId]);
   const facts = store.facts.value;
   if (facts === null) return <Pending failure={store.failure.value} />;
-  if (entryId !== null) return <Pending failure={null} />;
   return <SessionTree key={sessionKey} store={store} facts={facts} row={row} />;
 }
 
@@ -65,11 +50,11 @@ function SessionTree({ store, facts, row }: SessionTreeProps): VNode {
     const target = Math.max(0, Math.min(wanted, facts.rowCount - 1));
     active.value = target;
     scroller.reveal(target, isCentred);
-    if (row !== null) refine(sessionPlace(key, target));
+    if (row !== null) refine(entriesPlace(key, target));
   };
   const open = (target: number): void => {
     if (row !== null) show(target, false);
-    else go(sessionPlace(key, target));
+    else go(entriesPlace(key, target));
   };
 
   useEffect(() => {
@@ -83,12 +68,9 @@ function SessionTree({ store, facts, row }: SessionTreeProps): VNode {
 
   return (
     <section class="session" data-open={row !== null}>
-      <SessionHeader
-        facts={facts}
-        active={active.value}
-        failure={store.failure.value}
-        show={show}
-      />
+      <SessionHeader facts={facts} failure={store.failure.value} view="entries" row={active.value}>
+        <Jumps facts={facts} active={active.value} show={show} />
+      </SessionHeader>
       <div class="session-body">
         <div class="tree">
           <RowList
@@ -149,10 +131,11 @@ function useTreeKeys({ facts, active, isOpen, show, open }: TreeKeys): void {
     "[": () => showIfAny(previousBranch(facts.branchRows, active)),
     Enter: () => (isOpen ? document.getElementById("entry")?.focus() : open(active)),
     b: () => toggleBranches(facts),
+    t: () => go(sessionPlace(wholeKey(key), isCollapsed(key) ? null : active)),
     c: () => go({ kind: "context", key, row: active }),
     x: () => toggleMark(key, active),
     Escape: () => {
-      if (isOpen) go(sessionPlace(key));
+      if (isOpen) go(entriesPlace(key));
       else go({ kind: "sessions" });
     },
   });

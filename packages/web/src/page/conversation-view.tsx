@@ -1,0 +1,239 @@
+/** One session as a conversation: its turns as text, and beside them their outline. */
+import { signal, useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { VNode } from "preact";
+import type { BranchPoint, SessionFacts, TurnSection } from "../api.ts";
+import { fetchPlace } from "./client.ts";
+import { moveKeys, useKeys } from "./keyboard.ts";
+import { followEvents } from "./live-events.ts";
+import { Pending } from "./loading.tsx";
+import { entriesPlace, sessionPlace } from "./model/route.ts";
+import { Link, go, refine } from "./navigation.tsx";
+import { attempt, notify } from "./notice.tsx";
+import { openSession } from "./open-session.ts";
+import { Outline } from "./outline-list.tsx";
+import { RowStore } from "./row-store.ts";
+import { SessionHeader } from "./session-header.tsx";
+import { SectionView, sectionElementId } from "./turn-view.tsx";
+import { TurnScroller } from "./turn-scroller.ts";
+import { TurnStore } from "./turn-store.ts";
+import type { TurnWindow } from "./turn-store.ts";
+
+interface ConversationViewProps {
+  readonly sessionKey: string;
+  /** The entry that is shown, on its branch; null: the end of the leaf's. */
+  readonly row: number | null;
+  readonly entryId: string | null;
+}
+
+export function ConversationView({ sessionKey, row, entryId }: ConversationViewProps): VNode {
+  const facts = useMemo(() => new RowStore(sessionKey), [sessionKey]);
+  const store = useMemo(() => new TurnStore(sessionKey), [sessionKey]);
+  useEffect(() => {
+    facts.refresh();
+    return followEvents({
+      onEvent: (event) => {
+        facts.apply(event);
+        store.apply(event);
+      },
+      onOpen: () => {
+        facts.refresh();
+        store.refresh();
+      },
+    });
+  }, [facts, store]);
+  useEffect(() => {
+    if (entryId === null) void store.open(row);
+    else {
+      attempt(async () => {
+        try {
+          refine(sessionPlace(sessionKey, (await fetchPlace(sessionKey, entryId)).row));
+        } catch (error) {
+          refine(sessionPlace(sessionKey));
+          throw error;
+        }
+      });
+    }
+  }, [store, row, entryId]);
+  const [known, window] = [facts.facts.value, store.window.value];
+  const failure = facts.failure.value ?? store.failure.value;
+  if (known === null || window === null) return <Pending failure={failure} />;
+  return (
+    <Conversation
+      key={sessionKey}
+      facts={known}
+      store={store}
+      window={window}
+      row={row}
+      failure={failure}
+    />
+  );
+}
+
+interface ConversationProps {
+  readonly facts: SessionFacts;
+  readonly store: TurnStore;
+  readonly window: TurnWindow;
+  readonly row: number | null;
+  readonly failure: string | null;
+}
+
+/** Whether settings, usage and records of programs are shown between the blocks. */
+const isMarksShown = signal(false);
+
+function Conversation({ facts, store, window, row, failure }: ConversationProps): VNode {
+  const { key } = facts.item;
+  const { place, sections } = window;
+  const active = useSignal(place.section);
+  const scroller = useMemo(() => new TurnScroller(store, active), [store]);
+  const element = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (element.current === null) return undefined;
+    return scroller.attach(element.current);
+  }, [scroller]);
+  // Each place that was opened is shown once; then the reader scrolls.
+  useLayoutEffect(() => scroller.show(place, row), [scroller, place.section, place.tip, row]);
+  useLayoutEffect(() => scroller.onDrawn(), [scroller, window]);
+
+  const section = sections.find((one) => one.section === active.value) ?? sections.at(-1);
+  const activeRow = section?.firstRow ?? 0;
+  const openRow = (wanted: number): void => go(sessionPlace(key, wanted));
+  useEffect(() => {
+    openSession.value = { facts, showRow: openRow };
+  });
+  useEffect(() => () => void (openSession.value = null), []);
+  useConversationKeys({ facts, window, scroller, active: active.value, openRow, activeRow });
+  return (
+    <section class="session conversation-page">
+      <SessionHeader facts={facts} failure={failure} view="session" row={section?.lastRow ?? 0}>
+        <button
+          type="button"
+          aria-pressed={isMarksShown.value}
+          onClick={() => (isMarksShown.value = !isMarksShown.value)}
+        >
+          Settings and records <kbd>m</kbd>
+        </button>
+      </SessionHeader>
+      <div class="conversation-body">
+        <Outline
+          sessionKey={key}
+          place={place}
+          turn={section?.turn ?? 0}
+          onOpen={(one) => scroller.goTo(one)}
+        />
+        <div
+          class="conversation"
+          ref={element}
+          tabIndex={0}
+          role="region"
+          aria-label="Conversation"
+          data-marks={isMarksShown.value}
+        >
+          <ReadingLine
+            section={section}
+            isLeafBranch={place.tip === null}
+            goToStart={(turn) => scroller.goTo(turn)}
+            sessionKey={key}
+          />
+          <div class="turns">
+            {facts.rowCount === 0 ? <p class="pending">Nothing was said yet.</p> : null}
+            {sections.map((one) => (
+              <SectionView
+                key={`${place.tip}/${one.section}`}
+                facts={facts}
+                section={one}
+                isActive={one.section === active.value}
+                markedRow={row}
+                turnCount={place.turnCount}
+              />
+            ))}
+          </div>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+interface ReadingLineProps {
+  readonly section: TurnSection | undefined;
+  readonly isLeafBranch: boolean;
+  readonly sessionKey: string;
+  readonly goToStart: (section: number) => void;
+}
+
+/** What was asked, while its answer is read. */
+function ReadingLine(props: ReadingLineProps): VNode | null {
+  const { section, isLeafBranch, sessionKey, goToStart } = props;
+  if (section === undefined) return null;
+  return (
+    <div class="reading-line">
+      <button type="button" onClick={() => goToStart(section.turnSection)}>
+        <span class="turn-number">{section.turn + 1}</span> {section.prompt || "(no prompt)"}
+      </button>
+      {isLeafBranch ? null : (
+        <Link class="chip forks" to={sessionPlace(sessionKey)}>
+          another branch than the leaf’s · to the leaf <kbd>l</kbd>
+        </Link>
+      )}
+    </div>
+  );
+}
+
+interface ConversationKeys {
+  readonly facts: SessionFacts;
+  readonly window: TurnWindow;
+  readonly scroller: TurnScroller;
+  readonly active: number;
+  readonly activeRow: number;
+  readonly openRow: (row: number) => void;
+}
+
+function useConversationKeys(props: ConversationKeys): void {
+  const { facts, window, scroller, active, activeRow, openRow } = props;
+  const { key } = facts.item;
+  useKeys({
+    ...moveKeys((step) => scroller.moveTurn(step)),
+    g: () => scroller.goTo(0),
+    Home: () => scroller.goTo(0),
+    G: () => scroller.goTo(window.place.sectionCount - 1),
+    End: () => scroller.goTo(window.place.sectionCount - 1),
+    l: () => go(sessionPlace(key)),
+    t: () => go(entriesPlace(key, activeRow)),
+    m: () => (isMarksShown.value = !isMarksShown.value),
+    e: () => toggleCalls(active),
+    c: () => go({ kind: "context", key, row: activeRow }),
+    "]": () => changeWay(1),
+    "[": () => changeWay(-1),
+    Escape: () => go({ kind: "sessions" }),
+  });
+
+  function changeWay(step: 1 | -1): void {
+    const point = nearestPoint(window, active);
+    if (point === undefined) {
+      notify("There is no other branch here.");
+      return;
+    }
+    const at = point.ways.findIndex((way) => way.isShown) + step;
+    const way = point.ways.at(at % point.ways.length);
+    if (way === undefined) return;
+    notify(`Branch ${point.ways.indexOf(way) + 1} of ${point.wayCount}: ${way.title}`);
+    openRow(way.row);
+  }
+}
+
+/** The branch point in the section that is read, or else the last before it, or the next. */
+function nearestPoint({ sections }: TurnWindow, active: number): BranchPoint | undefined {
+  const points = sections.flatMap(({ section, branches }) =>
+    branches.map((point) => ({ section, point })),
+  );
+  const found = points.findLast(({ section }) => section <= active) ?? points[0];
+  return found?.point;
+}
+
+/** All calls and thoughts of a section are opened, or closed if all are open. */
+function toggleCalls(section: number): void {
+  const element = document.getElementById(sectionElementId(section));
+  const all = [...(element?.querySelectorAll<HTMLDetailsElement>("details") ?? [])];
+  const isOpen = all.every((one) => one.open);
+  for (const one of all) one.open = !isOpen;
+}
