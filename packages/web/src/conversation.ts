@@ -3,6 +3,7 @@
  * the sections that are asked for.
  */
 import { BranchlogError } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core/entries";
 import { watchedSession } from "@branchlog/core/engine";
 import { childrenOfId, usage } from "@branchlog/core/rows";
@@ -30,7 +31,6 @@ import type {
   TurnSection,
 } from "./api.ts";
 import { usageOf } from "./message-facts.ts";
-import type { ShownSession } from "./shown-session.ts";
 import { shownItem } from "./turn-blocks.ts";
 
 const sectionsMax = 40;
@@ -55,15 +55,25 @@ interface Asked {
   readonly tip: number | null;
 }
 
+/** The session as it is now. */
+export interface ConversationSource {
+  readonly session: Session;
+  readonly generation: number;
+  readonly rowCount: number;
+  readonly isOnPath: (row: number) => boolean;
+  /** The rows from the root to the leaf. */
+  readonly path: () => Int32Array;
+}
+
 export class Conversation {
-  readonly #shown: ShownSession;
+  readonly #shown: ConversationSource;
   /** The latest ones, by what they are of. */
   readonly #paths = new Map<string, TurnPath>();
   /** By their kinds, whose numbers are those of this generation. */
   #roles: RowRole[] = [];
   #rolesOf = -1;
 
-  constructor(shown: ShownSession) {
+  constructor(shown: ConversationSource) {
     this.#shown = shown;
   }
 
@@ -309,7 +319,8 @@ export class Conversation {
     this.#rolesOf = generation;
     const known = this.#paths.get(name);
     if (known !== undefined) return known;
-    const path = turnPath(this.#engine.rowPath(id).rows, (row) => this.#roleOf(row));
+    const rows = tip === null ? this.#shown.path() : this.#engine.rowPath(id).rows;
+    const path = turnPath(rows, (row) => this.#roleOf(row));
     this.#paths.set(name, path);
     for (const oldest of this.#paths.keys()) {
       if (this.#paths.size <= pathsMax) break;

@@ -35,7 +35,7 @@ export interface ExportHtmlOptions {
 const key = "exported";
 /** As the page asks for them. */
 const rowsPerPage = 200;
-const sectionsPerPage = 20;
+const sectionsPerPage = 10;
 
 /**
  * The file in pieces. Memory: the branch that is exported.

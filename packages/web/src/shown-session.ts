@@ -40,6 +40,7 @@ export const rowsMax = 500;
 const branchRowsMax = 1000;
 /** How far a call and its result are looked for from each other. */
 const answerRowsMax = 200;
+const sumsDelayMs = 300;
 /** Messages of a context that the page gets; the first ones are counted only. */
 const contextMessagesMax = 2000;
 
@@ -176,7 +177,7 @@ export class ShownSession {
   /** From the index. Sums and findings are those of before until they are known, which is told. */
   facts(): ShownFacts {
     const lanes = this.#update();
-    if (this.#sumsRow !== lanes.rowCount) void this.sumUp();
+    if (this.#sumsRow !== lanes.rowCount) this.#sumUpSoon();
     const { session } = this;
     const leafRow = this.#rowOf(session.leaf);
     const labels = [...session.labels].flatMap(([id, { label }]) => {
@@ -194,6 +195,12 @@ export class ShownSession {
       branchRows: lanes.branchRows(branchRowsMax),
       ...this.#sums,
     };
+  }
+
+  /** What is asked for first does not wait for a pass over all bodies. */
+  #sumUpSoon(): void {
+    this.#sumsRow = this.#lanes.rowCount;
+    setTimeout(() => void this.sumUp(), sumsDelayMs).unref();
   }
 
   /** Reads what {@link ShownSession.facts} then has of the bodies. */

@@ -304,6 +304,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
       await check("session");
       await page.getByText("Try LRU.").first().click();
       await page.waitForURL(/row=2/);
+      await page.locator('#entry[aria-busy="false"] h2').waitFor();
       await check("entry");
       const isWide = async (): Promise<boolean> =>
         (await page.evaluate(() => document.documentElement.scrollWidth)) > width;

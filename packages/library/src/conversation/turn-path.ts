@@ -1,7 +1,7 @@
 /**
- * Where the turns of a branch are, by the index alone: a turn is a prompt and all entries until the
- * next prompt. A long turn is read in sections. Every entry of the branch is in exactly one section.
- * Pure; O(entries of the branch).
+ * Where the turns of a branch are, by the index alone: a turn is a prompt and all entries until
+ * the next prompt. A long turn is read in sections. Every entry of the branch is in exactly one
+ * section. Pure; O(entries of the branch).
  */
 
 export interface TurnPath {

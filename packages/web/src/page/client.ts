@@ -44,7 +44,7 @@ export const fetchPlace = (key: string, id: string): Promise<EntryPlace> =>
 export const fetchTurnPlace = (key: string, row: number | null): Promise<TurnPlace> =>
   getJson(sessionPath(key, "turns/place"), row === null ? {} : { row });
 
-export const sectionsPerPage = 20;
+export const sectionsPerPage = 10;
 
 export const fetchTurns = (key: string, page: number, tip: number | null): Promise<TurnPage> =>
   getJson(sessionPath(key, "turns"), {

@@ -1,6 +1,7 @@
 /**
  * Where the reader of a conversation is. Sections have any height: the one at the top of the view
- * stays where it is on the screen when others are drawn before it, and a reader at the end stays there.
+ * stays where it is on the screen when others are drawn before it, and a reader at the end stays
+ * there.
  */
 import type { Signal } from "@preact/signals";
 import type { TurnPlace } from "../api.ts";

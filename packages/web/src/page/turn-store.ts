@@ -9,7 +9,10 @@ import { fetchTurnPlace, fetchTurns, messageOf, sectionsPerPage } from "./client
 import { coalesce } from "./model/coalesce.ts";
 
 /** Together at most 80 sections. */
-const pagesMax = 4;
+const pagesMax = 8;
+
+/** What is in view is drawn first. */
+const nearbySections = 1;
 
 export interface TurnWindow {
   readonly place: TurnPlace;
@@ -56,14 +59,15 @@ export class TurnStore {
     try {
       const place = await find();
       const page = pageOf(place.section);
-      const wanted = place.section % sectionsPerPage < 4 && page > 0 ? [page - 1, page] : [page];
+      const wanted = place.section % sectionsPerPage < 2 && page > 0 ? [page - 1, page] : [page];
       const read = await Promise.all(
         wanted.map(async (one) => [one, await fetchTurns(this.key, one, place.tip)] as const),
       );
       if (opened !== this.#opened) return null;
       this.#pages = new Map(read);
       this.#failure.value = null;
-      this.#show(place);
+      this.#show(place, nearbySections);
+      setTimeout(() => opened === this.#opened && this.#show(place));
       return place;
     } catch (error) {
       if (opened === this.#opened) this.#failure.value = messageOf(error);
@@ -128,10 +132,12 @@ export class TurnStore {
     }
   });
 
-  #show(place: TurnPlace): void {
+  #show(place: TurnPlace, reach = Infinity): void {
     const pages = [...this.#pages].toSorted(([one], [other]) => one - other);
     const [first, last] = [pages[0]?.[0] ?? 0, pages.at(-1)?.[0] ?? 0];
-    const sections = pages.flatMap(([, page]) => page.sections);
+    const sections = pages
+      .flatMap(([, page]) => page.sections)
+      .filter(({ section }) => Math.abs(section - place.section) <= reach);
     this.#window.value = { place, first, last, sections };
   }
 }

@@ -1,4 +1,4 @@
-/** One turn of a conversation, or a part of a long one: its prompt as a heading, then its blocks. */
+/** One turn of a conversation, or a part of a long one: its prompt as heading, then its blocks. */
 import type { VNode } from "preact";
 import type { BranchPoint, SessionFacts, TurnBlock, TurnHead, TurnSection } from "../api.ts";
 import { CallView } from "./call-view.tsx";

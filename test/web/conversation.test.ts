@@ -1,0 +1,157 @@
+/** The conversation that the server answers: its pages, its branches, and what is odd. */
+import { mkdtempSync, writeFileSync, cpSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import type { OutlinePage, SessionList, TurnPage, TurnPlace } from "../../packages/web/src/api.ts";
+import { testServer } from "./served.ts";
+import type { TestServer } from "./served.ts";
+
+const fixtures = fileURLToPath(new URL("../../fixtures/", import.meta.url));
+const header = {
+  type: "session",
+  version: 3,
+  id: "s1",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  cwd: "/a",
+};
+
+interface Opened {
+  readonly server: TestServer;
+  readonly base: string;
+  readonly place: (row?: number) => Promise<TurnPlace>;
+  readonly turns: (from: number, count: number, tip: number | null) => Promise<TurnPage>;
+}
+
+async function opened(directory: string): Promise<Opened> {
+  const server = await testServer([directory]);
+  let list = await server.get<SessionList>("/api/sessions");
+  while (list.sessions.length === 0) list = await server.get<SessionList>("/api/sessions");
+  const base = `/api/session/${list.sessions[0]?.key ?? ""}`;
+  const of = (tip: number | null): string => (tip === null ? "" : `&tip=${tip}`);
+  return {
+    server,
+    base,
+    place: (row) => server.get(`${base}/turns/place${row === undefined ? "" : `?row=${row}`}`),
+    turns: (from, count, tip) => server.get(`${base}/turns?from=${from}&count=${count}${of(tip)}`),
+  };
+}
+
+function fixture(name: string): string {
+  const directory = mkdtempSync(join(tmpdir(), "branchlog-turns-"));
+  cpSync(join(fixtures, name), join(directory, "session.jsonl"));
+  return directory;
+}
+
+function written(entries: readonly object[]): string {
+  const directory = mkdtempSync(join(tmpdir(), "branchlog-turns-"));
+  const lines = [header, ...entries].map((entry) => JSON.stringify(entry));
+  writeFileSync(join(directory, "session.jsonl"), `${lines.join("\n")}\n`);
+  return directory;
+}
+
+function entry(at: number, parent: number | null, message: object): object {
+  const timestamp = new Date(1_767_225_600_000 + 1000 * at).toISOString();
+  const parentId = parent === null ? null : `e${parent}`;
+  return { type: "message", id: `e${at}`, parentId, timestamp, message };
+}
+
+const asked = (text: string): object => ({ role: "user", content: text, timestamp: 1 });
+const spent = { input: 10, output: 2, cacheRead: 0, cacheWrite: 0, cost: { total: 0.25 } };
+const said = (text: string): object => ({
+  role: "assistant",
+  provider: "p",
+  model: "m",
+  content: [{ type: "text", text }],
+  usage: spent,
+});
+
+describe("the conversation", () => {
+  it("has the turns of the leaf's branch, and the others where they begin", async () => {
+    const { place, turns } = await opened(fixture("pi-branches.jsonl"));
+    expect(await place()).toMatchObject({ tip: null, sectionCount: 1, turnCount: 1 });
+    const leaf = await turns(0, 20, null);
+    expect(leaf.sections[0]?.branches).toMatchObject([
+      {
+        row: -1,
+        wayCount: 2,
+        ways: [
+          { row: 0, title: "Plan the cache.", turns: 4, isShown: false },
+          { row: 9, title: "A second root.", turns: 1, isShown: true, isOnPath: true },
+        ],
+      },
+    ]);
+    const other = await place(2);
+    const branch = await turns(0, 20, other.tip);
+    expect(branch.sections.map(({ prompt }) => prompt)).toEqual([
+      "Plan the cache.",
+      "Try LRU.",
+      "Measure it.",
+    ]);
+    expect(await place(0)).toMatchObject({ turnCount: 2 });
+  });
+
+  it("is the same in pages of any size, and sums each entry once", async () => {
+    const entries = Array.from({ length: 300 }, (_, at) =>
+      entry(
+        at,
+        at === 0 ? null : at - 1,
+        at % 100 === 0 ? asked(`ask ${at}`) : said(`answer ${at}`),
+      ),
+    );
+    const { server, base, turns } = await opened(written(entries));
+    const whole = await turns(0, 40, null);
+    expect(whole.turnCount).toBe(3);
+    expect(whole.sectionCount).toBeGreaterThan(0);
+    const single = await Promise.all(
+      Array.from({ length: whole.sectionCount }, (_, at) => turns(at, 1, null)),
+    );
+    expect(single.flatMap(({ sections }) => sections)).toEqual(whole.sections);
+    const rows = whole.sections.flatMap(({ blocks }) => blocks.map(({ row }) => row));
+    expect(rows).toEqual(Array.from(entries.keys()));
+    const heads = whole.sections.flatMap(({ head }) => (head === null ? [] : [head]));
+    expect(heads.reduce((sum, head) => sum + (head.usage.cost ?? 0), 0)).toBeCloseTo(297 * 0.25);
+    expect(heads.reduce((sum, head) => sum + head.entryCount, 0)).toBe(300);
+    const outline = await server.get<OutlinePage>(`${base}/outline?from=1&count=1`);
+    expect(outline.lines).toMatchObject([{ turn: 1, row: 100, text: "ask 100" }]);
+    expect((await turns(999, 20, null)).sections).toEqual([]);
+  });
+
+  it("describes twenty of many branches at one entry, the shown one among them", async () => {
+    const entries = [
+      entry(0, null, asked("start")),
+      ...Array.from({ length: 5000 }, (_, at) => entry(at + 1, 0, asked(`way ${at + 1}`))),
+    ];
+    const { place, turns } = await opened(written(entries));
+    const { tip } = await place(2500);
+    const [point] = (await turns(0, 20, tip)).sections[0]?.branches ?? [];
+    expect([point?.wayCount, point?.ways.length]).toEqual([5000, 20]);
+    expect(point?.ways.find(({ isShown }) => isShown)).toMatchObject({ title: "way 2500" });
+  });
+
+  it("is read whatever the file has: damage, cycles, late and missing parents", async () => {
+    for (const name of [
+      "pi-cycles.jsonl",
+      "pi-children-before-parents.jsonl",
+      "pi-missing-parents.jsonl",
+      "pi-malformed-bodies.jsonl",
+      "pi-duplicate-ids.jsonl",
+      "claude/damaged.jsonl",
+      "codex/rollback.jsonl",
+    ]) {
+      const { server, base, turns } = await opened(fixture(name));
+      const { rowCount } = await server.get<{ rowCount: number }>(base);
+      for (let row = 0; row < rowCount; row += 1) {
+        const place = await server.get<TurnPlace>(`${base}/turns/place?row=${row}`);
+        const page = await turns(0, 40, place.tip);
+        expect(page.sections.length).toBe(Math.min(40, page.sectionCount));
+        await server.get(`${base}/outline?from=0&count=200`);
+      }
+      const absent = await server.ask(`${base}/turns/place?row=${rowCount}`, {
+        headers: { cookie: server.cookie },
+      });
+      expect(absent.status).toBe(404);
+    }
+  });
+});
