@@ -46,7 +46,7 @@ function fixture(name: string): string {
 
 function written(entries: readonly object[]): string {
   const directory = mkdtempSync(join(tmpdir(), "branchlog-turns-"));
-  const lines = [header, ...entries].map((entry) => JSON.stringify(entry));
+  const lines = [header, ...entries].map((one) => JSON.stringify(one));
   writeFileSync(join(directory, "session.jsonl"), `${lines.join("\n")}\n`);
   return directory;
 }

@@ -25,5 +25,12 @@ export type { ToolUse } from "./conversation/tool-use.ts";
 export type { ChangedLine } from "./conversation/changed-lines.ts";
 export { turnFacts } from "./conversation/turn-facts.ts";
 export type { TouchedFile, TurnFacts } from "./conversation/turn-facts.ts";
-export { sectionAt, sectionOfRow, turnPath, turnRange } from "./conversation/turn-path.ts";
+export {
+  sampledAnswers,
+  sectionAt,
+  sectionOfPlace,
+  sectionOfRow,
+  turnPath,
+  turnRange,
+} from "./conversation/turn-path.ts";
 export type { RowRole, TurnPath } from "./conversation/turn-path.ts";

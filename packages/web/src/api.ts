@@ -488,6 +488,25 @@ export interface OutlineLine {
   readonly hasCompaction: boolean;
 }
 
+/** `GET /api/session/KEY/timeline?tip=ROW`: how full the context was along a branch. */
+export interface Timeline {
+  readonly generation: number;
+  readonly sectionCount: number;
+  /** Answers, at most about 300, in their order. */
+  readonly points: readonly TimelinePoint[];
+  /** The latest 100. */
+  readonly compactions: readonly { readonly section: number; readonly row: number }[];
+}
+
+export interface TimelinePoint {
+  readonly section: number;
+  readonly row: number;
+  readonly timeMs: number;
+  /** What the model was given, in tokens; null: the answer does not say. */
+  readonly tokens: number | null;
+  readonly isError: boolean;
+}
+
 /** The body of every answer that is no success. */
 export interface ApiError {
   readonly code: string;

@@ -11,7 +11,9 @@ import {
   SideTexts,
   firstLine,
   promptText,
+  sampledAnswers,
   sectionAt,
+  sectionOfPlace,
   sectionOfRow,
   turnFacts,
   turnItems,
@@ -25,12 +27,15 @@ import type {
   BranchWay,
   OutlineLine,
   OutlinePage,
+  Timeline,
+  TimelinePoint,
   TurnHead,
   TurnPage,
   TurnPlace,
   TurnSection,
 } from "./api.ts";
-import { usageOf } from "./message-facts.ts";
+import { isErrorEntry } from "./blocks.ts";
+import { messageUsage, usageOf } from "./message-facts.ts";
 import { shownItem } from "./turn-blocks.ts";
 
 const sectionsMax = 40;
@@ -200,6 +205,36 @@ export class Conversation {
       if (this.#roleOf(row) === "prompt") return row;
     }
     return path.rows[from] ?? 0;
+  }
+
+  /** Throws `ERR_ENTRY_NOT_FOUND`. Reads some answers, wherever they are. */
+  async timeline(tip: number | null): Promise<Timeline> {
+    const path = this.#path(tip);
+    const { answers, compactions } = sampledAnswers(path.rows, {
+      isAnswer: (row) => this.#roleOf(row) === "answer",
+      isCompaction: (row) => this.#index.kindOf(row).type === "compaction",
+    });
+    const points: TimelinePoint[] = [];
+    let section = 0;
+    const places = new Map(answers.map((place) => [path.rows[place] ?? 0, place]));
+    for await (const { row, entry } of this.#engine.bodies.entries(places.keys())) {
+      const place = places.get(row) ?? 0;
+      while ((path.sections[section + 1] ?? Infinity) <= place) section += 1;
+      const used = messageUsage(entry);
+      const given = used === null ? 0 : used.input + used.cacheRead + used.cacheWrite;
+      const tokens = given > 0 ? given : null;
+      const timeMs = this.#index.rows.time(row);
+      points.push({ section, row, timeMs, tokens, isError: isErrorEntry(entry) });
+    }
+    return {
+      generation: this.#shown.generation,
+      sectionCount: path.sections.length,
+      points,
+      compactions: compactions.map((place) => {
+        const row = path.rows[place] ?? 0;
+        return { section: sectionOfPlace(path, place), row };
+      }),
+    };
   }
 
   #signsIn(

@@ -211,6 +211,7 @@ async function* answersOf(
     yield [`${base}/outline?from=${from}&count=${rowsPerPage}`, page];
   }
   yield [`${base}/turns/place`, shown.conversation.place(null)];
+  yield [`${base}/timeline`, await shown.conversation.timeline(null)];
   for (let from = 0; from < Math.max(1, facts.rowCount); from += rowsPerPage) {
     signal?.throwIfAborted();
     const page = await shown.rows(from, rowsPerPage);

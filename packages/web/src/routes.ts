@@ -265,6 +265,11 @@ function addConversationRoutes(app: Hono, directory: SessionDirectory): void {
     const row = optionalNumber(context, "row");
     return context.json(await directory.using(key, async (shown) => shown.conversation.place(row)));
   });
+  app.get("/api/session/:key/timeline", async (context) => {
+    const { key } = context.req.param();
+    const tip = optionalNumber(context, "tip");
+    return context.json(await directory.using(key, (shown) => shown.conversation.timeline(tip)));
+  });
   app.get("/api/session/:key/:view{turns|outline}", async (context) => {
     const { key, view } = context.req.param();
     const [from, count] = [numberIn(context, "from", 0), numberIn(context, "count", 20)];

@@ -69,6 +69,43 @@ export function sectionAt(path: TurnPath, section: number): SectionPlace | undef
   };
 }
 
+const sampledMax = 240;
+const compactionsMax = 100;
+/** Compactions around which the answers before and behind are taken, so that their effect shows. */
+const steepMax = 30;
+
+/** Places of answers evenly along a branch, and of its latest compactions; ascending. */
+export function sampledAnswers(
+  rows: Int32Array,
+  kinds: {
+    readonly isAnswer: (row: number) => boolean;
+    readonly isCompaction: (row: number) => boolean;
+  },
+): { readonly answers: readonly number[]; readonly compactions: readonly number[] } {
+  const all: number[] = [];
+  const compactions: number[] = [];
+  /** How many answers are before each compaction. */
+  const before: number[] = [];
+  for (let place = 0; place < rows.length; place += 1) {
+    const row = rows[place] ?? 0;
+    if (kinds.isAnswer(row)) all.push(place);
+    else if (kinds.isCompaction(row)) {
+      compactions.push(place);
+      before.push(all.length);
+    }
+  }
+  const wanted = new Set<number>([all.length - 1]);
+  const step = Math.max(1, all.length / sampledMax);
+  for (let at = 0; at < all.length; at += step) wanted.add(Math.floor(at));
+  for (const count of before.slice(-steepMax)) wanted.add(count - 1).add(count);
+  const answers = [...wanted].toSorted((one, other) => one - other).flatMap((at) => all[at] ?? []);
+  return { answers, compactions: compactions.slice(-compactionsMax) };
+}
+
+export function sectionOfPlace(path: TurnPath, place: number): number {
+  return lastUpTo(path.sections, place);
+}
+
 /** The section that has a row; -1: the path does not have it. */
 export function sectionOfRow(path: TurnPath, row: number): number {
   const place = path.rows.indexOf(row);

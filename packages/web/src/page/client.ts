@@ -18,6 +18,7 @@ import type {
   SearchHitItem,
   SessionFacts,
   SessionList,
+  Timeline,
   TurnPage,
   TurnPlace,
 } from "../api.ts";
@@ -59,6 +60,9 @@ export const fetchOutline = (key: string, page: number, tip: number | null): Pro
     count: rowsPerPage,
     ...(tip === null ? {} : { tip }),
   });
+
+export const fetchTimeline = (key: string, tip: number | null): Promise<Timeline> =>
+  getJson(sessionPath(key, "timeline"), tip === null ? {} : { tip });
 
 export const fetchEntry = (key: string, row: number, isFull: boolean): Promise<EntryView> =>
   getJson(sessionPath(key, `entry/${row}`), isFull ? { full: 1 } : {});

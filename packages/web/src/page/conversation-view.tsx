@@ -14,6 +14,7 @@ import { openSession } from "./open-session.ts";
 import { Outline } from "./outline-list.tsx";
 import { RowStore } from "./row-store.ts";
 import { SessionHeader } from "./session-header.tsx";
+import { TimelineStrip } from "./timeline-strip.tsx";
 import { SectionView, sectionElementId } from "./turn-view.tsx";
 import { TurnScroller } from "./turn-scroller.ts";
 import { TurnStore } from "./turn-store.ts";
@@ -114,6 +115,14 @@ function Conversation({ facts, store, window, row, failure }: ConversationProps)
           Settings and records <kbd>m</kbd>
         </button>
       </SessionHeader>
+      <TimelineStrip
+        sessionKey={key}
+        tip={place.tip}
+        generation={place.generation}
+        sectionCount={place.sectionCount}
+        active={active.value}
+        onOpen={(one) => scroller.goTo(one)}
+      />
       <div class="conversation-body">
         <Outline
           sessionKey={key}

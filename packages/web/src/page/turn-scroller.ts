@@ -28,7 +28,10 @@ export class TurnScroller {
   attach(element: HTMLElement): () => void {
     this.#element = element;
     element.addEventListener("scroll", this.#onScroll, { passive: true });
+    const observer = new ResizeObserver(() => this.onDrawn());
+    observer.observe(element);
     return () => {
+      observer.disconnect();
       element.removeEventListener("scroll", this.#onScroll);
       this.#element = null;
     };
