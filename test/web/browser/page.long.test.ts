@@ -65,6 +65,8 @@ describe.skipIf(!hasBrowser)("the page", () => {
       await page.getByRole("heading", { name: project }).waitFor();
     }
     await page.locator('a[title$="pi-branches.jsonl"]').click();
+    await page.locator(".turn").first().waitFor();
+    await page.keyboard.press("t");
     await page.locator('[role="treeitem"]').first().waitFor();
     expect(await page.locator('[role="treeitem"]').count()).toBe(10);
     expect(await page.locator('[data-leaf="true"]').innerText()).toContain("A second root.");
