@@ -44,7 +44,16 @@ describe("blocks", () => {
       { kind: "image", source: "data:image/png;base64,aGk=", sizeBytes: 3 },
     ]);
     expect(toolsOf(entry)).toEqual(["edit"]);
-    expect(gistOf(entry)).toBe('Done. edit { "path": "a.ts" } (image)');
+    expect(gistOf(entry)).toBe("Done. path: a.ts (image)");
+    const call = { type: "toolCall", id: "c", name: "bash", arguments: { command: "ls\n-la" } };
+    expect(gistOf(message({ role: "assistant", content: [call] }))).toBe("ls -la");
+    const setting = {
+      type: "thinking_level_change",
+      id: "a",
+      parentId: null,
+      thinkingLevel: "low",
+    };
+    expect(gistOf(setting)).toBe("low");
   });
 
   it("are the result of a call, with its row", () => {

@@ -18,9 +18,15 @@ export { listedArchived } from "./archive/archive-store.ts";
 export { SessionScan } from "./catalog/session-scan.ts";
 export { textSearch } from "./search/search-query.ts";
 export type { TextSearch } from "./search/search-query.ts";
-export { firstLine, promptText, rowsOfItem, turnItems } from "./conversation/turn-items.ts";
+export {
+  firstLine,
+  markText,
+  promptText,
+  rowsOfItem,
+  turnItems,
+} from "./conversation/turn-items.ts";
 export type { CallItem, CallResult, PlacedEntry, TurnItem } from "./conversation/turn-items.ts";
-export { toolUse } from "./conversation/tool-use.ts";
+export { toolUse, useText } from "./conversation/tool-use.ts";
 export type { ToolUse } from "./conversation/tool-use.ts";
 export type { ChangedLine } from "./conversation/changed-lines.ts";
 export { turnFacts } from "./conversation/turn-facts.ts";

@@ -418,6 +418,8 @@ export type TurnBlock = { readonly row: number } & (
       readonly kind: "call";
       readonly tool: string;
       readonly use: ToolUse;
+      /** What it is about, on one line. */
+      readonly line: string;
       readonly result: CallOutcome | null;
     }
   | {

@@ -4,7 +4,7 @@
  */
 import { entryParts, messageParts, textOfParts } from "@branchlog/core/entries";
 import type { EntryPart, SaidParts, ShellPart, Speaker } from "@branchlog/core/entries";
-import { toolUse } from "@branchlog/library/catalogs";
+import { markText, toolUse, useText } from "@branchlog/library/catalogs";
 import type { Block, ToolUse } from "./api.ts";
 
 /** Characters of a text that is not asked for whole. */
@@ -186,6 +186,8 @@ export function indented(value: unknown): string {
 
 /** One line of the text of an entry. */
 export function gistOf(entry: unknown): string {
+  const isMark = isFields(entry) && typeof entry["type"] === "string" && !speaks(entry);
+  if (isMark) return gistLine([markText(entry)]);
   const parts: string[] = [];
   let units = 0;
   const places = { resultRow: () => null, callRow: () => null };
@@ -195,6 +197,15 @@ export function gistOf(entry: unknown): string {
     units += text.length;
     if (units > gistUnitsMax) break;
   }
+  return gistLine(parts);
+}
+
+/** Settings, names and records of programs are data, which a row has no room for. */
+function speaks({ type, ...rest }: Fields): boolean {
+  return typeof type === "string" && entryParts({ ...rest, type }) !== undefined;
+}
+
+function gistLine(parts: readonly string[]): string {
   const line = parts.join(" ").replaceAll(terminalCodes, "").replaceAll(/\s+/g, " ").trim();
   return line.length > gistUnitsMax ? `${line.slice(0, gistUnitsMax - 1)}…` : line;
 }
@@ -208,7 +219,7 @@ function blockGist(block: Block): string {
     case "thinking":
       return "";
     case "call":
-      return `${block.tool} ${block.input}`;
+      return useText(block.use);
     case "image":
       return "(image)";
   }

@@ -1,4 +1,5 @@
 /** Blocks of a conversation as the page gets them: long texts are cut, images are checked. Pure. */
+import { useText } from "@branchlog/library/catalogs";
 import type { CallItem, TurnItem } from "@branchlog/library/catalogs";
 import type { CallOutcome, TurnBlock } from "./api.ts";
 import { imageBlock, indented, shortened, shownUnitsMax, shownUse } from "./blocks.ts";
@@ -18,7 +19,12 @@ export function shownItem(item: TurnItem): TurnBlock {
     case "branchSummary":
       return { ...item, ...shortened(item.text, shownUnitsMax) };
     case "call":
-      return { ...item, use: shownUse(item.use), result: outcomeOf(item.result) };
+      return {
+        ...item,
+        use: shownUse(item.use),
+        line: useText(item.use),
+        result: outcomeOf(item.result),
+      };
     case "image":
       return { row, ...imageBlock(item.image) };
     case "data": {

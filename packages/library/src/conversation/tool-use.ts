@@ -50,6 +50,31 @@ export function toolUse(tool: string, given: unknown): ToolUse {
   return editIn(tool, values) ?? commandIn(values) ?? taskIn(tool, values) ?? lookIn(tool, values);
 }
 
+/** What a call is about, on one line, without the name of its tool. */
+export function useText(use: ToolUse): string {
+  return aboutUse(use).slice(0, useUnitsMax).replaceAll(/\s+/g, " ").trim();
+}
+
+const useUnitsMax = 400;
+
+function aboutUse(use: ToolUse): string {
+  switch (use.kind) {
+    case "shell":
+      return use.command;
+    case "edit":
+    case "write":
+      return `${use.path} +${use.added} −${use.removed}`;
+    case "read":
+      return use.range === "" ? use.path : `${use.path} ${use.range}`;
+    case "search":
+      return use.path === "" ? use.pattern : `${use.pattern} in ${use.path}`;
+    case "task":
+      return use.title === "" ? use.prompt : use.title;
+    case "other":
+      return use.fields.map(([name, value]) => `${name}: ${value}`).join(", ");
+  }
+}
+
 /** Some agents store arguments as JSON text. */
 function argumentsOf(given: unknown): Given {
   if (isGiven(given)) return given;

@@ -195,10 +195,14 @@ const markUnitsMax = 200;
 
 function markOf({ row, type, entry }: PlacedEntry): TurnItem {
   if (entry === undefined) return { kind: "mark", row, title: "damaged", text: "" };
+  return { kind: "mark", row, title: type.replaceAll(/[_-]/g, " "), text: markText(entry) };
+}
+
+/** The values of a record that says nothing in the conversation, on one line. */
+export function markText(entry: object): string {
   const fields = Object.entries(entry).filter(([key]) => !commonFields.has(key));
   const text = fields.map(([, value]) => shortOf(value)).join(" · ");
-  const title = type.replaceAll(/[_-]/g, " ");
-  return { kind: "mark", row, title, text: text.slice(0, markUnitsMax) };
+  return text.slice(0, markUnitsMax);
 }
 
 function shortOf(value: unknown): string {

@@ -41,19 +41,19 @@ export function CallView({ call, sessionKey, cwd }: CallViewProps): VNode {
   );
 }
 
-function CallLine({ call: { use, tool }, cwd }: Omit<CallViewProps, "sessionKey">): VNode {
+function CallLine({ call: { use, tool, line }, cwd }: Omit<CallViewProps, "sessionKey">): VNode {
   const verb = use.kind === "other" || use.kind === "search" ? tool : use.kind;
   if (use.kind === "shell") {
     return (
       <code class="call-line">
-        <b>$</b> {oneLine(withoutDirectory(use.command, cwd))}
+        <b>$</b> {withoutDirectory(line, cwd)}
       </code>
     );
   }
   return (
     <span class="call-line">
-      <b>{verb}</b> <code>{relative(argumentLine(use), cwd)}</code>
-      {use.kind === "edit" || use.kind === "write" ? (
+      <b>{verb}</b> <code>{relative("added" in use ? use.path : line, cwd)}</code>
+      {"added" in use ? (
         <>
           {" "}
           <span class="added">+{use.added}</span> <span class="removed">−{use.removed}</span>
@@ -61,22 +61,6 @@ function CallLine({ call: { use, tool }, cwd }: Omit<CallViewProps, "sessionKey"
       ) : null}
     </span>
   );
-}
-
-function argumentLine(use: Exclude<ToolUse, { kind: "shell" }>): string {
-  switch (use.kind) {
-    case "edit":
-    case "write":
-      return use.path;
-    case "read":
-      return use.range === "" ? use.path : `${use.path} ${use.range}`;
-    case "search":
-      return use.path === "" ? use.pattern : `${use.pattern} in ${use.path}`;
-    case "task":
-      return use.title === "" ? oneLine(use.prompt) : use.title;
-    case "other":
-      return oneLine(use.fields.map(([name, value]) => `${name}: ${value}`).join(", "));
-  }
 }
 
 function callEnd({ use, result }: Call): string {
@@ -108,10 +92,6 @@ function withoutDirectory(command: string, cwd: string): string {
 
 function relative(text: string, cwd: string): string {
   return cwd !== "" && text.startsWith(`${cwd}/`) ? text.slice(cwd.length + 1) : text;
-}
-
-function oneLine(text: string): string {
-  return text.slice(0, 400).replaceAll(/\s+/g, " ").trim();
 }
 
 function CallBody({ call: { use, result, row }, sessionKey }: Omit<CallViewProps, "cwd">): VNode {
