@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -185,6 +186,33 @@ describe.skipIf(!hasBrowser)("the page", () => {
     appendFileSync(path, text(120));
     await page.getByText(/1 new entr/).waitFor();
     expect(await page.getByRole("tree").getByText("appended 120", { exact: true }).count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  it("follows a conversation that is written, and begins anew when its file is replaced", async () => {
+    const directory = folder("pi-linear.jsonl");
+    const path = join(directory, "pi-linear.jsonl");
+    const { page, problems } = await openPage((await served(directory)).url);
+    await openConversation(page, "Fix the login test");
+    const session = await openSession(path);
+    for (let n = 0; n < 30; n += 1) {
+      const content = `further question ${n}`;
+      await session.append({ type: "message", message: { role: "user", content, timestamp: n } });
+    }
+    await session.close();
+    await page.locator(".turn h2", { hasText: "further question 29" }).waitFor();
+    await expect
+      .poll(() => page.locator('.turn[data-active="true"] h2').textContent())
+      .toBe("further question 29");
+    await page.keyboard.press("g");
+    await page.locator('.turn[data-active="true"]', { hasText: "The login test fails" }).waitFor();
+    const stored = readFileSync(path, "utf8").split("\n");
+    writeFileSync(`${path}.new`, `${stored.slice(0, 4).join("\n")}\n`);
+    renameSync(`${path}.new`, path);
+    await page
+      .locator(".turn h2", { hasText: "further question 0" })
+      .waitFor({ state: "detached" });
+    await page.locator(".turn h2", { hasText: "The login test fails" }).waitFor();
     expect(problems).toEqual([]);
   });
 

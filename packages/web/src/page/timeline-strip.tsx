@@ -19,13 +19,15 @@ const [width, height] = [1000, 40];
 /** A session that grows asks again, but not for each of its entries. */
 const settleMs = 1_000;
 const stepSections = 10;
+/** Of fewer answers it says nothing. */
+const pointsMin = 6;
 
 export function TimelineStrip(props: TimelineProps): VNode | null {
   const { sessionKey, tip, generation, sectionCount, active, onOpen } = props;
   const name = [sessionKey, tip, generation, Math.ceil(sectionCount / stepSections)].join("/");
   const { value } = useLoaded(name, () => fetchTimeline(sessionKey, tip), settleMs / 4);
-  if (value === null || value.points.filter(({ tokens }) => tokens !== null).length < 2)
-    return null;
+  const known = value?.points.filter(({ tokens }) => tokens !== null) ?? [];
+  if (value === null || known.length < pointsMin) return null;
   const { points, compactions } = value;
   const most = Math.max(...points.map(({ tokens }) => tokens ?? 0));
   const x = (section: number): number => ((section + 0.5) / Math.max(1, sectionCount)) * width;
