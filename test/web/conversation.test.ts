@@ -118,6 +118,30 @@ describe("the conversation", () => {
     expect((await turns(999, 20, null)).sections).toEqual([]);
   });
 
+  it("is shared from one turn to another as a file without secrets", async () => {
+    const secret = "ghp_06A7b9XqLmNoPqRsTuVwXyZ0123456789Abc";
+    const texts = ["first question", `the token is ${secret}`, "last question"];
+    const entries = texts.flatMap((text, at) => [
+      entry(2 * at, at === 0 ? null : 2 * at - 1, asked(text)),
+      entry(2 * at + 1, 2 * at, said(`answer to ${at}`)),
+    ]);
+    const { server, base } = await opened(written(entries));
+    const share = (range: string): ReturnType<TestServer["ask"]> =>
+      server.ask(`${base}/share?${range}`, { headers: { cookie: server.cookie } });
+    const { text, headers, status } = await share("from=2&to=3");
+    expect(status).toBe(200);
+    expect(headers["content-disposition"]).toContain("attachment");
+    expect(headers["content-type"]).toBe("application/octet-stream");
+    expect(text).toContain("the token is [redacted");
+    expect(text).toContain("answer to 1");
+    for (const absent of [secret, "first question", "answer to 2", "last question"]) {
+      expect(text).not.toContain(absent);
+    }
+    expect((await share("from=3&to=2")).status).toBe(404);
+    expect((await share("from=2&to=99")).status).toBe(404);
+    expect((await server.ask(`${base}/share?from=2&to=3`)).status).toBe(401);
+  });
+
   it("describes twenty of many branches at one entry, the shown one among them", async () => {
     const entries = [
       entry(0, null, asked("start")),

@@ -396,6 +396,8 @@ export interface TurnHead {
   readonly startedMs: number;
   readonly durationMs: number;
   readonly entryCount: number;
+  /** The row of its last entry. */
+  readonly lastRow: number;
   readonly calls: number;
   readonly errors: number;
   readonly files: readonly TouchedFile[];
@@ -508,6 +510,9 @@ export interface TimelinePoint {
   readonly tokens: number | null;
   readonly isError: boolean;
 }
+
+// `GET /api/session/KEY/share?from=ROW&to=ROW`: the entries of a branch from one to another as a
+// file of HTML, without secrets and images.
 
 /** The body of every answer that is no success. */
 export interface ApiError {

@@ -158,6 +158,7 @@ export class Conversation {
       startedMs: facts.startedMs,
       durationMs: summedTo < to ? Math.max(0, endedMs - facts.startedMs) : facts.durationMs,
       entryCount: to - from,
+      lastRow: path.rows[to - 1] ?? 0,
       calls: facts.calls,
       errors: facts.errors,
       files: facts.files,
@@ -205,6 +206,14 @@ export class Conversation {
       if (this.#roleOf(row) === "prompt") return row;
     }
     return path.rows[from] ?? 0;
+  }
+
+  /** The ids of entries. Throws `ERR_ENTRY_NOT_FOUND`. */
+  idsAt(...rows: readonly number[]): readonly string[] {
+    return rows.map((row) => {
+      if (row >= this.#index.count) throw noEntry(row);
+      return this.#index.idOf(row);
+    });
   }
 
   /** Throws `ERR_ENTRY_NOT_FOUND`. Reads some answers, wherever they are. */

@@ -7,7 +7,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { SideTexts } from "@branchlog/library/catalogs";
-import { openSession } from "@branchlog/core";
+import { BranchlogError, openSession } from "@branchlog/core";
 import type { Session, SessionHeader, StoredSession } from "@branchlog/core";
 import type { RedactionReport } from "@branchlog/tools";
 import { Redactor } from "@branchlog/tools";
@@ -24,6 +24,8 @@ import { ShownSession } from "./shown-session.ts";
 export interface ExportHtmlOptions {
   /** Only the branch that ends at this entry. Default: the whole session. */
   readonly at?: string | undefined;
+  /** With `at`: of that branch only this entry and those behind it. */
+  readonly from?: string | undefined;
   /** Replaces secrets by markers, and leaves out images. Default false. */
   readonly redact?: boolean;
   /** Called before the last piece, with what was replaced. */
@@ -111,7 +113,7 @@ interface ExportCopy {
 async function copyForExport(
   source: string | StoredSession,
   log: string,
-  { at, redact = false, signal }: ExportHtmlOptions,
+  { at, from, redact = false, signal }: ExportHtmlOptions,
 ): Promise<ExportCopy> {
   const reading = { access: "read", ...(signal === undefined ? {} : { signal }) } as const;
   const session =
@@ -120,7 +122,7 @@ async function copyForExport(
       : await openSession({ ...source, ...reading });
   try {
     const redactor = redact ? new Redactor(session.path) : undefined;
-    const entries = await entriesOf(session, at, signal);
+    const entries = await entriesOf(session, { at, from, signal });
     // The first pass learns the secrets that the second one replaces.
     if (redactor !== undefined) {
       redactedLines(session.header, entries, redactor);
@@ -138,7 +140,11 @@ async function copyForExport(
         path: clean(basename(session.path)),
         id: clean(session.header.id),
         name: session.name === undefined ? null : clean(session.name),
-        firstMessage: summary.firstMessage === undefined ? null : clean(summary.firstMessage),
+        // It may be before the entries that are exported.
+        firstMessage:
+          from === undefined && summary.firstMessage !== undefined
+            ? clean(summary.firstMessage)
+            : null,
         agent: session.transcriptOf ?? session.dialect,
         cwd: typeof cwd === "string" ? clean(cwd) : "",
         modifiedMs: summary.lastActivityMs ?? 0,
@@ -163,14 +169,18 @@ async function copyForExport(
 
 async function entriesOf(
   session: Session,
-  at: string | undefined,
-  signal: AbortSignal | undefined,
+  { at, from, signal }: Pick<ExportHtmlOptions, "at" | "from" | "signal">,
 ): Promise<readonly object[]> {
   const sides = new SideTexts(session.path, session.transcriptOf);
   if (at !== undefined) {
     // Throws if there is no such entry.
     await session.moveTo(at);
-    return (await session.branch()).map((entry) => sides.inWhole(entry));
+    const branch = (await session.branch()).map((entry) => sides.inWhole(entry));
+    const start = from === undefined ? 0 : branch.findIndex(({ id }) => id === from);
+    const [first, ...rest] = start < 0 ? [] : branch.slice(start);
+    if (first !== undefined) return start === 0 ? branch : [{ ...first, parentId: null }, ...rest];
+    const message = `There is no entry ${from ?? ""} on the branch that ends at ${at}.`;
+    throw new BranchlogError("ERR_ENTRY_NOT_FOUND", message, { path: session.path });
   }
   const entries: object[] = [];
   for await (const entry of session.entries(signal === undefined ? {} : { signal })) {

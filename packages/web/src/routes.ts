@@ -19,6 +19,7 @@ import type {
   TurnPage,
 } from "./api.ts";
 import { EventStream } from "./event-stream.ts";
+import { htmlPieces } from "./export-html.ts";
 import { hitStream } from "./search-stream.ts";
 import { SessionCosts } from "./session-costs.ts";
 import { changeIn, changed } from "./session-changes.ts";
@@ -265,6 +266,22 @@ function addConversationRoutes(app: Hono, directory: SessionDirectory): void {
     const row = optionalNumber(context, "row");
     return context.json(await directory.using(key, async (shown) => shown.conversation.place(row)));
   });
+  app.get("/api/session/:key/share", async (context) => {
+    const [first, last] = [numberIn(context, "from"), numberIn(context, "to")];
+    const { key } = context.req.param();
+    const [from, at] = await directory.using(key, async ({ conversation }) =>
+      conversation.idsAt(first, last),
+    );
+    const { signal } = context.req.raw;
+    const source = directory.sourceOf(directory.item(key));
+    const pieces = htmlPieces(source, { from, at, redact: true, signal });
+    // The first piece comes when all was read: a failure is still a failure then.
+    const { value } = await pieces.next();
+    // Never shown at this address: it would have the rights of the page.
+    context.header("Content-Disposition", 'attachment; filename="session.html"');
+    context.header("Content-Type", "application/octet-stream");
+    return context.body(bytesOf(value ?? "", pieces));
+  });
   app.get("/api/session/:key/timeline", async (context) => {
     const { key } = context.req.param();
     const tip = optionalNumber(context, "tip");
@@ -278,6 +295,22 @@ function addConversationRoutes(app: Hono, directory: SessionDirectory): void {
       view === "turns" ? conversation.turns(asked) : conversation.outline(asked),
     );
     return context.json(answer);
+  });
+}
+
+function bytesOf(first: string, pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let waiting: string | undefined = first;
+  return new ReadableStream({
+    async pull(controller) {
+      const next = waiting === undefined ? await pieces.next() : { done: false, value: waiting };
+      waiting = undefined;
+      if (next.done === true) controller.close();
+      else controller.enqueue(encoder.encode(next.value));
+    },
+    async cancel() {
+      await pieces.return(undefined);
+    },
   });
 }
 

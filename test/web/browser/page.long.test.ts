@@ -189,6 +189,24 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(problems).toEqual([]);
   });
 
+  it("saves the turns from one to another as a file", async () => {
+    const directory = folder("pi-branches.jsonl");
+    const { page, problems } = await openPage((await served(directory)).url);
+    await openConversation(page, "Plan the cache.");
+    await page.locator(".ways a", { hasText: "Plan the cache." }).click();
+    await page.locator(".turn h2", { hasText: "Plan the cache." }).waitFor();
+    const turn = page.locator(".turn", { has: page.locator("h2", { hasText: "Try TTL" }) });
+    await turn.getByRole("button", { name: "Share from here" }).click();
+    const saved = page.waitForEvent("download");
+    await turn.getByRole("button", { name: "Share this turn" }).click();
+    const file = join(directory, "shared.html");
+    await (await saved).saveAs(file);
+    const shared = await openPage(`file://${file}`);
+    await shared.page.locator(".turn").first().waitFor();
+    expect(await shared.page.locator(".turn h2").allTextContents()).toEqual(["Try TTL instead."]);
+    expect([...problems, ...shared.problems]).toEqual([]);
+  });
+
   it("follows a conversation that is written, and begins anew when its file is replaced", async () => {
     const directory = folder("pi-linear.jsonl");
     const path = join(directory, "pi-linear.jsonl");

@@ -64,6 +64,14 @@ export const fetchOutline = (key: string, page: number, tip: number | null): Pro
 export const fetchTimeline = (key: string, tip: number | null): Promise<Timeline> =>
   getJson(sessionPath(key, "timeline"), tip === null ? {} : { tip });
 
+/** A file of HTML, without secrets. */
+export async function fetchShared(key: string, from: number, to: number): Promise<Blob> {
+  const address = withValues(sessionPath(key, "share"), { from, to });
+  const answer = await fetch(address, { headers: { "x-branchlog-key": pageKey } });
+  if (!answer.ok) throw await failureOf(answer);
+  return answer.blob();
+}
+
 export const fetchEntry = (key: string, row: number, isFull: boolean): Promise<EntryView> =>
   getJson(sessionPath(key, `entry/${row}`), isFull ? { full: 1 } : {});
 

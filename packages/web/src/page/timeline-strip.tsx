@@ -17,7 +17,7 @@ interface TimelineProps {
 
 const [width, height] = [1000, 40];
 /** A session that grows asks again, but not for each of its entries. */
-const settleMs = 1_000;
+const settleMs = 250;
 const stepSections = 10;
 /** Of fewer answers it says nothing. */
 const pointsMin = 6;
@@ -25,7 +25,7 @@ const pointsMin = 6;
 export function TimelineStrip(props: TimelineProps): VNode | null {
   const { sessionKey, tip, generation, sectionCount, active, onOpen } = props;
   const name = [sessionKey, tip, generation, Math.ceil(sectionCount / stepSections)].join("/");
-  const { value } = useLoaded(name, () => fetchTimeline(sessionKey, tip), settleMs / 4);
+  const { value } = useLoaded(name, () => fetchTimeline(sessionKey, tip), settleMs);
   const known = value?.points.filter(({ tokens }) => tokens !== null) ?? [];
   if (value === null || known.length < pointsMin) return null;
   const { points, compactions } = value;

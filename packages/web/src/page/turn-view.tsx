@@ -15,6 +15,7 @@ import {
 import { entriesPlace, sessionPlace } from "./model/route.ts";
 import { Link } from "./navigation.tsx";
 import { now } from "./session-catalog.ts";
+import { ShareTurns } from "./share-turns.tsx";
 
 export function sectionElementId(section: number): string {
   return `section-${section}`;
@@ -54,7 +55,15 @@ export function SectionView({
       {top === undefined ? null : <Ways sessionKey={key} point={top} />}
       {head === null ? null : (
         <header class="turn-head" data-row={hasPrompt ? prompt.row : undefined}>
-          <HeadFacts head={head} turn={turn} turnCount={turnCount} />
+          <div class="turn-line">
+            <HeadFacts head={head} turn={turn} turnCount={turnCount} />
+            <ShareTurns
+              sessionKey={key}
+              turn={turn}
+              firstRow={section.firstRow}
+              lastRow={head.lastRow}
+            />
+          </div>
           <Prompt text={hasPrompt ? prompt.text : ""} label={labelAt(facts, prompt?.row)} />
           <Files head={head} />
         </header>
