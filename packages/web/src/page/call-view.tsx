@@ -33,6 +33,11 @@ export function CallView({ call, sessionKey, cwd }: CallViewProps): VNode {
     >
       <summary>
         <CallLine call={call} cwd={cwd} />
+        {"added" in use ? (
+          <span>
+            <span class="added">+{use.added}</span> <span class="removed">−{use.removed}</span>
+          </span>
+        ) : null}
         <span class="call-end">{callEnd(call)}</span>
         {isError ? <span class="call-error">{errorLine(result.text)}</span> : null}
       </summary>
@@ -53,12 +58,6 @@ function CallLine({ call: { use, tool, line }, cwd }: Omit<CallViewProps, "sessi
   return (
     <span class="call-line">
       <b>{verb}</b> <code>{relative("added" in use ? use.path : line, cwd)}</code>
-      {"added" in use ? (
-        <>
-          {" "}
-          <span class="added">+{use.added}</span> <span class="removed">−{use.removed}</span>
-        </>
-      ) : null}
     </span>
   );
 }
