@@ -12,6 +12,8 @@ import { sectionElementId } from "./turn-view.tsx";
 const edge = 1200;
 /** Pixels below the top of the view at which a section counts as read. */
 const readingLine = 90;
+/** Below the line that says which turn is read. */
+const topMargin = 40;
 
 export class TurnScroller {
   readonly #store: TurnStore;
@@ -48,8 +50,10 @@ export class TurnScroller {
     } else if (wanted !== null) {
       wanted.scrollIntoView({ block: wanted.clientHeight > 400 ? "start" : "center" });
     } else section?.scrollIntoView({ block: "start" });
-    this.#anchor = null;
     this.#remember();
+    // What is drawn first may be too short for it to be at the top.
+    const isTop = wanted === null && !this.#isAtEnd;
+    if (isTop) this.#anchor = { section: place.section, top: topMargin };
     this.#active.value = place.section;
   }
 
@@ -114,15 +118,22 @@ export class TurnScroller {
 
   /** At the end, a short last turn is the one that is read. */
   #lastTurn(active: number): number {
+    return this.#store.window.peek()?.sections.at(-1)?.section ?? active;
+  }
+
+  get #isWhole(): boolean {
     const window = this.#store.window.peek();
-    const isWhole = window?.sections.at(-1)?.section === (window?.place.sectionCount ?? 0) - 1;
-    return isWhole ? (window?.sections.at(-1)?.section ?? active) : active;
+    const last = window?.sections.at(-1)?.section ?? -1;
+    // Sections are read after they were counted: there may be more by then.
+    return window !== null && last >= window.place.sectionCount - 1;
   }
 
   #remember(): void {
     const element = this.#element;
     if (element === null) return;
-    this.#isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 24;
+    const below = element.scrollHeight - element.scrollTop - element.clientHeight;
+    // The end of what is drawn is mostly not the end of the branch.
+    this.#isAtEnd = below < 24 && this.#isWhole;
     const view = element.getBoundingClientRect();
     for (const section of sectionsIn(element)) {
       if (section.getBoundingClientRect().bottom <= view.top) continue;

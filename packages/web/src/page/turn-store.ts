@@ -64,10 +64,12 @@ export class TurnStore {
         wanted.map(async (one) => [one, await fetchTurns(this.key, one, place.tip)] as const),
       );
       if (opened !== this.#opened) return null;
+      // What was asked for meanwhile is of the branch that was shown until now.
+      const shown = (this.#opened += 1);
       this.#pages = new Map(read);
       this.#failure.value = null;
       this.#show(place, nearbySections);
-      setTimeout(() => opened === this.#opened && this.#show(place));
+      setTimeout(() => shown === this.#opened && this.#show(place));
       return place;
     } catch (error) {
       if (opened === this.#opened) this.#failure.value = messageOf(error);
@@ -119,8 +121,8 @@ export class TurnStore {
       }
       const wasWhole = window.last === pageOf(Math.max(0, window.place.sectionCount - 1));
       const end = wasWhole ? pageOf(Math.max(0, place.sectionCount - 1)) : window.last;
-      const pages = wasWhole && end - window.last < pagesMax ? [window.last, end] : [window.last];
-      for (const page of new Set(pages)) {
+      const reached = end - window.last < pagesMax ? end : window.last;
+      for (let page = window.last; page <= reached; page += 1) {
         const read = await fetchTurns(this.key, page, tip);
         if (opened !== this.#opened) return;
         this.#pages.set(page, read);
