@@ -215,14 +215,15 @@ function isRecorded(data: JsonObject, { above }: TranscriptPlace): boolean {
 function resultOf(data: JsonObject, place: TranscriptPlace): object {
   const callId = stringAt(data, "toolCallId") ?? "";
   const result = objectAt(data, "result");
-  const isError = data["success"] !== true;
+  const exitCode = countAt(objectAt(data, "shellExecution"), "exitCode");
+  // A tool that ran a command succeeds, whatever became of it.
+  const isError = data["success"] !== true || exitCode !== 0;
   const error = objectAt(data, "error");
   const text = stringAt(result, "content") ?? stringAt(error, "message") ?? "";
   const timestamp = Date.parse(place.timestamp);
   const called = calledAbove(callId, place);
   if (data["isUserRequested"] === true) {
     const command = stringAt(called?.arguments, "command") ?? "";
-    const exitCode = countAt(objectAt(data, "shellExecution"), "exitCode");
     const ended = { exitCode, cancelled: false, truncated: false };
     return { role: "bashExecution", command, output: text, ...ended, timestamp };
   }

@@ -289,7 +289,9 @@ interface ChartProps extends Pick<CostsProps, "filter"> {
 function DayChart({ table, filter }: ChartProps): VNode {
   const element = useRef<HTMLDivElement>(null);
   const [isWhole, setWhole] = useState(false);
-  const last = Date.parse(table.days.at(-1)?.day ?? "");
+  // Days of models without a price have no bars.
+  const priced = table.days.filter(({ models }) => Object.values(models).some((cost) => cost > 0));
+  const last = Date.parse(priced.at(-1)?.day ?? table.days.at(-1)?.day ?? "");
   const since = new Date(last - chartDaysMax * 86_400_000).toISOString().slice(0, 10);
   const days = isWhole ? table.days : table.days.filter(({ day }) => day > since);
   const hidden = table.days.length - days.length;
