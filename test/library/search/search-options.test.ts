@@ -1,5 +1,5 @@
 /** What a search can be narrowed to, over entries of every kind and transcripts of other agents. */
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { firstValueFrom, toArray } from "rxjs";
@@ -287,6 +287,22 @@ describe("a search for a part of what there is", () => {
     expect(await idsOn("leaf")).toEqual(["a", "c"]);
     expect(await idsOn("b")).toEqual(["a", "b"]);
     expect(await idsOn("none")).toEqual([]);
+  });
+
+  it("has a hit in the session that is asked for, though another one repeats it", async () => {
+    const directory = temporaryDirectory();
+    const said = { ...user("a needle"), id: "a", parentId: null };
+    const left = { ...user("something else"), id: "b", parentId: null };
+    const origin = writeLines(directory, "origin.jsonl", [header(), said, call("src/net.ts", "c")]);
+    // It changed last: of both, its hit would be shown.
+    writeLines(directory, "fork.jsonl", [header({ id: "s2", parentSession: origin }), said, left]);
+    utimesSync(origin, 1, 1);
+    const pathsOf = async (options: SearchOptions): Promise<string[]> =>
+      (await hits(directory, "needle", options)).map(({ path }) => basename(path));
+    expect(await pathsOf({})).toEqual(["fork.jsonl"]);
+    expect(await pathsOf({ path: "src/net.ts" })).toEqual(["origin.jsonl"]);
+    expect(await pathsOf({ branch: "leaf" })).toEqual([]);
+    expect(await pathsOf({ branch: "a" })).toEqual(["fork.jsonl"]);
   });
 
   it("refuses a branch of sessions in a store", async () => {

@@ -94,15 +94,14 @@ export class Search {
   readonly transcriptLines: LineFilter;
   readonly #text: TextSearch;
   readonly #copies = new CopiedHits();
-  readonly #isEach: boolean;
+  /** What hits say that may be copies of others. */
+  readonly #said = new WeakMap<SearchHit, string>();
   readonly #files = new Map<string, boolean>();
   readonly #options: SearchOptions;
 
-  /** @param isEach Whether copies of a hit are hits, too. */
-  constructor(text: TextSearch, options: SearchOptions, isEach = false) {
+  constructor(text: TextSearch, options: SearchOptions) {
     this.#text = text;
     this.#options = options;
-    this.#isEach = isEach;
     this.sessionLines = new LineFilter(text.bytesOf, this.takesNames);
     this.transcriptLines = new LineFilter(text.bytesOf, false);
   }
@@ -112,14 +111,21 @@ export class Search {
   }
 
   /**
-   * Undefined for a copy of a hit. A session is named once, wherever its name came from.
+   * Undefined outside of the project. It may be a copy of another.
    * @param mayCopy Whether the session may hold copies of others.
    */
   hitOf(place: HitPlace, { text, ...match }: Match, mayCopy: boolean): SearchHit | undefined {
     if (!this.#isInProject(place.header)) return undefined;
-    const mayBeCopy = mayCopy && match.kind !== "name" && !this.#isEach;
-    const isCopy = mayBeCopy && this.#copies.isCopy({ ...place, ...match, text });
-    return isCopy ? undefined : { ...place, ...match };
+    const hit = { ...place, ...match };
+    // A session is named once, wherever its name came from.
+    if (mayCopy && match.kind !== "name") this.#said.set(hit, text);
+    return hit;
+  }
+
+  /** Whether a hit repeats one that was asked about before: once for each that is shown. */
+  isCopy(hit: SearchHit): boolean {
+    const text = this.#said.get(hit);
+    return text !== undefined && this.#copies.isCopy({ ...hit, text });
   }
 
   /** The first text that matches. @param wholeOf The rest of a result of which it has a part. */

@@ -72,18 +72,17 @@ export async function* searchSessions(
   for (const kind of options.kinds ?? []) requireOneOf("A kind", kind, searchedKinds);
   const search = new Search(textSearch(requireText("The query", query), options), options);
   signal?.throwIfAborted();
-  if (path === undefined && branch === undefined) {
-    yield* hitsAt(places, query, options, search);
-    return;
-  }
   if (branch !== undefined && isInStore(places)) {
     throw invalidArgument("A branch can be searched in files only, not in a store.");
   }
   const naming = path === undefined ? undefined : await sessionsNaming(path, places, options);
   const onBranch = branch === undefined ? undefined : new BranchFilter(branch);
   for await (const hit of hitsAt(places, query, options, search)) {
-    if (naming?.has(hit.path) === false) continue;
-    if (onBranch === undefined || (await onBranch.has(hit, options.onUnread))) yield hit;
+    const isNaming = naming?.has(hit.path) !== false;
+    const isWanted =
+      isNaming && (onBranch === undefined || (await onBranch.has(hit, options.onUnread)));
+    // Of those that are left out, the copies are hits.
+    if (isWanted && !search.isCopy(hit)) yield hit;
   }
 }
 
@@ -96,7 +95,7 @@ async function sessionsNaming(
   const query = requireText("The path", path);
   const options: SearchOptions = { project, agents, signal, kinds: ["call"], exact: true };
   const calls = index === undefined ? options : { ...options, index };
-  const search = new Search(textSearch(query, calls), calls, true);
+  const search = new Search(textSearch(query, calls), calls);
   const paths = new Set<string>();
   for await (const hit of hitsAt(places, query, calls, search)) paths.add(hit.path);
   return paths;

@@ -27,7 +27,7 @@ export class TranscriptReader implements LineSink {
   readonly #source: ByteSource;
   readonly #taker: TranscriptTaker;
   readonly #ids = new Set<string>();
-  /** The records before, the nearest last: they name the tool of a result. */
+  /** Records of the entries before, the nearest last: they name the tool of a result. */
   readonly #recent: JsonObject[] = [];
   #name: string | undefined;
   #lineNumber = 0;
@@ -62,11 +62,12 @@ export class TranscriptReader implements LineSink {
     this.#lineNumber = lineNumber;
     const isWanted = this.#taker.isWanted(lineNumber);
     for (const { value, line } of records) {
-      for (const row of this.transcript.add(value, line)) {
+      const rows = this.transcript.add(value, line);
+      for (const row of rows) {
         this.#ids.add(row.id);
         if (isWanted) this.#take(value, row);
       }
-      this.#recent.push(value);
+      if (rows.length > 0) this.#recent.push(value);
       if (this.#recent.length > recentRecordsMax) this.#recent.shift();
       const { name, header } = this.transcript;
       if (name === undefined || name === this.#name) continue;
