@@ -27,10 +27,8 @@ export {
 } from "./conversation/turn-items.ts";
 export type { CallItem, CallResult, PlacedEntry, TurnItem } from "./conversation/turn-items.ts";
 export { toolUse, useText } from "./conversation/tool-use.ts";
-export type { ToolUse } from "./conversation/tool-use.ts";
-export type { ChangedLine } from "./conversation/changed-lines.ts";
 export { turnFacts } from "./conversation/turn-facts.ts";
-export type { TouchedFile, TurnFacts } from "./conversation/turn-facts.ts";
+export type { TurnFacts } from "./conversation/turn-facts.ts";
 export {
   sampledAnswers,
   sectionAt,

@@ -3,6 +3,8 @@
  * `/api/events` and `/api/search` are streams of them. Times are epoch milliseconds. Types only.
  */
 
+import type { TouchedFile, ToolUse } from "@branchlog/library/conversation";
+
 /** `GET /api/sessions`: latest change first. */
 export interface SessionList {
   readonly sessions: readonly SessionItem[];
@@ -519,33 +521,3 @@ export interface ApiError {
   readonly code: string;
   readonly message: string;
 }
-
-// As the library has them, which the page cannot import: the server gives what it got from it.
-
-/** A line of a change, with its sign, as in a diff. */
-export interface ChangedLine {
-  readonly kind: "added" | "removed" | "same" | "place";
-  readonly text: string;
-}
-
-export interface TouchedFile {
-  readonly path: string;
-  readonly added: number;
-  readonly removed: number;
-}
-
-/** What a call is, whatever its tool is called. */
-export type ToolUse =
-  | { readonly kind: "shell"; readonly command: string }
-  | {
-      readonly kind: "edit" | "write";
-      readonly path: string;
-      readonly added: number;
-      readonly removed: number;
-      readonly lines: readonly ChangedLine[];
-    }
-  /** `range` as `720–769`; empty for a whole file. */
-  | { readonly kind: "read"; readonly path: string; readonly range: string }
-  | { readonly kind: "search"; readonly pattern: string; readonly path: string }
-  | { readonly kind: "task"; readonly title: string; readonly prompt: string }
-  | { readonly kind: "other"; readonly fields: readonly (readonly [string, string])[] };

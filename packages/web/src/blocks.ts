@@ -5,7 +5,8 @@
 import { entryParts, messageParts, textOfParts } from "@branchlog/core/entries";
 import type { EntryPart, SaidParts, ShellPart, Speaker } from "@branchlog/core/entries";
 import { markText, toolUse, useText } from "@branchlog/library/catalogs";
-import type { Block, ToolUse } from "./api.ts";
+import type { ToolUse } from "@branchlog/library/conversation";
+import type { Block } from "./api.ts";
 
 /** Characters of a text that is not asked for whole. */
 export const shownUnitsMax: number = 64 * 1024;

@@ -1,10 +1,5 @@
 /** The lines that an edit changes, from its old and new text or from a patch. Pure. */
-
-export interface ChangedLine {
-  readonly kind: "added" | "removed" | "same" | "place";
-  /** With its sign, as in a diff. */
-  readonly text: string;
-}
+import type { ChangedLine } from "./shown-calls.ts";
 
 /** Unchanged lines around a change. */
 const nearbyMax = 2;
@@ -29,7 +24,7 @@ export function writtenLines(content: string): readonly ChangedLine[] {
   return signed("added", linesOf(content));
 }
 
-/** Of a patch as Codex writes it; undefined: the text is none. */
+/** Of a patch as Codex writes it; undefined for any other text. */
 export function patchedFiles(
   text: string,
 ): { readonly path: string; readonly lines: readonly ChangedLine[] } | undefined {

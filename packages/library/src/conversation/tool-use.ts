@@ -4,22 +4,7 @@
  */
 import { isStoredObject } from "@branchlog/core/rows";
 import { changedLines, patchedFiles, writtenLines } from "./changed-lines.ts";
-import type { ChangedLine } from "./changed-lines.ts";
-
-export type ToolUse =
-  | { readonly kind: "shell"; readonly command: string }
-  | {
-      readonly kind: "edit" | "write";
-      readonly path: string;
-      readonly added: number;
-      readonly removed: number;
-      readonly lines: readonly ChangedLine[];
-    }
-  /** `range` as `720–769`; empty for a whole file. */
-  | { readonly kind: "read"; readonly path: string; readonly range: string }
-  | { readonly kind: "search"; readonly pattern: string; readonly path: string }
-  | { readonly kind: "task"; readonly title: string; readonly prompt: string }
-  | { readonly kind: "other"; readonly fields: readonly (readonly [string, string])[] };
+import type { ChangedLine, ToolUse } from "./shown-calls.ts";
 
 /** The names under which agents' tools take an argument, the most specific first. */
 const argumentNames = {

@@ -1,13 +1,8 @@
 /** What a turn did and spent. Sums of a turn are sums of its entries, each counted once. Pure. */
 import type { SessionUsage } from "@branchlog/core/types";
 import { usage } from "@branchlog/core/rows";
+import type { TouchedFile } from "./shown-calls.ts";
 import type { PlacedEntry, TurnItem } from "./turn-items.ts";
-
-export interface TouchedFile {
-  readonly path: string;
-  readonly added: number;
-  readonly removed: number;
-}
 
 export interface TurnFacts {
   readonly usage: SessionUsage;

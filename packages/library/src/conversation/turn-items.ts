@@ -6,7 +6,7 @@ import { entryParts, textOfParts } from "@branchlog/core/entries";
 import type { EntryPart, SessionEntry, Speaker } from "@branchlog/core/entries";
 import { countAt, isObject } from "@branchlog/core/rows";
 import { toolUse } from "./tool-use.ts";
-import type { ToolUse } from "./tool-use.ts";
+import type { ToolUse } from "./shown-calls.ts";
 
 /** An entry at its row; undefined if it is damaged. */
 export interface PlacedEntry {

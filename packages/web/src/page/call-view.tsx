@@ -1,7 +1,8 @@
 /** A tool call and its result: one line that says what was done; opened, the whole of both. */
 import { useState } from "preact/hooks";
 import type { VNode } from "preact";
-import type { ToolUse, TurnBlock } from "../api.ts";
+import type { ToolUse } from "@branchlog/library/conversation";
+import type { TurnBlock } from "../api.ts";
 import { Picture, ResultText } from "./block-view.tsx";
 import { formatCount, formatDuration, plural, withoutEscapes } from "./model/formatting.ts";
 import { entriesPlace } from "./model/route.ts";

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { VNode } from "preact";
 import { highlight } from "./highlighting.ts";
 import { renderMarkdown } from "./markdown.ts";
-import type { ChangedLine } from "../api.ts";
+import type { ChangedLine } from "@branchlog/library/conversation";
 
 export function Markdown({ text }: { readonly text: string }): VNode {
   const element = useRef<HTMLDivElement>(null);

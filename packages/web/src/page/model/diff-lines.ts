@@ -1,5 +1,5 @@
 /** Recognises changes of text in results of tools, line by line. */
-import type { ChangedLine } from "../../api.ts";
+import type { ChangedLine } from "@branchlog/library/conversation";
 
 /** Lines of a unified diff; null: the text is something else. */
 export function diffLines(text: string): readonly ChangedLine[] | null {
