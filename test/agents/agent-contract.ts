@@ -128,6 +128,18 @@ export function describeAgent({ name, sessions }: AgentUnderTest): void {
         });
       });
 
+      it("has entries that are what the index says of them", async () => {
+        const { path } = kept(golden);
+        await reading(path, async (session) => {
+          const tree = session.tree();
+          for (const entry of await entriesIn(session)) {
+            const role = entry.type === "message" ? entry.message.role : undefined;
+            const node = tree.node(entry.id);
+            expect([node?.type, node?.role]).toEqual([entry.type, role]);
+          }
+        });
+      });
+
       it("says in a copy what it says in place", async () => {
         const { path } = kept(golden);
         const target = join(temporaryDirectory(), "copy.jsonl");

@@ -1,10 +1,13 @@
 /** Sessions of Copilot CLI as three of its versions wrote them, with a model that answers by a script. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { forkSession, openSession } from "@branchlog/core";
 import { agentNamed } from "@branchlog/core/rows";
-import { findSessions, knownPlaces } from "@branchlog/library";
+import { findSessions, knownPlaces, searchSessions } from "@branchlog/library";
+import { collected } from "../../support/collected.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { writeLines } from "../../library/catalog/session-lines.ts";
 import { fixturePath, messagesOf, promptsOf, readSession, toolsOf } from "../read-session.ts";
 import type { StoredTokens } from "../read-session.ts";
 
@@ -141,4 +144,111 @@ it("Copilot CLI keeps sessions in its home, one a directory with the name that a
     "copilot",
     `--resume=${id}`,
   ]);
+});
+
+describe("events of Copilot CLI in other orders", () => {
+  let events = 0;
+
+  function event(type: string, data: object, agentId?: string): object {
+    events += 1;
+    const parentId = events === 1 ? null : `e${events - 1}`;
+    const timestamp = new Date(Date.UTC(2026, 0, 1) + events * 1000).toISOString();
+    const agent = agentId === undefined ? {} : { agentId };
+    return { type, data, ...agent, id: `e${events}`, timestamp, parentId };
+  }
+
+  const start = (): object => {
+    events = 0;
+    return event("session.start", { sessionId: "a1b2c3", version: 1, context: { cwd: "/work" } });
+  };
+  const prompt = (content: string): object => event("user.message", { content });
+  const answer = (content: string, more: object = {}, agentId?: string): object =>
+    event("assistant.message", { content, model: "m", ...more }, agentId);
+  const request = (apiCallId: string, tokens: number, agentId?: string): object => {
+    const usage = { model: "m", inputTokens: tokens, outputTokens: 1, apiCallId };
+    return event("session.usage_record", { usage }, agentId);
+  };
+
+  async function tokensOf(lines: readonly object[]): Promise<readonly (number | undefined)[]> {
+    const path = writeLines(temporaryDirectory(), "events.jsonl", lines);
+    const session = await openSession(path, { access: "read", checkpoint: "off" });
+    const opened = (await session.usage).total.totalTokens;
+    await session.close();
+    const { sessions } = await findSessions([dirname(path)], { catalog: "off" });
+    return [opened, sessions[0]?.usage?.total.totalTokens];
+  }
+
+  it("keep what is before a compaction that failed, also in a copy", async () => {
+    const failed = { success: false, error: "no room" };
+    const path = writeLines(temporaryDirectory(), "events.jsonl", [
+      start(),
+      prompt("one"),
+      answer("first"),
+      event("session.compaction_complete", failed),
+      prompt("two"),
+      answer("second"),
+    ]);
+    const target = join(temporaryDirectory(), "copy.jsonl");
+    await forkSession(path, { target });
+    for (const one of [path, target]) {
+      const session = await openSession(one, { access: "read", checkpoint: "off" });
+      expect((await session.context()).messages.length).toBe(4);
+      await session.close();
+    }
+  });
+
+  it("count an answer once, wherever the record of its request stands", async () => {
+    const spent = (apiCallId: string): object => ({ apiCallId, outputTokens: 1 });
+    const agents = [start(), prompt("both"), answer("I delegate.")];
+    for (const agent of ["x", "y"]) {
+      agents.push(event("subagent.started", { toolCallId: agent }, agent));
+    }
+    agents.push(request("r1", 20, "x"), request("r2", 20, "y"));
+    agents.push(answer("of x", spent("r1"), "x"), answer("of y", spent("r2"), "y"));
+    expect(await tokensOf(agents)).toEqual([42, 42]);
+    const without = [start(), prompt("one"), request("r1", 10), prompt("two")];
+    expect(await tokensOf([...without, answer("late", spent("r1"))])).toEqual([11, 11]);
+  });
+
+  it("name the tool of each result, however many calls there are", async () => {
+    const calls = Array.from({ length: 60 }, (_, at) => `c${at}`);
+    const toolRequests = calls.map((toolCallId) => ({ toolCallId, name: "grep", arguments: {} }));
+    const path = writeLines(temporaryDirectory(), "events.jsonl", [
+      start(),
+      prompt("many"),
+      answer("", { toolRequests }),
+      ...calls.map((toolCallId) => event("tool.execution_start", { toolCallId })),
+      ...calls.map((toolCallId) =>
+        event("tool.execution_complete", {
+          toolCallId,
+          success: true,
+          result: { content: "needle" },
+        }),
+      ),
+    ]);
+    const found = await collected(searchSessions([dirname(path)], "needle", { tool: "grep" }));
+    expect(found.length).toBe(calls.length);
+  });
+
+  it("are of no session where other programs write the like", async () => {
+    const order = { type: "order.created", id: "1", parentId: null, data: {} };
+    const path = writeLines(temporaryDirectory(), "events.jsonl", [order, order]);
+    const { sessions } = await findSessions([dirname(path)], { catalog: "off" });
+    expect(sessions).toEqual([]);
+  });
+
+  it("have no exit code where none is known", async () => {
+    const ran = { toolCallId: "c1", toolName: "local_shell", arguments: { command: "ls" } };
+    const end = { toolCallId: "c1", isUserRequested: true, success: false };
+    const path = writeLines(temporaryDirectory(), "events.jsonl", [
+      start(),
+      event("tool.user_requested", ran),
+      event("tool.execution_complete", { ...end, error: { message: "boom" } }),
+    ]);
+    const session = await openSession(path, { access: "read", checkpoint: "off" });
+    const [, run] = await session.branch();
+    await session.close();
+    expect(run).toMatchObject({ message: { command: "ls", output: "boom" } });
+    expect(JSON.stringify(run)).not.toContain("exitCode");
+  });
 });

@@ -1,11 +1,13 @@
 /** A session of Gemini CLI as its program wrote it, with a model that answers by a script. */
 import { copyFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core";
-import { findSessions } from "@branchlog/library";
+import { findSessions, searchSessions } from "@branchlog/library";
+import { collected } from "../../support/collected.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { writeLines } from "../../library/catalog/session-lines.ts";
 import { fixturePath, messagesOf, promptsOf, readSession, toolsOf } from "../read-session.ts";
 import type { StoredTokens } from "../read-session.ts";
 
@@ -140,5 +142,90 @@ describe("a chat of Gemini CLI in one JSON file", () => {
     await expect(openSession(path, { access: "read" })).rejects.toMatchObject({
       code: "ERR_DOCUMENT_DAMAGED",
     });
+  });
+});
+
+describe("records of Gemini CLI in other orders", () => {
+  const at = "2026-01-01T00:00:00.000Z";
+  const head = { sessionId: "a1b2c3", projectHash: "0", startTime: at, kind: "main" };
+  const typed = (id: string, text: string): object => {
+    return { id, timestamp: at, type: "user", content: [{ text }] };
+  };
+  const call = (id: string, file: string, result?: readonly object[]): object => {
+    return { id, name: "read_file", args: { file_path: file }, ...(result && { result }) };
+  };
+  const output = (id: string, text: string): object => {
+    return { functionResponse: { id, name: "read_file", response: { output: text } } };
+  };
+  const answer = (id: string, toolCalls: readonly object[] = []): object => {
+    const tokens = { input: 100, output: 10, cached: 0, thoughts: 0, tool: 0 };
+    const said = { id, timestamp: at, type: "gemini", content: "So.", model: "m", tokens };
+    return toolCalls.length === 0 ? said : { ...said, toolCalls };
+  };
+
+  interface Opened {
+    readonly path: string;
+    readonly results: readonly string[];
+    readonly tokens: readonly (number | undefined)[];
+  }
+
+  async function opened(lines: readonly object[]): Promise<Opened> {
+    const path = writeLines(temporaryDirectory(), "session-a.jsonl", [head, ...lines]);
+    const session = await openSession(path, { access: "read", checkpoint: "off" });
+    const entries = await session.branch();
+    const own = (await session.usage).total.totalTokens;
+    await session.close();
+    const { sessions } = await findSessions([dirname(path)], { catalog: "off" });
+    const results = messagesOf(entries, "toolResult").map(({ message }) =>
+      JSON.stringify("content" in message ? message.content : ""),
+    );
+    return { path, results, tokens: [own, sessions[0]?.usage?.total.totalTokens] };
+  }
+
+  it("count an answer once, though notes and other answers are between its states", async () => {
+    const note = { id: "n1", timestamp: at, type: "info", content: "Wait." };
+    const ended = answer("a1", [call("c1", "a.ts", [output("c1", "ONE")])]);
+    const first = [typed("u1", "look"), answer("a1")];
+    const cases = [
+      [...first, note, ended],
+      [...first, answer("a2"), ended],
+      [typed("u1", "look"), { $set: { messages: [typed("u1", "look"), answer("a1")] } }, ended],
+    ];
+    for (const lines of cases) {
+      const { results, tokens } = await opened(lines);
+      const count = lines.filter((line) => "type" in line && line.type === "gemini").length;
+      const all = 110 * (count > 2 ? 2 : 1);
+      expect(tokens).toEqual([all, all]);
+      expect(results.join("")).toContain("ONE");
+    }
+  });
+
+  it("give each call its own result, though both have all", async () => {
+    const both = [output("c1", "ONE"), output("c2", "TWO")];
+    const { results } = await opened([
+      typed("u1", "look"),
+      answer("a1", [call("c1", "a.ts", both), call("c2", "b.ts", both)]),
+    ]);
+    expect(results.map((text) => /ONE|TWO/.exec(text)?.[0])).toEqual(["ONE", "TWO"]);
+  });
+
+  it("are found in the entry that has them", async () => {
+    const { path } = await opened([
+      typed("u1", "look"),
+      answer("a1", [call("c1", "alpha.ts")]),
+      { $set: { lastUpdated: at } },
+      answer("a1", [call("c1", "alpha.ts"), call("c2", "beta.ts")]),
+    ]);
+    const found = async (text: string): Promise<string[]> =>
+      (await collected(searchSessions([dirname(path)], text))).map(({ entryId }) => entryId);
+    expect(await found("alpha.ts")).toEqual(["a1"]);
+    expect(await found("beta.ts")).toEqual(["a1@5"]);
+  });
+
+  it("are of no session where other programs write the like", async () => {
+    const log = { id: "1", type: "error", content: "no", timestamp: at };
+    const path = writeLines(temporaryDirectory(), "log.jsonl", [log, log]);
+    const { sessions } = await findSessions([dirname(path)], { catalog: "off" });
+    expect(sessions).toEqual([]);
   });
 });

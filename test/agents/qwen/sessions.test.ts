@@ -1,9 +1,9 @@
 /** Sessions of Qwen Code as two of its versions wrote them, with a model that answers by a script. */
-import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { agentNamed } from "@branchlog/core/rows";
-import { findSessions, knownPlaces } from "@branchlog/library";
+import { archiveSessions, findSessions, knownPlaces } from "@branchlog/library";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixturePath, promptsOf, readSession, toolsOf } from "../read-session.ts";
 import type { StoredTokens } from "../read-session.ts";
@@ -96,4 +96,21 @@ describe("a session of Qwen Code", () => {
       id,
     ]);
   });
+});
+
+it("a session of Qwen Code is archived with all that is among its sub-agents", async () => {
+  const id = "1137f3dd-1132-482f-b210-7f3e511d0b2d";
+  const project = temporaryDirectory();
+  const deep = join(project, "subagents", id, "deep");
+  mkdirSync(join(project, "chats"), { recursive: true });
+  mkdirSync(deep, { recursive: true });
+  const path = join(project, "chats", `${id}.jsonl`);
+  copyFileSync(fixturePath("qwen/qwen-0.24.4.jsonl"), path);
+  writeFileSync(join(deep, "note.txt"), "kept");
+  const { failures, removed } = await archiveSessions([path], {
+    dataDir: temporaryDirectory(),
+    force: true,
+  });
+  expect([failures, removed.length]).toEqual([[], 1]);
+  expect(existsSync(join(deep, "note.txt"))).toBe(false);
 });

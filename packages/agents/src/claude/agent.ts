@@ -72,7 +72,9 @@ function recognises(record: JsonObject): boolean {
   if (type === undefined) return false;
   // Others name their sessions in the same way.
   const isOther = Array.isArray(objectAt(record, "message")?.["parts"]);
-  if (isOther || isObject(record["systemPayload"]) || "projectHash" in record) return false;
+  const isNote = type === "system" && isObject(record["systemPayload"]);
+  const isHead = "projectHash" in record && !("uuid" in record);
+  if (isOther || isNote || isHead) return false;
   if (typeof record["sessionId"] === "string") return true;
   // Others have envelopes with a payload.
   if (isObject(record["payload"])) return false;

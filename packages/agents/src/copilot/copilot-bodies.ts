@@ -21,12 +21,13 @@ interface Body {
 export const provider = "github-copilot";
 
 /** Such as `session.start`. */
-const eventType = /^[a-z_]+\.[a-zA-Z_]+$/;
+const eventType =
+  /^(?:session|user|assistant|tool|subagent|hook|skill|model|system|permission)\.[a-zA-Z_]+$/;
 
 /** Each event has a type, data, and the id of the event before it. */
 export function isEvent(record: JsonObject): boolean {
   const type = stringAt(record, "type");
-  if (type === undefined || !(eventType.test(type) || type === "abort")) return false;
+  if (type === undefined || !eventType.test(type)) return false;
   const { id, parentId } = record;
   const isLink = typeof parentId === "string" || parentId === null;
   return isLink && typeof id === "string" && objectAt(record, "data") !== undefined;
@@ -71,15 +72,22 @@ export function settingsIn(
   ];
 }
 
-/**
- * @param place With the records above, in which the tool of a result and older models are found.
- * @param sum Of an entry that only the end of a run gives.
- */
-export function copilotBody(
-  record: JsonObject,
-  place: TranscriptPlace,
-  sum: AnswerUsage | undefined,
-): Body {
+/** Whether a compaction took place; else the conversation goes on with all of its context. */
+export function isCompacted(data: JsonObject): boolean {
+  return data["success"] === true;
+}
+
+/** What the events before tell of one. */
+interface KnownBefore {
+  /** Of an entry that only the end of a run gives. */
+  readonly sum: AnswerUsage | undefined;
+  /** Whether a record of its request has what an answer spent. */
+  readonly isRecorded: boolean;
+  /** By the id of a call; undefined: it was called long before. */
+  readonly toolOf: (callId: string) => string | undefined;
+}
+
+export function copilotBody(record: JsonObject, place: TranscriptPlace, known: KnownBefore): Body {
   const data = objectAt(record, "data") ?? {};
   const timestamp = Date.parse(place.timestamp);
   switch (stringAt(record, "type")) {
@@ -97,9 +105,9 @@ export function copilotBody(
       };
     }
     case "assistant.message":
-      return { type: "message", message: answerOf(data, place) };
+      return { type: "message", message: answerOf(data, place, known) };
     case "tool.execution_complete":
-      return { type: "message", message: resultOf(data, place) };
+      return { type: "message", message: resultOf(data, place, known) };
     case "session.model_change": {
       const settings = settingsIn(data);
       const type = place.id.endsWith("#0") ? settings[0] : settings.at(-1);
@@ -123,9 +131,10 @@ export function copilotBody(
       };
     }
     case "session.compaction_complete":
-      return compactionOf(data, place);
+      if (isCompacted(data)) return compactionOf(data, place);
+      return { type: "custom", customType: customType(record), data };
     case "session.shutdown": {
-      const { model, usage } = sum ?? { model: "", usage: noUsage };
+      const { model, usage } = known.sum ?? { model: "", usage: noUsage };
       return { type: "usage", kind: "copilot.run", provider, model, usage };
     }
     default:
@@ -174,7 +183,7 @@ export function answerContent(data: JsonObject): AssistantContent[] {
   ];
 }
 
-function answerOf(data: JsonObject, place: TranscriptPlace): object {
+function answerOf(data: JsonObject, place: TranscriptPlace, { isRecorded }: KnownBefore): object {
   const content = answerContent(data);
   return {
     role: "assistant",
@@ -182,7 +191,7 @@ function answerOf(data: JsonObject, place: TranscriptPlace): object {
     api: "openai-completions",
     provider,
     model: stringAt(data, "model") ?? modelAbove(place),
-    usage: isRecorded(data, place) ? noUsage : usageOf(0, countAt(data, "outputTokens"), 0, 0),
+    usage: isRecorded ? noUsage : usageOf(0, countAt(data, "outputTokens"), 0, 0),
     stopReason: content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop",
     timestamp: Date.parse(place.timestamp),
   };
@@ -198,40 +207,28 @@ function modelAbove({ above }: TranscriptPlace): string {
   return "";
 }
 
-/** Whether a record of its request precedes an answer. */
-function isRecorded(data: JsonObject, { above }: TranscriptPlace): boolean {
-  const request = stringAt(data, "apiCallId");
-  if (request === undefined || countAt(data, "outputTokens") === 0) return false;
-  for (const record of above()) {
-    const type = stringAt(record, "type");
-    const usage = objectAt(objectAt(record, "data"), "usage");
-    if (type === "session.usage_record") return stringAt(usage, "apiCallId") === request;
-    if (type === "user.message") return false;
-  }
-  return false;
-}
-
 /** Of a tool, or of a command that the user ran. */
-function resultOf(data: JsonObject, place: TranscriptPlace): object {
+function resultOf(data: JsonObject, place: TranscriptPlace, { toolOf }: KnownBefore): object {
   const callId = stringAt(data, "toolCallId") ?? "";
   const result = objectAt(data, "result");
-  const exitCode = countAt(objectAt(data, "shellExecution"), "exitCode");
+  const given = objectAt(data, "shellExecution")?.["exitCode"];
+  const exitCode = typeof given === "number" ? given : undefined;
   // A tool that ran a command succeeds, whatever became of it.
-  const isError = data["success"] !== true || exitCode !== 0;
+  const isError = data["success"] !== true || (exitCode ?? 0) !== 0;
   const error = objectAt(data, "error");
   const text = stringAt(result, "content") ?? stringAt(error, "message") ?? "";
   const timestamp = Date.parse(place.timestamp);
-  const called = calledAbove(callId, place);
   if (data["isUserRequested"] === true) {
-    const command = stringAt(called?.arguments, "command") ?? "";
-    const ended = { exitCode, cancelled: false, truncated: false };
+    const command = stringAt(calledAbove(callId, place)?.arguments, "command") ?? "";
+    const code = exitCode === undefined ? {} : { exitCode };
+    const ended = { ...code, cancelled: false, truncated: false };
     return { role: "bashExecution", command, output: text, ...ended, timestamp };
   }
   const details = detailsOf(data, result);
   return {
     role: "toolResult",
     toolCallId: callId,
-    toolName: called?.name ?? "unknown",
+    toolName: toolOf(callId) ?? calledAbove(callId, place)?.name ?? "unknown",
     content: text === "" ? [] : [{ type: "text", text }],
     ...(details === undefined ? {} : { details }),
     isError,

@@ -12,6 +12,7 @@ import {
   noUsage,
   objectAt,
   savedHeader,
+  savedText,
   stringAt,
   timeText,
   usageOf,
@@ -30,6 +31,7 @@ import {
   answerContent,
   copilotBody,
   customType,
+  isCompacted,
   isEvent,
   isTyped,
   provider,
@@ -56,6 +58,8 @@ const passedTypes: ReadonlySet<string> = new Set([
 
 /** Bounds the sub-agents that may have more to say. */
 const agentsMax = 512;
+/** The same of calls, and of requests whose answers are to come. */
+const recentMax = 512;
 
 export class CopilotTranscript implements Transcript {
   header: SessionHeader | undefined;
@@ -71,8 +75,14 @@ export class CopilotTranscript implements Transcript {
   #lastId = "";
   #timeMs = 0;
   #model = "";
-  /** The request that was recorded last; undefined: this version records none. */
-  #recorded: string | undefined;
+  /** Whether this version records requests. */
+  #hasRequests = false;
+  /** Requests that were recorded of late: their answers come behind them, among others. */
+  readonly #requests = new Set<string>();
+  /** Answers that say tokens, too, which the record of their request has. */
+  readonly #recorded = new Set<string>();
+  /** The names of tools that were called of late, by the ids of calls. */
+  readonly #tools = new Map<string, string>();
   /** Output tokens since the session was opened last, by models: requests have no record. */
   #outputs = new Map<string, number>();
   /** What only the end of a run says, by the ids of its entries. */
@@ -120,7 +130,10 @@ export class CopilotTranscript implements Transcript {
       lastId: this.#lastId,
       timeMs: this.#timeMs,
       model: this.#model,
-      recorded: this.#recorded,
+      hasRequests: this.#hasRequests,
+      requests: [...this.#requests],
+      recorded: [...this.#recorded],
+      tools: [...this.#tools],
       outputs: [...this.#outputs],
       sums: [...this.#sums],
     };
@@ -135,14 +148,17 @@ export class CopilotTranscript implements Transcript {
     this.#lastId = saved.text("lastId");
     this.#timeMs = saved.dateMs("timeMs");
     this.#model = saved.text("model");
-    this.#recorded = saved.optionalText("recorded");
+    this.#hasRequests = saved.flag("hasRequests");
+    for (const id of saved.list("requests", recentMax, savedText)) this.#requests.add(id);
+    for (const id of saved.list("recorded", Infinity, savedText)) this.#recorded.add(id);
+    for (const [id, name] of saved.pairs("tools", recentMax, savedText)) this.#tools.set(id, name);
     this.#outputs = new Map(saved.pairs("outputs", Infinity, savedCount));
     for (const [id, sum] of saved.pairs("sums", Infinity, savedSum)) this.#sums.set(id, sum);
   }
 
-  spentBy(record: JsonObject): SpentAnswer {
+  spentBy(record: JsonObject, id: string): SpentAnswer {
     const data = objectAt(record, "data");
-    const usage = this.#isRecorded(data) ? noUsage : outputUsage(data);
+    const usage = this.#recorded.has(id) ? noUsage : outputUsage(data);
     return { provider, model: stringAt(data, "model") ?? this.#model, usage };
   }
 
@@ -150,7 +166,11 @@ export class CopilotTranscript implements Transcript {
     const { id, parentId, timestamp } = place;
     const own = stringAt(record, "id");
     if (own === undefined || (id !== own && !id.startsWith(`${own}#`))) return undefined;
-    const { type, ...rest } = copilotBody(record, place, this.#sums.get(id));
+    const { type, ...rest } = copilotBody(record, place, {
+      sum: this.#sums.get(id),
+      isRecorded: this.#recorded.has(id),
+      toolOf: (callId) => this.#tools.get(callId),
+    });
     return { type, id, parentId, timestamp, ...rest };
   }
 
@@ -189,8 +209,13 @@ export class CopilotTranscript implements Transcript {
       case "assistant.message": {
         const model = stringAt(data, "model");
         if (model !== undefined) this.#model = model;
-        if (answerContent(data).length === 0) return [];
-        if (!this.#isRecorded(data)) this.#count(countAt(data, "outputTokens"));
+        const content = answerContent(data);
+        if (content.length === 0) return [];
+        for (const block of content) {
+          if (block.type === "toolCall") this.#tools.set(block.id, block.name);
+        }
+        forgetOldest(this.#tools);
+        this.#count(id, data);
         return [{ type: "message", role: "assistant" }];
       }
       case "tool.execution_complete": {
@@ -201,10 +226,13 @@ export class CopilotTranscript implements Transcript {
         this.#model = stringAt(data, "newModel") ?? this.#model;
         return settingsIn(data).map((setting) => ({ type: setting }));
       case "session.usage_record":
-        this.#recorded = stringAt(objectAt(data, "usage"), "apiCallId") ?? "";
-        return recordedUsage(data).totalTokens === 0 ? [] : [{ type: "usage" }];
+        this.#hasRequests = true;
+        if (recordedUsage(data).totalTokens === 0) return [];
+        this.#requests.add(stringAt(objectAt(data, "usage"), "apiCallId") ?? "");
+        forgetOldest(this.#requests);
+        return [{ type: "usage" }];
       case "session.compaction_complete":
-        if (data["success"] !== true) return [{ type: "custom", customType: customType(record) }];
+        if (!isCompacted(data)) return [{ type: "custom", customType: customType(record) }];
         return [{ type: "usage" }, { type: "compaction" }];
       case "session.shutdown":
         return this.#ended(id, data);
@@ -218,7 +246,7 @@ export class CopilotTranscript implements Transcript {
   #ended(id: string, data: JsonObject): readonly RowFacts[] {
     const counted = this.#outputs;
     this.#outputs = new Map();
-    if (this.#recorded !== undefined) return [];
+    if (this.#hasRequests) return [];
     const sums = shutdownUsage(data).flatMap(({ model, usage }) => {
       const known = usageOf(0, counted.get(model) ?? 0, 0, 0);
       const rest = usageOfBoth(usage, known, (all, one) => Math.max(0, all - one));
@@ -230,12 +258,19 @@ export class CopilotTranscript implements Transcript {
     return sums.map(() => ({ type: "usage" }));
   }
 
-  #isRecorded(data: JsonObject | undefined): boolean {
-    return this.#recorded !== undefined && this.#recorded === stringAt(data, "apiCallId");
+  /** Output tokens of an answer whose request has no record. */
+  #count(id: string, data: JsonObject): void {
+    const tokens = countAt(data, "outputTokens");
+    if (tokens === 0) return;
+    if (this.#requests.has(stringAt(data, "apiCallId") ?? "")) this.#recorded.add(id);
+    else this.#outputs.set(this.#model, (this.#outputs.get(this.#model) ?? 0) + tokens);
   }
+}
 
-  #count(tokens: number): void {
-    this.#outputs.set(this.#model, (this.#outputs.get(this.#model) ?? 0) + tokens);
+function forgetOldest(recent: Pick<Map<string, unknown>, "size" | "keys" | "delete">): void {
+  for (const key of recent.keys()) {
+    if (recent.size <= recentMax) return;
+    recent.delete(key);
   }
 }
 

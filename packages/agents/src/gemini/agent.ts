@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { answerKey } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
-import { nodeFileSystem } from "@branchlog/core/files";
+import { nodeFileSystem, resolvePath } from "@branchlog/core/files";
 import { titleIn } from "../spoken-title.ts";
 import { isGeminiRecord } from "./gemini-bodies.ts";
 import { GeminiTranscript } from "./gemini-transcript.ts";
@@ -14,7 +14,11 @@ const uuidName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.jsonl$/;
 export const gemini: Agent = {
   name: "gemini",
   product: "Gemini CLI",
-  places: () => [join(homedir(), ".gemini", "tmp")],
+  places: () => {
+    const { GEMINI_CLI_HOME } = process.env;
+    const home = GEMINI_CLI_HOME ? resolvePath(GEMINI_CLI_HOME) : homedir();
+    return [join(home, ".gemini", "tmp")];
+  },
   resume: ({ id }) => ["gemini", "--resume", id],
   documents: {
     agent: "gemini",

@@ -24,13 +24,15 @@ interface Body {
 
 export const provider = "google";
 
-const messageTypes: ReadonlySet<string> = new Set(["user", "gemini", "info", "warning", "error"]);
-
+/** Whether a record is one of Gemini CLI: of its notes, other programs write the like. */
 export function isGeminiRecord(record: JsonObject): boolean {
+  if ("uuid" in record) return false;
   if (typeof record["sessionId"] === "string") return typeof record["projectHash"] === "string";
   if (isObject(record["$set"]) || typeof record["$rewindTo"] === "string") return true;
-  const isMessage = messageTypes.has(stringAt(record, "type") ?? "") && "content" in record;
-  return isMessage && typeof record["id"] === "string" && typeof record["timestamp"] === "string";
+  if (typeof record["id"] !== "string" || typeof record["timestamp"] !== "string") return false;
+  const [part] = partsOf(record["content"]);
+  const isSaid = Array.isArray(record["content"]) && part !== undefined;
+  return stringAt(record, "type") === "gemini" || (stringAt(record, "type") === "user" && isSaid);
 }
 
 export type MessageKind = "typed" | "shell" | "context" | "results" | "answer" | "note" | "unknown";
@@ -84,7 +86,9 @@ export function answerOf(message: JsonObject): Answer {
     calls: calls.map((call) => stringAt(call, "id") ?? ""),
     results: calls.flatMap((call, at): CallResult[] => {
       const callId = stringAt(call, "id") ?? "";
-      const [output] = outputsIn(call["result"]);
+      // All results of a turn may be at each of its calls.
+      const outputs = outputsIn(call["result"]);
+      const output = outputs.find((one) => one.callId === callId) ?? outputs[0];
       if (output === undefined) return [];
       const isError = output.isError || stringAt(call, "status") === "error";
       const toolName = stringAt(call, "name") ?? output.toolName;
@@ -213,13 +217,25 @@ function saidIn(message: JsonObject): AssistantContent[] {
   return [...(text === "" ? [] : [{ type: "thinking", thinking: text } as const]), ...said];
 }
 
-/** Of the same answer. */
+/** The states of an answer before an update, which stand together: others may follow them. */
 function recordsBefore(message: JsonObject, { above }: TranscriptPlace): readonly JsonObject[] {
-  const id = stringAt(message, "id");
+  const id = stringAt(message, "id") ?? "";
   const before: JsonObject[] = [];
   for (const record of above()) {
-    if (stringAt(record, "id") !== id) break;
-    before.push(record);
+    const state = messageOf(record, id);
+    if (state !== undefined) before.push(state);
+    else if (before.length > 0) break;
   }
   return before;
+}
+
+/** The message of an entry: the record itself, or one of a list. */
+export function messageOf(record: JsonObject, entryId: string): JsonObject | undefined {
+  const id = entryId.replace(/^compressed:/, "");
+  const messages = [record, ...listAt(objectAt(record, "$set") ?? {}, "messages").filter(isObject)];
+  return messages.find((message) => {
+    const own = stringAt(message, "id");
+    if (own === undefined || !id.startsWith(own)) return false;
+    return id.length === own.length || /^(?:@\d+)?(?:#\d+)?$/.test(id.slice(own.length));
+  });
 }

@@ -8,18 +8,19 @@ import { basename, dirname } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
 import { normalizeName } from "@branchlog/core/entries";
+import type { Usage } from "@branchlog/core/entries";
 import {
   SavedFields,
   answerKey,
   currentVersion,
   isObject,
   listAt,
-  noUsage,
   objectAt,
   savedHeader,
   savedText,
   stringAt,
   timeText,
+  usageOf,
   usageOfBoth,
 } from "@branchlog/core/rows";
 import type { SpentAnswer, Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
@@ -30,6 +31,7 @@ import {
   geminiBody,
   isGeminiRecord,
   kindOf,
+  messageOf,
   provider,
   textIn,
   usageIn,
@@ -40,7 +42,15 @@ type RowFacts = Omit<TranscriptRow, "parentId" | "timeMs">;
 /** Bounds the messages to which the chat may go back. */
 const placesMax = 20_000;
 
-/** A message on the disk: where the chat goes on before it, and behind it. */
+/** Bounds the answers whose updates may come; the entries of fewer are looked back to for one. */
+const answersMax = 8;
+
+interface RecentAnswer {
+  readonly calls: readonly string[];
+  readonly spent: Usage;
+}
+
+/** The entries between which a message is. */
 interface Place {
   readonly before: string | null;
   readonly last: string | null;
@@ -54,11 +64,10 @@ export class GeminiTranscript implements Transcript {
   repetition: string | undefined;
   readonly #path: string;
   readonly #places = new Map<string, Place>();
-  /** Of the last answer, whose updates may come. */
-  #answer: { readonly id: string; readonly calls: readonly string[] } | undefined;
+  /** The last answers, whose updates may come, by their ids. */
+  readonly #answers = new Map<string, RecentAnswer>();
   /** Calls whose results have an entry: they are in several records. */
   readonly #results = new Set<string>();
-  #spent = noUsage;
   #projectHash = "";
   #timeMs = 0;
 
@@ -90,9 +99,8 @@ export class GeminiTranscript implements Transcript {
       isSubagent: this.isSubagent,
       tailId: this.tailId,
       places: [...this.#places],
-      answer: this.#answer,
+      answers: [...this.#answers],
       results: [...this.#results],
-      spent: this.#spent,
       projectHash: this.#projectHash,
       timeMs: this.#timeMs,
     };
@@ -106,9 +114,10 @@ export class GeminiTranscript implements Transcript {
     for (const [id, place] of saved.pairs("places", placesMax, savedPlace)) {
       this.#places.set(id, place);
     }
-    if (saved.has("answer")) this.#answer = savedAnswer(saved.fields("answer"));
+    for (const [id, answer] of saved.pairs("answers", answersMax, savedAnswer)) {
+      this.#answers.set(id, answer);
+    }
     for (const call of saved.list("results", placesMax, savedText)) this.#results.add(call);
-    this.#spent = savedUsage(saved.fields("spent"));
     this.#projectHash = saved.text("projectHash");
     this.#timeMs = saved.dateMs("timeMs");
   }
@@ -116,7 +125,8 @@ export class GeminiTranscript implements Transcript {
   spentBy(record: JsonObject, id: string): SpentAnswer {
     const message = messageOf(record, id) ?? record;
     const model = stringAt(message, "model") ?? "";
-    return { provider, model, usage: id.includes("@") ? this.#spent : usageIn(message) };
+    const recent = this.#answers.get(stringAt(message, "id") ?? "");
+    return { provider, model, usage: recent?.spent ?? usageIn(message) };
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
@@ -179,9 +189,12 @@ export class GeminiTranscript implements Transcript {
     const rows: TranscriptRow[] = [];
     for (const message of messages) {
       const place = this.#places.get(stringAt(message, "id") ?? "");
-      if (place === undefined) rows.push(...this.#message(message, line));
-      else this.tailId = place.last;
+      if (place !== undefined) this.tailId = place.last;
+      const isAnswer = this.#answers.has(stringAt(message, "id") ?? "");
+      if (place === undefined || isAnswer) rows.push(...this.#message(message, line));
     }
+    // A list repeats what it has.
+    this.repetition = undefined;
     return rows;
   }
 
@@ -190,7 +203,6 @@ export class GeminiTranscript implements Transcript {
     const before = this.tailId;
     for (const message of others)
       this.#place(stringAt(message, "id") ?? "", { before: id, last: id });
-    this.#answer = undefined;
     const timeMs = Date.parse(stringAt(first, "timestamp") ?? "");
     this.tailId = id;
     return [
@@ -219,7 +231,8 @@ export class GeminiTranscript implements Transcript {
       rows.push({ ...fact, parentId: this.tailId, timeMs: this.#timeMs });
       this.tailId = fact.id;
     }
-    this.#place(id, { before, last: this.tailId });
+    const last = rows.length > 0 ? this.tailId : (known?.last ?? this.tailId);
+    this.#place(id, { before, last });
     return rows;
   }
 
@@ -257,8 +270,9 @@ export class GeminiTranscript implements Transcript {
       }
       case "answer": {
         const { calls, results } = answerOf(message);
-        this.#answer = { id, calls };
-        this.#spent = usageIn(message);
+        this.#answers.set(id, { calls, spent: usageIn(message) });
+        const [oldest] = this.#answers.keys();
+        if (this.#answers.size > answersMax && oldest !== undefined) this.#answers.delete(oldest);
         const own: RowFacts = { id, type: "message", role: "assistant" };
         const ended = results.filter(({ callId }) => this.#learnResult(callId));
         return [own, ...ended.map(({ at }) => resultRow(id, at))];
@@ -270,20 +284,19 @@ export class GeminiTranscript implements Transcript {
     }
   }
 
-  /** Of an answer: its calls and their results, when they are there. */
+  /** What a later state of an answer adds: calls, their results, tokens. */
   #addedFacts(message: JsonObject, id: string, line: number): readonly RowFacts[] {
-    const answer = this.#answer;
-    if (answer?.id !== id || kindOf(message) !== "answer") {
+    const answer = this.#answers.get(id);
+    if (answer === undefined || kindOf(message) !== "answer") {
       this.repetition = `repeats the id ${id}`;
       return [];
     }
     const { calls, results } = answerOf(message);
     const newCalls = calls.filter((call) => !answer.calls.includes(call));
     const newResults = results.filter(({ callId }) => this.#learnResult(callId));
-    const spent = usageOfBoth(usageIn(message), this.#spent, Math.max);
-    const isMore = spent.totalTokens > this.#spent.totalTokens;
-    this.#answer = { id, calls };
-    this.#spent = spent;
+    const spent = usageOfBoth(usageIn(message), answer.spent, Math.max);
+    const isMore = spent.totalTokens > answer.spent.totalTokens;
+    this.#answers.set(id, { calls: [...answer.calls, ...newCalls], spent });
     const own = `${id}@${line}`;
     const part: RowFacts = { id: own, type: "message", role: "assistant", customType: answerKey };
     const isPart = newCalls.length > 0 || isMore;
@@ -293,13 +306,6 @@ export class GeminiTranscript implements Transcript {
 
 function resultRow(id: string, at: number): RowFacts {
   return { id: `${id}#${at}`, type: "message", role: "toolResult" };
-}
-
-/** The message of an entry: the record itself, or one of a list. */
-function messageOf(record: JsonObject, id: string): JsonObject | undefined {
-  const own = id.replace(/^compressed:/, "").replace(/[@#].*$/s, "");
-  const messages = [record, ...listAt(objectAt(record, "$set") ?? {}, "messages").filter(isObject)];
-  return messages.find((message) => stringAt(message, "id") === own);
 }
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -316,15 +322,12 @@ function savedPlace(value: unknown): Place {
   return { before: saved.nullableText("before"), last: saved.nullableText("last") };
 }
 
-function savedAnswer(saved: SavedFields): {
-  readonly id: string;
-  readonly calls: readonly string[];
-} {
-  return { id: saved.text("id"), calls: saved.list("calls", Infinity, savedText) };
+function savedAnswer(value: unknown): RecentAnswer {
+  const saved = new SavedFields(value);
+  const calls = saved.list("calls", Infinity, savedText);
+  return { calls, spent: savedUsage(saved.fields("spent")) };
 }
 
-function savedUsage(saved: SavedFields): typeof noUsage {
-  const of = (key: string): number => saved.finite(key);
-  const zero = { input: of("input"), output: of("output"), cacheRead: of("cacheRead") };
-  return { ...noUsage, ...zero, totalTokens: of("totalTokens") };
+function savedUsage(saved: SavedFields): Usage {
+  return usageOf(saved.finite("input"), saved.finite("output"), saved.finite("cacheRead"), 0);
 }

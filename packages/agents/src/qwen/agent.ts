@@ -39,7 +39,8 @@ function belongings(path: string): readonly string[] {
   if (basename(chats) !== "chats") return [];
   const directory = join(dirname(chats), "subagents", basename(path).replace(/\.jsonl$/, ""));
   try {
-    return readdirSync(directory).map((name) => join(directory, name));
+    const all = readdirSync(directory, { recursive: true, withFileTypes: true });
+    return all.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
   } catch {
     return [];
   }

@@ -44,8 +44,8 @@ const passedSubtypes: ReadonlySet<string> = new Set([
   "slash_command",
 ]);
 
-/** Bounds the records without an entry whose children may still come. */
-const recentMax = 4_096;
+/** Bounds the records to whose place a session may go back, and which have no entry. */
+const recentMax = 65_536;
 
 export class QwenTranscript implements Transcript {
   header: SessionHeader | undefined;
@@ -166,10 +166,8 @@ export class QwenTranscript implements Transcript {
 export function isQwenRecord(record: JsonObject): boolean {
   const isLinked = typeof record["uuid"] === "string" && "parentUuid" in record;
   if (!isLinked || typeof record["sessionId"] !== "string") return false;
-  if (isObject(record["systemPayload"])) return true;
-  return (
-    Array.isArray(objectAt(record, "message")?.["parts"]) || stringAt(record, "type") === "system"
-  );
+  if (stringAt(record, "type") === "system") return isObject(record["systemPayload"]);
+  return Array.isArray(objectAt(record, "message")?.["parts"]);
 }
 
 function remember<Value>(recent: Map<string, Value>, id: string, value: Value): void {
