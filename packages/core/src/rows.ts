@@ -34,8 +34,10 @@ export { noUsage, usageOf, usageOfBoth, withPart } from "./entries/token-counts.
 export { joinedFiles, openLogSource, partType } from "./store/parted-log.ts";
 export type { LogSource } from "./store/parted-log.ts";
 export {
+  addressInFile,
   agentNamed,
   documentFormatOf,
+  fileOfAddress,
   registerAgents,
   registeredAgents,
   transcriptFormats,
@@ -45,6 +47,7 @@ export type {
   Agent,
   DocumentBytes,
   DocumentFormat,
+  SessionInFile,
   TranscriptFormat,
   LogPart,
   SideTexts,

@@ -51,9 +51,12 @@ export interface SessionOwner {
   readonly noun: string;
 }
 
-/** Files that hold a whole session each, in another form than JSON lines. */
+/** Sessions in another form than JSON lines: a file is one, or holds several. */
 export interface DocumentFormat extends SessionOwner {
-  /** Whether a file is one, by its name and its first bytes; false if it cannot be read. */
+  /**
+   * Whether a file, or that of an address `FILE#ID`, is one, by its name and its first bytes; false
+   * if it cannot be read.
+   */
   recognises(path: string): boolean;
   /** Whether a file may be one, by its name alone. */
   mayBe(name: string): boolean;
@@ -62,11 +65,41 @@ export interface DocumentFormat extends SessionOwner {
   /** Whether a directory holds such files, which others with that name are not in. */
   isPlace(directory: string): boolean;
   /**
+   * The sessions of a file that holds several; undefined: it is one itself. None, if they are read
+   * elsewhere. Such sessions are neither archived nor deleted. Rejects with a `BranchlogError` for
+   * a damaged file. Default: each file is one.
+   */
+  sessionsIn?(path: string): Promise<readonly SessionInFile[] | undefined>;
+  /** The files whose changes change a session; the first has to exist. Default: its own. */
+  filesOf?(path: string): readonly string[];
+  /**
    * The lines of a log of version 3 that says the same. What has not changed in the document has
    * the same lines. Rejects with a `BranchlogError` for a damaged document.
    * @param given What it holds. Default: it is read.
    */
   toLog(path: string, given?: DocumentBytes): Promise<Buffer>;
+}
+
+export interface SessionInFile {
+  readonly id: string;
+  /** In epoch ms. */
+  readonly changedMs: number;
+  /** Of its rows. It changes with the session where the time does not. */
+  readonly count: number;
+}
+
+/** Where a session is that shares a file with others: `FILE#ID`. */
+export function addressInFile(file: string, id: string): string {
+  return `${file}#${id}`;
+}
+
+/** The file of an address, and the id of the session in it; undefined: the whole file. */
+export function fileOfAddress(address: string): {
+  readonly file: string;
+  readonly id: string | undefined;
+} {
+  const [, file = address, id] = /^(.*\.db)#([\w.$-]+)$/s.exec(address) ?? [];
+  return { file, id };
 }
 
 export interface DocumentBytes {

@@ -2,6 +2,7 @@
  * A document as a log: the bytes that its agent's format makes of it, made anew when its file
  * changes. While they begin as before, the log has grown; else it was set back.
  */
+import { basename } from "node:path";
 import { documentFormatOf } from "../dialects/agent.ts";
 import type { DocumentFormat } from "../dialects/agent.ts";
 import { LogFile } from "../platform/log-file.ts";
@@ -33,7 +34,7 @@ export class DocumentLog extends FollowedLog implements StoredLog {
   #bytes: Buffer = Buffer.alloc(0);
   /** Of the last read: what its reader has. */
   #readBytes: Buffer = this.#bytes;
-  #stat: FileStat | undefined;
+  #stats: readonly (FileStat | null)[] = [];
 
   constructor(path: string, format: DocumentFormat, reading: FileReading) {
     super(path, reading);
@@ -42,11 +43,12 @@ export class DocumentLog extends FollowedLog implements StoredLog {
 
   /** Rejects for a document that is damaged, until it is whole again. */
   async end(): Promise<StoredPosition | undefined> {
-    const stat = this.reading.ports.fs.statSync(this.address);
-    if (stat === null) return undefined;
-    if (this.#stat === undefined || !isUnchanged(stat, this.#stat)) {
+    const stats = this.#files().map((file) => this.reading.ports.fs.statSync(file));
+    const [first] = stats;
+    if (first === null || first === undefined) return undefined;
+    if (!areUnchanged(stats, this.#stats)) {
       this.#bytes = await this.owner.toLog(this.address);
-      this.#stat = stat;
+      this.#stats = stats;
     }
     return { generation, at: this.#bytes.length };
   }
@@ -60,4 +62,25 @@ export class DocumentLog extends FollowedLog implements StoredLog {
     this.#readBytes = bytes;
     if (at < bytes.length) yield bytes.subarray(at);
   }
+
+  protected override isOwn(name: string): boolean {
+    return this.#files().some((file) => basename(file) === name);
+  }
+
+  #files(): readonly string[] {
+    return this.owner.filesOf?.(this.address) ?? [this.address];
+  }
+}
+
+function areUnchanged(
+  now: readonly (FileStat | null)[],
+  before: readonly (FileStat | null)[],
+): boolean {
+  return (
+    now.length === before.length &&
+    now.every((stat, at) => {
+      const other = before[at] ?? null;
+      return stat === null || other === null ? stat === other : isUnchanged(stat, other);
+    })
+  );
 }

@@ -31,7 +31,12 @@ export class FollowedLog {
     const { ports, pollMs } = this.reading;
     const directory = dirname(this.address);
     return watchWithPoll({ ports, directory, pollMs }, (name) => {
-      if (name === null || name === this.name) onHint();
+      if (name === null || this.isOwn(name)) onHint();
     });
+  }
+
+  /** Whether a change of the file with that name, beside the log, is one of the log. */
+  protected isOwn(name: string): boolean {
+    return name === this.name;
   }
 }

@@ -1,9 +1,9 @@
 /** Archives sessions of every agent. */
-import { lastFile } from "../catalog/agent-files.ts";
 import { lstatSync, readdirSync, unlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError, openSession } from "@branchlog/core";
+import { lastFile, sharesFiles } from "../catalog/agent-files.ts";
 import { findSessions } from "../find/find-sessions.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { requireOptions } from "@branchlog/core/files";
@@ -14,6 +14,7 @@ import { Archive, dataDirectoryNames } from "./archive-directory.ts";
 import type { DataDirectoryOptions } from "./archive-directory.ts";
 import { recoverAside } from "./recover-aside.ts";
 import { filesBelow, removeSessions } from "./remove-sessions.ts";
+import { requireOwnFiles } from "./removal-errors.ts";
 import type { Removal, RemovableSession } from "./remove-sessions.ts";
 
 export interface ArchiveOptions extends DataDirectoryOptions {
@@ -92,9 +93,11 @@ async function removableSessions(
     else own.push(await sessionAt(lastFile(resolve(place)), signal));
   }
   const found = await findSessions(directories, { artifacts: true, catalog: "read", signal });
+  for (const { path, transcript } of listed) requireOwnFiles(path, transcript?.of);
+  const alone = found.sessions.filter(({ transcript }) => !sharesFiles(transcript?.of));
   const sessions = [
     ...own,
-    ...[...found.sessions, ...listed].map((session) => {
+    ...[...alone, ...listed].map((session) => {
       const { transcript, dialect } = session;
       return removable(session, transcript?.of ?? dialect, transcript === undefined, seen);
     }),
@@ -125,6 +128,7 @@ async function sessionAt(path: string, signal: AbortSignal | undefined): Promise
   const session = await openSession(path, signal === undefined ? reading : { ...reading, signal });
   try {
     const { path: canonical, header, name, transcriptOf, dialect } = session;
+    requireOwnFiles(canonical, transcriptOf);
     const summary = await session.summary;
     const modifiedMs = summary.lastActivityMs ?? lstatSync(canonical).mtimeMs;
     const facts = { path: canonical, header, name, summary, modifiedMs };

@@ -9,14 +9,15 @@ import { BranchlogError } from "@branchlog/core";
 import type { SessionHeader } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import { errorCodeOf, requireOptions, requireText } from "@branchlog/core/files";
-import { transcriptErrorAt } from "@branchlog/core/rows";
+import { documentFormatOf, transcriptErrorAt } from "@branchlog/core/rows";
+import { mayBeDocument } from "../catalog/agent-files.ts";
 import { readSessionHeaderSync } from "../catalog/session-header.ts";
 import { expireTrash } from "./archive-sessions.ts";
 import { statOf } from "./file-state.ts";
 import { Archive, dataDirectoryNames } from "./archive-directory.ts";
 import type { DataDirectoryOptions } from "./archive-directory.ts";
 import { recoverAside } from "./recover-aside.ts";
-import { removalFailed } from "./removal-errors.ts";
+import { removalFailed, requireOwnFiles } from "./removal-errors.ts";
 import { keptThere, removeSessions, removeTogether } from "./remove-sessions.ts";
 import { hashOfFile } from "./restore-file.ts";
 import { trashMs } from "./limits.ts";
@@ -124,6 +125,7 @@ interface DeletableFile {
 /** Refuses a symbolic link: what to delete would be ambiguous. */
 function deletableFile(path: string): DeletableFile {
   const named = resolve(path);
+  requireOwnFiles(named, mayBeDocument(named) ? documentFormatOf(named)?.agent : undefined);
   const stats = readable(named, () => lstatSync(named));
   if (stats.isSymbolicLink()) {
     const target = readlinkSync(named);

@@ -8,6 +8,7 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
+import { sharesFiles } from "../catalog/agent-files.ts";
 import { findSessions, knownPlaces } from "../find/find-sessions.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import type { Ports } from "@branchlog/core/types";
@@ -86,7 +87,7 @@ export async function moveSessions(
   const plans: MovePlan[] = [];
   for (const session of found.sessions) {
     const cwd = newCwd(session, from, to);
-    if (cwd === undefined) continue;
+    if (cwd === undefined || sharesFiles(session.transcript?.of)) continue;
     const earlier = earlierFiles(session.path).toReversed();
     const files = [session.path, ...earlier];
     if (files.some((path) => changedHeader(path, session.header.cwd, cwd) === "other")) {

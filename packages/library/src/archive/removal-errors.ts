@@ -1,6 +1,18 @@
 /** Why a file was left, or where it is. Every message names the command that helps. */
 import { BranchlogError } from "@branchlog/core";
 import { reasonOf } from "@branchlog/core/files";
+import { agentNamed } from "@branchlog/core/rows";
+import { sharesFiles } from "../catalog/agent-files.ts";
+
+/** Throws `ERR_READ_ONLY` for a session that has no file of its own, or shares some. */
+export function requireOwnFiles(path: string, agent: string | undefined): void {
+  if (!sharesFiles(agent)) return;
+  const { product = "its agent" } = agentNamed(agent ?? "") ?? {};
+  const message =
+    `${path} is kept by ${product} together with other sessions; it was left there. ` +
+    `branchlog fork ${path} -o NEW keeps a copy; remove it with ${product} then.`;
+  throw new BranchlogError("ERR_READ_ONLY", message, { path });
+}
 
 export function busySession(path: string, why: string, cause?: unknown): BranchlogError {
   const message =

@@ -1,5 +1,9 @@
 /** Which files are of agents whose sessions are documents, or in several files, by their names. */
-import { registeredAgents, transcriptFormats } from "@branchlog/core/rows";
+import { addressInFile, agentNamed, documentFormatOf } from "@branchlog/core/rows";
+import { fileOfAddress, registeredAgents, transcriptFormats } from "@branchlog/core/rows";
+import { isBranchlogError } from "@branchlog/core";
+import { lookAtFile } from "./session-files.ts";
+import type { SessionFile } from "./session-files.ts";
 
 /** Whether a file may be a document, by its name alone. */
 export function mayBeDocument(name: string): boolean {
@@ -14,4 +18,34 @@ export function isDocumentPlace(directory: string): boolean {
 export function lastFile(path: string): string {
   const last = transcriptFormats().map(({ parts }) => parts?.last(path) ?? path);
   return last.find((one) => one !== path) ?? path;
+}
+
+/** The document at a path, or those of the sessions in it; itself, if it is damaged. */
+export async function documentFiles(path: string): Promise<readonly SessionFile[]> {
+  const { file, id } = fileOfAddress(path);
+  const whole = lookAtFile(file);
+  const others = async (): Promise<readonly SessionFile[] | undefined> => {
+    const sessions = await documentFormatOf(file)?.sessionsIn?.(file);
+    return sessions?.map(({ id: own, changedMs, count }) => ({
+      ...whole,
+      path: addressInFile(file, own),
+      name: addressInFile(whole.name, own),
+      identity: `${whole.identity ?? ""}#${own}`,
+      mtimeMs: changedMs,
+      ctimeMs: changedMs,
+      size: count,
+    }));
+  };
+  try {
+    const found = (await others()) ?? [whole];
+    return id === undefined ? found : found.filter((one) => one.path === path);
+  } catch (error) {
+    if (!isBranchlogError(error)) throw error;
+    return [whole];
+  }
+}
+
+/** Whether a session of an agent is not a file of its own, which could be taken away. */
+export function sharesFiles(agent: string | undefined): boolean {
+  return agentNamed(agent ?? "")?.documents?.sessionsIn !== undefined;
 }

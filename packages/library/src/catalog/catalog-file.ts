@@ -11,6 +11,7 @@ import {
   agentNamed,
   documentFormatOf,
   dialectNames,
+  fileOfAddress,
   openLogSource,
   readHeader,
   SavedFields,
@@ -136,7 +137,7 @@ export class CatalogFile {
     this.#isOfOneFile = format?.attachmentsDirectory(file.path) === undefined;
     this.#read = file;
     this.#isSettled = lookedAtMs - file.ctimeMs > stampTrustedAfterMs;
-    return file.size;
+    return session?.sizeBytes ?? file.size;
   }
 
   /** Undefined if nothing was read, or all of it has to be read again. */
@@ -259,7 +260,9 @@ export function savedFile(line: string): { readonly name: string; readonly file:
   const isNamed = isSessionFileName(name) || mayBeDocument(name);
   if (name !== basename(name) || !isNamed) throw malformed("session file", "name");
   const stamp = readStamp(fields);
-  const session = fields.has("session") ? readSession(fields.fields("session"), stamp) : undefined;
+  const isWhole = fileOfAddress(name).id === undefined;
+  const sizes = isWhole ? { from: stamp.size, to: stamp.size } : { from: 0, to: sizeMax };
+  const session = fields.has("session") ? readSession(fields.fields("session"), sizes) : undefined;
   const place = fields.has("place") ? readPlace(fields.fields("place"), stamp) : undefined;
   return { name, file: { stamp, isSettled: fields.flag("isSettled"), session, place } };
 }
@@ -268,16 +271,22 @@ function readStamp(fields: SavedFields): FileStamp {
   const [identity, size, mtimeMs, ctimeMs] = fields.list("stamp", 4, (one) => one);
   return {
     identity: savedText(identity),
-    size: wholeNumber(size, 0, Number.MAX_SAFE_INTEGER),
+    size: wholeNumber(size, 0, sizeMax),
     mtimeMs: finiteNumber(mtimeMs),
     ctimeMs: finiteNumber(ctimeMs),
   };
 }
 
-function readSession(fields: SavedFields, { size }: FileStamp): SavedSession {
+const sizeMax = Number.MAX_SAFE_INTEGER;
+
+/** @param sizes Between which that of the session is. */
+function readSession(
+  fields: SavedFields,
+  { from, to }: { readonly from: number; readonly to: number },
+): SavedSession {
   const reading = readHeader(fields.stored("header"));
   if (reading.kind !== "header") throw malformed("header", "header");
-  const summary = readSummary(fields.fields("summary"), size);
+  const summary = readSummary(fields.fields("summary"), to);
   const saved = fields.list("activity", 7, (one) => one);
   return {
     header: reading.header,
@@ -287,7 +296,7 @@ function readSession(fields: SavedFields, { size }: FileStamp): SavedSession {
     usage: readListedUsage(fields.list("usage", 4, (one) => one)),
     dialect: fields.oneOf("dialect", dialectNames),
     modifiedMs: fields.dateMs("modifiedMs"),
-    sizeBytes: fields.whole("sizeBytes", size, size),
+    sizeBytes: fields.whole("sizeBytes", from, to),
     ...(fields.has("transcript")
       ? { transcript: readTranscript(fields.fields("transcript")) }
       : {}),

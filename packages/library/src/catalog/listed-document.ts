@@ -2,6 +2,7 @@
 import { dirname } from "node:path";
 import { isBranchlogError } from "@branchlog/core";
 import { documentFormatOf } from "@branchlog/core/rows";
+import { sharesFiles } from "./agent-files.ts";
 import { listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { bytesSource } from "./stored-bytes.ts";
@@ -21,10 +22,13 @@ export async function listedDocument(
     const log = await format.toLog(file.path);
     const facts = await new FactsReader().readOn(bytesSource(log), log.length, {});
     if (facts === undefined) return undefined;
-    const transcript = { of: format.agent, isSubagent: false };
     const { header, name, summary, usage, activity } = facts;
+    const isSubagent = sharesFiles(format.agent) && header.parentSession !== undefined;
+    const transcript = { of: format.agent, isSubagent };
     const said = { header, name, ownName: name, summary, usage, activity };
-    return listedSession(file, { ...said, transcript });
+    // Of several sessions in a file, none has a size but that of its log.
+    const size = file.name.includes("#") ? log.length : file.size;
+    return listedSession({ ...file, size }, { ...said, transcript });
   } catch (error) {
     if (!isBranchlogError(error)) throw error;
     return format.isPlace(dirname(file.path)) ? "damaged" : undefined;

@@ -2,7 +2,7 @@
  * Finds the sessions of every agent below directories, with exact facts from their catalogs.
  * Unreadable files are left out.
  */
-import { isDocumentPlace, mayBeDocument } from "../catalog/agent-files.ts";
+import { documentFiles, isDocumentPlace, mayBeDocument } from "../catalog/agent-files.ts";
 import { existsSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
@@ -167,7 +167,7 @@ export async function filesIn(
     if (!files.has(key)) files.set(key, file);
   };
   for (const directory of directories) (await filesOf(directory, signal)).forEach(add);
-  for (const path of documents) add(lookAtFile(path));
+  for (const path of documents) (await documentFiles(path)).forEach(add);
   const readable = [...files.values()].filter(({ isReadable }) => isReadable);
   const earlier = new Set(readable.flatMap(({ path }) => earlierFiles(path)));
   const last = [...files.values()].filter(({ path }) => !earlier.has(path));
@@ -232,7 +232,10 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
   const open: string[] = [];
   for (const root of roots) {
     requireNoAddress(root);
-    open.push(await realDirectory(resolve(root)));
+    const path = await realDirectory(resolve(root));
+    // A file with sessions is a place, too.
+    if (mayBeDocument(path) && lookAtFile(path).isReadable) documents.push(path);
+    else open.push(path);
   }
   const given = new Set(open);
   const isForeign = foreignPlaceCheck();

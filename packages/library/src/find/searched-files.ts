@@ -1,6 +1,7 @@
 /** The files that a search reads, and the search index holds. */
 import { resolve } from "node:path";
 import { requireNoAddress } from "@branchlog/core/addresses";
+import { documentFiles, mayBeDocument } from "../catalog/agent-files.ts";
 import { isUnlistable, lookAtFile, nameBeforeCompression } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import { filesIn, sessionDirectories } from "./find-sessions.ts";
@@ -26,8 +27,14 @@ export async function searchedFiles(
   { onUnlisted, sinceMs = Number.NEGATIVE_INFINITY, signal }: SearchedFilesOptions,
 ): Promise<SearchedPath[]> {
   for (const place of places) requireNoAddress(place);
-  const named = places.map((place) => lookAtFile(resolve(place)));
-  const directories = places.filter((_place, at) => named[at]?.isReadable !== true);
+  const [named, directories]: [SessionFile[], string[]] = [[], []];
+  for (const place of places) {
+    const path = resolve(place);
+    const files = mayBeDocument(path) ? await documentFiles(path) : [lookAtFile(path)];
+    const readable = files.filter(({ isReadable }) => isReadable);
+    named.push(...readable);
+    if (readable.length === 0) directories.push(place);
+  }
   const below = await sessionDirectories(directories, signal);
   for (const path of below.unlisted) onUnlisted?.(path);
   const found = await filesIn(below, signal);

@@ -99,6 +99,29 @@ function nativeEngine({ DatabaseSync }: NodeSqlite): SqlEngine {
   return { name: "native", open };
 }
 
+/** All rows of a query. */
+export type QueryRows = (sql: string, ...values: SqlValue[]) => readonly SqlRow[];
+
+/**
+ * Reads a database that has no other connection. A path may be a link: what belongs to the database
+ * is beside the link.
+ */
+export type SoleReader = <Result>(path: string, read: (query: QueryRows) => Result) => Result;
+
+export async function soleReader(): Promise<SoleReader> {
+  const { default: sqlite } = await import("node-sqlite3-wasm");
+  return (path, read) => {
+    const database = new sqlite.Database(path, { readOnly: true });
+    try {
+      // Without it, a write-ahead log needs memory that is shared.
+      database.exec("PRAGMA locking_mode = EXCLUSIVE");
+      return read((sql, ...values) => database.all(sql, values));
+    } finally {
+      database.close();
+    }
+  };
+}
+
 async function wasmEngine(): Promise<SqlEngine> {
   const { default: sqlite } = await import("node-sqlite3-wasm");
   const open = (path: string): SqlDatabase => {

@@ -1,0 +1,78 @@
+/**
+ * Reads databases of other programs, which may be writing them, and changes nothing beside them,
+ * not even the files that SQLite makes there for readers. SQLite as WebAssembly takes a link for
+ * the database, so its lock and its log are in a private directory; the log is a copy. What a
+ * checkpoint wrote meanwhile shows in the stamp of the database, and it is read again.
+ * See docs/decisions/0068-several-sessions-in-one-file.md.
+ */
+import { constants, copyFileSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BranchlogError } from "@branchlog/core";
+import { errorCodeOf } from "@branchlog/core/files";
+import { soleReader } from "./sql-database.ts";
+import type { QueryRows } from "./sql-database.ts";
+
+/** A checkpoint writes a thousand pages, some milliseconds in some seconds. */
+const attemptsMax = 5;
+
+/**
+ * What `read` makes of the state of the last commit. The database is open only meanwhile.
+ * @throws BranchlogError `ERR_LOG_MISSING`; `ERR_DOCUMENT_DAMAGED` if it cannot be read, or is
+ * changed each time while it is.
+ */
+export async function readForeignDatabase<Result>(
+  path: string,
+  read: (query: QueryRows) => Result,
+): Promise<Result> {
+  const readAlone = await soleReader();
+  let cause: unknown;
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const before = stampOf(path);
+    const directory = mkdtempSync(join(tmpdir(), "branchlog-read-"));
+    try {
+      const link = join(directory, "database");
+      copyLog(path, link);
+      linkTo(path, link);
+      const result = readAlone(link, read);
+      if (stampOf(path) === before) return result;
+    } catch (error) {
+      cause = error;
+      if (stampOf(path) === before) break;
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }
+  const reason = cause instanceof Error ? cause.message : "it is written to all the time";
+  const message = `${path} cannot be read as a database: ${reason}. It was left as it is.`;
+  throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, cause });
+}
+
+function stampOf(path: string): string {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join();
+  } catch (cause) {
+    const message = `There is no database ${path}, or it cannot be read.`;
+    throw new BranchlogError("ERR_LOG_MISSING", message, { path, cause });
+  }
+}
+
+function copyLog(path: string, link: string): void {
+  try {
+    copyFileSync(`${path}-wal`, `${link}-wal`, constants.COPYFILE_FICLONE);
+  } catch (error) {
+    // All that was committed is in the database.
+    if (errorCodeOf(error) !== "ENOENT") throw error;
+  }
+}
+
+function linkTo(path: string, link: string): void {
+  try {
+    symlinkSync(path, link);
+  } catch (error) {
+    // Windows has links for administrators and developers.
+    if (errorCodeOf(error) !== "EPERM") throw error;
+    copyFileSync(path, link, constants.COPYFILE_FICLONE);
+  }
+}
