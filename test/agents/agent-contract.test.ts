@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { registerAgents } from "@branchlog/core/rows";
+import { opencodeFixture, opencodeTree } from "./opencode/opencode-fixtures.ts";
 import { toy } from "./toy/agent.ts";
 import { describeAgent } from "./agent-contract.ts";
 import type { GoldenSession } from "./agent-contract.ts";
@@ -93,6 +94,23 @@ describeAgent({
   ]
     .map((name) => golden(name, `${rollout}-3c4b3010-27c8-4c70-b6e4-46b99fdf0236.jsonl`))
     .concat(threadOf("a thread in three files", "last", "reverted", "first")),
+});
+
+const { bytes: opencodeBytes, place: opencodePlace } = await opencodeFixture("1.18.33");
+
+describeAgent({
+  name: "opencode",
+  sessions: [
+    ...["ses_dd9aa6119ffe5CHsRM7LE678XU", "ses_dd9aa44deffeHRI9Nl7TfXGza3"].map((id) => ({
+      title: id,
+      files: { [opencodePlace]: opencodeBytes },
+      address: `${opencodePlace}#${id}`,
+    })),
+    {
+      title: "version 1.1.65 in files of JSON",
+      files: opencodeTree("ses_dd9a9f4b9ffekIYuiOBwPiIy2x"),
+    },
+  ],
 });
 
 const copilotPlace = "session-state/5ae96c50-ccb4-456a-b56f-17653f833540";

@@ -9,7 +9,8 @@ import { connectonion } from "./connectonion/agent.ts";
 import { copilot } from "./copilot/agent.ts";
 import { gemini } from "./gemini/agent.ts";
 import { omp } from "./omp/agent.ts";
+import { opencode } from "./opencode/agent.ts";
 import { qwen } from "./qwen/agent.ts";
 import { pi } from "./pi/agent.ts";
 
-registerAgents([pi, omp, claude, codex, copilot, gemini, qwen, connectonion]);
+registerAgents([pi, omp, claude, codex, copilot, gemini, qwen, opencode, connectonion]);

@@ -9,6 +9,7 @@ export const foreignAgentNames: readonly string[] = [
   "copilot",
   "gemini",
   "qwen",
+  "opencode",
   "connectonion",
 ];
 export const agentNames: readonly string[] = ["pi", "omp", ...foreignAgentNames];

@@ -1,0 +1,353 @@
+/** Maps messages of opencode with their parts to the lines of a log. Pure. */
+import type { AssistantContent, Usage, UserContent } from "@branchlog/core/entries";
+import { normalizeName } from "@branchlog/core/entries";
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import {
+  countAt,
+  currentVersion,
+  encodeHeader,
+  isObject,
+  objectAt,
+  stringAt,
+  timeText,
+  usageOf,
+} from "@branchlog/core/rows";
+
+export interface StoredSession {
+  readonly id: string;
+  /** Whose sub-agent it is. */
+  readonly parentId: string | undefined;
+  readonly directory: string;
+  readonly title: string | undefined;
+  readonly createdMs: number;
+  /** What was undone: the messages from `messageID` on. */
+  readonly revert: JsonObject | undefined;
+  readonly messages: readonly StoredMessage[];
+}
+
+/** What is no object is damaged: a text. */
+export interface StoredMessage {
+  readonly info: JsonValue;
+  readonly parts: readonly JsonValue[];
+}
+
+export function linesOfSession(session: StoredSession): readonly string[] {
+  const { id, parentId, directory, title, createdMs, messages } = session;
+  const timestamp = timeText(dateMs(createdMs) ?? 0);
+  const origin = parentId === undefined ? {} : { parentSession: parentId };
+  const header = {
+    type: "session",
+    version: currentVersion,
+    id,
+    timestamp,
+    cwd: directory,
+  } as const;
+  const lines = new Lines(timestamp);
+  const name = normalizeName(title ?? "");
+  if (name !== "" && !unnamed.test(name)) lines.add("title", { type: "session_info", name });
+  const undoneFrom = stringAt(session.revert, "messageID");
+  let keptId: string | null = null;
+  let isUndone = false;
+  for (const message of messages) {
+    if (isObject(message.info) && stringAt(message.info, "id") === undoneFrom) {
+      if (undoneFrom !== undefined && !isUndone) keptId = lines.lastId;
+      isUndone ||= undoneFrom !== undefined;
+    }
+    addMessage(lines, message);
+  }
+  if (isUndone) {
+    // The last entry of a log is where its session continues.
+    lines.lastId = keptId;
+    const data = { messageID: undoneFrom };
+    lines.add("revert", { type: "custom", customType: "opencode.revert", data });
+  }
+  return [
+    encodeHeader({ ...header, ...origin })
+      .toString()
+      .trimEnd(),
+    ...lines.all,
+  ];
+}
+
+/** Titles of sessions that have none yet. */
+const unnamed = /^(?:New|Child) session - \d{4}-/;
+
+type Body = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+/** Each entry is the parent of the next. */
+class Lines {
+  readonly all: string[] = [];
+  lastId: string | null = null;
+  timestamp: string;
+  /** In force. */
+  model = "";
+  /** From which on the model still sees what came before the next compaction. */
+  keptFrom: string | undefined;
+
+  constructor(timestamp: string) {
+    this.timestamp = timestamp;
+  }
+
+  add(id: string, { type, ...rest }: Body): void {
+    const { lastId: parentId, timestamp } = this;
+    this.all.push(JSON.stringify({ type, id, parentId, timestamp, ...rest }));
+    this.lastId = id;
+  }
+
+  /** A line that is no record is a diagnostic of the log. */
+  addDamaged(text: string): void {
+    this.all.push(text.replace(/[\r\n]+/g, " ").trim() || "{");
+  }
+}
+
+function addMessage(lines: Lines, { info, parts: stored }: StoredMessage): void {
+  for (const damaged of [info, ...stored]) {
+    if (!isObject(damaged)) lines.addDamaged(typeof damaged === "string" ? damaged : "");
+  }
+  if (!isObject(info)) return;
+  const createdMs = dateMs(objectAt(info, "time")?.["created"]);
+  if (createdMs !== undefined) lines.timestamp = timeText(createdMs);
+  const parts = stored.filter(isObject);
+  const id = stringAt(info, "id") ?? "";
+  switch (stringAt(info, "role")) {
+    case "user":
+      addPrompt(lines, id, info, parts);
+      break;
+    case "model":
+      addModel(lines, id, objectAt(info, "model"));
+      break;
+    case "shell":
+      addCommand(lines, id, parts);
+      break;
+    case "assistant":
+      if (info["summary"] === true) addSummary(lines, id, info, parts);
+      else if (isCommand(info, parts)) addCommand(lines, id, parts);
+      else addAnswer(lines, id, info, parts);
+      break;
+    case undefined:
+    case "agent-switched":
+    case "location-switched":
+    case "idle":
+      break;
+    default:
+      addOther(lines, id, stringAt(info, "role") ?? "", info);
+  }
+}
+
+function addOther(lines: Lines, id: string, kind: string, data: JsonObject): void {
+  lines.add(id, { type: "custom", customType: `opencode.${kind}`, data });
+}
+
+function addModel(lines: Lines, id: string, model: JsonObject | undefined): void {
+  const [provider, modelId] = [stringAt(model, "providerID"), stringAt(model, "modelID")];
+  if (provider === undefined || modelId === undefined) return;
+  if (lines.model === `${provider}/${modelId}`) return;
+  lines.model = `${provider}/${modelId}`;
+  lines.add(`${id}:model`, { type: "model_change", provider, modelId });
+}
+
+function addPrompt(lines: Lines, id: string, info: JsonObject, parts: readonly JsonObject[]): void {
+  const compaction = parts.find((part) => stringAt(part, "type") === "compaction");
+  if (compaction !== undefined) {
+    lines.keptFrom = stringAt(compaction, "tail_start_id");
+    return;
+  }
+  addModel(lines, id, objectAt(info, "model"));
+  const isInjected = (part: JsonObject): boolean => part["synthetic"] === true;
+  const content = parts.filter((part) => !isInjected(part)).flatMap(spokenBlocks);
+  const timestamp = Date.parse(lines.timestamp);
+  if (content.length > 0) {
+    lines.add(id, { type: "message", message: { role: "user", content, timestamp } });
+  }
+  const injected = parts.filter(isInjected).flatMap(spokenBlocks);
+  if (injected.length === 0) return;
+  const said = { customType: "opencode.injected", content: injected, display: false };
+  lines.add(`${id}:injected`, { type: "custom_message", ...said });
+}
+
+function spokenBlocks(part: JsonObject): UserContent[] {
+  // The model does not get what is ignored.
+  if (part["ignored"] === true) return [];
+  const type = stringAt(part, "type");
+  if (type === "file") return imageBlocks(part);
+  const text = stringAt(part, type === "subtask" ? "prompt" : "text") ?? "";
+  return (type === "text" || type === "subtask") && text !== "" ? [{ type: "text", text }] : [];
+}
+
+/** Other files are told to the model in texts. */
+function imageBlocks(file: JsonObject): UserContent[] {
+  const url = stringAt(file, "url") ?? stringAt(file, "uri") ?? "";
+  const [, mimeType, data] = /^data:(image\/[\w.+-]+);base64,(.+)$/s.exec(url) ?? [];
+  if (mimeType === undefined || data === undefined) return [];
+  return [{ type: "image", data, mimeType }];
+}
+
+/** Of a command that the user ran, which no model asked for. */
+function isCommand(info: JsonObject, parts: readonly JsonObject[]): boolean {
+  const [part] = parts;
+  const isOnly = parts.length === 1 && stringAt(part, "type") === "tool";
+  return isOnly && tokensOf(info).totalTokens === 0 && stringAt(info, "finish") === undefined;
+}
+
+function addCommand(lines: Lines, id: string, parts: readonly JsonObject[]): void {
+  const state = objectAt(parts[0], "state");
+  const metadata = objectAt(state, "metadata");
+  const exit = metadata?.["exit"];
+  const message = {
+    role: "bashExecution",
+    command: stringAt(objectAt(state, "input"), "command") ?? "",
+    output: stringAt(state, "output") ?? stringAt(metadata, "output") ?? "",
+    exitCode: typeof exit === "number" ? exit : null,
+    cancelled: false,
+    truncated: metadata?.["truncated"] === true,
+    timestamp: Date.parse(lines.timestamp),
+  };
+  lines.add(id, { type: "message", message });
+}
+
+/** Nothing but what it keeps is seen by the model after it. */
+function addSummary(
+  lines: Lines,
+  id: string,
+  info: JsonObject,
+  parts: readonly JsonObject[],
+): void {
+  const summary = parts.flatMap((part) => textIn(part, "text")).join("\n");
+  const firstKeptEntryId = lines.keptFrom ?? id;
+  lines.keptFrom = undefined;
+  const usage = tokensOf(info);
+  const { input, cacheRead, cacheWrite } = usage;
+  const tokensBefore = input + cacheRead + cacheWrite;
+  lines.add(id, { type: "compaction", summary, firstKeptEntryId, tokensBefore, usage });
+}
+
+function textIn(part: JsonObject, type: string): string[] {
+  const text = stringAt(part, "text") ?? "";
+  return stringAt(part, "type") === type && text !== "" ? [text] : [];
+}
+
+function addAnswer(lines: Lines, id: string, info: JsonObject, parts: readonly JsonObject[]): void {
+  const [provider, model] = [stringAt(info, "providerID"), stringAt(info, "modelID")];
+  addModel(lines, id, info);
+  const calls = parts.filter((part) => stringAt(part, "type") === "tool");
+  const error = objectAt(info, "error");
+  const timestamp = Date.parse(lines.timestamp);
+  lines.add(id, {
+    type: "message",
+    message: {
+      role: "assistant",
+      content: parts.flatMap(answerBlocks),
+      api: "opencode",
+      provider: provider ?? "",
+      model: model ?? "",
+      usage: tokensOf(info),
+      stopReason: stopReasonOf(info, calls.length > 0),
+      ...(error === undefined ? {} : { errorMessage: errorText(error) }),
+      timestamp,
+    },
+  });
+  for (const call of calls) addResult(lines, call);
+  for (const part of parts) {
+    const type = stringAt(part, "type") ?? "";
+    const partId = stringAt(part, "id") ?? "";
+    if (!knownParts.has(type) && partId !== "") addOther(lines, partId, type, part);
+  }
+}
+
+/** Those that are in messages, and those that only serve to undo what was done. */
+const knownParts: ReadonlySet<string> = new Set([
+  "text",
+  "reasoning",
+  "tool",
+  "file",
+  "step-start",
+  "step-finish",
+  "snapshot",
+  "patch",
+  "agent",
+]);
+
+function answerBlocks(part: JsonObject): AssistantContent[] {
+  if (stringAt(part, "type") === "tool") {
+    const input = objectAt(objectAt(part, "state"), "input") ?? {};
+    const id = stringAt(part, "callID") ?? "";
+    return [{ type: "toolCall", id, name: toolName(part), arguments: { ...input } }];
+  }
+  return [
+    ...textIn(part, "reasoning").map((thinking) => ({ type: "thinking", thinking }) as const),
+    ...textIn(part, "text").map((text) => ({ type: "text", text }) as const),
+  ];
+}
+
+/** A call of a tool that is unknown, or with other arguments than it takes, is one of `invalid`. */
+function toolName(call: JsonObject): string {
+  const name = stringAt(call, "tool") ?? "";
+  if (name !== "invalid") return name;
+  return stringAt(objectAt(objectAt(call, "state"), "input"), "tool") ?? name;
+}
+
+function addResult(lines: Lines, call: JsonObject): void {
+  const state = objectAt(call, "state");
+  const status = stringAt(state, "status");
+  if (status !== "completed" && status !== "error") return;
+  const endMs = dateMs(objectAt(state, "time")?.["end"]);
+  if (endMs !== undefined) lines.timestamp = timeText(endMs);
+  const metadata = objectAt(state, "metadata");
+  const said = stringAt(state, "error") ?? stringAt(state, "output") ?? "";
+  const text: UserContent[] = said === "" ? [] : [{ type: "text", text: said }];
+  const attached = (state?.["attachments"] ?? []) as JsonValue;
+  const files = Array.isArray(attached) ? attached.filter(isObject) : [];
+  const exit = metadata?.["exit"];
+  const hasFailed = typeof exit === "number" && exit !== 0;
+  const isInvalid = stringAt(call, "tool") === "invalid";
+  // The rest says what the output says.
+  const details = detailKeys.flatMap((key) => {
+    const value = metadata?.[key];
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  lines.add(stringAt(call, "id") ?? `${stringAt(call, "callID") ?? ""}:result`, {
+    type: "message",
+    message: {
+      role: "toolResult",
+      toolCallId: stringAt(call, "callID") ?? "",
+      toolName: toolName(call),
+      content: [...text, ...files.flatMap(imageBlocks)],
+      ...(details.length === 0 ? {} : { details: Object.fromEntries(details) }),
+      isError: status === "error" || isInvalid || hasFailed,
+      timestamp: Date.parse(lines.timestamp),
+    },
+  });
+}
+
+/** `sessionId`: of the sub-agent. */
+const detailKeys = ["diff", "exit", "sessionId", "todos"] as const;
+
+/** Tokens of reasoning are not in the output; those of the cache are not in the input. */
+function tokensOf(info: JsonObject): Usage {
+  const tokens = objectAt(info, "tokens");
+  const cache = objectAt(tokens, "cache");
+  const output = countAt(tokens, "output") + countAt(tokens, "reasoning");
+  const read = countAt(cache, "read");
+  const usage = usageOf(countAt(tokens, "input"), output, read, countAt(cache, "write"));
+  return { ...usage, cost: { ...usage.cost, total: countAt(info, "cost") } };
+}
+
+function stopReasonOf(info: JsonObject, hasCalls: boolean): string {
+  const error = stringAt(objectAt(info, "error"), "name");
+  if (error === "MessageAbortedError") return "aborted";
+  if (error !== undefined) return "error";
+  const finish = stringAt(info, "finish");
+  if (finish === "length") return "length";
+  return finish === "tool-calls" || hasCalls ? "toolUse" : "stop";
+}
+
+function errorText(error: JsonObject): string {
+  const text = stringAt(objectAt(error, "data"), "message") ?? stringAt(error, "message");
+  return text ?? stringAt(error, "name") ?? "";
+}
+
+/** Undefined for what no Date can hold. */
+function dateMs(value: unknown): number | undefined {
+  if (typeof value !== "number" || Number.isNaN(new Date(value).getTime())) return undefined;
+  return value;
+}

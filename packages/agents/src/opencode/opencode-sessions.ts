@@ -1,0 +1,238 @@
+/**
+ * Reads sessions of opencode, of each of its three forms, and makes logs of them. A session is read
+ * in one of them: a newer form has the rows that were copied from an older one, with their ids.
+ */
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { BranchlogError } from "@branchlog/core";
+import { quietly } from "@branchlog/core/files";
+import { fileOfAddress, isObject, objectAt, stringAt } from "@branchlog/core/rows";
+import type { SessionInFile } from "@branchlog/core/rows";
+import { readForeignDatabase } from "@branchlog/library/catalogs";
+import type { QueryRows } from "@branchlog/library/catalogs";
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import { linesOfSession } from "./opencode-entries.ts";
+import type { StoredMessage, StoredSession } from "./opencode-entries.ts";
+import { messageOfRow } from "./opencode-rows.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** As `DocumentFormat.sessionsIn`. */
+export async function sessionsIn(path: string): Promise<readonly SessionInFile[] | undefined> {
+  if (path.endsWith(".json")) {
+    const ids = await idsBeside(path);
+    return ids.has(basename(path, ".json")) ? [] : undefined;
+  }
+  return readForeignDatabase(path, (query) => {
+    const listed = formsIn(query).flatMap((form) =>
+      query(form.list).map((row) => {
+        const [id, changedMs, count] = [row["id"], row["changed"], row["count"]];
+        return { id: String(id), changedMs: Number(changedMs), count: Number(count) };
+      }),
+    );
+    // The first is the newest form.
+    const byId = new Map(listed.toReversed().map((session) => [session.id, session]));
+    return [...byId.values()];
+  });
+}
+
+/** As `DocumentFormat.toLog`. */
+export async function opencodeLog(path: string): Promise<Buffer> {
+  const { file, id } = fileOfAddress(path);
+  if (file.endsWith(".json")) return logOf(sessionOfTree(file));
+  const session = await readForeignDatabase(file, (query) => {
+    for (const form of formsIn(query)) {
+      const [row] = query(`SELECT * FROM ${form.table} WHERE id = ?`, id ?? "");
+      const messages = row === undefined ? [] : form.read(query, id ?? "");
+      // A session of the older form may be without messages.
+      if (row !== undefined && (messages.length > 0 || form === partForm)) {
+        return sessionOf(row, withoutRunning(messages));
+      }
+    }
+    return undefined;
+  });
+  if (session !== undefined) return logOf(session);
+  const message =
+    id === undefined
+      ? `${file} holds the sessions of opencode. Give one of them, as ${file}#ID.`
+      : `There is no session ${id} in ${file}.`;
+  const code = id === undefined ? "ERR_NOT_A_SESSION" : "ERR_LOG_MISSING";
+  const advice = `${message} branchlog list ${file} names them.`;
+  throw new BranchlogError(code, advice, { path });
+}
+
+function logOf(session: StoredSession): Buffer {
+  return Buffer.from(`${linesOfSession(session).join("\n")}\n`);
+}
+
+interface ChangedMessage extends StoredMessage {
+  readonly changedMs: number;
+}
+
+/** An answer that was not changed for so long is one that was broken off. */
+const runningMs = 60_000;
+
+/**
+ * An answer is changed with each part of it. It is left out until it has ended, so that a log only
+ * grows as long as nothing is undone.
+ */
+function withoutRunning(messages: readonly ChangedMessage[]): readonly ChangedMessage[] {
+  const last = messages.at(-1);
+  if (last === undefined || !isObject(last.info)) return messages;
+  const { info, changedMs } = last;
+  const hasEnded = objectAt(info, "time")?.["completed"] !== undefined || "error" in info;
+  const isRunning = stringAt(info, "role") === "assistant" && !hasEnded;
+  return isRunning && Date.now() - changedMs < runningMs ? messages.slice(0, -1) : messages;
+}
+
+/** One of the forms in a database. */
+interface Form {
+  readonly table: string;
+  readonly list: string;
+  read(query: QueryRows, id: string): readonly ChangedMessage[];
+}
+
+/** Parts are counted in an index, since a scan of their table would read all of it. */
+const partForm: Form = {
+  table: "session",
+  list:
+    "SELECT s.id, max(s.time_updated, coalesce(m.changed, 0)) AS changed, " +
+    "coalesce(m.count, 0) + coalesce(p.count, 0) AS count FROM session s " +
+    "LEFT JOIN (SELECT session_id, count(*) AS count, max(time_updated) AS changed " +
+    "FROM message GROUP BY session_id) m ON m.session_id = s.id " +
+    "LEFT JOIN (SELECT session_id, count(*) AS count FROM part GROUP BY session_id) p " +
+    "ON p.session_id = s.id",
+  read: (query, id) => {
+    const parts = new Map<unknown, Row[]>();
+    const ofSession = "WHERE session_id = ? ORDER BY";
+    for (const row of query(`SELECT * FROM part ${ofSession} id`, id)) {
+      const owned = parts.get(row["message_id"]) ?? [];
+      parts.set(row["message_id"], owned);
+      owned.push(row);
+    }
+    const messages = query(`SELECT * FROM message ${ofSession} time_created, id`, id);
+    return messages.map((row) => {
+      const own = parts.get(row["id"]) ?? [];
+      const changes = [row, ...own].map((one) => Number(one["time_updated"]));
+      return { info: decoded(row), parts: own.map(decoded), changedMs: Math.max(...changes) };
+    });
+  },
+};
+
+const messageForm: Form = {
+  table: "session_v2",
+  list:
+    "SELECT s.id, max(s.time_updated, m.changed) AS changed, m.last AS count FROM session_v2 s " +
+    "JOIN (SELECT session_id, max(seq) AS last, max(time_updated) AS changed " +
+    "FROM session_message GROUP BY session_id) m ON m.session_id = s.id",
+  read: (query, id) => {
+    const rows = query("SELECT * FROM session_message WHERE session_id = ? ORDER BY seq", id);
+    return rows.map((row) => ({
+      ...messageOfRow(row, decoded(row)),
+      changedMs: Number(row["time_updated"]),
+    }));
+  },
+};
+
+/** The newest first. Fails for a database of another program. */
+function formsIn(query: QueryRows): readonly Form[] {
+  const names = query("SELECT name FROM sqlite_master WHERE type = 'table'");
+  const tables = new Set(names.map((row) => row["name"]));
+  const newer = tables.has("session_v2") && tables.has("session_message") ? [messageForm] : [];
+  const older = tables.has("message") || newer.length === 0 ? [partForm] : [];
+  return [...newer, ...older];
+}
+
+/** The JSON of a row with its id; what is no object is kept as a text. */
+function decoded({ id, data }: Row): JsonValue {
+  const text = typeof data === "string" ? data : "";
+  try {
+    // Decoding boundary: JSON.parse returns only JSON values.
+    const value = JSON.parse(text) as JsonValue;
+    return isObject(value) ? { ...value, id: String(id) } : text;
+  } catch {
+    return text;
+  }
+}
+
+function sessionOf(row: Row, messages: readonly StoredMessage[]): StoredSession {
+  const text = (key: string): string | undefined => {
+    const value = row[key];
+    return typeof value === "string" && value !== "" ? value : undefined;
+  };
+  return {
+    id: text("id") ?? "",
+    parentId: text("parent_id"),
+    directory: text("directory") ?? "",
+    title: text("title"),
+    createdMs: Number(row["time_created"]),
+    revert: objectIn(text("revert")),
+    messages,
+  };
+}
+
+function objectIn(text: string | undefined): JsonObject | undefined {
+  const value = decoded({ id: "", data: text ?? "" });
+  return isObject(value) ? value : undefined;
+}
+
+/** In the databases of the directory of a tree, as they were last read. */
+let known: { readonly stamp: string; readonly ids: ReadonlySet<string> } | undefined;
+
+/** Those that were moved into a database. */
+async function idsBeside(path: string): Promise<ReadonlySet<string>> {
+  // ROOT/storage/session/PROJECT/ses_ID.json
+  const database = join(dirname(dirname(dirname(dirname(path)))), "opencode.db");
+  const stamps = [database, `${database}-wal`].map((file) => {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    return stat === undefined ? "" : `${file} ${stat.ino} ${stat.size} ${stat.mtimeMs}`;
+  });
+  const stamp = stamps.join("\n");
+  if (stamps[0] === "") return new Set();
+  if (known?.stamp === stamp) return known.ids;
+  const rows = await readForeignDatabase(database, (query) => {
+    const tables = new Set(formsIn(query).map(({ table }) => table));
+    return [...tables].flatMap((table) => query(`SELECT id FROM ${table}`));
+  });
+  const ids = new Set(rows.map(({ id }) => String(id)));
+  known = { stamp, ids };
+  return ids;
+}
+
+/** In `storage`: `session/PROJECT/ID.json`, `message/ID/*.json`, `part/MESSAGE/*.json`. */
+function sessionOfTree(path: string): StoredSession {
+  const facts = fileValue(path);
+  const id = isObject(facts) ? stringAt(facts, "id") : undefined;
+  if (!isObject(facts) || id === undefined) {
+    const message = `${path} is no session of opencode, or half written. It was left as it is.`;
+    throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path });
+  }
+  const storage = dirname(dirname(dirname(path)));
+  const messages = filesIn(join(storage, "message", id)).map((file) => {
+    const parts = filesIn(join(storage, "part", basename(file, ".json")));
+    const changes = [file, ...parts.slice(-1)].map((one) => quietly(() => statSync(one).mtimeMs));
+    const changedMs = Math.max(...changes.map((timeMs) => timeMs ?? 0));
+    return { info: fileValue(file), parts: parts.map(fileValue), changedMs };
+  });
+  return {
+    id,
+    parentId: stringAt(facts, "parentID"),
+    directory: stringAt(facts, "directory") ?? "",
+    title: stringAt(facts, "title"),
+    createdMs: Number(objectAt(facts, "time")?.["created"]),
+    revert: objectAt(facts, "revert"),
+    messages: withoutRunning(messages),
+  };
+}
+
+/** In the order of their ids, which is that of time. */
+function filesIn(directory: string): readonly string[] {
+  const names = quietly(() => readdirSync(directory)) ?? [];
+  const documents = names.filter((name) => name.endsWith(".json"));
+  return documents.toSorted().map((name) => join(directory, name));
+}
+
+function fileValue(path: string): JsonValue {
+  const data = quietly(() => readFileSync(path, "utf8")) ?? "";
+  return decoded({ id: basename(path, ".json"), data });
+}

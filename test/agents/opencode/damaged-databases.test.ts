@@ -1,0 +1,204 @@
+/** Databases of opencode that are damaged, in use or changed, and what reading leaves behind. */
+import { appendFileSync, copyFileSync, readFileSync, readdirSync, renameSync } from "node:fs";
+import { truncateSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
+import type { Session, SessionEntry } from "@branchlog/core";
+import { findSessions, searchSessions } from "@branchlog/library";
+import { sqlEngine } from "@branchlog/library/catalogs";
+import { collected } from "../../support/collected.ts";
+import { directoryState } from "../../support/directory-state.ts";
+import { openFiles } from "../../support/open-files.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { rejection, typedError } from "../../support/typed-errors.ts";
+import { promptsOf } from "../read-session.ts";
+import { databaseOf, dumpOf } from "./opencode-fixtures.ts";
+
+const id = "ses_dd9aa6119ffe5CHsRM7LE678XU";
+const dump = dumpOf("1.18.33");
+
+async function opened<T>(path: string, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = await openSession(path, { access: "read", checkpoint: "off" });
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
+
+const entriesAt = (path: string): Promise<SessionEntry[]> =>
+  opened(path, (session) => collected(session.entries()));
+
+const codeOf = async (path: string): Promise<string> =>
+  typedError(await rejection(openSession(path, { access: "read" }))).code;
+
+/** Statements of another program, whose connection is open until the returned function is called. */
+async function writing(path: string, ...statements: readonly string[]): Promise<() => void> {
+  const database = (await sqlEngine()).open(path);
+  // As WebAssembly needs it for a log.
+  database.exec("PRAGMA locking_mode = EXCLUSIVE");
+  for (const sql of ["PRAGMA journal_mode = WAL", ...statements]) database.exec(sql);
+  return () => database.close();
+}
+
+const prompt = (text: string, at: number): string =>
+  `INSERT INTO message VALUES ('msg_z${at}', '${id}', ${at}, ${at}, ` +
+  `'{"role":"user","time":{"created":${at}}}'); ` +
+  `INSERT INTO part VALUES ('prt_z${at}', 'msg_z${at}', '${id}', ${at}, ${at}, ` +
+  `'{"type":"text","text":"${text}"}');`;
+
+const later = 1_795_939_999_000;
+
+const ownDirectories = (): string[] =>
+  readdirSync(tmpdir()).filter((name) => name.startsWith("branchlog-read-"));
+
+describe("a database of opencode", () => {
+  it("is left as it is, with all that is beside it, whatever is read of it", async () => {
+    const root = temporaryDirectory();
+    const path = await databaseOf(root, dump);
+    for (const hasLog of [false, true]) {
+      const end = hasLog ? await writing(path, prompt("in the log", later)) : () => undefined;
+      try {
+        const before = directoryState(root);
+        await findSessions([root], { catalog: "read" });
+        await entriesAt(`${path}#${id}`);
+        await collected(searchSessions([root], "greeting"));
+        expect(directoryState(root)).toEqual(before);
+        if (!hasLog) expect(openFiles(root)).toEqual([]);
+      } finally {
+        end();
+      }
+    }
+    expect(ownDirectories()).toEqual([]);
+  });
+
+  it("is read with what is only in its write-ahead log", async () => {
+    const path = await databaseOf(temporaryDirectory(), dump);
+    const before = readFileSync(path);
+    const end = await writing(path, prompt("in the log", later));
+    try {
+      expect(promptsOf(await entriesAt(`${path}#${id}`)).at(-1)).toBe("in the log");
+      expect(readFileSync(path).length).toBe(before.length);
+    } finally {
+      end();
+    }
+  });
+
+  it("is read as of the last commit while a transaction writes", async () => {
+    const path = await databaseOf(temporaryDirectory(), dump);
+    const good = await entriesAt(`${path}#${id}`);
+    const end = await writing(path, "BEGIN EXCLUSIVE", prompt("not committed", later));
+    try {
+      expect(await entriesAt(`${path}#${id}`)).toEqual(good);
+    } finally {
+      end();
+    }
+  });
+
+  it("is followed, also where rows change in place, and when another takes its place", async () => {
+    const root = temporaryDirectory();
+    const path = await databaseOf(root, dump);
+    const other = await databaseOf(temporaryDirectory(), dump, prompt("replaced", later + 2));
+    await opened(`${path}#${id}`, async (session) => {
+      const steps: readonly string[] = [
+        prompt("one more", later),
+        `UPDATE part SET data = '{"type":"text","text":"changed"}', time_updated = ${later + 1} ` +
+          `WHERE id = 'prt_z${later}'`,
+        `UPDATE session SET title = 'Another title', time_updated = ${later + 2}`,
+        `UPDATE session SET revert = '{"messageID":"msg_z${later}"}'`,
+      ];
+      for (const step of steps) {
+        (await writing(path, step))();
+        await session.refresh();
+        expect(await collected(session.entries())).toEqual(await entriesAt(`${path}#${id}`));
+      }
+      expect(session.name).toBe("Another title");
+      expect(promptsOf(await session.branch())).not.toContain("changed");
+      renameSync(other, path);
+      await session.refresh();
+      expect(promptsOf(await session.branch()).at(-1)).toBe("replaced");
+    });
+  });
+
+  it("has an answer once it has ended, or was not changed for long", async () => {
+    const path = await databaseOf(temporaryDirectory(), dump);
+    const address = `${path}#${id}`;
+    const answer = (changedMs: number): string =>
+      `INSERT OR REPLACE INTO message VALUES ('msg_zz', '${id}', ${later}, ${changedMs}, ` +
+      `'{"role":"assistant","time":{"created":${later}}}')`;
+    const isThere = async (): Promise<boolean> =>
+      (await entriesAt(address)).some((entry) => entry.id === "msg_zz");
+    (await writing(path, answer(Date.now())))();
+    expect(await isThere()).toBe(false);
+    (await writing(path, answer(Date.now() - 3_600_000)))();
+    expect(await isThere()).toBe(true);
+    const ended = `'$.time.completed', ${later}`;
+    const update = `UPDATE message SET data = json_set(data, ${ended}), time_updated = `;
+    (await writing(path, `${update}${Date.now()} WHERE id = 'msg_zz'`))();
+    expect(await isThere()).toBe(true);
+  });
+
+  it("has an error with a code, and is named in lists, when it is truncated", async () => {
+    const root = temporaryDirectory();
+    const path = await databaseOf(root, dump);
+    truncateSync(path, 8192);
+    expect(await codeOf(`${path}#${id}`)).toBe("ERR_DOCUMENT_DAMAGED");
+    const { sessions, unlisted } = await findSessions([root], { catalog: "off" });
+    expect([sessions, unlisted]).toEqual([[], [path]]);
+    truncateSync(path, 10);
+    expect(await codeOf(`${path}#${id}`)).toMatch(/^ERR_/);
+  });
+
+  it("has an error with a code when it is one of another program, or no session is asked for", async () => {
+    const root = temporaryDirectory();
+    const path = await databaseOf(root, "CREATE TABLE photos (id integer);");
+    expect(await codeOf(`${path}#${id}`)).toBe("ERR_DOCUMENT_DAMAGED");
+    const { sessions, unlisted } = await findSessions([root], { catalog: "off" });
+    expect([sessions, unlisted]).toEqual([[], [path]]);
+    const own = await databaseOf(temporaryDirectory(), dump);
+    expect(await codeOf(own)).toBe("ERR_NOT_A_SESSION");
+    expect(await codeOf(`${own}#ses_missing`)).toBe("ERR_LOG_MISSING");
+    unlinkSync(own);
+    expect(await codeOf(`${own}#${id}`)).toBe("ERR_LOG_MISSING");
+  });
+
+  it("has its other rows read where one is no JSON, or lacks its parts", async () => {
+    const path = await databaseOf(temporaryDirectory(), dump);
+    const address = `${path}#${id}`;
+    const good = await entriesAt(address);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(),
+        fc.constantFrom("message", "part"),
+        fc.oneof(fc.string(), fc.json(), fc.constant('{"type":"tool","state":3}')),
+        async (seed, table, text) => {
+          const copy = await databaseOf(temporaryDirectory(), "");
+          copyFileSync(path, copy);
+          const row = `(SELECT id FROM ${table} WHERE session_id = '${id}' ORDER BY id LIMIT 1 OFFSET ${seed % 13})`;
+          const data = text.replaceAll("'", "''").replaceAll("\0", "");
+          (await writing(copy, `UPDATE ${table} SET data = '${data}' WHERE id = ${row}`))();
+          const found = new Set((await entriesAt(`${copy}#${id}`)).map((entry) => entry.id));
+          const lost = good.filter((entry) => !found.has(entry.id));
+          // A message with its results, its model and what is injected.
+          expect(lost.length).toBeLessThanOrEqual(4);
+        },
+      ),
+      { numRuns: 15 },
+    );
+    (await writing(path, "DELETE FROM part"))();
+    const without = await entriesAt(address);
+    expect(without.filter(({ type }) => type === "message").length).toBeGreaterThan(10);
+  });
+
+  it("is passed over by bytes that are not SQLite", async () => {
+    const root = temporaryDirectory();
+    const path = await databaseOf(root, dump);
+    writeFileSync(path, "not a database");
+    appendFileSync(join(dirname(path), "opencode-dev.db"), "");
+    const { sessions } = await findSessions([root], { catalog: "off" });
+    expect(sessions).toEqual([]);
+  });
+});
