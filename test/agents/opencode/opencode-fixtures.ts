@@ -115,6 +115,15 @@ export function newerForm(id: string): string {
         tokens: { input: 10, output: 3, reasoning: 2, cache: { read: 0, write: 0 } },
       },
     ],
+    [
+      "compaction",
+      {
+        status: "failed",
+        error: { message: "no model" },
+        tokens: { input: 7, output: 0, reasoning: 0, cache: { read: 0, write: 0 } },
+      },
+    ],
+    ["shell", { command: "pwd", status: "exited", exit: 0, output: { output: "/home/dev/shop" } }],
     ["idle", { outcome: "completed" }],
   ];
   const values = rows.map(([type, data], seq) => {

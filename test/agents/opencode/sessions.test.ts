@@ -158,7 +158,9 @@ describe("a session of opencode", () => {
         true,
       ]);
       const { total } = await session.usage;
-      expect([total.input, total.output, total.cacheRead]).toEqual([110, 25, 30]);
+      expect([total.input, total.output, total.cacheRead]).toEqual([117, 25, 30]);
+      const [command] = messagesOf(entries, "bashExecution");
+      expect(command?.message).toMatchObject({ command: "pwd", output: "/home/dev/shop" });
       expect(entries.filter(({ type }) => type === "compaction").length).toBe(1);
       expect(session.name).toBe("In version 2");
     });

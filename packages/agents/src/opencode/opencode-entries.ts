@@ -7,6 +7,7 @@ import {
   currentVersion,
   encodeHeader,
   isObject,
+  listAt,
   objectAt,
   stringAt,
   timeText,
@@ -124,7 +125,14 @@ function addMessage(lines: Lines, { info, parts: stored }: StoredMessage): void 
       else if (isCommand(info, parts)) addCommand(lines, id, parts);
       else addAnswer(lines, id, info, parts);
       break;
+    case "compaction-completed":
+      addSummary(lines, id, info, parts);
+      break;
+    case "compaction-failed":
+      addSpent(lines, id, info);
+      break;
     case undefined:
+    case "compaction-running":
     case "agent-switched":
     case "location-switched":
     case "idle":
@@ -221,6 +229,14 @@ function addSummary(
   lines.add(id, { type: "compaction", summary, firstKeptEntryId, tokensBefore, usage });
 }
 
+/** What was spent for nothing. */
+function addSpent(lines: Lines, id: string, info: JsonObject): void {
+  const usage = tokensOf(info);
+  if (usage.totalTokens === 0 && usage.cost.total === 0) return;
+  const [provider = "", model = ""] = lines.model.split(/\/(.*)/s);
+  lines.add(id, { type: "usage", kind: "opencode.compaction", provider, model, usage });
+}
+
 function textIn(part: JsonObject, type: string): string[] {
   const text = stringAt(part, "text") ?? "";
   return stringAt(part, "type") === type && text !== "" ? [text] : [];
@@ -295,8 +311,7 @@ function addResult(lines: Lines, call: JsonObject): void {
   const metadata = objectAt(state, "metadata");
   const said = stringAt(state, "error") ?? stringAt(state, "output") ?? "";
   const text: UserContent[] = said === "" ? [] : [{ type: "text", text: said }];
-  const attached = (state?.["attachments"] ?? []) as JsonValue;
-  const files = Array.isArray(attached) ? attached.filter(isObject) : [];
+  const files = listAt(state, "attachments").filter(isObject);
   const exit = metadata?.["exit"];
   const hasFailed = typeof exit === "number" && exit !== 0;
   const isInvalid = stringAt(call, "tool") === "invalid";

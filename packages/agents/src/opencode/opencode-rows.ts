@@ -29,19 +29,18 @@ export function messageOfRow(
       return { info: { ...info, role: "assistant", modelID, providerID }, parts: content };
     }
     case "shell": {
-      const exit = data["exit"] ?? null;
-      const state = {
-        status: "completed",
-        input: { command: data["command"] ?? "" },
-        output: data["output"] ?? "",
-        metadata: { exit },
-      };
+      // A page of it, of which the first is stored.
+      const page = objectAt(data, "output") ?? {};
+      const { output = data["output"] ?? "", truncated = false } = page;
+      const input = { command: data["command"] ?? "" };
+      const metadata = { exit: data["exit"] ?? null, truncated };
+      const state = { status: "completed", input, output, metadata };
       return { info: { ...info, role: "shell" }, parts: [{ type: "tool", tool: "shell", state }] };
     }
     case "compaction":
-      if (stringAt(data, "summary") === undefined) return { info: {}, parts: [] };
+      // One that failed has tokens, too.
       return {
-        info: { ...info, role: "assistant", summary: true },
+        info: { ...info, role: `compaction-${stringAt(data, "status") ?? ""}` },
         parts: [{ ...text, text: stringAt(data, "summary") ?? "" }],
       };
     case "model-switched": {
@@ -67,6 +66,7 @@ function partOf(part: JsonValue, id: string): JsonValue {
   const error = objectAt(state, "error");
   const told = {
     output: texts.join("\n"),
+    attachments: said.filter((block) => stringAt(block, "type") === "file"),
     ...(error === undefined ? {} : { error: stringAt(error, "message") ?? "" }),
     time: { end: objectAt(part, "time")?.["completed"] ?? null },
   };
