@@ -11,6 +11,7 @@ import { agentNamed } from "@branchlog/core/rows";
 import { archiveSessions, deleteSession, findSessions, knownPlaces } from "@branchlog/library";
 import type { ListedSession } from "@branchlog/library";
 import { readForeignDatabase } from "@branchlog/library/catalogs";
+import { usageStatistics } from "@branchlog/tools";
 import { collected } from "../../support/collected.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { messagesOf, promptsOf, toolsOf } from "../read-session.ts";
@@ -46,6 +47,12 @@ const sums =
   "+ sum(json_extract(data, '$.tokens.cache.write')) AS input, " +
   "sum(json_extract(data, '$.tokens.output')) + sum(json_extract(data, '$.tokens.reasoning')) " +
   "AS output FROM message GROUP BY session_id ORDER BY session_id";
+
+/** Of all messages, one of those at a time. */
+const sumsOfAll =
+  "SELECT sum(cost) AS cost, sum(input) AS input FROM (SELECT DISTINCT time_created, " +
+  "json_extract(data, '$.cost') AS cost, json_extract(data, '$.tokens.input') " +
+  "+ json_extract(data, '$.tokens.cache.read') AS input FROM message)";
 
 describe("a session of opencode", () => {
   it.each(versions)("has the tokens and costs of the rows that %s wrote", async (version) => {
@@ -107,6 +114,15 @@ describe("a session of opencode", () => {
     const own = listed.find(({ header }) => header.id === id)?.usage?.total.totalTokens ?? 0;
     const with_ = sessions.find(({ header }) => header.id === id)?.usage?.total.totalTokens;
     expect(with_).toBe(own + (subagents[0]?.usage?.total.totalTokens ?? 0));
+  });
+
+  it.each(versions)("of %s counts once, though a fork has a copy of it", async (version) => {
+    const path = await databaseOf(temporaryDirectory(), dumpOf(version));
+    const stored = await readForeignDatabase(path, (query) => query(sumsOfAll));
+    const { total } = await usageStatistics([path]);
+    expect(total.input + total.cacheRead).toBe(stored[0]?.["input"]);
+    expect(total.cost).toBeCloseTo(Number(stored[0]?.["cost"]), 12);
+    expect(total.turns).toBe(5 + 2);
   });
 
   it("continues before what was undone, which is a branch", async () => {

@@ -3,7 +3,8 @@ import { closeSync, openSync, readSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { fileOfAddress } from "@branchlog/core/rows";
-import type { Agent } from "@branchlog/core/rows";
+import type { Agent, EntryIdentity, SpentTokens } from "@branchlog/core/rows";
+import type { SessionEntry } from "@branchlog/core";
 
 /** Builds of other channels add theirs. */
 const databaseName = /^opencode(?:-[\w.-]+)?\.db$/;
@@ -36,6 +37,7 @@ export const opencode: Agent = {
     isPlace: (directory) =>
       basename(directory) === "opencode" || basename(dirname(directory)) === "session",
     attachmentsDirectory: () => undefined,
+    identity,
     // Loaded on demand: few have sessions of opencode.
     sessionsIn: async (path) => (await import("./opencode-sessions.ts")).sessionsIn(path),
     filesOf: (path) => {
@@ -47,6 +49,15 @@ export const opencode: Agent = {
     toLog: async (path) => (await import("./opencode-sessions.ts")).opencodeLog(path),
   },
 };
+
+/** A fork has the messages of its session with other ids, but at the same times. */
+function identity(entry: SessionEntry, spent: SpentTokens): EntryIdentity | undefined {
+  const role = entry.type === "message" ? entry.message.role : entry.type;
+  if (!["user", "assistant", "compaction", "usage"].includes(role)) return undefined;
+  const { input, output, cacheRead, cacheWrite } = spent;
+  const key = ["opencode", role, entry.timestamp, input, output, cacheRead, cacheWrite];
+  return { key, isPart: false };
+}
 
 function isDatabase(name: string): boolean {
   return databaseName.test(name) || name === basename(process.env["OPENCODE_DB"] ?? "");

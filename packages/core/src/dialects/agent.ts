@@ -70,6 +70,8 @@ export interface DocumentFormat extends SessionOwner {
    * a damaged file. Default: each file is one.
    */
   sessionsIn?(path: string): Promise<readonly SessionInFile[] | undefined>;
+  /** As that of transcripts. Default: nothing tells copies of its entries. */
+  identity?(entry: SessionEntry, spent: SpentTokens): EntryIdentity | undefined;
   /** The files whose changes change a session; the first has to exist. Default: its own. */
   filesOf?(path: string): readonly string[];
   /**

@@ -72,9 +72,9 @@ function* spendingRows(engine: Engine): Generator<number> {
 
 function spendingOf(entry: SessionEntry, agent: string): SpendingEntry {
   const { total: spent, byModel } = usage.apply(usage.initial(), { revision: 1, entry });
-  const { transcripts } = agentNamed(agent) ?? {};
+  const { transcripts, documents } = agentNamed(agent) ?? {};
   const timeMs = Date.parse(entry.timestamp);
-  const foreign = transcripts?.identity(entry, spent);
+  const foreign = transcripts?.identity(entry, spent) ?? documents?.identity?.(entry, spent);
   const keys = [foreign?.key, foreign?.otherKey].flatMap((key) =>
     key === undefined ? [] : [digestOf(key)],
   );
@@ -97,9 +97,10 @@ function spendingOf(entry: SessionEntry, agent: string): SpendingEntry {
 export function countedRecord(entry: SpendingEntry, of: RecordsOf): SpentRecord | undefined {
   const { project, agent, sinceMs, untilMs } = of;
   const { own, foreign, spent, timeMs, model } = entry;
-  // Turns of agents with documents alone have no ids of their own, and no copies.
+  // Turns of some agents with documents alone have no ids of their own, and no copies.
   const { documents, transcripts } = agentNamed(agent) ?? {};
-  const once = documents === undefined || transcripts !== undefined ? of.once : undefined;
+  const hasIds = documents === undefined || transcripts !== undefined || "identity" in documents;
+  const once = hasIds ? of.once : undefined;
   const isAsked = !of.isSubagent && entry.isAsked;
   // A fork for another agent has an answer as one entry, with the id of its first part.
   const isCopied = foreign !== undefined && once?.mark(own) === false;
