@@ -9,7 +9,12 @@ export { readSessionHeaderSync } from "./catalog/session-header.ts";
 export { latestStored } from "./find/stored-sessions.ts";
 export { DirectoryCatalog } from "./catalog/directory-catalog.ts";
 export { Ranking } from "./catalog/listed-session.ts";
-export { sessionFilesBelow, sessionFilesIn, isSessionFileName } from "./catalog/session-files.ts";
+export {
+  filesStamp,
+  sessionFilesBelow,
+  sessionFilesIn,
+  isSessionFileName,
+} from "./catalog/session-files.ts";
 export type { SessionFile } from "./catalog/session-files.ts";
 export { entryTexts, searchedKinds } from "./search/entry-texts.ts";
 export { SideTexts } from "./search/side-texts.ts";

@@ -1,5 +1,12 @@
 /** Databases of opencode that are damaged, in use or changed, and what reading leaves behind. */
-import { appendFileSync, copyFileSync, readFileSync, readdirSync, renameSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+} from "node:fs";
 import { truncateSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -82,6 +89,18 @@ describe("a database of opencode", () => {
     try {
       expect(promptsOf(await entriesAt(`${path}#${id}`)).at(-1)).toBe("in the log");
       expect(readFileSync(path).length).toBe(before.length);
+    } finally {
+      end();
+    }
+  });
+
+  it("is read by a link, too, whose target has the log", async () => {
+    const path = await databaseOf(temporaryDirectory(), dump);
+    const link = join(temporaryDirectory(), "opencode.db");
+    symlinkSync(path, link);
+    const end = await writing(path, prompt("in the log", later));
+    try {
+      expect(promptsOf(await entriesAt(`${link}#${id}`)).at(-1)).toBe("in the log");
     } finally {
       end();
     }

@@ -1,13 +1,11 @@
 /** opencode: rows of a database; before 1.2.0 a tree of JSON files. */
-import { closeSync, openSync, readSync, readdirSync } from "node:fs";
-import { homedir } from "node:os";
-import { basename, dirname, isAbsolute, join } from "node:path";
+import { closeSync, openSync, readSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileOfAddress } from "@branchlog/core/rows";
 import type { Agent, EntryIdentity, SpentTokens } from "@branchlog/core/rows";
 import type { SessionEntry } from "@branchlog/core";
+import { databaseFiles, databasesIn, isDatabase, rootDirectory } from "./opencode-places.ts";
 
-/** Builds of other channels add theirs. */
-const databaseName = /^opencode(?:-[\w.-]+)?\.db$/;
 const treeName = /^ses_\w+\.json$/;
 const databaseMark = "SQLite format 3\0";
 
@@ -15,7 +13,7 @@ export const opencode: Agent = {
   name: "opencode",
   product: "opencode",
   places: () => {
-    const root = join(dataDirectory(), "opencode");
+    const root = rootDirectory();
     return [...databasesIn(root), join(root, "storage", "session")];
   },
   resume: ({ id }) => ["opencode", "--session", id],
@@ -42,7 +40,7 @@ export const opencode: Agent = {
     sessionsIn: async (path) => (await import("./opencode-sessions.ts")).sessionsIn(path),
     filesOf: (path) => {
       const { file } = fileOfAddress(path);
-      if (isDatabase(basename(file))) return [file, `${file}-wal`];
+      if (isDatabase(basename(file))) return databaseFiles(file);
       const storage = dirname(dirname(dirname(file)));
       return [file, join(storage, "message", basename(file, ".json"))];
     },
@@ -57,30 +55,6 @@ function identity(entry: SessionEntry, spent: SpentTokens): EntryIdentity | unde
   const { input, output, cacheRead, cacheWrite } = spent;
   const key = ["opencode", role, entry.timestamp, input, output, cacheRead, cacheWrite];
   return { key, isPart: false };
-}
-
-function isDatabase(name: string): boolean {
-  return databaseName.test(name) || name === basename(process.env["OPENCODE_DB"] ?? "");
-}
-
-/** On every system: opencode does not use those of Windows and macOS. */
-function dataDirectory(): string {
-  const { XDG_DATA_HOME } = process.env;
-  return XDG_DATA_HOME !== undefined && isAbsolute(XDG_DATA_HOME)
-    ? XDG_DATA_HOME
-    : join(homedir(), ".local", "share");
-}
-
-/** Those that exist, or the one that is named. */
-function databasesIn(root: string): readonly string[] {
-  const { OPENCODE_DB } = process.env;
-  if (OPENCODE_DB) return [isAbsolute(OPENCODE_DB) ? OPENCODE_DB : join(root, OPENCODE_DB)];
-  try {
-    const names = readdirSync(root).filter((name) => databaseName.test(name));
-    return names.toSorted().map((name) => join(root, name));
-  } catch {
-    return [];
-  }
 }
 
 const headBytes = 256;

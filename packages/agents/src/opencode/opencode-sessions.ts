@@ -2,38 +2,48 @@
  * Reads sessions of opencode, of each of its three forms, and makes logs of them. A session is read
  * in one of them: a newer form has the rows that were copied from an older one, with their ids.
  */
-import { readFileSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { BranchlogError } from "@branchlog/core";
 import { quietly } from "@branchlog/core/files";
 import { fileOfAddress, isObject, objectAt, stringAt } from "@branchlog/core/rows";
 import type { SessionInFile } from "@branchlog/core/rows";
-import { readForeignDatabase } from "@branchlog/library/catalogs";
+import { filesStamp, readForeignDatabase } from "@branchlog/library/catalogs";
 import type { QueryRows } from "@branchlog/library/catalogs";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { linesOfSession } from "./opencode-entries.ts";
 import type { StoredMessage, StoredSession } from "./opencode-entries.ts";
+import { databaseFiles } from "./opencode-places.ts";
 import { messageOfRow } from "./opencode-rows.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
 /** As `DocumentFormat.sessionsIn`. */
 export async function sessionsIn(path: string): Promise<readonly SessionInFile[] | undefined> {
-  if (path.endsWith(".json")) {
-    const ids = await idsBeside(path);
-    return ids.has(basename(path, ".json")) ? [] : undefined;
-  }
-  return readForeignDatabase(path, (query) => {
-    const listed = formsIn(query).flatMap((form) =>
-      query(form.list).map((row) => {
-        const [id, changedMs, count] = [row["id"], row["changed"], row["count"]];
-        return { id: String(id), changedMs: Number(changedMs), count: Number(count) };
-      }),
-    );
-    // The first is the newest form.
-    const byId = new Map(listed.toReversed().map((session) => [session.id, session]));
-    return [...byId.values()];
+  if (!path.endsWith(".json")) return listedIn(path);
+  // ROOT/storage/session/PROJECT/ses_ID.json
+  const database = join(dirname(dirname(dirname(dirname(path)))), "opencode.db");
+  const moved = existsSync(database) ? await listedIn(database) : [];
+  return moved.some(({ id }) => id === basename(path, ".json")) ? [] : undefined;
+}
+
+/** As last read: lists ask again and again. */
+let known: { readonly stamp: string; readonly sessions: readonly SessionInFile[] } | undefined;
+
+async function listedIn(path: string): Promise<readonly SessionInFile[]> {
+  const stamp = filesStamp(databaseFiles(path));
+  if (stamp !== undefined && known?.stamp === stamp) return known.sessions;
+  const sessions = await readForeignDatabase(path, (query) => {
+    const rows = formsIn(query).map((form) => query(form.list));
+    // Those of a newer form replace those of an older one.
+    const byId = new Map(rows.toReversed().flatMap((list) => list.map((row) => [row["id"], row])));
+    return [...byId.values()].map((row) => {
+      const [id, changedMs, count] = [row["id"], row["changed"], row["count"]];
+      return { id: String(id), changedMs: Number(changedMs), count: Number(count) };
+    });
   });
+  known = stamp === undefined ? undefined : { stamp, sessions };
+  return sessions;
 }
 
 /** As `DocumentFormat.toLog`. */
@@ -174,29 +184,6 @@ function sessionOf(row: Row, messages: readonly StoredMessage[]): StoredSession 
 function objectIn(text: string | undefined): JsonObject | undefined {
   const value = decoded({ id: "", data: text ?? "" });
   return isObject(value) ? value : undefined;
-}
-
-/** In the databases of the directory of a tree, as they were last read. */
-let known: { readonly stamp: string; readonly ids: ReadonlySet<string> } | undefined;
-
-/** Those that were moved into a database. */
-async function idsBeside(path: string): Promise<ReadonlySet<string>> {
-  // ROOT/storage/session/PROJECT/ses_ID.json
-  const database = join(dirname(dirname(dirname(dirname(path)))), "opencode.db");
-  const stamps = [database, `${database}-wal`].map((file) => {
-    const stat = statSync(file, { throwIfNoEntry: false });
-    return stat === undefined ? "" : `${file} ${stat.ino} ${stat.size} ${stat.mtimeMs}`;
-  });
-  const stamp = stamps.join("\n");
-  if (stamps[0] === "") return new Set();
-  if (known?.stamp === stamp) return known.ids;
-  const rows = await readForeignDatabase(database, (query) => {
-    const tables = new Set(formsIn(query).map(({ table }) => table));
-    return [...tables].flatMap((table) => query(`SELECT id FROM ${table}`));
-  });
-  const ids = new Set(rows.map(({ id }) => String(id)));
-  known = { stamp, ids };
-  return ids;
 }
 
 /** In `storage`: `session/PROJECT/ID.json`, `message/ID/*.json`, `part/MESSAGE/*.json`. */

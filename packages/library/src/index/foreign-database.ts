@@ -5,11 +5,19 @@
  * checkpoint wrote meanwhile shows in the stamp of the database, and it is read again.
  * See docs/decisions/0068-several-sessions-in-one-file.md.
  */
-import { constants, copyFileSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
+import {
+  constants,
+  copyFileSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BranchlogError } from "@branchlog/core";
-import { errorCodeOf } from "@branchlog/core/files";
+import { errorCodeOf, quietly } from "@branchlog/core/files";
 import { soleReader } from "./sql-database.ts";
 import type { QueryRows } from "./sql-database.ts";
 
@@ -22,9 +30,11 @@ const attemptsMax = 5;
  * changed each time while it is.
  */
 export async function readForeignDatabase<Result>(
-  path: string,
+  named: string,
   read: (query: QueryRows) => Result,
 ): Promise<Result> {
+  // Its log is beside the file, not beside a link to it.
+  const path = quietly(() => realpathSync(named)) ?? named;
   const readAlone = await soleReader();
   let cause: unknown;
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
