@@ -8,7 +8,13 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { agentNamed } from "@branchlog/core/rows";
-import { archiveSessions, deleteSession, findSessions, knownPlaces } from "@branchlog/library";
+import {
+  archiveSessions,
+  deleteSession,
+  findSessions,
+  knownPlaces,
+  planPrune,
+} from "@branchlog/library";
 import type { ListedSession } from "@branchlog/library";
 import { readForeignDatabase } from "@branchlog/library/catalogs";
 import { usageStatistics } from "@branchlog/tools";
@@ -189,6 +195,8 @@ describe("a session of opencode", () => {
       code: "ERR_READ_ONLY",
     });
     await expect(deleteSession(path, { dataDir })).rejects.toMatchObject({ code: "ERR_READ_ONLY" });
+    const listed = await listedIn(dirname(path));
+    expect([listed.length, planPrune(listed, { keep: 0 })]).toEqual([4, []]);
     const whole = await archiveSessions([dirname(path)], { dataDir, force: true });
     expect([whole.removed, whole.failures]).toEqual([[], []]);
     expect(existsSync(path.replace(/#.*/, ""))).toBe(true);

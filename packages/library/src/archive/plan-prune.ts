@@ -1,4 +1,5 @@
 /** Which sessions are pruned: by age, by number, by size. Pure. */
+import { sharesFiles } from "../catalog/agent-files.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 
 export interface PruneRules {
@@ -10,13 +11,17 @@ export interface PruneRules {
   readonly keepBytes?: number | undefined;
 }
 
-/** The sessions to which any of the rules applies, those that changed last first. */
+/**
+ * The sessions to which any of the rules applies, those that changed last first. Those that share a
+ * file with others cannot be archived, and do not count.
+ */
 export function planPrune(
   sessions: readonly ListedSession[],
   { beforeMs = -Infinity, keep = Infinity, keepBytes = Infinity }: PruneRules,
 ): readonly ListedSession[] {
   let bytes = 0;
   return sessions
+    .filter(({ transcript }) => !sharesFiles(transcript?.of))
     .toSorted((one, other) => other.modifiedMs - one.modifiedMs)
     .filter(({ modifiedMs, sizeBytes }, at) => {
       bytes += sizeBytes;
