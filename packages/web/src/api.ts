@@ -3,7 +3,22 @@
  * `/api/events` and `/api/search` are streams of them. Times are epoch milliseconds. Types only.
  */
 
-import type { TouchedFile, ToolUse } from "@branchlog/library/conversation";
+import type { SectionFacts, ToolUse, Usage } from "@branchlog/library/conversation";
+
+/**
+ * `GET /api/session/KEY/turns/place?row=N`, without `row` the end of the leaf's branch; then with
+ * the `tip` of that place `…/outline?from=N&count=M&tip=ROW` and `…/timeline?tip=ROW`.
+ */
+export type {
+  BranchPoint,
+  OutlineLine,
+  OutlinePage,
+  Timeline,
+  TimelinePoint,
+  TurnHead,
+  TurnPlace,
+  Usage,
+} from "@branchlog/library/conversation";
 
 /** `GET /api/sessions`: latest change first. */
 export interface SessionList {
@@ -109,16 +124,6 @@ export interface LabelItem {
   readonly row: number;
   readonly id: string;
   readonly label: string;
-}
-
-export interface Usage {
-  readonly requests: number;
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  /** US dollars; null: unknown. */
-  readonly cost: number | null;
 }
 
 /** `GET /api/session/KEY/rows?from=N&count=M`: rows in the order of the file, at most 500. */
@@ -348,20 +353,6 @@ export interface ChangeResult {
   readonly key: string | null;
 }
 
-/**
- * `GET /api/session/KEY/turns/place?row=N`: where an entry is in the conversation of a branch that
- * has it; without `row`, the end of the branch of the leaf.
- */
-export interface TurnPlace {
-  readonly generation: number;
-  /** The last entry of that branch, `tip` of further requests; null: of the leaf's. */
-  readonly tip: number | null;
-  readonly section: number;
-  readonly turn: number;
-  readonly sectionCount: number;
-  readonly turnCount: number;
-}
-
 /** `GET /api/session/KEY/turns?from=N&count=M&tip=ROW`: sections of a conversation, at most 40. */
 export interface TurnPage {
   readonly generation: number;
@@ -371,40 +362,8 @@ export interface TurnPage {
   readonly sections: readonly TurnSection[];
 }
 
-/** A turn, or a part of a long one. */
-export interface TurnSection {
-  readonly section: number;
-  readonly turn: number;
-  /** The section that its turn begins with. */
-  readonly turnSection: number;
-  /** Rows of its first and last entry. */
-  readonly firstRow: number;
-  readonly lastRow: number;
-  readonly entryCount: number;
-  readonly isLast: boolean;
-  /** The first line of the prompt of its turn; empty: it has none. */
-  readonly prompt: string;
-  /** Of the first section of a turn. */
-  readonly head: TurnHead | null;
+export interface TurnSection extends SectionFacts {
   readonly blocks: readonly TurnBlock[];
-  readonly branches: readonly BranchPoint[];
-}
-
-export interface TurnHead {
-  readonly startedMs: number;
-  readonly durationMs: number;
-  readonly entryCount: number;
-  /** The row of its last entry. */
-  readonly lastRow: number;
-  readonly calls: number;
-  readonly errors: number;
-  readonly files: readonly TouchedFile[];
-  readonly models: readonly string[];
-  readonly usage: Usage;
-  /** Whether its cost, or a part of it, is by list prices. */
-  readonly isEstimate: boolean;
-  /** Whether the turn is so long that its sums are of its beginning. */
-  readonly isPartial: boolean;
 }
 
 /** Blocks of one kind as in `Block`; `row`: their entry. */
@@ -449,68 +408,6 @@ export interface CallOutcome {
   readonly text: string;
   readonly cut: number;
   readonly images: readonly Extract<Block, { kind: "image" }>[];
-}
-
-/** Where the conversation goes on in several ways; `row` is the entry before; -1: none. */
-export interface BranchPoint {
-  readonly row: number;
-  /** In the order of the file, at most 20, the shown one among them. */
-  readonly ways: readonly BranchWay[];
-  readonly wayCount: number;
-}
-
-export interface BranchWay {
-  /** Its first entry. */
-  readonly row: number;
-  /** The first line of its first prompt or answer. */
-  readonly title: string;
-  readonly turns: number;
-  readonly entries: number;
-  /** US dollars; null: unknown. */
-  readonly cost: number | null;
-  /** Whether there are more turns and entries than were counted. */
-  readonly isMore: boolean;
-  readonly isShown: boolean;
-  readonly isOnPath: boolean;
-}
-
-/** `GET /api/session/KEY/outline?from=N&count=M&tip=ROW`: turns as lines, at most 200. */
-export interface OutlinePage {
-  readonly generation: number;
-  readonly turnCount: number;
-  readonly from: number;
-  readonly lines: readonly OutlineLine[];
-}
-
-export interface OutlineLine {
-  readonly turn: number;
-  readonly section: number;
-  readonly row: number;
-  readonly text: string;
-  readonly timeMs: number;
-  readonly label: string | null;
-  /** Further ways that the conversation goes on within it. */
-  readonly branches: number;
-  readonly hasCompaction: boolean;
-}
-
-/** `GET /api/session/KEY/timeline?tip=ROW`: how full the context was along a branch. */
-export interface Timeline {
-  readonly generation: number;
-  readonly sectionCount: number;
-  /** Answers, at most about 300, in their order. */
-  readonly points: readonly TimelinePoint[];
-  /** The latest 100. */
-  readonly compactions: readonly { readonly section: number; readonly row: number }[];
-}
-
-export interface TimelinePoint {
-  readonly section: number;
-  readonly row: number;
-  readonly timeMs: number;
-  /** What the model was given, in tokens; null: the answer does not say. */
-  readonly tokens: number | null;
-  readonly isError: boolean;
 }
 
 // `GET /api/session/KEY/share?from=ROW&to=ROW`: the entries of a branch from one to another as a

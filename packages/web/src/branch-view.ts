@@ -3,6 +3,7 @@
  * their place on that path. It answers what the whole session answers.
  */
 import { BranchlogError } from "@branchlog/core";
+import type { Conversation } from "@branchlog/library/catalogs";
 import type {
   Block,
   ContextComparison,
@@ -12,7 +13,7 @@ import type {
   Row,
   RowPage,
 } from "./api.ts";
-import type { Conversation } from "./conversation.ts";
+
 import { rowsMax } from "./shown-session.ts";
 import type { ShownFacts, ShownSession } from "./shown-session.ts";
 

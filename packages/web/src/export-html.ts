@@ -20,6 +20,7 @@ import {
 import type { SessionFacts, SessionItem, SessionList } from "./api.ts";
 import { assetsDirectory } from "./assets-directory.ts";
 import { ShownSession } from "./shown-session.ts";
+import { shownPage } from "./turn-blocks.ts";
 
 export interface ExportHtmlOptions {
   /** Only the branch that ends at this entry. Default: the whole session. */
@@ -213,7 +214,8 @@ async function* answersOf(
   const { sectionCount, turnCount } = shown.conversation.place(null);
   for (let from = 0; from < Math.max(1, sectionCount); from += sectionsPerPage) {
     signal?.throwIfAborted();
-    const page = await shown.conversation.turns({ from, count: sectionsPerPage, tip: null });
+    const asked = { from, count: sectionsPerPage, tip: null };
+    const page = shownPage(await shown.conversation.turns(asked));
     yield [`${base}/turns?from=${from}&count=${sectionsPerPage}`, page];
   }
   for (let from = 0; from < Math.max(1, turnCount); from += rowsPerPage) {

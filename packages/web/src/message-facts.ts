@@ -1,6 +1,7 @@
 /** What the page shows of a message: its blocks and their tokens, its model, what it used. */
 import type { AgentMessage } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core/entries";
+import { shownUsage } from "@branchlog/library/catalogs";
 import type { Block, ContextMessage, Usage } from "./api.ts";
 import { assistantMessage, fieldsOf, messageBlocks, shownUnitsMax, tokensOf } from "./blocks.ts";
 import type { CallPlaces } from "./blocks.ts";
@@ -23,7 +24,7 @@ export function messageUsage(entry: SessionEntry | undefined): Usage | null {
   if (stored === undefined) return null;
   const count = (value: unknown): number => (typeof value === "number" ? value : 0);
   const { input, output, cacheRead, cacheWrite, cost } = stored;
-  return usageOf({
+  return shownUsage({
     requests: 1,
     input: count(input),
     output: count(output),
@@ -31,10 +32,4 @@ export function messageUsage(entry: SessionEntry | undefined): Usage | null {
     cacheWrite: count(cacheWrite),
     cost: count(fieldsOf(cost)?.["total"]),
   });
-}
-
-/** Agents store 0 for an unknown price. */
-export function usageOf(totals: Omit<Usage, "cost"> & { readonly cost: number }): Usage {
-  const { requests, input, output, cacheRead, cacheWrite, cost } = totals;
-  return { requests, input, output, cacheRead, cacheWrite, cost: cost > 0 ? cost : null };
 }

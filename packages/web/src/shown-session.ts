@@ -9,7 +9,8 @@ import { live } from "@branchlog/core/live";
 import { diffContexts, openedFindings } from "@branchlog/tools";
 import { descriptorPoolOf } from "@branchlog/core/files";
 import { parentFinder } from "@branchlog/core/rows";
-import { SideTexts } from "@branchlog/library/catalogs";
+import { Conversation, SideTexts, shownUsage } from "@branchlog/library/catalogs";
+import { estimateOf } from "@branchlog/tools";
 import { watchedSession } from "@branchlog/core/engine";
 import type {
   ContextComparison,
@@ -31,9 +32,8 @@ import {
   toolsOf,
 } from "./blocks.ts";
 import type { CallPlaces } from "./blocks.ts";
-import { Conversation } from "./conversation.ts";
 import { Lanes } from "./lanes.ts";
-import { contextMessage, messageUsage, modelOf, noPlaces, usageOf } from "./message-facts.ts";
+import { contextMessage, messageUsage, modelOf, noPlaces } from "./message-facts.ts";
 
 /** Of one answer. */
 export const rowsMax = 500;
@@ -63,7 +63,7 @@ export class ShownSession {
 
   private constructor(session: Session) {
     this.session = session;
-    this.conversation = new Conversation(this);
+    this.conversation = new Conversation(this, estimateOf);
   }
 
   /** Rejects as `openSession`. */
@@ -210,7 +210,7 @@ export class ShownSession {
       const { total } = await this.session.usage;
       const findings = await openedFindings(this.session);
       const texts = findings.map(({ kind, count }) => `${kind}: ${count}`);
-      this.#sums = { usage: usageOf(total), findings: texts };
+      this.#sums = { usage: shownUsage(total), findings: texts };
     } catch {
       // It was closed, or cannot be read: who watches it is told.
       return;

@@ -1,13 +1,20 @@
 /** Blocks of a conversation as the page gets them: long texts are cut, images are checked. Pure. */
 import { useText } from "@branchlog/library/catalogs";
-import type { CallItem, TurnItem } from "@branchlog/library/catalogs";
-import type { CallOutcome, TurnBlock } from "./api.ts";
+import type { CallItem, ConversationPage, TurnItem } from "@branchlog/library/catalogs";
+import type { CallOutcome, TurnBlock, TurnPage } from "./api.ts";
 import { imageBlock, indented, shortened, shownUnitsMax, shownUse } from "./blocks.ts";
 
 /** Results are mostly not opened; one that is can be shown in whole. */
 const resultUnitsMax = 6_000;
 
-export function shownItem(item: TurnItem): TurnBlock {
+export function shownPage(page: ConversationPage): TurnPage {
+  const sections = page.sections.map(({ items, ...facts }) => {
+    return { ...facts, blocks: items.map((item) => shownItem(item)) };
+  });
+  return { ...page, sections };
+}
+
+function shownItem(item: TurnItem): TurnBlock {
   const { row } = item;
   switch (item.kind) {
     case "prompt":
@@ -18,13 +25,11 @@ export function shownItem(item: TurnItem): TurnBlock {
     case "compaction":
     case "branchSummary":
       return { ...item, ...shortened(item.text, shownUnitsMax) };
-    case "call":
-      return {
-        ...item,
-        use: shownUse(item.use),
-        line: useText(item.use),
-        result: outcomeOf(item.result),
-      };
+    case "call": {
+      const { tool, use } = item;
+      const result = outcomeOf(item.result);
+      return { kind: "call", row, tool, use: shownUse(use), line: useText(use), result };
+    }
     case "image":
       return { row, ...imageBlock(item.image) };
     case "data": {
