@@ -4,7 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import type { OutlinePage, SessionList, TurnPage, TurnPlace } from "../../packages/web/src/api.ts";
+import type {
+  BranchComparison,
+  OutlinePage,
+  SessionList,
+  TurnPage,
+  TurnPlace,
+} from "../../packages/web/src/api.ts";
 import { testServer } from "./served.ts";
 import type { TestServer } from "./served.ts";
 
@@ -140,6 +146,43 @@ describe("the conversation", () => {
     expect((await share("from=3&to=2")).status).toBe(404);
     expect((await share("from=2&to=99")).status).toBe(404);
     expect((await server.ask(`${base}/share?from=2&to=3`)).status).toBe(401);
+  });
+
+  it("compares two branches: every entry is in the common part or in one of them", async () => {
+    const entries = [
+      entry(0, null, asked("start")),
+      entry(1, 0, said("common")),
+      entry(2, 1, asked("one way")),
+      entry(3, 2, said("done so")),
+      entry(4, 3, asked("further")),
+      entry(5, 1, said("another")),
+      entry(6, 5, asked("other way")),
+    ];
+    const { server, base } = await opened(written(entries));
+    const compared = await server.get<BranchComparison>(`${base}/compare?from=2&to=5`);
+    expect(compared.common).toEqual({
+      entryCount: 2,
+      turnCount: 1,
+      turns: [{ row: 0, prompt: "start" }],
+    });
+    const [one, other] = compared.branches;
+    expect(one).toMatchObject({ row: 2, lastRow: 4, turnCount: 2, sums: { entryCount: 3 } });
+    expect(one.turns).toMatchObject([
+      { prompt: "one way", answer: "done so", head: { usage: { cost: 0.25 } } },
+      { prompt: "further", answer: "", head: { usage: { cost: null } } },
+    ]);
+    expect(other).toMatchObject({ row: 5, lastRow: 6, sums: { entryCount: 2, isPartial: false } });
+    expect(other.turns).toMatchObject([
+      { prompt: "", answer: "another", head: { entryCount: 1 } },
+      { prompt: "other way" },
+    ]);
+    const same = await server.get<BranchComparison>(`${base}/compare?from=2&to=4`);
+    expect(same.common.entryCount).toBe(5);
+    expect(same.branches).toMatchObject([{ row: -1, turnCount: 0 }, { row: -1 }]);
+    const absent = await server.ask(`${base}/compare?from=2&to=7`, {
+      headers: { cookie: server.cookie },
+    });
+    expect(absent.status).toBe(404);
   });
 
   it("describes twenty of many branches at one entry, the shown one among them", async () => {

@@ -21,8 +21,8 @@ export type { TextSearch } from "./search/search-query.ts";
 export { Conversation } from "./conversation/conversation.ts";
 export type { ConversationPage } from "./conversation/conversation.ts";
 export {
+  answeringModel,
   firstLine,
-  markText,
   promptText,
   rowsOfItem,
   turnItems,

@@ -8,9 +8,14 @@ import type { SectionFacts, ToolUse, Usage } from "@branchlog/library/conversati
 /**
  * `GET /api/session/KEY/turns/place?row=N`, without `row` the end of the leaf's branch; then with
  * the `tip` of that place `…/outline?from=N&count=M&tip=ROW` and `…/timeline?tip=ROW`.
+ * `GET /api/session/KEY/compare?from=ROW&to=ROW`: the branches with two entries.
  */
 export type {
+  BranchComparison,
   BranchPoint,
+  BranchWay,
+  ComparedBranch,
+  ComparedTurn,
   OutlineLine,
   OutlinePage,
   Timeline,
@@ -185,39 +190,11 @@ export interface EntryView {
   readonly childRows: readonly number[];
   readonly model: string | null;
   readonly usage: Usage | null;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly TurnBlock[];
   /** The stored line, cut after 64 Ki characters unless `full`. */
   readonly raw: string;
   readonly isCut: boolean;
 }
-
-export type Block =
-  | { readonly kind: "text"; readonly text: string; readonly cut: number }
-  | { readonly kind: "thinking"; readonly text: string; readonly cut: number }
-  | {
-      readonly kind: "call";
-      readonly id: string;
-      readonly tool: string;
-      readonly use: ToolUse;
-      /** JSON, indented. */
-      readonly input: string;
-      readonly cut: number;
-      /** The row of its result; null: there is none yet. */
-      readonly resultRow: number | null;
-    }
-  | {
-      readonly kind: "result";
-      readonly id: string;
-      readonly tool: string;
-      readonly text: string;
-      readonly cut: number;
-      readonly isError: boolean;
-      readonly callRow: number | null;
-    }
-  /** `source` is a `data:` address of an allowed type of image, or empty if it is too large. */
-  | { readonly kind: "image"; readonly source: string; readonly sizeBytes: number }
-  /** JSON, indented: what has no form of its own. */
-  | { readonly kind: "data"; readonly title: string; readonly text: string; readonly cut: number };
 
 /** `GET /api/session/KEY/context?row=N`: what the model would get there. */
 export interface ContextView {
@@ -231,19 +208,9 @@ export interface ContextView {
 
 export interface ContextMessage {
   readonly role: string;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly TurnBlock[];
   /** Estimated: four characters each. */
   readonly tokens: number;
-}
-
-/** `GET /api/session/KEY/compare?from=ROW&to=ROW`: two contexts, message by message. */
-export interface ContextComparison {
-  readonly steps: readonly {
-    readonly kind: "common" | "removed" | "added";
-    readonly messages: readonly ContextMessage[];
-    /** How many there are; of common ones only the last is among `messages`. */
-    readonly count: number;
-  }[];
 }
 
 /**
@@ -366,7 +333,7 @@ export interface TurnSection extends SectionFacts {
   readonly blocks: readonly TurnBlock[];
 }
 
-/** Blocks of one kind as in `Block`; `row`: their entry. */
+/** `row`: its entry, -1 in a context; `cut`: how many characters of the text are missing. */
 export type TurnBlock = { readonly row: number } & (
   | {
       readonly kind: "prompt" | "answer" | "thinking" | "error";
@@ -395,9 +362,18 @@ export type TurnBlock = { readonly row: number } & (
       /** 0: unknown. */
       readonly tokensBefore: number;
     }
-  | Extract<Block, { kind: "image" | "data" }>
+  | ShownImage
+  /** JSON, indented: what has no form of its own. */
+  | { readonly kind: "data"; readonly title: string; readonly text: string; readonly cut: number }
   | { readonly kind: "mark"; readonly title: string; readonly text: string }
 );
+
+/** `source` is a `data:` address of an allowed type of image, or empty if it is too large. */
+export interface ShownImage {
+  readonly kind: "image";
+  readonly source: string;
+  readonly sizeBytes: number;
+}
 
 export interface CallOutcome {
   readonly row: number;
@@ -407,7 +383,7 @@ export interface CallOutcome {
   readonly durationMs: number | null;
   readonly text: string;
   readonly cut: number;
-  readonly images: readonly Extract<Block, { kind: "image" }>[];
+  readonly images: readonly ShownImage[];
 }
 
 // `GET /api/session/KEY/share?from=ROW&to=ROW`: the entries of a branch from one to another as a

@@ -20,7 +20,7 @@ import {
 import type { SessionFacts, SessionItem, SessionList } from "./api.ts";
 import { assetsDirectory } from "./assets-directory.ts";
 import { ShownSession } from "./shown-session.ts";
-import { shownPage } from "./turn-blocks.ts";
+import { shownPage } from "./blocks.ts";
 
 export interface ExportHtmlOptions {
   /** Only the branch that ends at this entry. Default: the whole session. */

@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(problems).toEqual([]);
   });
 
-  it("shows an entry, the context there, and the difference of two, each under its address", async () => {
+  it("shows an entry, the context there, and two branches side by side, each under its address", async () => {
     const directory = folder("pi-branches.jsonl");
     const { page, problems } = await openPage((await served(directory)).url);
     await openRows(page, "Plan the cache.");
@@ -100,8 +100,15 @@ describe.skipIf(!hasBrowser)("the page", () => {
     const key = /\/s\/([\w-]+)\//.exec(page.url())?.[1] ?? "";
     const { origin } = new URL(page.url());
     await page.goto(`${origin}/s/${key}/compare?from=3&to=8`);
-    await page.getByText("TTL is in place.").first().waitFor();
-    await page.getByText("LRU is in place.").first().waitFor();
+    const [one, other] = [page.getByLabel("First"), page.getByLabel("Second")];
+    await one.getByText("LRU is in place.").waitFor();
+    await other.getByText("TTL is in place.").waitFor();
+    await page.getByText("1 turn in common").waitFor();
+    const left = await one.boundingBox();
+    expect((await other.boundingBox())?.y).toBe(left?.y);
+    await page.setViewportSize({ width: 400, height: 800 });
+    expect((await other.boundingBox())?.y).toBeGreaterThan(left?.y ?? 0);
+    await page.setViewportSize({ width: 1280, height: 720 });
     await page.goBack();
     await page.waitForURL(/context\?row=2/);
     expect(problems).toEqual([]);

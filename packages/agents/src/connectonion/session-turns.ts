@@ -5,7 +5,7 @@ import type { AgentMessage, SessionEntry } from "@branchlog/core";
 import type { SessionView } from "@branchlog/core/types";
 import { entryMessages, isObject } from "@branchlog/core/rows";
 import { watchedSession } from "@branchlog/core/engine";
-import { TurnReader, TurnSum, turnItems } from "@branchlog/library/catalogs";
+import { TurnReader, TurnSum, answeringModel, turnItems } from "@branchlog/library/catalogs";
 import type { PlacedEntry, TouchedFile, TurnItem } from "@branchlog/library/catalogs";
 import { textOf } from "./json-values.ts";
 
@@ -76,7 +76,7 @@ class OpenTurn {
   add(entries: readonly PlacedEntry[], items: readonly TurnItem[], isFirst: boolean): void {
     this.#sum.add(entries, items);
     const [first] = entries;
-    for (const { entry } of entries) this.#model = modelOf(entry) || this.#model;
+    for (const { entry } of entries) this.#model = answeringModel(entry) || this.#model;
     if (isFirst) this.#timestamp = textOf(first?.entry?.timestamp);
     for (const item of items) {
       if (item.kind === "prompt" && isFirst && item.row === first?.row) {
@@ -119,14 +119,6 @@ class OpenTurn {
       ...(typeof passed === "boolean" ? { passed } : {}),
     };
   }
-}
-
-/** `provider/model` of an answer; empty for other entries. */
-function modelOf(entry: SessionEntry | undefined): string {
-  const message: unknown = entry?.type === "message" ? entry.message : undefined;
-  if (!isObject(message) || message["role"] !== "assistant") return "";
-  const names = [textOf(message["provider"]), textOf(message["model"])];
-  return names.filter((name) => name !== "").join("/");
 }
 
 class TurnList {

@@ -5,8 +5,8 @@
 import { BranchlogError } from "@branchlog/core";
 import type { Engine } from "@branchlog/core/engine";
 import { childrenOfId, usage } from "@branchlog/core/rows";
-import type { SessionUsage } from "@branchlog/core/types";
 import type { BranchPoint, BranchWay } from "./shown-conversation.ts";
+import type { EstimateCost } from "./turn-facts.ts";
 import { firstLine, promptText } from "./turn-items.ts";
 import type { TurnPath } from "./turn-path.ts";
 import type { TurnReader } from "./turn-reader.ts";
@@ -15,12 +15,6 @@ const waysMax = 20;
 /** Of a way that is not shown, so many entries are counted, and so many read for its cost. */
 const countedEntriesMax = 1_000;
 const pricedEntriesMax = 200;
-
-/** What tokens without a stored cost would have cost. */
-export type EstimateCost = (usage: SessionUsage) => {
-  readonly cost: number | undefined;
-  readonly estimated: number;
-};
 
 interface BranchFacts {
   /** Whether a row is on the branch of the leaf. */

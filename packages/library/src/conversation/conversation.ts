@@ -9,8 +9,9 @@ import { watchedSession } from "@branchlog/core/engine";
 import type { Engine } from "@branchlog/core/engine";
 import { usage } from "@branchlog/core/rows";
 import { BranchWays, noEntry } from "./branch-ways.ts";
-import type { EstimateCost } from "./branch-ways.ts";
+import { comparedBranches } from "./compared-branches.ts";
 import type {
+  BranchComparison,
   OutlineLine,
   OutlinePage,
   SectionFacts,
@@ -19,7 +20,8 @@ import type {
   TurnHead,
   TurnPlace,
 } from "./shown-conversation.ts";
-import { shownUsage, turnFacts } from "./turn-facts.ts";
+import { shownHead, turnFacts } from "./turn-facts.ts";
+import type { EstimateCost } from "./turn-facts.ts";
 import { firstLine, promptText, turnItems } from "./turn-items.ts";
 import type { PlacedEntry, TurnItem } from "./turn-items.ts";
 import { sampledAnswers, sectionAt, sectionOfPlace, sectionOfRow, turnRange } from "./turn-path.ts";
@@ -150,22 +152,12 @@ export class Conversation {
     const entries = read?.entries ?? (await this.#entries(path.rows.subarray(from, summedTo)));
     const facts = turnFacts(entries, read?.items ?? turnItems(entries));
     const { rows } = this.#index;
-    const endedMs = rows.time(path.rows[to - 1] ?? 0);
-    const { cost, estimated } = this.#estimate(facts.usage);
     const isPartial = summedTo < to;
-    return {
-      startedMs: facts.startedMs,
-      durationMs: isPartial ? Math.max(0, endedMs - facts.startedMs) : facts.durationMs,
-      entryCount: to - from,
-      lastRow: path.rows[to - 1] ?? 0,
-      calls: isPartial ? this.#resultsIn(path, from, to) : facts.calls,
-      errors: facts.errors,
-      files: facts.files,
-      models: [...facts.usage.byModel.values()].flatMap((models) => [...models.keys()]),
-      usage: shownUsage({ ...facts.usage.total, cost: cost ?? 0 }),
-      isEstimate: estimated > 0,
-      isPartial,
-    };
+    const lastRow = path.rows[to - 1] ?? 0;
+    const head = shownHead(facts, this.#estimate, { entryCount: to - from, lastRow, isPartial });
+    if (!isPartial) return head;
+    const durationMs = Math.max(0, rows.time(lastRow) - facts.startedMs) || 0;
+    return { ...head, durationMs, calls: this.#resultsIn(path, from, to) };
   }
 
   /** Results and commands, of which each has its call; by the index alone. */
@@ -214,6 +206,17 @@ export class Conversation {
       if (this.#reader.roleOf(row) === "prompt") return row;
     }
     return path.rows[from] ?? 0;
+  }
+
+  /** The branches with two entries. Throws `ERR_ENTRY_NOT_FOUND`. */
+  async compare(one: number, other: number): Promise<BranchComparison> {
+    const branch = (row: number): Int32Array =>
+      this.#engine.rowPath(this.#index.idOf(this.#ways.tipBelow(row))).rows;
+    return comparedBranches(branch(one), branch(other), {
+      engine: this.#engine,
+      reader: this.#reader,
+      estimate: this.#estimate,
+    });
   }
 
   /** The ids of entries. Throws `ERR_ENTRY_NOT_FOUND`. */

@@ -148,3 +148,35 @@ export interface TimelinePoint {
   readonly tokens: number | null;
   readonly isError: boolean;
 }
+
+/** Two branches: what both have, and how each goes on. */
+export interface BranchComparison {
+  readonly generation: number;
+  readonly common: {
+    readonly entryCount: number;
+    readonly turnCount: number;
+    /** The latest ones. */
+    readonly turns: readonly { readonly row: number; readonly prompt: string }[];
+  };
+  readonly branches: readonly [ComparedBranch, ComparedBranch];
+}
+
+export interface ComparedBranch {
+  /** Its first entry that the other one does not have, and its last; -1: there is none. */
+  readonly row: number;
+  readonly lastRow: number;
+  readonly turnCount: number;
+  /** Of all its turns. */
+  readonly sums: TurnHead;
+  /** The first ones. */
+  readonly turns: readonly ComparedTurn[];
+}
+
+export interface ComparedTurn {
+  readonly row: number;
+  /** The first line of its prompt; empty: the branch begins within a turn. */
+  readonly prompt: string;
+  /** The first line of its last answer. */
+  readonly answer: string;
+  readonly head: TurnHead;
+}

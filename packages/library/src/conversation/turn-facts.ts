@@ -1,8 +1,14 @@
 /** What a turn did and spent. Sums of a turn are sums of its entries, each counted once. Pure. */
 import type { SessionUsage } from "@branchlog/core/types";
 import { usage } from "@branchlog/core/rows";
-import type { TouchedFile, Usage } from "./shown-conversation.ts";
+import type { TouchedFile, TurnHead, Usage } from "./shown-conversation.ts";
 import type { CallItem, PlacedEntry, TurnItem } from "./turn-items.ts";
+
+/** What tokens without a stored cost would have cost. */
+export type EstimateCost = (usage: SessionUsage) => {
+  readonly cost: number | undefined;
+  readonly estimated: number;
+};
 
 export interface TurnFacts {
   readonly usage: SessionUsage;
@@ -79,6 +85,28 @@ export function turnFacts(entries: readonly PlacedEntry[], items: readonly TurnI
 export function shownUsage(totals: Omit<Usage, "cost"> & { readonly cost: number }): Usage {
   const { requests, input, output, cacheRead, cacheWrite, cost } = totals;
   return { requests, input, output, cacheRead, cacheWrite, cost: cost > 0 ? cost : null };
+}
+
+interface HeadPlace {
+  readonly entryCount: number;
+  readonly lastRow: number;
+  readonly isPartial: boolean;
+}
+
+/** @param estimate What tokens without a stored cost would have cost. */
+export function shownHead(
+  { usage: spent, ...facts }: TurnFacts,
+  estimate: EstimateCost,
+  place: HeadPlace,
+): TurnHead {
+  const { cost, estimated } = estimate(spent);
+  return {
+    ...facts,
+    ...place,
+    models: [...spent.byModel.values()].flatMap((models) => [...models.keys()]),
+    usage: shownUsage({ ...spent.total, cost: cost ?? 0 }),
+    isEstimate: estimated > 0,
+  };
 }
 
 function isFailed(item: TurnItem): boolean {

@@ -4,7 +4,7 @@
  */
 import { entryParts, textOfParts } from "@branchlog/core/entries";
 import type { EntryPart, SessionEntry, Speaker, ToolCallPart } from "@branchlog/core/entries";
-import { countAt, isObject } from "@branchlog/core/rows";
+import { countAt, isObject, stringAt } from "@branchlog/core/rows";
 import { toolUse } from "./tool-use.ts";
 import type { ToolUse } from "./shown-conversation.ts";
 
@@ -211,7 +211,7 @@ function markOf({ row, type, entry }: PlacedEntry): TurnItem {
 }
 
 /** The values of a record that says nothing in the conversation, on one line. */
-export function markText(entry: object): string {
+function markText(entry: object): string {
   const fields = Object.entries(entry).filter(([key]) => !commonFields.has(key));
   const text = fields.map(([, value]) => shortOf(value)).join(" · ");
   return text.slice(0, markUnitsMax);
@@ -251,4 +251,12 @@ export function firstLine(text: string, unitsMax = 200): string {
 export function promptText(entry: SessionEntry | undefined): string {
   const said = entry === undefined ? undefined : entryParts(entry);
   return said === undefined ? "" : textOfParts(said.parts, "\n");
+}
+
+/** `provider/model` of an answer; empty for other entries. */
+export function answeringModel(entry: SessionEntry | undefined): string {
+  const message: unknown = entry?.type === "message" ? entry.message : undefined;
+  if (!isObject(message) || message["role"] !== "assistant") return "";
+  const names = [stringAt(message, "provider"), stringAt(message, "model")];
+  return names.filter((name) => name !== undefined && name !== "").join("/");
 }

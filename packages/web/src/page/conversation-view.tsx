@@ -2,7 +2,7 @@
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { VNode } from "preact";
-import type { BranchPoint, SessionFacts, TurnSection } from "../api.ts";
+import type { BranchPoint, BranchWay, SessionFacts, TurnSection } from "../api.ts";
 import { fetchPlace } from "./client.ts";
 import { moveKeys, useKeys } from "./keyboard.ts";
 import { followEvents } from "./live-events.ts";
@@ -213,21 +213,42 @@ function useConversationKeys(props: ConversationKeys): void {
     c: () => go({ kind: "context", key, row: activeRow }),
     "]": () => changeWay(1),
     "[": () => changeWay(-1),
+    x: compareWays,
     Escape: () => go({ kind: "sessions" }),
   });
 
   function changeWay(step: 1 | -1): void {
-    const point = nearestPoint(window, active);
-    if (point === undefined) {
-      notify("There is no other branch here.");
-      return;
-    }
-    const at = point.ways.findIndex((way) => way.isShown) + step;
-    const way = point.ways.at(at % point.ways.length);
-    if (way === undefined) return;
-    notify(`Branch ${point.ways.indexOf(way) + 1} of ${point.wayCount}: ${way.title}`);
-    openRow(way.row);
+    const ways = waysHere(step);
+    if (ways === undefined) return;
+    notify(`Branch ${ways.at + 1} of ${ways.count}: ${ways.next.title}`);
+    openRow(ways.next.row);
   }
+
+  function compareWays(): void {
+    const ways = waysHere(1);
+    if (ways === undefined) return;
+    go({ kind: "compare", key, from: ways.shown.row, to: ways.next.row });
+  }
+
+  function waysHere(step: 1 | -1): WaysHere | undefined {
+    const point = nearestPoint(window, active);
+    const at = point?.ways.findIndex((way) => way.isShown) ?? -1;
+    const shown = point?.ways[at];
+    const next = point?.ways.at((at + step) % point.ways.length);
+    if (point !== undefined && shown !== undefined && next !== undefined) {
+      return { shown, next, at: point.ways.indexOf(next), count: point.wayCount };
+    }
+    notify("There is no other branch here.");
+    return undefined;
+  }
+}
+
+interface WaysHere {
+  readonly shown: BranchWay;
+  readonly next: BranchWay;
+  /** The place of the next one among so many. */
+  readonly at: number;
+  readonly count: number;
 }
 
 /** The branch point in the section that is read, or else the last before it, or the next. */

@@ -23,7 +23,7 @@ const keys: readonly (readonly [string, string])[] = [
   ["[ ]", "previous, next way on; of the entries: branch point"],
   ["b", "only this branch, or all of them"],
   ["c", "context at the entry"],
-  ["x", "mark the entry, to compare another with it; in the list: tick the session"],
+  ["x", "compare the branch with the next one; in the list: tick the session"],
   ["Esc", "close, back"],
   ["T", "theme"],
 ];

@@ -22,7 +22,6 @@ interface RowListProps {
   readonly facts: SessionFacts;
   readonly scroller: RowScroller;
   readonly active: number;
-  readonly markedRow: number | null;
   readonly onOpen: (row: number) => void;
 }
 
@@ -64,11 +63,7 @@ export function RowList(props: RowListProps): VNode {
   );
 }
 
-function drawn(
-  { store, facts, active, markedRow, onOpen }: RowListProps,
-  first: number,
-  end: number,
-) {
+function drawn({ store, facts, active, onOpen }: RowListProps, first: number, end: number) {
   const rows: (Row | undefined)[] = [...store.rowsFrom(first, end - first)];
   const lanes = pathLanes(rows, store.rowsFrom(end, lookAhead));
   const isNarrow = window.innerWidth < narrowWidth;
@@ -84,7 +79,6 @@ function drawn(
         size={size}
         rowCount={facts.rowCount}
         isActive={row.row === active}
-        isMarked={row.row === markedRow}
         nowMs={now.value}
         onOpen={onOpen}
       />
