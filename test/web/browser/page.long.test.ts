@@ -405,6 +405,40 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(problems).toEqual([]);
   });
 
+  it("has an outline whose tree is used by keys, and a drawer for it in a narrow window", async () => {
+    const directory = folder("pi-branches.jsonl");
+    const { page, problems } = await openPage((await served(directory)).url);
+    await openConversation(page, "Plan the cache.");
+    await page.locator(".ways a", { hasText: "Plan the cache." }).click();
+    await page.locator(".turn h2", { hasText: "Plan the cache." }).waitFor();
+    const tree = page.getByRole("tree", { name: "Turns" });
+    const turn = tree.locator('[aria-level="1"]');
+    await turn.nth(1).waitFor();
+    expect(await turn.nth(0).getAttribute("aria-setsize")).toBe("2");
+    await tree.focus();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowRight");
+    const branches = tree.getByRole("group").getByRole("treeitem");
+    await branches.filter({ hasText: "Try LRU." }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    const chosen = await tree.getAttribute("aria-activedescendant");
+    const at = await branches.evaluateAll(
+      (all, id) => all.findIndex((one) => one.id === id),
+      chosen,
+    );
+    expect(at).toBe(0);
+    const title = (await branches.nth(at).textContent()) ?? "";
+    await page.keyboard.press("Enter");
+    await page.locator(".turn h2", { hasText: title }).waitFor();
+    await page.setViewportSize({ width: 400, height: 800 });
+    expect(await tree.isVisible()).toBe(false);
+    await page.getByRole("button", { name: "Turns" }).click();
+    await tree.waitFor();
+    await turn.nth(0).locator(".outline-text").first().click();
+    await tree.waitFor({ state: "hidden" });
+    expect(problems).toEqual([]);
+  });
+
   it("is a file of its own, with all branches, and without secrets", async () => {
     const directory = folder("pi-branches.jsonl");
     const path = join(directory, "pi-branches.jsonl");

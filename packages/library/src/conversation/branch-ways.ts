@@ -71,6 +71,23 @@ export class BranchWays {
     return points;
   }
 
+  /** What is said first on each way, by its first entry. */
+  async titles(rows: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    const spoken = new Map<number, number>();
+    for (const row of rows) {
+      for (const at of this.#rowsBelow(row, 20)) {
+        if (this.#reader.roleOf(at) === "other") continue;
+        spoken.set(at, row);
+        break;
+      }
+    }
+    const titles = new Map<number, string>();
+    for await (const { row, entry } of this.#engine.bodies.entries(spoken.keys())) {
+      titles.set(spoken.get(row) ?? row, firstLine(promptText(entry)));
+    }
+    return titles;
+  }
+
   async #way(row: number, isShown: boolean): Promise<BranchWay> {
     const rows = [...this.#rowsBelow(row, countedEntriesMax + 1)];
     const isMore = rows.length > countedEntriesMax;

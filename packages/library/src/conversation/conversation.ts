@@ -33,6 +33,14 @@ const linesMax = 200;
 /** Of a longer turn the sums are of its beginning. */
 const summedEntriesMax = 2_000;
 const pathsMax = 4;
+const outlineWaysMax = 20;
+
+interface OutlineSigns extends Pick<OutlineLine, "label" | "branchCount" | "hasCompaction"> {
+  /** The first entries of other branches. */
+  readonly ways: readonly number[];
+}
+
+const noSigns: OutlineSigns = { label: null, ways: [], branchCount: 0, hasCompaction: false };
 
 export interface AskedTurns {
   readonly from: number;
@@ -178,16 +186,19 @@ export class Conversation {
     const prompts = starts.map((range) => this.#promptRow(path, range));
     const bodies = new Map<number, SessionEntry>();
     for await (const { row, entry } of this.#engine.bodies.entries(prompts)) bodies.set(row, entry);
+    const signs = starts.map((range) => this.#signsIn(path, range));
+    const titles = await this.#ways.titles(signs.flatMap(({ ways }) => ways));
     const lines = prompts.map((row, at): OutlineLine => {
       const turn = first + at;
-      const range = starts[at] ?? { from: 0, to: 0 };
+      const { ways, ...facts } = signs[at] ?? noSigns;
       return {
         turn,
         section: path.turns[turn] ?? 0,
         row,
         text: firstLine(promptText(bodies.get(row))) || "(no prompt)",
         timeMs: this.#index.rows.time(row),
-        ...this.#signsIn(path, range),
+        branches: ways.map((way) => ({ row: way, title: titles.get(way) ?? "(no text)" })),
+        ...facts,
       };
     });
     const { generation } = this.#shown;
@@ -257,20 +268,26 @@ export class Conversation {
     };
   }
 
-  #signsIn(
-    path: TurnPath,
-    { from, to }: { from: number; to: number },
-  ): Pick<OutlineLine, "label" | "branches" | "hasCompaction"> {
+  #signsIn(path: TurnPath, { from, to }: { from: number; to: number }): OutlineSigns {
     const index = this.#index;
     const { labels } = this.#shown.session;
-    let [label, branches, hasCompaction]: [string | null, number, boolean] = [null, 0, false];
-    for (let place = from; place < Math.min(to, from + summedEntriesMax); place += 1) {
-      const row = path.rows[place] ?? 0;
+    let [label, hasCompaction]: [string | null, boolean] = [null, false];
+    const ways: number[] = [];
+    let branchCount = 0;
+    // A first turn may have other roots beside it.
+    for (let place = from || -1; place < Math.min(to, from + summedEntriesMax); place += 1) {
+      const others = this.#ways.below(path, place);
+      if (others.length > 1) {
+        const shown = path.rows[place + 1];
+        branchCount += others.length - 1;
+        ways.push(...others.filter((one) => one !== shown).slice(0, outlineWaysMax - ways.length));
+      }
+      const row = path.rows[place];
+      if (row === undefined) continue;
       hasCompaction ||= index.kindOf(row).type === "compaction";
       if (labels.size > 0) label ??= labels.get(index.idOf(row))?.label ?? null;
-      branches += this.#ways.below(path, place).length - 1;
     }
-    return { label, branches: Math.max(0, branches), hasCompaction };
+    return { label, ways, branchCount, hasCompaction };
   }
 
   #path(tip: number | null): TurnPath {

@@ -125,8 +125,9 @@ export interface OutlineLine {
   readonly text: string;
   readonly timeMs: number;
   readonly label: string | null;
-  /** Further ways that the conversation goes on within it. */
-  readonly branches: number;
+  /** Other branches that begin within it, at most 20: their first entries. */
+  readonly branches: readonly { readonly row: number; readonly title: string }[];
+  readonly branchCount: number;
   readonly hasCompaction: boolean;
 }
 

@@ -82,6 +82,15 @@ interface ConversationProps {
 /** Whether settings, usage and records of programs are shown between the blocks. */
 const isMarksShown = signal(false);
 
+/** In a narrow window the outline is above the text, and only when it is asked for. */
+const isOutlineOpen = signal(false);
+
+function showOutline(): void {
+  isOutlineOpen.value = !isOutlineOpen.peek();
+  if (!isOutlineOpen.peek()) return;
+  requestAnimationFrame(() => document.querySelector<HTMLElement>(".outline-rows")?.focus());
+}
+
 function Conversation({ facts, store, window, row, failure }: ConversationProps): VNode {
   const { key } = facts.item;
   const { place, sections } = window;
@@ -98,15 +107,27 @@ function Conversation({ facts, store, window, row, failure }: ConversationProps)
 
   const section = sections.find((one) => one.section === active.value) ?? sections.at(-1);
   const activeRow = section?.firstRow ?? 0;
-  const openRow = (wanted: number): void => go(sessionPlace(key, wanted));
+  const openRow = (wanted: number): void => {
+    isOutlineOpen.value = false;
+    go(sessionPlace(key, wanted));
+  };
   useEffect(() => {
     openSession.value = { facts, showRow: openRow };
   });
-  useEffect(() => () => void (openSession.value = null), []);
+  useEffect(() => () => void ([openSession.value, isOutlineOpen.value] = [null, false]), []);
   useConversationKeys({ facts, window, scroller, active: active.value, openRow, activeRow });
   return (
     <section class="session conversation-page">
       <SessionHeader facts={facts} failure={failure} view="session" row={section?.lastRow ?? 0}>
+        <button
+          type="button"
+          class="show-outline"
+          aria-expanded={isOutlineOpen.value}
+          aria-controls="outline"
+          onClick={showOutline}
+        >
+          Turns <kbd>o</kbd>
+        </button>
         <button
           type="button"
           aria-pressed={isMarksShown.value}
@@ -123,12 +144,16 @@ function Conversation({ facts, store, window, row, failure }: ConversationProps)
         active={active.value}
         onOpen={(one) => scroller.goTo(one)}
       />
-      <div class="conversation-body">
+      <div class="conversation-body" data-outline={isOutlineOpen.value}>
         <Outline
           sessionKey={key}
           place={place}
           turn={section?.turn ?? 0}
-          onOpen={(one) => scroller.goTo(one)}
+          onOpen={(one) => {
+            isOutlineOpen.value = false;
+            scroller.goTo(one);
+          }}
+          onBranch={openRow}
         />
         <div
           class="conversation"
@@ -208,13 +233,17 @@ function useConversationKeys(props: ConversationKeys): void {
     End: () => scroller.goTo(window.place.sectionCount - 1),
     l: () => go(sessionPlace(key)),
     t: () => go(entriesPlace(key, activeRow)),
+    o: showOutline,
     m: () => (isMarksShown.value = !isMarksShown.value),
     e: () => toggleCalls(active),
     c: () => go({ kind: "context", key, row: activeRow }),
     "]": () => changeWay(1),
     "[": () => changeWay(-1),
     x: compareWays,
-    Escape: () => go({ kind: "sessions" }),
+    Escape: () => {
+      if (isOutlineOpen.peek()) isOutlineOpen.value = false;
+      else go({ kind: "sessions" });
+    },
   });
 
   function changeWay(step: 1 | -1): void {

@@ -17,6 +17,7 @@ const keys: readonly (readonly [string, string])[] = [
   ["p", "sessions by project, or by time"],
   ["t", "conversation or entries of a session"],
   ["e", "open or close the calls of the turn"],
+  ["o", "outline: its arrow keys move, right and left open and close branches"],
   ["m", "show or hide settings and records"],
   ["g G", "first, last entry or turn"],
   ["l", "leaf"],
