@@ -42,6 +42,33 @@ async function served(directory: string, options: Partial<ServeOptions> = {}): P
   return server;
 }
 
+/** A session whose first entry goes on in two ways of so many turns, in the order of their words. */
+function forkedSession(turns: number, words: readonly [string, string]): string {
+  const directory = mkdtempSync(join(tmpdir(), "branchlog-page-"));
+  const timestamp = "2026-01-01T00:00:00.000Z";
+  const entry = (id: string, parentId: string | null, content: string): string => {
+    const message = { role: "user", content, timestamp: 1 };
+    return JSON.stringify({ type: "message", id, parentId, timestamp, message });
+  };
+  const header = { type: "session", version: 3, id: "s1", timestamp, cwd: "/a" };
+  const lines = [JSON.stringify(header), entry("start", null, "start")];
+  for (const word of words) {
+    for (let at = 0; at < turns; at += 1) {
+      const parent = at === 0 ? "start" : `${word}${at - 1}`;
+      lines.push(entry(`${word}${at}`, parent, `${word} ${at}`));
+    }
+  }
+  writeFileSync(join(directory, "session.jsonl"), `${lines.join("\n")}\n`);
+  return directory;
+}
+
+/** What is drawn and fetched without a further event has been by then. */
+async function settled(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    for (let frame = 0; frame < 100; frame += 1) await new Promise(requestAnimationFrame);
+  });
+}
+
 /** From the list to the conversation of the session with this title. */
 async function openConversation(page: Page, title: string): Promise<void> {
   await page.getByText(title, { exact: false }).first().click();
@@ -402,6 +429,69 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await page.locator('.turn[data-active="true"] h2').waitFor();
     await page.keyboard.press("t");
     await page.waitForURL(/entries/);
+    expect(problems).toEqual([]);
+  });
+
+  it("reads on only where its reader is when a place in the middle was opened", async () => {
+    const server = await served(forkedSession(2000, ["one", "two"]));
+    const { page, problems } = await openPage(server.url);
+    await openConversation(page, "start");
+    const read: number[] = [];
+    page.on("request", (asked) => {
+      const from = /turns\?from=(\d+)/.exec(asked.url())?.[1];
+      if (from !== undefined) read.push(Number(from));
+    });
+    await page.goto(`${page.url().split("?")[0] ?? ""}?row=3000`);
+    const wanted = page.locator('[data-row="3000"]');
+    await wanted.waitFor();
+    await settled(page);
+    expect(await wanted.isVisible()).toBe(true);
+    expect(await page.locator(".turn").count()).toBeLessThanOrEqual(80);
+    expect(Math.max(...read) - Math.min(...read)).toBeLessThanOrEqual(80);
+    expect(problems).toEqual([]);
+  });
+
+  it("shows the branch that was chosen when an answer for another one comes later", async () => {
+    const { page, problems } = await openPage(
+      (await served(forkedSession(300, ["one", "two"]))).url,
+    );
+    await openConversation(page, "start");
+    await page.locator(".turn h2", { hasText: "two 299" }).waitFor();
+    await settled(page);
+    const held: (() => void)[] = [];
+    await page.route(/turns\?from=\d+&count=\d+$/, async (route) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      await route.continue();
+    });
+    await page.locator(".conversation").evaluate((element) => element.scrollTo(0, 0));
+    await vi.waitFor(() => expect(held.length).toBeGreaterThan(0), { timeout: 10_000 });
+    await page.getByRole("tree", { name: "Turns" }).focus();
+    await page.keyboard.press("Home");
+    await page.locator('#outline-0[aria-expanded="false"]').waitFor();
+    for (const key of ["ArrowRight", "ArrowRight", "Enter"]) await page.keyboard.press(key);
+    await page.locator(".turn h2", { hasText: "one 0" }).first().waitFor();
+    const late = page.waitForResponse(/turns\?from=\d+&count=\d+$/);
+    for (const release of held) release();
+    await (await late).finished();
+    await settled(page);
+    const titles = await page.locator(".turn h2").allTextContents();
+    expect(titles.filter((title) => !/^(?:start|one \d+)$/.test(title))).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it("says on paper which turns of the branch are printed", async () => {
+    const { page, problems } = await openPage(
+      (await served(forkedSession(300, ["one", "two"]))).url,
+    );
+    await openConversation(page, "start");
+    await page.locator(".turn h2", { hasText: "two 299" }).waitFor();
+    await settled(page);
+    const note = page.locator(".print-note");
+    expect(await note.isVisible()).toBe(false);
+    await page.emulateMedia({ media: "print" });
+    await note.waitFor();
+    expect(await note.textContent()).toMatch(/^Turns \d+ to 301 of 301\./);
+    expect(await page.locator(".outline").isVisible()).toBe(false);
     expect(problems).toEqual([]);
   });
 

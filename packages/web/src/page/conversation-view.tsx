@@ -169,6 +169,7 @@ function Conversation({ facts, store, window, row, failure }: ConversationProps)
             goToStart={(turn) => scroller.goTo(turn)}
             sessionKey={key}
           />
+          <PrintNote window={window} />
           <div class="turns">
             {facts.rowCount === 0 ? <p class="pending">Nothing was said yet.</p> : null}
             {sections.map((one) => (
@@ -210,6 +211,19 @@ function ReadingLine(props: ReadingLineProps): VNode | null {
         </Link>
       )}
     </div>
+  );
+}
+
+/** Only on paper: what is drawn is printed, which is not all of a long branch. */
+function PrintNote({ window }: { readonly window: TurnWindow }): VNode {
+  const { place, sections } = window;
+  const [first, last] = [sections[0]?.turn ?? 0, sections.at(-1)?.turn ?? 0];
+  const isWhole = sections.length === place.sectionCount;
+  return (
+    <p class="print-note">
+      {`Turns ${first + 1} to ${last + 1} of ${place.turnCount}.`}
+      {isWhole ? null : " The command “branchlog export” writes all of the branch."}
+    </p>
   );
 }
 
