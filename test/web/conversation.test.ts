@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { htmlPieces } from "@branchlog/web";
 import type {
   BranchComparison,
   OutlinePage,
@@ -195,6 +196,35 @@ describe("the conversation", () => {
     const [point] = (await turns(0, 20, tip)).sections[0]?.branches ?? [];
     expect([point?.wayCount, point?.ways.length]).toEqual([5000, 20]);
     expect(point?.ways.find(({ isShown }) => isShown)).toMatchObject({ title: "way 2500" });
+  });
+
+  it("is exported in groups of answers, without single entries when there are too many", async () => {
+    for (const [count, hasEntries] of [
+      [250, true],
+      [20_001, false],
+    ] as const) {
+      const entries = Array.from({ length: count }, (_, at) =>
+        entry(
+          at,
+          at === 0 ? null : at - 1,
+          at % 100 === 0 ? asked("<i>ask</i>") : said("</script>"),
+        ),
+      );
+      const path = join(written(entries), "session.jsonl");
+      let text = "";
+      for await (const piece of htmlPieces(path)) text += piece;
+      const groups = [...text.matchAll(/<script [^>]*data-addresses="([^"]*)">(.*)<\/script>/g)];
+      const addresses = groups.flatMap(([, names = "", values = ""]) => {
+        const given = names.split(" ");
+        expect(JSON.parse(values)).toHaveLength(given.length);
+        return given;
+      });
+      expect(new Set(addresses).size).toBe(addresses.length);
+      const ofEntries = addresses.filter((one) => /\/entry\/\d+$/.test(one));
+      expect(ofEntries).toHaveLength(hasEntries ? count : 0);
+      const rows = addresses.filter((one) => one.includes("/rows?"));
+      expect(rows).toHaveLength(Math.ceil(count / 200));
+    }
   });
 
   it("is read whatever the file has: damage, cycles, late and missing parents", async () => {

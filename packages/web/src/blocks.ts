@@ -194,8 +194,13 @@ export function isErrorEntry(entry: SessionEntry | undefined): boolean {
   return speaker?.isError === true || parts.some(({ kind }) => kind === "error");
 }
 
-export function hasCalls(entry: SessionEntry): boolean {
-  return saidIn(entry).parts.some(({ kind }) => kind === "call");
+export function callIdsOf(entry: SessionEntry): string[] {
+  return saidIn(entry).parts.flatMap((part) => (part.kind === "call" ? [part.id] : []));
+}
+
+/** Of a result. */
+export function answeredIdOf(entry: SessionEntry): string | undefined {
+  return saidIn(entry).speaker?.callId;
 }
 
 function saidIn(entry: SessionEntry | undefined): Partial<SaidParts> & Pick<SaidParts, "parts"> {

@@ -23,10 +23,11 @@ import type {
   TurnBlock,
 } from "./api.ts";
 import {
+  answeredIdOf,
+  callIdsOf,
   contextMessage,
   entryBlocks,
   gistOf,
-  hasCalls,
   isErrorEntry,
   messageUsage,
   shortened,
@@ -39,6 +40,7 @@ import { Lanes } from "./lanes.ts";
 export const rowsMax = 500;
 const branchRowsMax = 1000;
 const answerRowsMax = 200;
+const answerRowsStep = 8;
 const sumsDelayMs = 300;
 /** Messages of a context that the page gets; the first ones are counted only. */
 const contextMessagesMax = 2000;
@@ -255,14 +257,14 @@ export class ShownSession {
   }
 
   async #bodies(from: number, to: number): Promise<ReadonlyMap<number, SessionEntry>> {
-    const bodies = new Map<number, SessionEntry>();
-    if (from >= to) return bodies;
-    for await (const entry of this.session.entries({ from: from + 1 })) {
-      const row = this.#rowOf(entry.id);
-      if (row >= to) break;
-      bodies.set(row, entry);
-    }
-    return bodies;
+    const { bodies } = watchedSession(this.session).engine;
+    const index = this.#index;
+    const read = new Map<number, SessionEntry>();
+    // A later entry may have the same id.
+    const rows = Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
+    const found = rows.filter((row) => index.rowOfId(index.idOf(row)) === row);
+    for await (const { row, entry } of bodies.entries(found)) read.set(row, entry);
+    return read;
   }
 
   /** In place of an entry that cannot be asked for by its id; empty: it is damaged. */
@@ -338,12 +340,17 @@ export class ShownSession {
   /** Results are close to their calls: they are searched for among so many rows. */
   async #blocks(row: number, entry: SessionEntry, isFull: boolean): Promise<TurnBlock[]> {
     const sides = new SideTexts(this.session.path, this.session.transcriptOf);
-    const end = hasCalls(entry) ? Math.min(this.rowCount, row + 1 + answerRowsMax) : row;
-    const results = [...(await this.#bodies(row + 1, end))].map(([at, other]): PlacedEntry => {
-      const { type, role } = this.#index.kindOf(at);
-      const timeMs = this.#index.rows.time(at);
-      return { row: at, timeMs, type, role, entry: sides.inWhole(other) };
-    });
+    const results: PlacedEntry[] = [];
+    const open = new Set(callIdsOf(entry));
+    const end = Math.min(this.rowCount, row + 1 + answerRowsMax);
+    for (let from = row + 1; from < end && open.size > 0; from += answerRowsStep) {
+      for (const [at, other] of await this.#bodies(from, Math.min(end, from + answerRowsStep))) {
+        const { type, role } = this.#index.kindOf(at);
+        const timeMs = this.#index.rows.time(at);
+        results.push({ row: at, timeMs, type, role, entry: sides.inWhole(other) });
+        open.delete(answeredIdOf(other) ?? "");
+      }
+    }
     return entryBlocks(row, sides.inWhole(entry), { results, isFull });
   }
 

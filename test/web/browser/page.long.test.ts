@@ -460,7 +460,9 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await settled(page);
     const held: (() => void)[] = [];
     await page.route(/turns\?from=\d+&count=\d+$/, async (route) => {
-      await new Promise<void>((resolve) => held.push(resolve));
+      await new Promise<void>((resolve) => {
+        held.push(resolve);
+      });
       await route.continue();
     });
     await page.locator(".conversation").evaluate((element) => element.scrollTo(0, 0));
