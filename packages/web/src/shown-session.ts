@@ -126,6 +126,7 @@ export class ShownSession {
     }
     const parentOf = parentFinder(index);
     const known = this.#lanes.rowCount;
+    this.#lanes.reserve(index.count);
     for (let row = known; row < index.count; row += 1) {
       this.#lanes.add(index.isNode(row) ? parentOf(row) : -1);
       // Children that waited for it are roots so far.
@@ -231,12 +232,11 @@ export class ShownSession {
     if (this.#path.leaf === this.#pathLeaf && this.#path.rowCount === rowCount) {
       return this.#path.rows;
     }
-    const all = this.#onPath.subarray(0, rowCount);
-    const rows = new Int32Array(all.reduce((count, one) => count + one, 0));
-    let at = 0;
-    for (let row = 0; row < rowCount; row += 1) if (all[row] === 1) rows[at++] = row;
-    this.#path = { leaf: this.#pathLeaf, rowCount, rows };
-    return rows;
+    const rows = new Int32Array(rowCount);
+    let count = 0;
+    for (let row = 0; row < rowCount; row += 1) if (this.#onPath[row] === 1) rows[count++] = row;
+    this.#path = { leaf: this.#pathLeaf, rowCount, rows: rows.slice(0, count) };
+    return this.#path.rows;
   }
 
   async row(row: number): Promise<Row> {

@@ -30,7 +30,8 @@ interface ConversationViewProps {
 export function ConversationView({ sessionKey, row, entryId }: ConversationViewProps): VNode {
   const facts = useMemo(() => new RowStore(sessionKey), [sessionKey]);
   const store = useMemo(() => new TurnStore(sessionKey), [sessionKey]);
-  useEffect(() => {
+  // Not after the first paint: the requests begin earlier.
+  useLayoutEffect(() => {
     facts.refresh();
     return followEvents({
       onEvent: (event) => {
@@ -43,7 +44,7 @@ export function ConversationView({ sessionKey, row, entryId }: ConversationViewP
       },
     });
   }, [facts, store]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (entryId === null) void store.open(row);
     else {
       attempt(async () => {
