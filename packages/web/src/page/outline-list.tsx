@@ -167,10 +167,11 @@ function Line(props: LineProps): VNode {
       aria-posinset={at + 1}
       aria-current={isCurrent}
       aria-expanded={hasBranches ? isOpen : undefined}
-      aria-label={labelOf(at, line)}
+      aria-labelledby={`${itemId(turnRow)}-line`}
     >
       <div
         class="outline-line"
+        id={`${itemId(turnRow)}-line`}
         data-chosen={chosen.turn === at && chosen.branch === null}
         title={line?.text}
         onClick={() => onOpen(turnRow)}
@@ -223,24 +224,17 @@ function Signs({ line: { label, hasCompaction } }: { readonly line: OutlineLine 
     <>
       {label === null ? null : <span class="chip label">{label}</span>}
       {hasCompaction ? (
-        <span class="outline-sign" title="The context was compacted">
+        <span
+          class="outline-sign"
+          role="img"
+          aria-label="compacted"
+          title="The context was compacted"
+        >
           ◇
         </span>
       ) : null}
     </>
   );
-}
-
-function labelOf(at: number, line: OutlineLine | undefined): string {
-  if (line === undefined) return `${at + 1}`;
-  const { text, label, branchCount, hasCompaction } = line;
-  const parts = [
-    `${at + 1}: ${text}`,
-    label,
-    hasCompaction ? "compacted" : null,
-    branchCount > 0 ? `${branchCount + 1} branches` : null,
-  ];
-  return parts.filter((part) => part !== null).join(", ");
 }
 
 class OutlineStore {

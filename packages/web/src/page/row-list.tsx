@@ -5,7 +5,6 @@ import type { Row, SessionFacts } from "../api.ts";
 import { pathLanes } from "./model/lane-geometry.ts";
 import type { LaneSize } from "./model/lane-geometry.ts";
 import { drawnRows, elementHeight } from "./model/scroll-scale.ts";
-import { OverviewStrip } from "./overview-strip.tsx";
 import { RowLine, SkeletonRow, rowElementId } from "./row-line.tsx";
 import { rowHeight } from "./row-scroller.ts";
 import type { RowScroller } from "./row-scroller.ts";
@@ -58,7 +57,6 @@ export function RowList(props: RowListProps): VNode {
           </div>
         </div>
       </div>
-      <OverviewStrip facts={facts} active={active} scroller={scroller} />
     </div>
   );
 }
