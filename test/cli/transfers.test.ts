@@ -66,7 +66,7 @@ describe("branchlog export", () => {
     const { code, out, err } = await branchlog(words);
     expect([code, err]).toEqual([0, ""]);
     expect(out).toMatch(/^# Session \S+\n/);
-    expect(out).toContain("\n## User · 2025-06-04 09:00:09Z\n\nMeasure it.\n");
+    expect(out).toMatch(/\n## \d · Measure it\.\n\n\*2025-06-04 09:00:09Z\*\n/);
   });
 
   it("writes a chain that is a session", async () => {

@@ -4,21 +4,26 @@ import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { AgentMessage, SessionEntry } from "@branchlog/core";
+import type { PlacedEntry } from "@branchlog/library/catalogs";
 import {
+  contextMessage,
   entryBlocks,
   gistOf,
   isErrorEntry,
-  messageBlocks,
-  tokensOf,
   toolsOf,
 } from "../../packages/web/src/blocks.ts";
+import type { TurnBlock } from "../../packages/web/src/api.ts";
 
-const places = { resultRow: () => 7, callRow: () => 3 };
-const options = { unitsMax: 100, places };
+const alone = { results: [], isFull: false };
 
-function message(fields: object): object {
-  return { type: "message", id: "a", parentId: null, timestamp: "t", message: fields };
+// Decoding boundary: as it could be stored.
+function message(fields: unknown): SessionEntry {
+  const entry = { type: "message", id: "a", parentId: null, timestamp: "t", message: fields };
+  return entry as unknown as SessionEntry;
 }
+
+const blocksOf = (entry: SessionEntry): TurnBlock[] => entryBlocks(0, entry, alone);
 
 describe("blocks", () => {
   it("are text, thinking, calls and images of an answer", () => {
@@ -29,19 +34,18 @@ describe("blocks", () => {
       { type: "image", data: "aGk=", mimeType: "image/png" },
     ];
     const entry = message({ role: "assistant", content });
-    expect(entryBlocks(entry, options)).toEqual([
-      { kind: "thinking", text: "hm", cut: 0 },
-      { kind: "text", text: "Done.", cut: 0 },
+    expect(blocksOf(entry)).toEqual([
+      { kind: "thinking", row: 0, text: "hm", cut: 0 },
+      { kind: "answer", row: 0, text: "Done.", cut: 0 },
       {
         kind: "call",
-        id: "c1",
+        row: 0,
         tool: "edit",
         use: { kind: "other", fields: [["path", "a.ts"]] },
-        input: '{\n  "path": "a.ts"\n}',
-        cut: 0,
-        resultRow: 7,
+        line: "path: a.ts",
+        result: null,
       },
-      { kind: "image", source: "data:image/png;base64,aGk=", sizeBytes: 3 },
+      { kind: "image", row: 0, source: "data:image/png;base64,aGk=", sizeBytes: 3 },
     ]);
     expect(toolsOf(entry)).toEqual(["edit"]);
     expect(gistOf(entry)).toBe("Done. path: a.ts (image)");
@@ -52,38 +56,49 @@ describe("blocks", () => {
       id: "a",
       parentId: null,
       thinkingLevel: "low",
-    };
+      timestamp: "t",
+    } as const;
     expect(gistOf(setting)).toBe("low");
   });
 
-  it("are the result of a call, with its row", () => {
+  it("are a call with its result if it is given, and a result alone", () => {
     const content = [{ type: "text", text: "no such file" }];
-    const fields = {
+    const given = {
       role: "toolResult",
       toolCallId: "c1",
       toolName: "read",
       content,
       isError: true,
     };
-    const entry = message(fields);
-    expect(entryBlocks(entry, options)).toEqual([
+    const entry = message(given);
+    expect(blocksOf(entry)).toEqual([
       {
-        kind: "result",
-        id: "c1",
-        tool: "read",
+        kind: "note",
+        row: 0,
+        title: "result of read",
         text: "no such file",
         cut: 0,
         isError: true,
-        callRow: 3,
       },
     ]);
     expect([toolsOf(entry), isErrorEntry(entry)]).toEqual([["read"], true]);
+    const call = { type: "toolCall", id: "c1", name: "read", arguments: { path: "a.ts" } };
+    const results: PlacedEntry[] = [
+      { row: 4, timeMs: 0, type: "message", role: "toolResult", entry },
+    ];
+    const made = message({ role: "assistant", content: [call] });
+    expect(entryBlocks(1, made, { results, isFull: false })).toMatchObject([
+      { kind: "call", row: 1, result: { row: 4, text: "no such file", isError: true } },
+    ]);
   });
 
   it("leave out what is too long, and say how much", () => {
-    const [block] = messageBlocks({ role: "user", content: "x".repeat(150) }, options);
-    expect(block).toEqual({ kind: "text", text: "x".repeat(100), cut: 50 });
-    expect(tokensOf(block === undefined ? [] : [block])).toBe(38);
+    const content = "x".repeat(64 * 1024 + 50);
+    expect(blocksOf(message({ role: "user", content }))).toMatchObject([{ cut: 50 }]);
+    const whole = entryBlocks(0, message({ role: "user", content }), { ...alone, isFull: true });
+    expect(whole).toMatchObject([{ cut: 0 }]);
+    const said = { role: "user", content, timestamp: 1 } satisfies AgentMessage;
+    expect(contextMessage(said)).toMatchObject({ role: "user", tokens: 16_397 });
   });
 
   it("show no image of another type, and none that is not base64", () => {
@@ -92,7 +107,7 @@ describe("blocks", () => {
       { type: "image", data: '" onerror="alert(1)', mimeType: "image/png" },
       { type: "image", data: "aGk=", mimeType: "text/html" },
     ]) {
-      const [block] = messageBlocks({ role: "user", content: [image] }, options);
+      const [block] = blocksOf(message({ role: "user", content: [image] }));
       expect(block).toMatchObject({ kind: "image", source: "" });
     }
   });
@@ -104,11 +119,10 @@ describe("blocks", () => {
         fc.constantFrom("message", "compaction", "custom"),
         (value, type) => {
           for (const entry of [
-            value,
-            { type, message: value },
+            { ...message(value), type } as SessionEntry,
             message({ role: "user", content: value }),
           ]) {
-            for (const block of entryBlocks(entry, options)) {
+            for (const block of blocksOf(entry)) {
               const texts = Object.values(block).filter((one) => typeof one === "string");
               for (const text of texts) expect(text.length).toBeLessThanOrEqual(1000);
             }
@@ -125,13 +139,14 @@ describe("blocks", () => {
     let count = 0;
     for (const name of readdirSync(folder).filter((one) => one.endsWith(".jsonl"))) {
       for (const line of readFileSync(join(folder, name), "utf8").split("\n")) {
-        let entry: unknown;
+        let entry: SessionEntry;
         try {
-          entry = JSON.parse(line);
+          // Decoding boundary: some are of other forms.
+          entry = JSON.parse(line) as SessionEntry;
         } catch {
           continue;
         }
-        count += entryBlocks(entry, options).length;
+        if (typeof entry === "object") count += blocksOf(entry).length;
       }
     }
     expect(count).toBeGreaterThan(300);

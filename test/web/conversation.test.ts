@@ -4,7 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import type { OutlinePage, SessionList, TurnPage, TurnPlace } from "../../packages/web/src/api.ts";
+import { htmlPieces } from "@branchlog/web";
+import type {
+  BranchComparison,
+  OutlinePage,
+  SessionList,
+  TurnPage,
+  TurnPlace,
+} from "../../packages/web/src/api.ts";
 import { testServer } from "./served.ts";
 import type { TestServer } from "./served.ts";
 
@@ -142,6 +149,43 @@ describe("the conversation", () => {
     expect((await server.ask(`${base}/share?from=2&to=3`)).status).toBe(401);
   });
 
+  it("compares two branches: every entry is in the common part or in one of them", async () => {
+    const entries = [
+      entry(0, null, asked("start")),
+      entry(1, 0, said("common")),
+      entry(2, 1, asked("one way")),
+      entry(3, 2, said("done so")),
+      entry(4, 3, asked("further")),
+      entry(5, 1, said("another")),
+      entry(6, 5, asked("other way")),
+    ];
+    const { server, base } = await opened(written(entries));
+    const compared = await server.get<BranchComparison>(`${base}/compare?from=2&to=5`);
+    expect(compared.common).toEqual({
+      entryCount: 2,
+      turnCount: 1,
+      turns: [{ row: 0, prompt: "start" }],
+    });
+    const [one, other] = compared.branches;
+    expect(one).toMatchObject({ row: 2, lastRow: 4, turnCount: 2, sums: { entryCount: 3 } });
+    expect(one.turns).toMatchObject([
+      { prompt: "one way", answer: "done so", head: { usage: { cost: 0.25 } } },
+      { prompt: "further", answer: "", head: { usage: { cost: null } } },
+    ]);
+    expect(other).toMatchObject({ row: 5, lastRow: 6, sums: { entryCount: 2, isPartial: false } });
+    expect(other.turns).toMatchObject([
+      { prompt: "", answer: "another", head: { entryCount: 1 } },
+      { prompt: "other way" },
+    ]);
+    const same = await server.get<BranchComparison>(`${base}/compare?from=2&to=4`);
+    expect(same.common.entryCount).toBe(5);
+    expect(same.branches).toMatchObject([{ row: -1, turnCount: 0 }, { row: -1 }]);
+    const absent = await server.ask(`${base}/compare?from=2&to=7`, {
+      headers: { cookie: server.cookie },
+    });
+    expect(absent.status).toBe(404);
+  });
+
   it("describes twenty of many branches at one entry, the shown one among them", async () => {
     const entries = [
       entry(0, null, asked("start")),
@@ -152,6 +196,35 @@ describe("the conversation", () => {
     const [point] = (await turns(0, 20, tip)).sections[0]?.branches ?? [];
     expect([point?.wayCount, point?.ways.length]).toEqual([5000, 20]);
     expect(point?.ways.find(({ isShown }) => isShown)).toMatchObject({ title: "way 2500" });
+  });
+
+  it("is exported in groups of answers, without single entries when there are too many", async () => {
+    for (const [count, hasEntries] of [
+      [250, true],
+      [20_001, false],
+    ] as const) {
+      const entries = Array.from({ length: count }, (_, at) =>
+        entry(
+          at,
+          at === 0 ? null : at - 1,
+          at % 100 === 0 ? asked("<i>ask</i>") : said("</script>"),
+        ),
+      );
+      const path = join(written(entries), "session.jsonl");
+      let text = "";
+      for await (const piece of htmlPieces(path)) text += piece;
+      const groups = [...text.matchAll(/<script [^>]*data-addresses="([^"]*)">(.*)<\/script>/g)];
+      const addresses = groups.flatMap(([, names = "", values = ""]) => {
+        const given = names.split(" ");
+        expect(JSON.parse(values)).toHaveLength(given.length);
+        return given;
+      });
+      expect(new Set(addresses).size).toBe(addresses.length);
+      const ofEntries = addresses.filter((one) => /\/entry\/\d+$/.test(one));
+      expect(ofEntries).toHaveLength(hasEntries ? count : 0);
+      const rows = addresses.filter((one) => one.includes("/rows?"));
+      expect(rows).toHaveLength(Math.ceil(count / 200));
+    }
   });
 
   it("is read whatever the file has: damage, cycles, late and missing parents", async () => {

@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openSession } from "@branchlog/core";
 import type {
-  ContextComparison,
+  BranchComparison,
   ContextView,
   CostTable,
   EntryView,
@@ -80,9 +80,11 @@ describe("the page's data", () => {
     const { messages } = await session.context({ at: "5b2e9d08" });
     const context = await server.get<ContextView>(`/api/session/${key}/context?row=7`);
     expect(context.messages.map(({ role }) => role)).toEqual(messages.map(({ role }) => role));
-    const compared = await server.get<ContextComparison>(`/api/session/${key}/compare?from=3&to=8`);
-    const kinds = new Set(compared.steps.map(({ kind }) => kind));
-    expect(kinds).toEqual(new Set(["common", "removed", "added"]));
+    const compared = await server.get<BranchComparison>(`/api/session/${key}/compare?from=3&to=8`);
+    expect(compared).toMatchObject({
+      common: { turnCount: 1, entryCount: 2, turns: [{ row: 0, prompt: "Plan the cache." }] },
+      branches: [{ turns: [{ prompt: "Try LRU." }, {}] }, { turnCount: 1 }],
+    });
     const place = await server.get(`/api/session/${key}/place?id=5b2e9d03`);
     expect(place).toEqual({ row: 2, id: "5b2e9d03" });
   });
@@ -205,8 +207,10 @@ describe("the page's data", () => {
     const call = rows.find(({ role, tools }) => role === "assistant" && tools.length > 0);
     const { blocks } = await server.get<EntryView>(`/api/session/${key}/entry/${call?.row ?? 0}`);
     const [made] = blocks.filter((block) => block.kind === "call");
-    const result = await server.get<EntryView>(`/api/session/${key}/entry/${made?.resultRow ?? 0}`);
-    expect(result.blocks[0]).toMatchObject({ kind: "result", callRow: call?.row });
+    const result = await server.get<EntryView>(
+      `/api/session/${key}/entry/${made?.result?.row ?? 0}`,
+    );
+    expect(result.blocks[0]).toMatchObject({ kind: "note", text: made?.result?.text });
   });
 
   it("has documents of ConnectOnion, as the sessions that they are", async () => {

@@ -26,23 +26,20 @@ export { sqlEngine } from "./index/sql-database.ts";
 export { SessionScan } from "./catalog/session-scan.ts";
 export { textSearch } from "./search/search-query.ts";
 export type { TextSearch } from "./search/search-query.ts";
+export { Conversation } from "./conversation/conversation.ts";
+export type { ConversationPage } from "./conversation/conversation.ts";
 export {
+  answeringModel,
   firstLine,
-  markText,
   promptText,
   rowsOfItem,
   turnItems,
 } from "./conversation/turn-items.ts";
 export type { CallItem, CallResult, PlacedEntry, TurnItem } from "./conversation/turn-items.ts";
 export { toolUse, useText } from "./conversation/tool-use.ts";
-export { turnFacts } from "./conversation/turn-facts.ts";
+export { TurnSum, shownUsage, turnFacts } from "./conversation/turn-facts.ts";
 export type { TurnFacts } from "./conversation/turn-facts.ts";
-export {
-  sampledAnswers,
-  sectionAt,
-  sectionOfPlace,
-  sectionOfRow,
-  turnPath,
-  turnRange,
-} from "./conversation/turn-path.ts";
+export { sectionAt, sectionOfRow, turnPath, turnRange } from "./conversation/turn-path.ts";
 export type { RowRole, TurnPath } from "./conversation/turn-path.ts";
+export type { TouchedFile } from "./conversation/shown-conversation.ts";
+export { TurnReader } from "./conversation/turn-reader.ts";

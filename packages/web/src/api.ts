@@ -3,7 +3,27 @@
  * `/api/events` and `/api/search` are streams of them. Times are epoch milliseconds. Types only.
  */
 
-import type { TouchedFile, ToolUse } from "@branchlog/library/conversation";
+import type { SectionFacts, ToolUse, Usage } from "@branchlog/library/conversation";
+
+/**
+ * `GET /api/session/KEY/turns/place?row=N`, without `row` the end of the leaf's branch; then with
+ * the `tip` of that place `…/outline?from=N&count=M&tip=ROW` and `…/timeline?tip=ROW`.
+ * `GET /api/session/KEY/compare?from=ROW&to=ROW`: the branches with two entries.
+ */
+export type {
+  BranchComparison,
+  BranchPoint,
+  BranchWay,
+  ComparedBranch,
+  ComparedTurn,
+  OutlineLine,
+  OutlinePage,
+  Timeline,
+  TimelinePoint,
+  TurnHead,
+  TurnPlace,
+  Usage,
+} from "@branchlog/library/conversation";
 
 /** `GET /api/sessions`: latest change first. */
 export interface SessionList {
@@ -111,16 +131,6 @@ export interface LabelItem {
   readonly label: string;
 }
 
-export interface Usage {
-  readonly requests: number;
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  /** US dollars; null: unknown. */
-  readonly cost: number | null;
-}
-
 /** `GET /api/session/KEY/rows?from=N&count=M`: rows in the order of the file, at most 500. */
 export interface RowPage {
   readonly generation: number;
@@ -180,39 +190,11 @@ export interface EntryView {
   readonly childRows: readonly number[];
   readonly model: string | null;
   readonly usage: Usage | null;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly TurnBlock[];
   /** The stored line, cut after 64 Ki characters unless `full`. */
   readonly raw: string;
   readonly isCut: boolean;
 }
-
-export type Block =
-  | { readonly kind: "text"; readonly text: string; readonly cut: number }
-  | { readonly kind: "thinking"; readonly text: string; readonly cut: number }
-  | {
-      readonly kind: "call";
-      readonly id: string;
-      readonly tool: string;
-      readonly use: ToolUse;
-      /** JSON, indented. */
-      readonly input: string;
-      readonly cut: number;
-      /** The row of its result; null: there is none yet. */
-      readonly resultRow: number | null;
-    }
-  | {
-      readonly kind: "result";
-      readonly id: string;
-      readonly tool: string;
-      readonly text: string;
-      readonly cut: number;
-      readonly isError: boolean;
-      readonly callRow: number | null;
-    }
-  /** `source` is a `data:` address of an allowed type of image, or empty if it is too large. */
-  | { readonly kind: "image"; readonly source: string; readonly sizeBytes: number }
-  /** JSON, indented: what has no form of its own. */
-  | { readonly kind: "data"; readonly title: string; readonly text: string; readonly cut: number };
 
 /** `GET /api/session/KEY/context?row=N`: what the model would get there. */
 export interface ContextView {
@@ -226,19 +208,9 @@ export interface ContextView {
 
 export interface ContextMessage {
   readonly role: string;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly TurnBlock[];
   /** Estimated: four characters each. */
   readonly tokens: number;
-}
-
-/** `GET /api/session/KEY/compare?from=ROW&to=ROW`: two contexts, message by message. */
-export interface ContextComparison {
-  readonly steps: readonly {
-    readonly kind: "common" | "removed" | "added";
-    readonly messages: readonly ContextMessage[];
-    /** How many there are; of common ones only the last is among `messages`. */
-    readonly count: number;
-  }[];
 }
 
 /**
@@ -348,20 +320,6 @@ export interface ChangeResult {
   readonly key: string | null;
 }
 
-/**
- * `GET /api/session/KEY/turns/place?row=N`: where an entry is in the conversation of a branch that
- * has it; without `row`, the end of the branch of the leaf.
- */
-export interface TurnPlace {
-  readonly generation: number;
-  /** The last entry of that branch, `tip` of further requests; null: of the leaf's. */
-  readonly tip: number | null;
-  readonly section: number;
-  readonly turn: number;
-  readonly sectionCount: number;
-  readonly turnCount: number;
-}
-
 /** `GET /api/session/KEY/turns?from=N&count=M&tip=ROW`: sections of a conversation, at most 40. */
 export interface TurnPage {
   readonly generation: number;
@@ -371,43 +329,11 @@ export interface TurnPage {
   readonly sections: readonly TurnSection[];
 }
 
-/** A turn, or a part of a long one. */
-export interface TurnSection {
-  readonly section: number;
-  readonly turn: number;
-  /** The section that its turn begins with. */
-  readonly turnSection: number;
-  /** Rows of its first and last entry. */
-  readonly firstRow: number;
-  readonly lastRow: number;
-  readonly entryCount: number;
-  readonly isLast: boolean;
-  /** The first line of the prompt of its turn; empty: it has none. */
-  readonly prompt: string;
-  /** Of the first section of a turn. */
-  readonly head: TurnHead | null;
+export interface TurnSection extends SectionFacts {
   readonly blocks: readonly TurnBlock[];
-  readonly branches: readonly BranchPoint[];
 }
 
-export interface TurnHead {
-  readonly startedMs: number;
-  readonly durationMs: number;
-  readonly entryCount: number;
-  /** The row of its last entry. */
-  readonly lastRow: number;
-  readonly calls: number;
-  readonly errors: number;
-  readonly files: readonly TouchedFile[];
-  readonly models: readonly string[];
-  readonly usage: Usage;
-  /** Whether its cost, or a part of it, is by list prices. */
-  readonly isEstimate: boolean;
-  /** Whether the turn is so long that its sums are of its beginning. */
-  readonly isPartial: boolean;
-}
-
-/** Blocks of one kind as in `Block`; `row`: their entry. */
+/** `row`: its entry, -1 in a context; `cut`: how many characters of the text are missing. */
 export type TurnBlock = { readonly row: number } & (
   | {
       readonly kind: "prompt" | "answer" | "thinking" | "error";
@@ -436,9 +362,18 @@ export type TurnBlock = { readonly row: number } & (
       /** 0: unknown. */
       readonly tokensBefore: number;
     }
-  | Extract<Block, { kind: "image" | "data" }>
+  | ShownImage
+  /** JSON, indented: what has no form of its own. */
+  | { readonly kind: "data"; readonly title: string; readonly text: string; readonly cut: number }
   | { readonly kind: "mark"; readonly title: string; readonly text: string }
 );
+
+/** `source` is a `data:` address of an allowed type of image, or empty if it is too large. */
+export interface ShownImage {
+  readonly kind: "image";
+  readonly source: string;
+  readonly sizeBytes: number;
+}
 
 export interface CallOutcome {
   readonly row: number;
@@ -448,69 +383,7 @@ export interface CallOutcome {
   readonly durationMs: number | null;
   readonly text: string;
   readonly cut: number;
-  readonly images: readonly Extract<Block, { kind: "image" }>[];
-}
-
-/** Where the conversation goes on in several ways; `row` is the entry before; -1: none. */
-export interface BranchPoint {
-  readonly row: number;
-  /** In the order of the file, at most 20, the shown one among them. */
-  readonly ways: readonly BranchWay[];
-  readonly wayCount: number;
-}
-
-export interface BranchWay {
-  /** Its first entry. */
-  readonly row: number;
-  /** The first line of its first prompt or answer. */
-  readonly title: string;
-  readonly turns: number;
-  readonly entries: number;
-  /** US dollars; null: unknown. */
-  readonly cost: number | null;
-  /** Whether there are more turns and entries than were counted. */
-  readonly isMore: boolean;
-  readonly isShown: boolean;
-  readonly isOnPath: boolean;
-}
-
-/** `GET /api/session/KEY/outline?from=N&count=M&tip=ROW`: turns as lines, at most 200. */
-export interface OutlinePage {
-  readonly generation: number;
-  readonly turnCount: number;
-  readonly from: number;
-  readonly lines: readonly OutlineLine[];
-}
-
-export interface OutlineLine {
-  readonly turn: number;
-  readonly section: number;
-  readonly row: number;
-  readonly text: string;
-  readonly timeMs: number;
-  readonly label: string | null;
-  /** Further ways that the conversation goes on within it. */
-  readonly branches: number;
-  readonly hasCompaction: boolean;
-}
-
-/** `GET /api/session/KEY/timeline?tip=ROW`: how full the context was along a branch. */
-export interface Timeline {
-  readonly generation: number;
-  readonly sectionCount: number;
-  /** Answers, at most about 300, in their order. */
-  readonly points: readonly TimelinePoint[];
-  /** The latest 100. */
-  readonly compactions: readonly { readonly section: number; readonly row: number }[];
-}
-
-export interface TimelinePoint {
-  readonly section: number;
-  readonly row: number;
-  readonly timeMs: number;
-  /** What the model was given, in tokens; null: the answer does not say. */
-  readonly tokens: number | null;
-  readonly isError: boolean;
+  readonly images: readonly ShownImage[];
 }
 
 // `GET /api/session/KEY/share?from=ROW&to=ROW`: the entries of a branch from one to another as a

@@ -1,19 +1,31 @@
 /**
- * Entries and messages as blocks that a page can show. Stored values may be anything: what does not
- * have the form of its type is shown as data. Pure.
+ * Blocks of a conversation as the page gets them: long texts are cut, images are checked. Stored
+ * values may be anything. Pure.
  */
-import { entryParts, messageParts, textOfParts } from "@branchlog/core/entries";
-import type { EntryPart, SaidParts, ShellPart, Speaker } from "@branchlog/core/entries";
-import { markText, toolUse, useText } from "@branchlog/library/catalogs";
+import type { AgentMessage } from "@branchlog/core";
+import { entryParts } from "@branchlog/core/entries";
+import type { EntryPart, SaidParts, SessionEntry } from "@branchlog/core/entries";
+import { usage } from "@branchlog/core/rows";
+import { shownUsage, turnItems, useText } from "@branchlog/library/catalogs";
+import type {
+  CallItem,
+  ConversationPage,
+  PlacedEntry,
+  TurnItem,
+} from "@branchlog/library/catalogs";
 import type { ToolUse } from "@branchlog/library/conversation";
-import type { Block } from "./api.ts";
+import type { CallOutcome, ContextMessage, TurnBlock, TurnPage, Usage } from "./api.ts";
 
 /** Characters of a text that is not asked for whole. */
 export const shownUnitsMax: number = 64 * 1024;
+/** Results are mostly not opened; one that is can be shown in whole. */
+const resultUnitsMax = 6_000;
 /** Characters of the line of text of a row. */
 const gistUnitsMax = 240;
 /** Bytes of an image that is sent to the page, in base64. */
 const imageUnitsMax = 8 * 1024 * 1024;
+const changedLinesMax = 600;
+const changedUnitsMax = 400;
 
 /** Colours and moves of terminals. */
 // oxlint-disable-next-line eslint/no-control-regex -- They begin with a control character.
@@ -26,109 +38,74 @@ const imageTypes: ReadonlySet<string> = new Set([
   "image/webp",
 ]);
 
-/** Where the other half of a call or a result is; null: not known, or not there. */
-export interface CallPlaces {
-  readonly resultRow: (callId: string) => number | null;
-  readonly callRow: (callId: string) => number | null;
+export function shownPage(page: ConversationPage): TurnPage {
+  const sections = page.sections.map(({ items, ...facts }) => {
+    return { ...facts, blocks: items.map((item) => shownItem(item)) };
+  });
+  return { ...page, sections };
 }
 
-interface Options {
-  readonly unitsMax: number;
-  readonly places: CallPlaces;
+/** What an entry says, with the results of its calls if they are among `results`. */
+export function entryBlocks(
+  row: number,
+  entry: SessionEntry,
+  { results, isFull }: { readonly results: readonly PlacedEntry[]; readonly isFull: boolean },
+): TurnBlock[] {
+  const items = turnItems([placed(row, entry), ...results]).filter((item) => item.row === row);
+  return items.map((item) => (isFull ? shownItem(item, Infinity, Infinity) : shownItem(item)));
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** A message of a context, which has no row. */
+export function contextMessage(message: AgentMessage): ContextMessage {
+  // Decoding boundary: an entry as the message would be stored.
+  const entry = { type: "message", message } as unknown as SessionEntry;
+  const blocks = turnItems([placed(-1, entry)]).map((item) => shownItem(item));
+  return { role: message.role, blocks, tokens: tokensOf(blocks) };
 }
 
-/** Stored values may be anything. */
-export function fieldsOf(value: unknown): Fields | undefined {
-  return isFields(value) ? value : undefined;
+function placed(row: number, entry: SessionEntry): PlacedEntry {
+  return { row, timeMs: Date.parse(entry.timestamp), type: entry.type, role: undefined, entry };
 }
 
-/** The message of an answer, as it is stored. */
-export function assistantMessage(entry: unknown): Fields | undefined {
-  const message = fieldsOf(fieldsOf(entry)?.["message"]);
-  return message?.["role"] === "assistant" ? message : undefined;
-}
-
-export function entryBlocks(entry: unknown, options: Options): Block[] {
-  if (!isFields(entry)) return [];
-  const { id: _id, parentId: _parentId, timestamp: _timestamp, type, ...rest } = entry;
-  const said = typeof type === "string" ? entryParts({ ...entry, type }) : undefined;
-  const isData = said === undefined || said.parts.some(({ kind }) => namingKinds.has(kind));
-  if (isData) return [dataBlock(String(type), rest, options.unitsMax)];
-  return saidBlocks(said, options);
-}
-
-const namingKinds: ReadonlySet<EntryPart["kind"]> = new Set(["name", "label"]);
-
-export function messageBlocks(message: unknown, options: Options): Block[] {
-  return saidBlocks(messageParts(message), options);
-}
-
-function saidBlocks({ speaker, parts }: SaidParts, options: Options): Block[] {
-  if (speaker.role === "toolResult") return resultBlocks(speaker, parts, options);
-  return parts.flatMap((part) => partBlocks(part, options));
-}
-
-function partBlocks(part: EntryPart, { unitsMax, places }: Options): Block[] {
-  switch (part.kind) {
-    case "text":
-    case "summary":
-    case "name":
-    case "label":
-      return [cutText("text", part.text, unitsMax)];
-    case "thinking":
-      return [cutText("thinking", part.text, unitsMax)];
+function shownItem(
+  item: TurnItem,
+  unitsMax: number = shownUnitsMax,
+  outputUnitsMax: number = resultUnitsMax,
+): TurnBlock {
+  const { row } = item;
+  switch (item.kind) {
+    case "prompt":
+    case "answer":
     case "error":
-      return [errorBlock(part.text, unitsMax)];
-    case "image":
-      return [imageBlock(part)];
-    case "shell":
-      return shellBlocks(part, unitsMax);
+    case "note":
+    case "thinking":
+    case "compaction":
+    case "branchSummary":
+      return { ...item, ...shortened(item.text, unitsMax) };
     case "call": {
-      const { id, tool = "?", arguments: given } = part;
-      const { text: input, cut } = shortened(indented(given), unitsMax);
-      const use = shownUse(toolUse(tool, given));
-      return [{ kind: "call", id, tool, use, input, cut, resultRow: places.resultRow(id) }];
+      const { tool, use } = item;
+      const result = outcomeOf(item.result, outputUnitsMax);
+      return { kind: "call", row, tool, use: shownUse(use), line: useText(use), result };
     }
-    case "data":
-      return [dataBlock(part.type ?? "content", part.value, unitsMax)];
+    case "image":
+      return { row, ...imageBlock(item.image) };
+    case "data": {
+      const { title } = item;
+      return { kind: "data", row, title, ...shortened(indented(item.value), outputUnitsMax) };
+    }
+    case "mark":
+      return item;
   }
 }
 
-function resultBlocks(
-  { callId: id = "", tool = "?", isError }: Speaker,
-  parts: readonly EntryPart[],
-  { unitsMax, places }: Options,
-): Block[] {
-  const shown = shortened(textOfParts(parts, "\n"), unitsMax);
-  const images = parts.flatMap((part) => (part.kind === "image" ? [imageBlock(part)] : []));
-  return [{ kind: "result", id, tool, ...shown, isError, callRow: places.callRow(id) }, ...images];
+function outcomeOf(result: CallItem["result"], unitsMax: number): CallOutcome | null {
+  if (result === null) return null;
+  const images = result.images.map((image) => imageBlock(image));
+  return { ...result, images, ...shortened(result.text, unitsMax) };
 }
-
-function shellBlocks({ command, output, exitCode = 0 }: ShellPart, unitsMax: number): Block[] {
-  const shown = shortened(output, unitsMax);
-  const isError = exitCode !== 0;
-  return [
-    cutText("text", `\`\`\`sh\n${command}\n\`\`\``, unitsMax),
-    { kind: "result", id: "", tool: "shell", ...shown, isError, callRow: null },
-  ];
-}
-
-function errorBlock(text: string, unitsMax: number): Block {
-  const shown = shortened(text, unitsMax);
-  return { kind: "result", id: "", tool: "error", ...shown, isError: true, callRow: null };
-}
-
-const changedLinesMax = 600;
-const changedUnitsMax = 400;
 
 /** What a page can show of a call. */
-export function shownUse(use: ToolUse): ToolUse {
+function shownUse(use: ToolUse): ToolUse {
   switch (use.kind) {
     case "shell":
       return { ...use, command: use.command.slice(0, shownUnitsMax) };
@@ -150,22 +127,13 @@ export function shownUse(use: ToolUse): ToolUse {
   }
 }
 
-export function imageBlock({
-  mimeType: type,
-  data,
-}: Extract<EntryPart, { kind: "image" }>): Extract<Block, { kind: "image" }> {
-  const sizeBytes = Math.floor((data.length * 3) / 4);
+type ShownImage = CallOutcome["images"][number];
+
+function imageBlock({ mimeType, data }: Extract<EntryPart, { kind: "image" }>): ShownImage {
   const isShown =
-    imageTypes.has(type) && data.length <= imageUnitsMax && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
-  return { kind: "image", source: isShown ? `data:${type};base64,${data}` : "", sizeBytes };
-}
-
-function cutText(kind: "text" | "thinking", text: string, unitsMax: number): Block {
-  return { kind, ...shortened(text, unitsMax) };
-}
-
-function dataBlock(title: string, value: unknown, unitsMax: number): Block {
-  return { kind: "data", title, ...shortened(indented(value), unitsMax) };
+    imageTypes.has(mimeType) && data.length <= imageUnitsMax && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
+  const source = isShown ? `data:${mimeType};base64,${data}` : "";
+  return { kind: "image", source, sizeBytes: Math.floor((data.length * 3) / 4) };
 }
 
 /** `cut`: how many characters are missing. */
@@ -177,7 +145,7 @@ export function shortened(
   return { text: text.slice(0, unitsMax), cut: text.length - unitsMax };
 }
 
-export function indented(value: unknown): string {
+function indented(value: unknown): string {
   try {
     return JSON.stringify(value, null, 2) ?? "";
   } catch {
@@ -186,80 +154,71 @@ export function indented(value: unknown): string {
 }
 
 /** One line of the text of an entry. */
-export function gistOf(entry: unknown): string {
-  const isMark = isFields(entry) && typeof entry["type"] === "string" && !speaks(entry);
-  if (isMark) return gistLine([markText(entry)]);
+export function gistOf(entry: SessionEntry): string {
   const parts: string[] = [];
   let units = 0;
-  const places = { resultRow: () => null, callRow: () => null };
-  for (const block of entryBlocks(entry, { unitsMax: 2 * gistUnitsMax, places })) {
-    const text = blockGist(block);
+  for (const item of turnItems([placed(0, entry)])) {
+    const text = itemGist(item).slice(0, 2 * gistUnitsMax);
     parts.push(text);
     units += text.length;
     if (units > gistUnitsMax) break;
   }
-  return gistLine(parts);
-}
-
-/** Settings, names and records of programs are data, which a row has no room for. */
-function speaks({ type, ...rest }: Fields): boolean {
-  return typeof type === "string" && entryParts({ ...rest, type }) !== undefined;
-}
-
-function gistLine(parts: readonly string[]): string {
   const line = parts.join(" ").replaceAll(terminalCodes, "").replaceAll(/\s+/g, " ").trim();
   return line.length > gistUnitsMax ? `${line.slice(0, gistUnitsMax - 1)}…` : line;
 }
 
-function blockGist(block: Block): string {
-  switch (block.kind) {
-    case "text":
-    case "result":
-    case "data":
-      return block.text;
+function itemGist(item: TurnItem): string {
+  switch (item.kind) {
     case "thinking":
       return "";
     case "call":
-      return useText(block.use);
+      return useText(item.use);
     case "image":
       return "(image)";
+    case "data":
+      return indented(item.value);
+    default:
+      return item.text;
   }
 }
 
 /** Names of called tools, or the tool of a result. */
-export function toolsOf(entry: unknown): string[] {
+export function toolsOf(entry: SessionEntry | undefined): string[] {
   const { speaker, parts } = saidIn(entry);
   if (speaker?.role === "toolResult" && speaker.tool !== undefined) return [speaker.tool];
   return parts.flatMap((part) => (part.kind === "call" ? [part.tool ?? "?"] : []));
 }
 
-export function isErrorEntry(entry: unknown): boolean {
+export function isErrorEntry(entry: SessionEntry | undefined): boolean {
   const { speaker, parts } = saidIn(entry);
   return speaker?.isError === true || parts.some(({ kind }) => kind === "error");
 }
 
-/** The ids of the calls in an entry, and the id of the call that it answers. */
-export function callIdsOf(entry: unknown): {
-  readonly calls: readonly string[];
-  readonly answers: string | undefined;
-} {
-  const { speaker, parts } = saidIn(entry);
-  const calls = parts.flatMap((part) => (part.kind === "call" ? [part.id] : []));
-  return { calls, answers: speaker?.callId };
+export function callIdsOf(entry: SessionEntry): string[] {
+  return saidIn(entry).parts.flatMap((part) => (part.kind === "call" ? [part.id] : []));
 }
 
-/** Of an entry that is a message. */
-function saidIn(entry: unknown): Partial<SaidParts> & Pick<SaidParts, "parts"> {
-  const message = fieldsOf(fieldsOf(entry)?.["message"]);
-  return message === undefined ? { parts: [] } : messageParts(message);
+/** Of a result. */
+export function answeredIdOf(entry: SessionEntry): string | undefined {
+  return saidIn(entry).speaker?.callId;
+}
+
+function saidIn(entry: SessionEntry | undefined): Partial<SaidParts> & Pick<SaidParts, "parts"> {
+  const said = entry?.type === "message" ? entryParts(entry) : undefined;
+  return said ?? { parts: [] };
 }
 
 /** Estimated: four characters each. */
-export function tokensOf(blocks: readonly Block[]): number {
-  let units = 0;
-  for (const block of blocks) {
-    if (block.kind === "call") units += block.input.length + block.cut;
-    else if (block.kind !== "image") units += block.text.length + block.cut;
-  }
-  return Math.ceil(units / 4);
+function tokensOf(blocks: readonly TurnBlock[]): number {
+  const units = blocks.map((block) => {
+    if (block.kind === "call") return JSON.stringify(block.use).length;
+    return "text" in block ? block.text.length + ("cut" in block ? block.cut : 0) : 0;
+  });
+  return Math.ceil(units.reduce((sum, one) => sum + one, 0) / 4);
+}
+
+export function messageUsage(entry: SessionEntry | undefined): Usage | null {
+  if (entry === undefined) return null;
+  const { total } = usage.apply(usage.initial(), { revision: 0, entry });
+  return total.requests === 0 ? null : shownUsage(total);
 }

@@ -3,16 +3,9 @@
  * their place on that path. It answers what the whole session answers.
  */
 import { BranchlogError } from "@branchlog/core";
-import type {
-  Block,
-  ContextComparison,
-  ContextView,
-  EntryPlace,
-  EntryView,
-  Row,
-  RowPage,
-} from "./api.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation } from "@branchlog/library/catalogs";
+import type { ContextView, EntryPlace, EntryView, Row, RowPage } from "./api.ts";
+
 import { rowsMax } from "./shown-session.ts";
 import type { ShownFacts, ShownSession } from "./shown-session.ts";
 
@@ -70,7 +63,8 @@ export class BranchView {
       row: shownAt(view.row, place, path.length),
       parentRow: placed(view.parentRow),
       childRows: view.childRows.flatMap((row) => placeOn(path, row) ?? []),
-      blocks: view.blocks.map((block) => placedBlock(block, placed)),
+      // A result may be on another branch.
+      blocks: view.blocks.map((block) => ({ ...block, row: place })),
     };
   }
 
@@ -78,11 +72,6 @@ export class BranchView {
     const path = this.#shown.path();
     const view = await this.#shown.context(place === null ? null : rowAt(path, place));
     return { ...view, row: place };
-  }
-
-  async compare(from: number, to: number): Promise<ContextComparison> {
-    const path = this.#shown.path();
-    return this.#shown.compare(rowAt(path, from), rowAt(path, to));
   }
 }
 
@@ -117,10 +106,4 @@ function shownAt(row: Row, place: number, count: number): Row {
     passing: [],
   };
   return { ...row, row: place, isOnPath: true, lanes };
-}
-
-function placedBlock(block: Block, placed: (row: number | null) => number | null): Block {
-  if (block.kind === "call") return { ...block, resultRow: placed(block.resultRow) };
-  if (block.kind === "result") return { ...block, callRow: placed(block.callRow) };
-  return block;
 }

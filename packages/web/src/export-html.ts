@@ -8,7 +8,8 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { SideTexts } from "@branchlog/library/catalogs";
 import { BranchlogError, openSession } from "@branchlog/core";
-import type { Session, SessionHeader, StoredSession } from "@branchlog/core";
+import type { Session, StoredSession } from "@branchlog/core";
+import { watchedSession } from "@branchlog/core/engine";
 import type { RedactionReport } from "@branchlog/tools";
 import { Redactor } from "@branchlog/tools";
 import {
@@ -20,6 +21,7 @@ import {
 import type { SessionFacts, SessionItem, SessionList } from "./api.ts";
 import { assetsDirectory } from "./assets-directory.ts";
 import { ShownSession } from "./shown-session.ts";
+import { shownPage } from "./blocks.ts";
 
 export interface ExportHtmlOptions {
   /** Only the branch that ends at this entry. Default: the whole session. */
@@ -38,9 +40,11 @@ const key = "exported";
 /** As the page asks for them. */
 const rowsPerPage = 200;
 const sectionsPerPage = 10;
+/** The entries of a longer session are not shown one by one: no browser opens such a file. */
+const ownEntriesMax = 20_000;
 
 /**
- * The file in pieces. Memory: the branch that is exported.
+ * The file in pieces.
  * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`; `ERR_REDACTION_FAILED`;
  * `ERR_SERVE_FAILED` if the page was not built; the signal's reason.
  */
@@ -122,14 +126,14 @@ async function copyForExport(
       : await openSession({ ...source, ...reading });
   try {
     const redactor = redact ? new Redactor(session.path) : undefined;
-    const entries = await entriesOf(session, { at, from, signal });
+    const rows = exportedRows(session, at, from);
+    const copied = { rows, isCut: from !== undefined, redactor, signal };
     // The first pass learns the secrets that the second one replaces.
     if (redactor !== undefined) {
-      redactedLines(session.header, entries, redactor);
+      for await (const _ of linesOf(session, copied)) continue;
       redactor.endLearning();
     }
-    const lines = redactedLines(session.header, entries, redactor);
-    await writeFile(log, lines.map((line) => `${line}\n`).join(""), { mode: 0o600 });
+    await writeFile(log, inLargeChunksAsync(linesOf(session, copied)), { mode: 0o600 });
     const summary = await session.summary;
     // Decoding boundary: of the header only the id was checked.
     const cwd: unknown = session.header.cwd;
@@ -167,82 +171,98 @@ async function copyForExport(
   }
 }
 
-async function entriesOf(
+/** Of the whole file, or of a branch from one entry to another. */
+function exportedRows(session: Session, at?: string, from?: string): Int32Array {
+  const { engine } = watchedSession(session);
+  const { index } = engine;
+  if (at === undefined) return Int32Array.from({ length: index.count }, (_, row) => row);
+  if (index.rowOfId(at) < 0) throw absent(session, at, "in the session");
+  const { rows } = engine.rowPath(at);
+  const start = from === undefined ? 0 : rows.indexOf(index.rowOfId(from));
+  if (start < 0) throw absent(session, from ?? "", `on the branch that ends at ${at}`);
+  return rows.subarray(start);
+}
+
+function absent({ path }: Session, id: string, where: string): BranchlogError {
+  return new BranchlogError("ERR_ENTRY_NOT_FOUND", `There is no entry ${id} ${where}.`, { path });
+}
+
+interface CopiedRows {
+  readonly rows: Int32Array;
+  /** Whether what is above the first of them is left out. */
+  readonly isCut: boolean;
+  readonly redactor: Redactor | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function* linesOf(
   session: Session,
-  { at, from, signal }: Pick<ExportHtmlOptions, "at" | "from" | "signal">,
-): Promise<readonly object[]> {
+  { rows, isCut, redactor, signal }: CopiedRows,
+): AsyncGenerator<Buffer, void, undefined> {
+  const line = (value: object): Buffer => {
+    const text = JSON.stringify(value);
+    return Buffer.from(`${redactor?.json(text) ?? text}\n`);
+  };
+  yield line({ ...session.header, version: 3 });
+  const { engine } = watchedSession(session);
   const sides = new SideTexts(session.path, session.transcriptOf);
-  if (at !== undefined) {
-    // Throws if there is no such entry.
-    await session.moveTo(at);
-    const branch = (await session.branch()).map((entry) => sides.inWhole(entry));
-    const start = from === undefined ? 0 : branch.findIndex(({ id }) => id === from);
-    const [first, ...rest] = start < 0 ? [] : branch.slice(start);
-    if (first !== undefined) return start === 0 ? branch : [{ ...first, parentId: null }, ...rest];
-    const message = `There is no entry ${from ?? ""} on the branch that ends at ${at}.`;
-    throw new BranchlogError("ERR_ENTRY_NOT_FOUND", message, { path: session.path });
+  for await (const { row, entry } of engine.bodies.entries(rows, signal)) {
+    const whole = sides.inWhole(entry);
+    yield line(isCut && row === rows[0] ? { ...whole, parentId: null } : whole);
   }
-  const entries: object[] = [];
-  for await (const entry of session.entries(signal === undefined ? {} : { signal })) {
-    entries.push(sides.inWhole(entry));
-  }
-  return entries;
 }
 
-function redactedLines(
-  header: SessionHeader,
-  entries: readonly object[],
-  redactor: Redactor | undefined,
-): string[] {
-  const lines = [{ ...header, version: 3 }, ...entries].map((one) => JSON.stringify(one));
-  return redactor === undefined ? lines : lines.map((line) => redactor.json(line));
-}
+type Answer = readonly [address: string, answer: unknown];
 
-/** Each address that the page asks for, and its answer. */
+/** What the page asks for, in groups that it reads together. */
 async function* answersOf(
   shown: ShownSession,
   item: SessionItem,
   signal: AbortSignal | undefined,
-): AsyncGenerator<readonly [address: string, answer: unknown]> {
+): AsyncGenerator<readonly Answer[]> {
   const base = `/api/session/${key}`;
   const list: SessionList = { sessions: [item], canWrite: false, isComplete: true };
-  yield ["/api/sessions", list];
   await shown.sumUp();
   const facts: SessionFacts = { ...shown.facts(), item, canWrite: false, resume: null };
-  yield [base, facts];
-  const { sectionCount, turnCount } = shown.conversation.place(null);
-  for (let from = 0; from < Math.max(1, sectionCount); from += sectionsPerPage) {
+  const { conversation } = shown;
+  const end = conversation.place(null);
+  yield [
+    ["/api/sessions", list],
+    [base, facts],
+    [`${base}/turns/place`, end],
+    [`${base}/timeline`, await conversation.timeline(null)],
+  ];
+  for (let from = 0; from < Math.max(1, end.sectionCount); from += sectionsPerPage) {
     signal?.throwIfAborted();
-    const page = await shown.conversation.turns({ from, count: sectionsPerPage, tip: null });
-    yield [`${base}/turns?from=${from}&count=${sectionsPerPage}`, page];
+    const page = await conversation.turns({ from, count: sectionsPerPage, tip: null });
+    yield [[`${base}/turns?from=${from}&count=${sectionsPerPage}`, shownPage(page)]];
   }
-  for (let from = 0; from < Math.max(1, turnCount); from += rowsPerPage) {
-    const page = await shown.conversation.outline({ from, count: rowsPerPage, tip: null });
-    yield [`${base}/outline?from=${from}&count=${rowsPerPage}`, page];
+  for (let from = 0; from < Math.max(1, end.turnCount); from += rowsPerPage) {
+    const page = await conversation.outline({ from, count: rowsPerPage, tip: null });
+    yield [[`${base}/outline?from=${from}&count=${rowsPerPage}`, page]];
   }
-  yield [`${base}/turns/place`, shown.conversation.place(null)];
-  yield [`${base}/timeline`, await shown.conversation.timeline(null)];
   for (let from = 0; from < Math.max(1, facts.rowCount); from += rowsPerPage) {
     signal?.throwIfAborted();
     const page = await shown.rows(from, rowsPerPage);
-    yield [`${base}/rows?from=${from}&count=${rowsPerPage}`, page];
-    for (const { row, id } of page.rows) {
-      yield [`${base}/entry/${row}`, await shown.entry(row, false)];
-      const place = shown.conversation.place(row);
-      if (place.tip === null) yield [`${base}/turns/place?row=${row}`, place];
-      yield [`${base}/place?${new URLSearchParams({ id }).toString()}`, { row, id }];
+    const answers: Answer[] = [[`${base}/rows?from=${from}&count=${rowsPerPage}`, page]];
+    for (const { row, id } of facts.rowCount > ownEntriesMax ? [] : page.rows) {
+      answers.push([`${base}/entry/${row}`, await shown.entry(row, false)]);
+      const place = conversation.place(row);
+      if (place.tip === null) answers.push([`${base}/turns/place?row=${row}`, place]);
+      answers.push([`${base}/place?${new URLSearchParams({ id }).toString()}`, { row, id }]);
     }
+    yield answers;
   }
   // The context of every entry would be as long as all of them together, each time.
-  if (facts.leafRow === null) return;
-  yield [`${base}/context?row=${facts.leafRow}`, await shown.context(facts.leafRow)];
+  const { leafRow } = facts;
+  if (leafRow !== null) yield [[`${base}/context?row=${leafRow}`, await shown.context(leafRow)]];
 }
 
 async function* document(
   script: string,
   style: string,
   { name, firstMessage }: SessionItem,
-  answers: AsyncIterable<readonly [address: string, answer: unknown]>,
+  groups: AsyncIterable<readonly Answer[]>,
 ): AsyncGenerator<string, void, undefined> {
   const code = script.replaceAll("</script", String.raw`<\/script`);
   const policy = [
@@ -260,16 +280,16 @@ async function* document(
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>${escaped(name ?? firstMessage ?? "A session")}</title>
+<title>${titleText(name ?? firstMessage ?? "A session")}</title>
 <style>${style}</style></head>
-<body><div id="page"></div><noscript>This page needs JavaScript.</noscript>
-<script type="application/json" id="exported">{`;
-  let separator = "\n";
-  for await (const [address, answer] of answers) {
-    yield `${separator}${jsonIn(address)}:${jsonIn(answer)}`;
-    separator = ",\n";
+<body><div id="page"></div><noscript>This page needs JavaScript.</noscript>`;
+  // One text of all answers could be longer than a browser can hold.
+  for await (const answers of groups) {
+    const addresses = escaped(answers.map(([address]) => address).join(" "));
+    const values = jsonIn(answers.map(([, answer]) => answer));
+    yield `\n<script type="application/json" data-addresses="${addresses}">${values}</script>`;
   }
-  yield `}</script>\n<script type="module">${code}</script></body></html>\n`;
+  yield `\n<script type="module">${code}</script></body></html>\n`;
 }
 
 function digestOf(text: string): string {
@@ -281,7 +301,11 @@ function jsonIn(value: unknown): string {
   return JSON.stringify(value).replaceAll("<", String.raw`\u003c`);
 }
 
+function titleText(text: string): string {
+  return escaped(text.replaceAll(/\s+/g, " ").slice(0, 200));
+}
+
 function escaped(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").slice(0, 200);
-  return line.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const marks = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return marks.replaceAll('"', "&quot;");
 }

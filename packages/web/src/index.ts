@@ -6,11 +6,11 @@ export type { ExportHtmlOptions, HtmlReport } from "./export-html.ts";
 export type { ServeOptions, Served } from "./serve.ts";
 export type { ShownPlace } from "./session-directory.ts";
 export type {
+  BranchComparison,
   ApiError,
-  Block,
+  TurnBlock,
   Change,
   ChangeResult,
-  ContextComparison,
   ContextMessage,
   ContextView,
   CostRow,

@@ -54,7 +54,7 @@ export class Lanes {
   /** @param parent A row, which may come later; -1 for a root. */
   add(parent: number): void {
     const row = this.#count;
-    this.#grow(row + 1);
+    this.reserve(row + 1);
     this.#count = row + 1;
     this.#firstChild[row] = noRow;
     this.#passing[row] = 0;
@@ -66,6 +66,7 @@ export class Lanes {
     const block = Math.floor(row / blockRows);
     this.#blockTaken[block] = (this.#blockTaken[block] ?? 0) | (1 << lane);
     if (parent > row) this.#waiting.set(parent, [...(this.#waiting.get(parent) ?? []), row]);
+    if (this.#waiting.size === 0) return;
     for (const child of this.#waiting.get(row) ?? []) this.join(child, row);
     this.#waiting.delete(row);
   }
@@ -125,7 +126,8 @@ export class Lanes {
   #addChild(row: number, parent: number): void {
     this.#parents[row] = parent;
     const isFirst = this.#firstChild[parent] === noRow;
-    if (!this.#hasChild(parent) && !this.#joins.has(parent)) this.#tipCount -= 1;
+    const hadChild = !isFirst || this.#forks.has(parent) || this.#joins.has(parent);
+    if (!hadChild) this.#tipCount -= 1;
     const own = this.#lanes[parent] ?? 0;
     const isFree = isFirst && (this.#taken(parent + 1, row) & (1 << own)) === 0;
     const lane = isFree ? own : this.#freeLane(parent + 1, row);
@@ -178,7 +180,8 @@ export class Lanes {
     return lowestFree(this.#taken(Math.max(0, Math.min(from, to - 1)), to));
   }
 
-  #grow(rows: number): void {
+  /** Rows that come are added faster when their number was known. */
+  reserve(rows: number): void {
     if (rows <= this.#parents.length) return;
     const length = Math.max(rows, 2 * this.#parents.length);
     this.#parents = grown(new Int32Array(length), this.#parents);

@@ -24,6 +24,7 @@ import { hitStream } from "./search-stream.ts";
 import { SessionCosts } from "./session-costs.ts";
 import { changeIn, changed } from "./session-changes.ts";
 import type { SessionDirectory, ShownPlace } from "./session-directory.ts";
+import { shownPage } from "./blocks.ts";
 
 export interface RouteOptions {
   readonly directory: SessionDirectory;
@@ -136,7 +137,9 @@ export function routes(options: RouteOptions): Hono {
   app.get("/api/session/:key/compare", async (context) => {
     const [from, to] = [numberIn(context, "from"), numberIn(context, "to")];
     const { key } = context.req.param();
-    return context.json(await directory.using(key, (shown) => shown.compare(from, to)));
+    return context.json(
+      await directory.using(key, (shown) => shown.conversation.compare(from, to)),
+    );
   });
   app.post("/api/session/:key/change", async (context) => {
     const refusal = refusedChange(context, canWrite);
@@ -291,8 +294,8 @@ function addConversationRoutes(app: Hono, directory: SessionDirectory): void {
     const { key, view } = context.req.param();
     const [from, count] = [numberIn(context, "from", 0), numberIn(context, "count", 20)];
     const asked = { from, count, tip: optionalNumber(context, "tip") };
-    const answer = await directory.using<TurnPage | OutlinePage>(key, ({ conversation }) =>
-      view === "turns" ? conversation.turns(asked) : conversation.outline(asked),
+    const answer = await directory.using<TurnPage | OutlinePage>(key, async ({ conversation }) =>
+      view === "turns" ? shownPage(await conversation.turns(asked)) : conversation.outline(asked),
     );
     return context.json(answer);
   });

@@ -6,40 +6,41 @@ import { openSession, BranchlogError } from "@branchlog/core";
 import type { Session, OpenStoredOptions } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core/entries";
 import { live } from "@branchlog/core/live";
-import { diffContexts, openedFindings } from "@branchlog/tools";
+import { openedFindings } from "@branchlog/tools";
 import { descriptorPoolOf } from "@branchlog/core/files";
 import { parentFinder } from "@branchlog/core/rows";
-import { SideTexts } from "@branchlog/library/catalogs";
+import { Conversation, SideTexts, answeringModel, shownUsage } from "@branchlog/library/catalogs";
+import type { PlacedEntry } from "@branchlog/library/catalogs";
+import { estimateOf } from "@branchlog/tools";
 import { watchedSession } from "@branchlog/core/engine";
 import type {
-  ContextComparison,
-  ContextMessage,
   ContextView,
   EntryPlace,
   EntryView,
   Row,
   RowPage,
   SessionFacts,
+  TurnBlock,
 } from "./api.ts";
 import {
+  answeredIdOf,
   callIdsOf,
+  contextMessage,
   entryBlocks,
   gistOf,
   isErrorEntry,
+  messageUsage,
   shortened,
   shownUnitsMax,
   toolsOf,
 } from "./blocks.ts";
-import type { CallPlaces } from "./blocks.ts";
-import { Conversation } from "./conversation.ts";
 import { Lanes } from "./lanes.ts";
-import { contextMessage, messageUsage, modelOf, noPlaces, usageOf } from "./message-facts.ts";
 
 /** Of one answer. */
 export const rowsMax = 500;
 const branchRowsMax = 1000;
-/** How far a call and its result are looked for from each other. */
 const answerRowsMax = 200;
+const answerRowsStep = 8;
 const sumsDelayMs = 300;
 /** Messages of a context that the page gets; the first ones are counted only. */
 const contextMessagesMax = 2000;
@@ -63,7 +64,7 @@ export class ShownSession {
 
   private constructor(session: Session) {
     this.session = session;
-    this.conversation = new Conversation(this);
+    this.conversation = new Conversation(this, estimateOf);
   }
 
   /** Rejects as `openSession`. */
@@ -125,6 +126,7 @@ export class ShownSession {
     }
     const parentOf = parentFinder(index);
     const known = this.#lanes.rowCount;
+    this.#lanes.reserve(index.count);
     for (let row = known; row < index.count; row += 1) {
       this.#lanes.add(index.isNode(row) ? parentOf(row) : -1);
       // Children that waited for it are roots so far.
@@ -210,7 +212,7 @@ export class ShownSession {
       const { total } = await this.session.usage;
       const findings = await openedFindings(this.session);
       const texts = findings.map(({ kind, count }) => `${kind}: ${count}`);
-      this.#sums = { usage: usageOf(total), findings: texts };
+      this.#sums = { usage: shownUsage(total), findings: texts };
     } catch {
       // It was closed, or cannot be read: who watches it is told.
       return;
@@ -230,12 +232,11 @@ export class ShownSession {
     if (this.#path.leaf === this.#pathLeaf && this.#path.rowCount === rowCount) {
       return this.#path.rows;
     }
-    const all = this.#onPath.subarray(0, rowCount);
-    const rows = new Int32Array(all.reduce((count, one) => count + one, 0));
-    let at = 0;
-    for (let row = 0; row < rowCount; row += 1) if (all[row] === 1) rows[at++] = row;
-    this.#path = { leaf: this.#pathLeaf, rowCount, rows };
-    return rows;
+    const rows = new Int32Array(rowCount);
+    let count = 0;
+    for (let row = 0; row < rowCount; row += 1) if (this.#onPath[row] === 1) rows[count++] = row;
+    this.#path = { leaf: this.#pathLeaf, rowCount, rows: rows.slice(0, count) };
+    return this.#path.rows;
   }
 
   async row(row: number): Promise<Row> {
@@ -256,14 +257,14 @@ export class ShownSession {
   }
 
   async #bodies(from: number, to: number): Promise<ReadonlyMap<number, SessionEntry>> {
-    const bodies = new Map<number, SessionEntry>();
-    if (from >= to) return bodies;
-    for await (const entry of this.session.entries({ from: from + 1 })) {
-      const row = this.#rowOf(entry.id);
-      if (row >= to) break;
-      bodies.set(row, entry);
-    }
-    return bodies;
+    const { bodies } = watchedSession(this.session).engine;
+    const index = this.#index;
+    const read = new Map<number, SessionEntry>();
+    // A later entry may have the same id.
+    const rows = Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
+    const found = rows.filter((row) => index.rowOfId(index.idOf(row)) === row);
+    for await (const { row, entry } of bodies.entries(found)) read.set(row, entry);
+    return read;
   }
 
   /** In place of an entry that cannot be asked for by its id; empty: it is damaged. */
@@ -316,45 +317,41 @@ export class ShownSession {
     const id = index.idOf(row);
     const entry = index.rowOfId(id) === row ? await this.session.entry(id) : undefined;
     const unitsMax = isFull ? Infinity : shownUnitsMax;
-    const sides = new SideTexts(this.session.path, this.session.transcriptOf);
-    const places = entry === undefined ? noPlaces : await this.#callPlaces(row, entry);
     const raw = shortened(
       entry === undefined ? this.#absentText(row) : storedLine(entry),
       unitsMax,
     );
     const parentRow = lanes.parentOf(row);
-    const blocks =
-      entry === undefined ? [] : entryBlocks(sides.inWhole(entry), { unitsMax, places });
+    const blocks = entry === undefined ? [] : await this.#blocks(row, entry, isFull);
     const children = index.isNode(row) ? this.session.children(id) : [];
     return {
       row: this.#row(row, entry),
       parentId: index.parentIdOf(row),
       parentRow: parentRow < 0 ? null : parentRow,
       childRows: children.map(({ revision }) => revision - 1),
-      model: modelOf(entry),
+      model: answeringModel(entry) || null,
       usage: messageUsage(entry),
       blocks,
       raw: raw.text,
-      isCut: raw.cut > 0 || blocks.some((block) => "cut" in block && block.cut > 0),
+      isCut: raw.cut > 0 || blocks.some(isCutBlock),
     };
   }
 
-  /** Calls and results are close to each other: so many rows before and after are looked at. */
-  async #callPlaces(row: number, entry: SessionEntry): Promise<CallPlaces> {
-    const { calls, answers } = callIdsOf(entry);
-    if (calls.length === 0 && answers === undefined) return noPlaces;
-    const from = answers === undefined ? row + 1 : Math.max(0, row - answerRowsMax);
-    const to = answers === undefined ? Math.min(this.rowCount, row + answerRowsMax) : row;
-    const [results, callers] = [new Map<string, number>(), new Map<string, number>()];
-    for (const [at, other] of await this.#bodies(from, to)) {
-      const ids = callIdsOf(other);
-      if (ids.answers !== undefined && !results.has(ids.answers)) results.set(ids.answers, at);
-      for (const call of ids.calls) callers.set(call, at);
+  /** Results are close to their calls: they are searched for among so many rows. */
+  async #blocks(row: number, entry: SessionEntry, isFull: boolean): Promise<TurnBlock[]> {
+    const sides = new SideTexts(this.session.path, this.session.transcriptOf);
+    const results: PlacedEntry[] = [];
+    const open = new Set(callIdsOf(entry));
+    const end = Math.min(this.rowCount, row + 1 + answerRowsMax);
+    for (let from = row + 1; from < end && open.size > 0; from += answerRowsStep) {
+      for (const [at, other] of await this.#bodies(from, Math.min(end, from + answerRowsStep))) {
+        const { type, role } = this.#index.kindOf(at);
+        const timeMs = this.#index.rows.time(at);
+        results.push({ row: at, timeMs, type, role, entry: sides.inWhole(other) });
+        open.delete(answeredIdOf(other) ?? "");
+      }
     }
-    return {
-      resultRow: (id) => results.get(id) ?? null,
-      callRow: (id) => callers.get(id) ?? null,
-    };
+    return entryBlocks(row, sides.inWhole(entry), { results, isFull });
   }
 
   /** Throws `ERR_ENTRY_NOT_FOUND`. */
@@ -372,31 +369,6 @@ export class ShownSession {
     };
   }
 
-  /** Throws `ERR_ENTRY_NOT_FOUND`. */
-  async compare(from: number, to: number): Promise<ContextComparison> {
-    const { session } = this;
-    const [before, after] = [this.#idAt(from), this.#idAt(to)];
-    const differences = await diffContexts({ session, at: before }, { session, at: after });
-    const steps: {
-      kind: "common" | "removed" | "added";
-      messages: ContextMessage[];
-      count: number;
-    }[] = [];
-    for (const difference of differences) {
-      const last = steps.at(-1);
-      if (difference.kind === "common") {
-        steps.push({ kind: "common", messages: [], count: difference.count });
-        continue;
-      }
-      const message = contextMessage(difference.message);
-      if (last?.kind === difference.kind) {
-        last.messages.push(message);
-        last.count += 1;
-      } else steps.push({ kind: difference.kind, messages: [message], count: 1 });
-    }
-    return { steps };
-  }
-
   #idAt(row: number): string {
     const index = this.#index;
     if (row < 0 || row >= index.count) throw this.#noEntry(`at row ${row}`);
@@ -410,4 +382,9 @@ function storedLine(entry: SessionEntry): string {
   } catch {
     return "(This entry is nested too deeply to be shown.)";
   }
+}
+
+function isCutBlock(block: TurnBlock): boolean {
+  if (block.kind === "call") return (block.result?.cut ?? 0) > 0;
+  return "cut" in block && block.cut > 0;
 }

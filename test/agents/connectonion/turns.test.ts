@@ -55,6 +55,8 @@ describe("the turns of a path", () => {
         entryId: "u1",
         cache_read_tokens: 0,
         cache_write_tokens: 0,
+        errors: 0,
+        files: [],
         fields: {},
       },
       {
@@ -70,6 +72,8 @@ describe("the turns of a path", () => {
         entryId: "u2",
         cache_read_tokens: 0,
         cache_write_tokens: 0,
+        errors: 0,
+        files: [],
         fields: {},
       },
     ]);

@@ -7,9 +7,11 @@ import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core/entries";
 import { entryParts } from "@branchlog/core/entries";
+import { watchedSession } from "@branchlog/core/engine";
 import { usage } from "@branchlog/core/rows";
 import {
   rowsOfItem,
+  TurnReader,
   sectionAt,
   sectionOfRow,
   turnFacts,
@@ -27,7 +29,9 @@ function placed(messages: readonly Part[]): PlacedEntry[] {
   return messages.map((message, row) => {
     const entry = { type: "message", id: `e${row}`, parentId: null, timestamp: "t", message };
     // Decoding boundary: as it could be stored.
-    return { row, timeMs: 1000 * row, type: "message", entry: entry as unknown as SessionEntry };
+    const role = String(message["role"]);
+    const typed = entry as unknown as SessionEntry;
+    return { row, timeMs: 1000 * row, type: "message", role, entry: typed };
   });
 }
 
@@ -51,7 +55,7 @@ describe("the blocks of a turn", () => {
       call("c", "bash", { command: "npm test" }),
       result("c", "1 failed\n\nCommand exited with code 1", true),
     ]);
-    expect(turnItems(entries)).toEqual([
+    expect(turnItems(entries)).toMatchObject([
       { kind: "prompt", row: 0, text: "Run it." },
       {
         kind: "call",
@@ -223,6 +227,29 @@ describe("laws of the conversation", () => {
     );
   });
 
+  it("parts of a branch have every entry once, in the order of the path, each in its turn", async () => {
+    const names = readdirSync(fixtures).filter((name) => /^(?:pi|omp).*\.jsonl$/.test(name));
+    for (const name of names) {
+      const session = await openSession(join(fixtures, name), { access: "read" });
+      const { engine } = watchedSession(session);
+      const reader = new TurnReader(engine);
+      const path = reader.path(engine.rowPath(session.leaf).rows);
+      const rows: number[] = [];
+      const turns: number[] = [];
+      for await (const { turn, entries } of reader.parts(path)) {
+        const { from, to } = turnRange(path, turn);
+        for (const { row } of entries) {
+          expect(path.rows.subarray(from, to)).toContain(row);
+          rows.push(row);
+        }
+        if (turns.at(-1) !== turn) turns.push(turn);
+      }
+      expect(rows).toEqual([...path.rows]);
+      expect(turns).toEqual([...path.turns.keys()]);
+      await session.close();
+    }
+  });
+
   it("sums of turns are the sums of their entries, however they are cut", async () => {
     const names = readdirSync(fixtures).filter((name) => /^(?:pi|omp).*\.jsonl$/.test(name));
     for (const name of names) {
@@ -231,7 +258,8 @@ describe("laws of the conversation", () => {
       let whole = usage.initial();
       for await (const entry of session.entries()) {
         const timeMs = Date.parse(entry.timestamp);
-        entries.push({ row: entries.length, timeMs, type: entry.type, entry });
+        const row = entries.length;
+        entries.push({ row, timeMs, type: entry.type, role: undefined, entry });
         whole = usage.apply(whole, { revision: 0, entry });
       }
       await session.close();

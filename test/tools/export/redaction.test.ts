@@ -82,7 +82,11 @@ describe.each(names)("a redacted export of %s", (name) => {
       text
         .replaceAll(/\{"type":"(?:image|input_image|document)"[^{}]*(?:\{[^{}]*\})?[^{}]*\}/g, "")
         .replaceAll('{"type":"text","text":"[redacted: image]"}', "")
-        .replaceAll(/```\n\[redacted: image\]\n```\n|\[redacted: image\]\n?|\*Image: .*\*\n/g, "");
+        .replaceAll(
+          /```\n\[redacted: image\]\n```\n|(?:> )?\[redacted: image\]\n?|\*Image: .*\*\n/g,
+          "",
+        )
+        .replaceAll(/\n+/g, "\n");
     for (const pieces of [linearPieces, markdownPieces]) {
       const plain = await joined(pieces(path));
       const redacted = await joined(pieces(path, { redact: true }));

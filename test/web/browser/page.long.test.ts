@@ -42,6 +42,33 @@ async function served(directory: string, options: Partial<ServeOptions> = {}): P
   return server;
 }
 
+/** A session whose first entry goes on in two ways of so many turns, in the order of their words. */
+function forkedSession(turns: number, words: readonly [string, string]): string {
+  const directory = mkdtempSync(join(tmpdir(), "branchlog-page-"));
+  const timestamp = "2026-01-01T00:00:00.000Z";
+  const entry = (id: string, parentId: string | null, content: string): string => {
+    const message = { role: "user", content, timestamp: 1 };
+    return JSON.stringify({ type: "message", id, parentId, timestamp, message });
+  };
+  const header = { type: "session", version: 3, id: "s1", timestamp, cwd: "/a" };
+  const lines = [JSON.stringify(header), entry("start", null, "start")];
+  for (const word of words) {
+    for (let at = 0; at < turns; at += 1) {
+      const parent = at === 0 ? "start" : `${word}${at - 1}`;
+      lines.push(entry(`${word}${at}`, parent, `${word} ${at}`));
+    }
+  }
+  writeFileSync(join(directory, "session.jsonl"), `${lines.join("\n")}\n`);
+  return directory;
+}
+
+/** What is drawn and fetched without a further event has been by then. */
+async function settled(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    for (let frame = 0; frame < 100; frame += 1) await new Promise(requestAnimationFrame);
+  });
+}
+
 /** From the list to the conversation of the session with this title. */
 async function openConversation(page: Page, title: string): Promise<void> {
   await page.getByText(title, { exact: false }).first().click();
@@ -88,7 +115,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(problems).toEqual([]);
   });
 
-  it("shows an entry, the context there, and the difference of two, each under its address", async () => {
+  it("shows an entry, the context there, and two branches side by side, each under its address", async () => {
     const directory = folder("pi-branches.jsonl");
     const { page, problems } = await openPage((await served(directory)).url);
     await openRows(page, "Plan the cache.");
@@ -100,8 +127,15 @@ describe.skipIf(!hasBrowser)("the page", () => {
     const key = /\/s\/([\w-]+)\//.exec(page.url())?.[1] ?? "";
     const { origin } = new URL(page.url());
     await page.goto(`${origin}/s/${key}/compare?from=3&to=8`);
-    await page.getByText("TTL is in place.").first().waitFor();
-    await page.getByText("LRU is in place.").first().waitFor();
+    const [one, other] = [page.getByLabel("First"), page.getByLabel("Second")];
+    await one.getByText("LRU is in place.").waitFor();
+    await other.getByText("TTL is in place.").waitFor();
+    await page.getByText("1 turn in common").waitFor();
+    const left = await one.boundingBox();
+    expect((await other.boundingBox())?.y).toBe(left?.y);
+    await page.setViewportSize({ width: 400, height: 800 });
+    expect((await other.boundingBox())?.y).toBeGreaterThan(left?.y ?? 0);
+    await page.setViewportSize({ width: 1280, height: 720 });
     await page.goBack();
     await page.waitForURL(/context\?row=2/);
     expect(problems).toEqual([]);
@@ -395,6 +429,105 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await page.locator('.turn[data-active="true"] h2').waitFor();
     await page.keyboard.press("t");
     await page.waitForURL(/entries/);
+    expect(problems).toEqual([]);
+  });
+
+  it("reads on only where its reader is when a place in the middle was opened", async () => {
+    const server = await served(forkedSession(2000, ["one", "two"]));
+    const { page, problems } = await openPage(server.url);
+    await openConversation(page, "start");
+    const read: number[] = [];
+    page.on("request", (asked) => {
+      const from = /turns\?from=(\d+)/.exec(asked.url())?.[1];
+      if (from !== undefined) read.push(Number(from));
+    });
+    await page.goto(`${page.url().split("?")[0] ?? ""}?row=3000`);
+    const wanted = page.locator('[data-row="3000"]');
+    await wanted.waitFor();
+    await settled(page);
+    expect(await wanted.isVisible()).toBe(true);
+    expect(await page.locator(".turn").count()).toBeLessThanOrEqual(80);
+    expect(Math.max(...read) - Math.min(...read)).toBeLessThanOrEqual(80);
+    expect(problems).toEqual([]);
+  });
+
+  it("shows the branch that was chosen when an answer for another one comes later", async () => {
+    const { page, problems } = await openPage(
+      (await served(forkedSession(300, ["one", "two"]))).url,
+    );
+    await openConversation(page, "start");
+    await page.locator(".turn h2", { hasText: "two 299" }).waitFor();
+    await settled(page);
+    const held: (() => void)[] = [];
+    await page.route(/turns\?from=\d+&count=\d+$/, async (route) => {
+      await new Promise<void>((resolve) => {
+        held.push(resolve);
+      });
+      await route.continue();
+    });
+    await page.locator(".conversation").evaluate((element) => element.scrollTo(0, 0));
+    await vi.waitFor(() => expect(held.length).toBeGreaterThan(0), { timeout: 10_000 });
+    await page.getByRole("tree", { name: "Turns" }).focus();
+    await page.keyboard.press("Home");
+    await page.locator('#outline-0[aria-expanded="false"]').waitFor();
+    for (const key of ["ArrowRight", "ArrowRight", "Enter"]) await page.keyboard.press(key);
+    await page.locator(".turn h2", { hasText: "one 0" }).first().waitFor();
+    const late = page.waitForResponse(/turns\?from=\d+&count=\d+$/);
+    for (const release of held) release();
+    await (await late).finished();
+    await settled(page);
+    const titles = await page.locator(".turn h2").allTextContents();
+    expect(titles.filter((title) => !/^(?:start|one \d+)$/.test(title))).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it("says on paper which turns of the branch are printed", async () => {
+    const { page, problems } = await openPage(
+      (await served(forkedSession(300, ["one", "two"]))).url,
+    );
+    await openConversation(page, "start");
+    await page.locator(".turn h2", { hasText: "two 299" }).waitFor();
+    await settled(page);
+    const note = page.locator(".print-note");
+    expect(await note.isVisible()).toBe(false);
+    await page.emulateMedia({ media: "print" });
+    await note.waitFor();
+    expect(await note.textContent()).toMatch(/^Turns \d+ to 301 of 301\./);
+    expect(await page.locator(".outline").isVisible()).toBe(false);
+    expect(problems).toEqual([]);
+  });
+
+  it("has an outline whose tree is used by keys, and a drawer for it in a narrow window", async () => {
+    const directory = folder("pi-branches.jsonl");
+    const { page, problems } = await openPage((await served(directory)).url);
+    await openConversation(page, "Plan the cache.");
+    await page.locator(".ways a", { hasText: "Plan the cache." }).click();
+    await page.locator(".turn h2", { hasText: "Plan the cache." }).waitFor();
+    const tree = page.getByRole("tree", { name: "Turns" });
+    const turn = tree.locator('[aria-level="1"]');
+    await turn.nth(1).waitFor();
+    expect(await turn.nth(0).getAttribute("aria-setsize")).toBe("2");
+    await tree.focus();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowRight");
+    const branches = tree.getByRole("group").getByRole("treeitem");
+    await branches.filter({ hasText: "Try LRU." }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    const chosen = await tree.getAttribute("aria-activedescendant");
+    const at = await branches.evaluateAll(
+      (all, id) => all.findIndex((one) => one.id === id),
+      chosen,
+    );
+    expect(at).toBe(0);
+    const title = (await branches.nth(at).textContent()) ?? "";
+    await page.keyboard.press("Enter");
+    await page.locator(".turn h2", { hasText: title }).waitFor();
+    await page.setViewportSize({ width: 400, height: 800 });
+    expect(await tree.isVisible()).toBe(false);
+    await page.getByRole("button", { name: "Turns" }).click();
+    await tree.waitFor();
+    await turn.nth(0).locator(".outline-text").first().click();
+    await tree.waitFor({ state: "hidden" });
     expect(problems).toEqual([]);
   });
 

@@ -1,11 +1,12 @@
 /** The turns of a session: each begins with a user message on the path to the leaf. */
 import { estimateOf } from "@branchlog/tools";
-import type { JsonObject } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { AgentMessage, SessionEntry } from "@branchlog/core";
-import type { SessionUsage, SessionView } from "@branchlog/core/types";
-import { entryMessages, usage, isObject } from "@branchlog/core/rows";
+import type { SessionView } from "@branchlog/core/types";
+import { entryMessages, isObject } from "@branchlog/core/rows";
 import { watchedSession } from "@branchlog/core/engine";
+import { TurnReader, TurnSum, answeringModel, turnItems } from "@branchlog/library/catalogs";
+import type { PlacedEntry, TouchedFile, TurnItem } from "@branchlog/library/catalogs";
 import { textOf } from "./json-values.ts";
 
 /** The summary of a turn, computed for a session and as found in a document. */
@@ -35,6 +36,10 @@ export interface SessionTurn extends TurnSummary {
   readonly entryId: string;
   readonly cache_read_tokens: number;
   readonly cache_write_tokens: number;
+  /** Failed calls and answers. */
+  readonly errors: number;
+  /** What its calls changed, as the page shows it. */
+  readonly files: readonly TouchedFile[];
   /** If it was asked for: stored and estimated costs together; null: unknown. */
   readonly estimated_cost?: number | null;
   /** All fields of its notes, `expected` and `passed` included. */
@@ -53,106 +58,89 @@ export interface TurnTotals {
   readonly failed: number;
 }
 
-interface OpenTurn {
-  readonly turn: number;
+/** A turn whose entries come in parts. */
+class OpenTurn {
   readonly entryId: string;
-  readonly startMs: number;
-  endMs: number;
-  timestamp: string;
-  input: string;
-  result: string;
-  model: string;
-  spent: SessionUsage;
-  readonly toolsCalled: string[];
-}
+  #input = "";
+  #timestamp = "";
+  #result = "";
+  #resultRow = -1;
+  #model = "";
+  readonly #toolsCalled: string[] = [];
+  readonly #sum = new TurnSum();
 
-function pass(
-  turns: OpenTurn[],
-  { id, role, timeMs }: { id: string; role: string | undefined; timeMs: number },
-  entry: SessionEntry | undefined,
-): void {
-  if (role === "user") {
-    const texts = { timestamp: "", input: "", result: "", model: "" };
-    const start = { turn: turns.length + 1, entryId: id, startMs: timeMs, endMs: timeMs };
-    turns.push({ ...start, ...texts, spent: usage.initial(), toolsCalled: [] });
+  constructor(entryId: string) {
+    this.entryId = entryId;
   }
-  const open = turns.at(-1);
-  if (open === undefined) return;
-  // Shell commands do not count for the duration.
-  const isTimed = role === "user" || role === "assistant" || role === "toolResult";
-  if (isTimed && !Number.isNaN(timeMs)) open.endMs = timeMs;
-  if (entry !== undefined) addEntry(open, entry);
-}
 
-/** Whether the body of an entry adds to a turn: what a tool spent on a model is in its result. */
-function addsToTurn(type: string, role: string | undefined): boolean {
-  if (type !== "message") return usage.types?.includes(type) === true;
-  return role === "user" || role === "assistant" || role === "toolResult";
-}
-
-/** Entries for which {@link addsToTurn} is false are ignored. */
-function addEntry(open: OpenTurn, entry: SessionEntry): void {
-  if (!addsToTurn(entry.type, roleOf(entry))) return;
-  open.spent = usage.apply(open.spent, { revision: 0, entry });
-  addMessage(open, entry);
-}
-
-function addMessage(open: OpenTurn, entry: SessionEntry): void {
-  const message: unknown = entry.type === "message" ? entry.message : undefined;
-  if (!isObject(message)) return;
-  const { role, content } = message;
-  if (role === "assistant") {
-    addAnswer(open, message);
-  } else if (role === "user" && entry.id === open.entryId) {
-    open.input = textIn(content);
-    open.timestamp = typeof entry.timestamp === "string" ? entry.timestamp : "";
+  add(entries: readonly PlacedEntry[], items: readonly TurnItem[], isFirst: boolean): void {
+    this.#sum.add(entries, items);
+    const [first] = entries;
+    for (const { entry } of entries) this.#model = answeringModel(entry) || this.#model;
+    if (isFirst) this.#timestamp = textOf(first?.entry?.timestamp);
+    for (const item of items) {
+      if (item.kind === "prompt" && isFirst && item.row === first?.row) {
+        this.#input += `${this.#input === "" ? "" : "\n"}${item.text}`;
+      } else if (item.kind === "answer" && item.text !== "") this.#addAnswer(item.row, item.text);
+      else if (item.kind === "call" && item.call !== null) {
+        this.#toolsCalled.push(toolCallText(item.call.tool, item.call.arguments));
+      }
+    }
   }
-}
 
-function addAnswer(open: OpenTurn, { provider, model, content }: JsonObject): void {
-  open.result = textIn(content) || open.result;
-  const names = [textOf(provider), textOf(model)].filter((name) => name !== "");
-  open.model = names.join("/") || open.model;
-  for (const block of listOf(content)) {
-    if (!isObject(block) || block["type"] !== "toolCall") continue;
-    open.toolsCalled.push(toolCallText(block["name"], block["arguments"]));
+  /** An answer may have several texts. */
+  #addAnswer(row: number, text: string): void {
+    this.#result = row === this.#resultRow ? `${this.#result}\n${text}` : text;
+    this.#resultRow = row;
+  }
+
+  turn(number: number, fields: TurnFields = {}, estimates = false): SessionTurn {
+    const { usage, durationMs, files, errors } = this.#sum.facts;
+    const { input, output, cacheRead, cacheWrite, cost } = usage.total;
+    const { expected, passed } = fields;
+    return {
+      turn: number,
+      input: this.#input,
+      result: this.#result,
+      model: this.#model,
+      duration_ms: durationMs,
+      tokens: input + output,
+      cost,
+      tools_called: [...this.#toolsCalled],
+      errors,
+      files,
+      timestamp: this.#timestamp,
+      entryId: this.entryId,
+      cache_read_tokens: cacheRead,
+      cache_write_tokens: cacheWrite,
+      ...(estimates ? { estimated_cost: estimateOf(usage).cost ?? null } : {}),
+      fields,
+      ...(typeof expected === "string" ? { expected } : {}),
+      ...(typeof passed === "boolean" ? { passed } : {}),
+    };
   }
 }
 
-function listOf(content: unknown): readonly unknown[] {
-  return Array.isArray(content) ? content : [];
-}
+class TurnList {
+  readonly #turns: OpenTurn[] = [];
+  readonly #idOf: (row: number) => string;
 
-function textIn(content: unknown): string {
-  if (typeof content === "string") return content;
-  const blocks = listOf(content).filter(isObject);
-  const texts = blocks.filter(({ type }) => type === "text").map(({ text }) => text);
-  return texts.filter((text) => typeof text === "string").join("\n");
-}
+  constructor(idOf: (row: number) => string) {
+    this.#idOf = idOf;
+  }
 
-function turnOf(open: OpenTurn, fields: TurnFields = {}, estimates = false): SessionTurn {
-  const { turn, input, result, model, timestamp, entryId } = open;
-  const { input: inputTokens, output, cacheRead, cacheWrite, cost } = open.spent.total;
-  const durationMs = open.endMs - open.startMs;
-  const { expected, passed } = fields;
-  return {
-    turn,
-    input,
-    result,
-    model,
-    duration_ms: durationMs > 0 ? durationMs : 0,
-    tokens: inputTokens + output,
-    cost,
-    tools_called: [...open.toolsCalled],
-    timestamp,
-    entryId,
-    cache_read_tokens: cacheRead,
-    cache_write_tokens: cacheWrite,
-    ...(estimates ? { estimated_cost: estimateOf(open.spent).cost ?? null } : {}),
-    fields,
-    ...(typeof expected === "string" ? { expected } : {}),
-    ...(typeof passed === "boolean" ? { passed } : {}),
-  };
+  /** Entries of one turn; a turn begins with its prompt, whatever is before it. */
+  add(entries: readonly PlacedEntry[]): void {
+    const start = entries.findIndex(({ type, role }) => type === "message" && role === "user");
+    const first = entries[start];
+    if (first !== undefined) this.#turns.push(new OpenTurn(this.#idOf(first.row)));
+    const shown = entries.slice(Math.max(0, start));
+    this.#turns.at(-1)?.add(shown, turnItems(shown), first !== undefined);
+  }
+
+  turns(notes: TurnNotes, estimates: boolean): SessionTurn[] {
+    return this.#turns.map((open, at) => open.turn(at + 1, notes.get(open.entryId), estimates));
+  }
 }
 
 /** @param notes Usually those of the whole log. */
@@ -160,11 +148,21 @@ export function turnsOfEntries(
   path: Iterable<SessionEntry>,
   notes: TurnNotes = new Map(),
 ): SessionTurn[] {
-  const turns: OpenTurn[] = [];
+  const ids: string[] = [];
+  const list = new TurnList((row) => ids[row] ?? "");
+  let turn: PlacedEntry[] = [];
   for (const entry of path) {
-    pass(turns, { id: entry.id, role: roleOf(entry), timeMs: Date.parse(entry.timestamp) }, entry);
+    const { type, timestamp } = entry;
+    const role = roleOf(entry);
+    if (role === "user") {
+      list.add(turn);
+      turn = [];
+    }
+    turn.push({ row: ids.length, timeMs: Date.parse(timestamp), type, role, entry });
+    ids.push(entry.id);
   }
-  return turns.map((open) => turnOf(open, notes.get(open.entryId)));
+  list.add(turn);
+  return list.turns(notes, false);
 }
 
 function roleOf(entry: SessionEntry): string | undefined {
@@ -236,28 +234,12 @@ export async function sessionTurns(
     const query = { type: "custom", customType: turnNoteType };
     for await (const entry of session.entries(query)) noted.push(entry);
     const notes = turnNotesIn(noted);
-    const { index, bodies, log } = engineOf(session);
-    const rows = pathRows(session);
-    // No transcript has usage in results, which are most of its bytes.
-    const readsResults = log.state.indexer.format === undefined;
-    const turns: OpenTurn[] = [];
-    const passRow = (row: number, entry?: SessionEntry): void => {
-      const { type, role } = index.kindOf(row);
-      const said = type === "message" ? role : undefined;
-      pass(turns, { id: index.idOf(row), role: said, timeMs: index.rows.time(row) }, entry);
-    };
-    const read = rows.filter((row) => {
-      const { type, role } = index.kindOf(row);
-      return addsToTurn(type, role) && (readsResults || role !== "toolResult");
-    });
-    let at = 0;
-    for await (const { row, entry } of bodies.entries(read)) {
-      // Rows between were not read, or are unreadable.
-      while (at < rows.length && rows[at] !== row) passRow(rows[at++] ?? -1);
-      passRow(rows[at++] ?? -1, entry);
-    }
-    while (at < rows.length) passRow(rows[at++] ?? -1);
-    return turns.map((open) => turnOf(open, notes.get(open.entryId), estimates));
+    const engine = engineOf(session);
+    const reader = new TurnReader(engine);
+    const list = new TurnList((row) => engine.index.idOf(row));
+    const path = reader.path(pathRows(session));
+    for await (const { entries } of reader.parts(path)) list.add(entries);
+    return list.turns(notes, estimates);
   });
 }
 

@@ -124,9 +124,11 @@ export function turnsSummary(
 
 const known = ["turn", "timestamp", "model", "duration_ms", "tokens", "cost", "passed", "expected"];
 const caches = ["cache_read_tokens", "cache_write_tokens", "estimated_cost"];
+const done = ["errors", "files"];
 const hidden: ReadonlySet<string> = new Set([
   ...known,
   ...caches,
+  ...done,
   "input",
   "result",
   "fields",
@@ -155,6 +157,7 @@ export function turnDetails(
     durationText(numberOf(turn, "duration_ms")),
     `${countText(numberOf(turn, "tokens"), "token")}${cached}`,
     turnCost(turn, "cost unknown"),
+    numberOf(turn, "errors") > 0 ? `${numberText(numberOf(turn, "errors"))} failed` : undefined,
   ];
   const said = facts.filter((fact) => fact !== undefined && fact !== "");
   const heading = style.heading(`turn ${typeof number === "number" ? number : "?"}`);
@@ -167,8 +170,19 @@ export function turnDetails(
     ...all
       .filter(([key]) => !hidden.has(key))
       .flatMap(([key, value]: [string, unknown]) => factLines(key, value, style)),
+    ...factLines("files", filesOf(turn), style),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** Which its calls changed; documents do not say it. */
+function filesOf(turn: object): readonly string[] {
+  const files = fieldOf(turn, "files");
+  if (!Array.isArray(files)) return [];
+  return files.map(objectOf).map((file) => {
+    const [added, removed] = [numberOf(file, "added"), numberOf(file, "removed")];
+    return `${stringOf(file, "path") ?? ""} +${numberText(added)} −${numberText(removed)}`;
+  });
 }
 
 /** A document has local times of its machine, whose age is unknown. */

@@ -125,8 +125,10 @@ function nodeAboveFinder(index: IndexTable): (row: number) => number {
   const { rows } = index;
   const aboveDamaged = new Map<number, number>();
   return (row) => {
-    const passed: number[] = [];
     let at = index.rowOfHandle(rows.parentHandle(row));
+    // Mostly nothing is damaged, and no list is made.
+    if (at < 0 || !rows.is(at, rowFlags.damaged)) return at;
+    const passed: number[] = [];
     while (at >= 0 && rows.is(at, rowFlags.damaged)) {
       const known = aboveDamaged.get(at);
       if (known === undefined) {

@@ -1,5 +1,5 @@
 /** The lines that an edit changes, from its old and new text or from a patch. Pure. */
-import type { ChangedLine } from "./shown-calls.ts";
+import type { ChangedLine } from "./shown-conversation.ts";
 
 /** Unchanged lines around a change. */
 const nearbyMax = 2;

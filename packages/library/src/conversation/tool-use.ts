@@ -4,7 +4,7 @@
  */
 import { isStoredObject } from "@branchlog/core/rows";
 import { changedLines, patchedFiles, writtenLines } from "./changed-lines.ts";
-import type { ChangedLine, ToolUse } from "./shown-calls.ts";
+import type { ChangedLine, ToolUse } from "./shown-conversation.ts";
 
 /** The names under which agents' tools take an argument, the most specific first. */
 const argumentNames = {

@@ -3,10 +3,10 @@
  * Every part of every entry is in exactly one block; an entry without parts is one mark. Pure.
  */
 import { entryParts, textOfParts } from "@branchlog/core/entries";
-import type { EntryPart, SessionEntry, Speaker } from "@branchlog/core/entries";
-import { countAt, isObject } from "@branchlog/core/rows";
+import type { EntryPart, SessionEntry, Speaker, ToolCallPart } from "@branchlog/core/entries";
+import { countAt, isObject, stringAt } from "@branchlog/core/rows";
 import { toolUse } from "./tool-use.ts";
-import type { ToolUse } from "./shown-calls.ts";
+import type { ToolUse } from "./shown-conversation.ts";
 
 /** An entry at its row; undefined if it is damaged. */
 export interface PlacedEntry {
@@ -14,6 +14,8 @@ export interface PlacedEntry {
   /** Epoch milliseconds; NaN: unknown. */
   readonly timeMs: number;
   readonly type: string;
+  /** Of a message. */
+  readonly role: string | undefined;
   readonly entry: SessionEntry | undefined;
 }
 
@@ -35,6 +37,8 @@ export interface CallItem {
   readonly row: number;
   readonly tool: string;
   readonly use: ToolUse;
+  /** As it is stored; null: a command of the user. */
+  readonly call: ToolCallPart | null;
   /** Null: there is none here. */
   readonly result: CallResult | null;
 }
@@ -156,13 +160,21 @@ function partItem({ row, entry }: PlacedEntry, speaker: Speaker, part: EntryPart
       return summaryItem(row, speaker, part.text, entry);
     case "call": {
       const tool = part.tool ?? "?";
-      return { kind: "call", row, tool, use: toolUse(tool, part.arguments), result: null };
+      const use = toolUse(tool, part.arguments);
+      return { kind: "call", row, tool, use, call: part, result: null };
     }
     case "shell": {
       const { command, output: text, exitCode = null } = part;
       const isError = exitCode !== null && exitCode !== 0;
       const result = { row, text, images: [], isError, exitCode, durationMs: null };
-      return { kind: "call", row, tool: "user", use: { kind: "shell", command }, result };
+      return {
+        kind: "call",
+        row,
+        tool: "user",
+        use: { kind: "shell", command },
+        call: null,
+        result,
+      };
     }
     case "image":
       return { kind: "image", row, image: part };
@@ -199,7 +211,7 @@ function markOf({ row, type, entry }: PlacedEntry): TurnItem {
 }
 
 /** The values of a record that says nothing in the conversation, on one line. */
-export function markText(entry: object): string {
+function markText(entry: object): string {
   const fields = Object.entries(entry).filter(([key]) => !commonFields.has(key));
   const text = fields.map(([, value]) => shortOf(value)).join(" · ");
   return text.slice(0, markUnitsMax);
@@ -239,4 +251,12 @@ export function firstLine(text: string, unitsMax = 200): string {
 export function promptText(entry: SessionEntry | undefined): string {
   const said = entry === undefined ? undefined : entryParts(entry);
   return said === undefined ? "" : textOfParts(said.parts, "\n");
+}
+
+/** `provider/model` of an answer; empty for other entries. */
+export function answeringModel(entry: SessionEntry | undefined): string {
+  const message: unknown = entry?.type === "message" ? entry.message : undefined;
+  if (!isObject(message) || message["role"] !== "assistant") return "";
+  const names = [stringAt(message, "provider"), stringAt(message, "model")];
+  return names.filter((name) => name !== undefined && name !== "").join("/");
 }

@@ -4,9 +4,11 @@ import type { JsonObject, OptionNames } from "@branchlog/streaming";
 import type { SessionEntry, StoredSession } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import type { RedactionReport } from "../redaction/redactor.ts";
-import { AnswerJoiner, exactArguments, isObject } from "@branchlog/core/rows";
+import { exactArguments, isObject } from "@branchlog/core/rows";
+import type { ExactArguments } from "@branchlog/core/rows";
 import { Engine, piecesOfOneLog, exportedPath } from "@branchlog/core/engine";
-import { SideTexts } from "@branchlog/library/catalogs";
+import { TurnReader, TurnSum, turnItems } from "@branchlog/library/catalogs";
+import type { PlacedEntry, TurnItem } from "@branchlog/library/catalogs";
 import {
   createStreamedLog,
   engineSettings,
@@ -20,7 +22,13 @@ import { Redactor } from "../redaction/redactor.ts";
 import { LineConverter } from "../convert/line-converter.ts";
 import { linearLines, linearPath } from "./linear-lines.ts";
 import { inTwoPasses, redactedEntry, redactedHeader, redactedLines } from "./redacted-parts.ts";
-import { entryMarkdown, markdownIndent, markdownTitle } from "./markdown-text.ts";
+import {
+  itemMarkdown,
+  markdownIndent,
+  markdownTitle,
+  turnEnd,
+  turnHeading,
+} from "./markdown-text.ts";
 
 /** The path of a session file, or a session in a store. */
 export type ExportSource = string | StoredSession;
@@ -103,26 +111,41 @@ async function* markdownTexts(
   const title = (text: string): string => redactor?.text(text) ?? text;
   const header = redactor ? redactedHeader(redactor, engine.header) : engine.header;
   yield title(markdownTitle(header, name === undefined ? name : title(name)));
-  const joiner = new AnswerJoiner();
-  const sides = new SideTexts(engine.path, indexer.format?.agent);
-  for await (const { row, entry: stored } of engine.bodies.entries(rows, signal)) {
-    const entry = sides.inWhole(stored);
-    // Parsing rounds numbers that no double holds.
-    const isExact = indexer.transcript === undefined && hasCalls(entry);
-    const line = isExact ? engine.bodies.lineSync(row).toString() : "";
-    const [clean, exact] = redactor ? redactedEntry(redactor, entry, line) : [entry, line];
-    for (const whole of joiner.take(clean)) yield* markdownOf(whole, exact, redactor);
+  const reader = new TurnReader(engine);
+  let [turn, sum] = [-1, new TurnSum()];
+  let headed: TurnItem | undefined;
+  for await (const part of reader.parts(reader.path(rows), signal)) {
+    const exact = new Map<number, ExactArguments>();
+    const entries = part.entries.map((placed): PlacedEntry => {
+      const { row, entry } = placed;
+      if (entry === undefined) return placed;
+      // Parsing rounds numbers that no double holds.
+      const isExact = indexer.transcript === undefined && hasCalls(entry);
+      const line = isExact ? engine.bodies.lineSync(row).toString() : "";
+      const [clean, kept] = redactor ? redactedEntry(redactor, entry, line) : [entry, line];
+      exact.set(row, exactArguments(kept, markdownIndent));
+      return { ...placed, entry: clean };
+    });
+    const clean = (text: string, row: number): string =>
+      redactor?.text(text, row < 0 ? undefined : engine.index.idOf(row)) ?? text;
+    const items = turnItems(entries);
+    if (turn !== part.turn) {
+      yield turnEnd(sum.facts);
+      [turn, sum] = [part.turn, new TurnSum()];
+      headed = items.find(({ kind }) => kind === "prompt");
+      const row = headed?.row ?? entries[0]?.row ?? -1;
+      const timeMs = row < 0 ? Number.NaN : engine.index.rows.time(row);
+      const prompt = headed?.kind === "prompt" ? headed.text : "";
+      yield clean(turnHeading(turn + 1, prompt, timeMs), row);
+    }
+    sum.add(entries, items);
+    for (const item of items) {
+      if (item === headed) continue;
+      const text = itemMarkdown(item, exact.get(item.row));
+      if (text !== "") yield clean(text, item.row);
+    }
   }
-  for (const whole of joiner.end()) yield* markdownOf(whole, "", redactor);
-}
-
-function* markdownOf(
-  entry: SessionEntry,
-  line: string,
-  redactor: Redactor | undefined,
-): Generator<string> {
-  const text = entryMarkdown(entry, exactArguments(line, markdownIndent));
-  if (text !== "") yield redactor?.text(text, entry.id) ?? text;
+  yield turnEnd(sum.facts);
 }
 
 function hasCalls(entry: SessionEntry): boolean {

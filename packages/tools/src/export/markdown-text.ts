@@ -1,10 +1,11 @@
 /** A session as Markdown. Marks in a text never close the surrounding ones. Pure. */
 import type { JsonObject } from "@branchlog/streaming";
-import type { SessionEntry, SessionHeader } from "@branchlog/core";
-import { entryParts } from "@branchlog/core/entries";
-import type { EntryPart, Speaker, ToolCallPart } from "@branchlog/core/entries";
-import { keptArguments, objectAt, stringAt } from "@branchlog/core/rows";
+import type { SessionHeader } from "@branchlog/core";
+import { keptArguments, stringAt } from "@branchlog/core/rows";
 import type { ExactArguments } from "@branchlog/core/rows";
+import { estimateOf } from "../usage/estimate.ts";
+import { useText } from "@branchlog/library/catalogs";
+import type { CallItem, CallResult, TurnFacts, TurnItem } from "@branchlog/library/catalogs";
 
 export const markdownIndent = 2;
 
@@ -14,7 +15,7 @@ export function markdownTitle(header: SessionHeader, name: string | undefined): 
   const id = stringAt(stored, "id") ?? "";
   const facts: (readonly [string, string | undefined])[] = [
     ["session", id],
-    ["created", timeText(stored)],
+    ["created", timeOf(Date.parse(stringAt(stored, "timestamp") ?? ""))],
     ["directory", stringAt(stored, "cwd") || undefined],
   ];
   const lines = facts.flatMap(([what, value]) =>
@@ -23,124 +24,142 @@ export function markdownTitle(header: SessionHeader, name: string | undefined): 
   return `# ${oneLine(name ?? `Session ${id}`)}\n\n${lines.join("")}`;
 }
 
-/** @param exact The arguments of its calls, indented, where parsing changed their numbers. */
-export function entryMarkdown(entry: SessionEntry, exact?: ExactArguments): string {
-  const said = entryParts(entry);
-  if (said === undefined) return "";
-  const { speaker, parts } = said;
-  // Decoding boundary: an entry is handed out as stored; its type promises more than that.
-  const stored = entry as unknown as JsonObject;
-  const time = timeText(stored);
-  switch (entry.type) {
-    case "message": {
-      if (objectAt(stored, "message") === undefined) return "";
-      const isOutput = speaker.role === "toolResult";
-      const shown = parts.flatMap((part) => partMarkdown(part, isOutput, exact));
-      return section(headingOf(speaker), time, shown);
-    }
-    case "custom_message": {
-      const isHidden = stored["display"] === false ? " (hidden)" : "";
-      const shown = parts.flatMap((part) => partMarkdown(part, false));
-      return section(`${headingOf(speaker)}${isHidden}`, time, shown);
+/** Where a turn begins: the first line of its prompt, which is shown in whole if it is longer. */
+export function turnHeading(turn: number, prompt: string, timeMs: number): string {
+  const time = timeOf(timeMs);
+  const line = oneLine(prompt) || "(no prompt)";
+  const whole = isOneLine(prompt) ? "" : `\n${quotedText(prompt)}`;
+  return `\n## ${turn} · ${line}\n${time === undefined ? "" : `\n*${time}*\n`}${whole}`;
+}
+
+function isOneLine(text: string): boolean {
+  return text.trim() === oneLine(text);
+}
+
+/** What a turn took, behind it. Empty: nothing is known. */
+export function turnEnd({ calls, errors, files, durationMs, usage }: TurnFacts): string {
+  const { input, output, cacheRead, cacheWrite } = usage.total;
+  const tokens = input + output + cacheRead + cacheWrite;
+  const { cost = 0, estimated } = estimateOf(usage);
+  const parts = [
+    ...[...usage.byModel.values()].flatMap((models) => [...models.keys()].map(oneLine)),
+    calls === 0 ? "" : plural(calls, "call"),
+    errors === 0 ? "" : `${errors} failed`,
+    files.length === 0 ? "" : `${plural(files.length, "file")} changed`,
+    durationMs === 0 ? "" : secondsText(durationMs),
+    tokens === 0 ? "" : plural(tokens, "token"),
+    cost === 0 ? "" : `${estimated > 0 ? "~" : ""}$${cost.toFixed(cost < 0.01 ? 4 : 2)}`,
+  ].filter((part) => part !== "");
+  return parts.length === 0 ? "" : `\n*${parts.join(" · ")}*\n`;
+}
+
+function secondsText(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+function plural(count: number, noun: string): string {
+  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/**
+ * A block of a conversation; empty for marks, which are nothing of it.
+ * @param exact The arguments of the calls of its entry, indented, where parsing changed numbers.
+ */
+export function itemMarkdown(item: TurnItem, exact: ExactArguments | undefined): string {
+  const parts = itemParts(item, exact).filter((part) => part !== "");
+  return parts.length === 0 ? "" : `\n${parts.join("\n")}`;
+}
+
+function itemParts(item: TurnItem, exact: ExactArguments | undefined): readonly string[] {
+  switch (item.kind) {
+    case "mark":
+      return [];
+    case "prompt":
+      return item.text.trim() === "" ? [] : [quotedText(item.text)];
+    // What models say is Markdown; what programs and tools say may be anything.
+    case "answer":
+      return item.text.trim() === "" ? [] : [closedText(item.text)];
+    case "thinking":
+      return item.text.trim() === "" ? [] : [`*Thinking*\n\n${quotedText(item.text)}`];
+    case "error":
+      return item.text === "" ? [] : ["**Error**\n", fenced(item.text)];
+    case "note": {
+      const failed = item.isError ? " (failed)" : "";
+      return [`**${oneLine(item.title)}**${failed}\n`, outputText(item.text)];
     }
     case "compaction":
-      return summary("Compaction", "For the model, this stands for what came before:", time, parts);
-    case "branch_summary":
-      return summary("Branch summary", "Summary of another branch:", time, parts);
-    default:
-      return "";
-  }
-}
-
-function summary(
-  title: string,
-  what: string,
-  time: string | undefined,
-  parts: readonly EntryPart[],
-): string {
-  const texts = parts.flatMap((part) => (part.kind === "summary" ? [part.text] : []));
-  const quoted = texts.map((text) => (text.trim() === "" ? "" : quotedText(text)));
-  return section(title, time, [`*${what}*\n`, ...quoted]);
-}
-
-function section(title: string, time: string | undefined, parts: readonly string[]): string {
-  const heading = `## ${title}${time === undefined ? "" : ` · ${time}`}\n`;
-  return `\n${[heading, ...parts.filter((part) => part !== "")].join("\n")}`;
-}
-
-function headingOf({ role = "unknown", model, tool, customType, isError }: Speaker): string {
-  switch (role) {
-    case "user":
-      return "User";
-    case "assistant":
-      return model === undefined ? "Assistant" : `Assistant (${oneLine(model)})`;
-    case "toolResult":
-      return `Result of ${oneLine(tool ?? "a tool")}${isError ? " (failed)" : ""}`;
-    case "bashExecution":
-      return "Shell";
-    case "system":
-      return "System";
-    case "custom":
-      return `Extension ${oneLine(customType ?? "")}`;
-    default:
-      return oneLine(role);
-  }
-}
-
-/** Some may be empty. */
-function partMarkdown(part: EntryPart, isOutput: boolean, exact?: ExactArguments): string[] {
-  switch (part.kind) {
-    case "text":
-      return [spokenText(part.text, isOutput)];
-    case "thinking":
-      return part.text.trim() === "" ? [] : [`*Thinking*\n\n${quotedText(part.text)}`];
-    case "call":
-      return [callMarkdown(part, exact)];
-    case "image": {
-      const bytes = Math.floor((part.data.length * 3) / 4);
-      return [`*Image: ${oneLine(part.mimeType)}, about ${bytes} bytes*\n`];
-    }
-    case "shell": {
-      const { command, output, exitCode = 0 } = part;
-      const ending = exitCode === 0 ? "" : `*Exit code ${exitCode}*\n`;
-      return [fenced(`$ ${command}`), output === "" ? "" : fenced(output), ending];
-    }
-    case "error":
-      return part.text === "" ? [] : ["**Error**\n", fenced(part.text)];
+      return summary("Compaction", "For the model, this stands for what came before:", item.text);
+    case "branchSummary":
+      return summary("Branch summary", "Summary of another branch:", item.text);
+    case "image":
+      return [imageMarkdown(item.image)];
     case "data":
-      return [fenced(JSON.stringify(part.value, null, markdownIndent), "json")];
-    case "summary":
-    case "name":
-    case "label":
-      return [];
+      return [fenced(JSON.stringify(item.value, null, markdownIndent), "json")];
+    case "call":
+      return callMarkdown(item, exact);
   }
 }
 
-function callMarkdown(part: ToolCallPart, exact: ExactArguments | undefined): string {
+function summary(title: string, what: string, text: string): readonly string[] {
+  return [`### ${title}\n`, `*${what}*\n`, text.trim() === "" ? "" : quotedText(text)];
+}
+
+function imageMarkdown({ mimeType, data }: { mimeType: string; data: string }): string {
+  const bytes = Math.floor((data.length * 3) / 4);
+  return `*Image: ${oneLine(mimeType)}, about ${bytes} bytes*\n`;
+}
+
+/** A call with its result. */
+function callMarkdown(item: CallItem, exact: ExactArguments | undefined): readonly string[] {
+  const { use, tool, result } = item;
+  const name = `**${oneLine(tool)}**`;
+  const ending = result === null ? "" : endingOf(result);
+  const below =
+    result === null ? [] : [outputText(result.text), ...result.images.map(imageMarkdown)];
+  switch (use.kind) {
+    case "shell":
+      return [`${name}${ending}\n`, fenced(`$ ${use.command}`), ...below];
+    case "edit":
+    case "write": {
+      const diff = fenced(use.lines.map(({ text }) => text).join("\n"), "diff");
+      const change = `${codeSpan(use.path)} +${use.added} −${use.removed}`;
+      return [`${name} ${change}${ending}\n`, diff, ...below];
+    }
+    case "read":
+    case "search":
+      return [`${name} ${codeSpan(useText(use))}${ending}\n`, ...below];
+    case "task":
+      return [`${name} ${oneLine(use.title)}${ending}\n`, quotedText(use.prompt), ...below];
+    case "other":
+      return [`${name}${ending}\n`, fenced(argumentsOf(item, exact), "json"), ...below];
+  }
+}
+
+function endingOf({ isError, exitCode, durationMs }: CallResult): string {
+  const parts = [
+    exitCode === null || exitCode === 0 ? (isError ? "failed" : "") : `exit code ${exitCode}`,
+    durationMs === null || durationMs === 0 ? "" : secondsText(durationMs),
+  ].filter((part) => part !== "");
+  return parts.map((part) => ` · ${part}`).join("");
+}
+
+function argumentsOf({ call }: CallItem, exact: ExactArguments | undefined): string {
+  if (call === null) return "{}";
   // Decoding boundary: a block of a stored entry is JSON.
-  const block = part.block as JsonObject;
-  const shown = exact?.get(part.place) ?? keptArguments(block, markdownIndent);
-  const given = shown ?? JSON.stringify(part.arguments ?? {}, null, markdownIndent);
-  return `**Tool call** ${codeSpan(part.tool ?? "?")}\n\n${fenced(given, "json")}`;
+  const block = call.block as JsonObject;
+  const shown = exact?.get(call.place) ?? keptArguments(block, markdownIndent);
+  return shown ?? JSON.stringify(call.arguments ?? {}, null, markdownIndent);
 }
 
-/** What people and models say is Markdown; what tools return may be anything. */
-function spokenText(text: string, isOutput: boolean): string {
-  if (text.trim() === "") return "";
-  return isOutput ? fenced(text) : closedText(text);
+function outputText(text: string): string {
+  return text.trim() === "" ? "" : fenced(text);
 }
 
-/** Of the record, to the second; undefined if absent or unreadable. */
-function timeText(record: JsonObject): string | undefined {
-  const text = stringAt(record, "timestamp") ?? "";
-  const ms = Date.parse(text);
+/** To the second; undefined if absent or unreadable. */
+function timeOf(ms: number): string | undefined {
   if (Number.isNaN(ms)) return undefined;
-  // Formatting costs five times as much as parsing, and most have this form.
-  const iso = isoForm.test(text) ? text : new Date(ms).toISOString();
-  return `${iso.slice(0, -5).replace("T", " ")}Z`;
+  return `${new Date(ms).toISOString().slice(0, -5).replace("T", " ")}Z`;
 }
-
-const isoForm = /^\d{4}-\d\d-\d\dT[0-2]\d:\d\d:\d\d\.\d{3}Z$/;
 
 export function fenced(text: string, language = ""): string {
   const fence = "`".repeat(Math.max(3, longestRun(text, "`") + 1));

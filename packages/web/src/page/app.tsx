@@ -2,7 +2,8 @@
 import { useEffect } from "preact/hooks";
 import type { VNode } from "preact";
 import { BranchSign } from "./branch-sign.tsx";
-import { ComparePage, ContextPage } from "./context-view.tsx";
+import { ComparePage } from "./compare-view.tsx";
+import { ContextPage } from "./context-view.tsx";
 import { CostsView } from "./costs-view.tsx";
 import { isExported } from "./exported.ts";
 import { KeyHelp, openKeyHelp } from "./key-help.tsx";

@@ -1,61 +1,58 @@
-/** One block of an entry or of a context, in the form that suits it. */
+/** One block of a conversation, of an entry or of a context, in the form that suits it. */
 import type { VNode } from "preact";
-import type { Block } from "../api.ts";
-import { fetchEntry } from "./client.ts";
-import { useLoaded } from "./loading.tsx";
-import { diffLines } from "./model/diff-lines.ts";
-import { formatBytes, formatCount, withoutEscapes } from "./model/formatting.ts";
+import type { TurnBlock } from "../api.ts";
+import { CallView } from "./call-view.tsx";
+import { formatCount } from "./model/formatting.ts";
 import { entriesPlace } from "./model/route.ts";
 import { Link } from "./navigation.tsx";
-import { Code, Diff, Markdown } from "./rich-text.tsx";
+import { Code, Markdown, Picture } from "./rich-text.tsx";
 
 /** Longer text is shown plain: parsing of hostile text takes time with the square of its length. */
 const markdownMax = 20_000;
 
 interface BlockViewProps {
-  readonly block: Block;
+  readonly block: TurnBlock;
   readonly sessionKey: string;
-  /** Whether results of calls are fetched and shown below them. */
-  readonly hasResults: boolean;
-  readonly onShowAll: (() => void) | undefined;
+  /** The directory of the session. */
+  readonly cwd: string;
+  /** Whether calls, notes and thoughts are opened. */
+  readonly isOpen?: boolean;
 }
 
-export function BlockView(props: BlockViewProps): VNode {
-  const { block, onShowAll } = props;
-  const cut = "cut" in block ? block.cut : 0;
-  return (
-    <>
-      <BlockBody {...props} />
-      {cut > 0 ? (
-        <p class="cut">
-          {formatCount(cut)} more characters{" "}
-          {onShowAll === undefined ? null : (
-            <button type="button" onClick={onShowAll}>
-              Show all
-            </button>
-          )}
-        </p>
-      ) : null}
-    </>
-  );
-}
-
-function BlockBody({ block, sessionKey, hasResults }: BlockViewProps): VNode | null {
+export function BlockView({
+  block,
+  sessionKey,
+  cwd,
+  isOpen = false,
+}: BlockViewProps): VNode | null {
   switch (block.kind) {
-    case "text":
-      if (block.text.length > markdownMax) return <Code text={block.text} language="" />;
-      return <Markdown text={block.text} />;
-    case "thinking":
+    case "prompt":
       return (
-        <details class="block thinking">
-          <summary>Thinking · {formatCount(block.text.length + block.cut)} characters</summary>
-          <Markdown text={block.text} />
+        <div class="further-prompt">
+          <Text block={block} sessionKey={sessionKey} />
+        </div>
+      );
+    case "answer":
+      return <Text block={block} sessionKey={sessionKey} />;
+    case "error":
+      return <p class="failed answer-error">{block.text}</p>;
+    case "thinking":
+    case "note":
+    case "compaction":
+    case "branchSummary":
+      if (block.text.trim() === "") return null;
+      return (
+        <details class="folded" open={isOpen}>
+          <summary>
+            <b>{titleOf(block)}</b> <span class="gist">{block.text.slice(0, 200)}</span>
+          </summary>
+          <div class="folded-text">
+            <Text block={block} sessionKey={sessionKey} />
+          </div>
         </details>
       );
     case "call":
-      return <Call call={block} sessionKey={sessionKey} hasResults={hasResults} />;
-    case "result":
-      return <Result result={block} sessionKey={sessionKey} />;
+      return <CallView call={block} sessionKey={sessionKey} cwd={cwd} isOpen={isOpen} />;
     case "image":
       return <Picture source={block.source} sizeBytes={block.sizeBytes} />;
     case "data":
@@ -63,85 +60,49 @@ function BlockBody({ block, sessionKey, hasResults }: BlockViewProps): VNode | n
         <details class="block">
           <summary>{block.title}</summary>
           <Code text={block.text} language="json" />
+          <Cut block={block} sessionKey={sessionKey} />
         </details>
+      );
+    case "mark":
+      return (
+        <p class="mark-line">
+          {block.title} <span>{block.text}</span>
+        </p>
       );
   }
 }
 
-interface CallProps {
-  readonly call: Extract<Block, { kind: "call" }>;
-  readonly sessionKey: string;
-  readonly hasResults: boolean;
+function titleOf(block: TurnBlock): string {
+  if (block.kind === "thinking") return "Thinking";
+  if (block.kind === "branchSummary") return "Summary of another branch";
+  if (block.kind !== "compaction") return "title" in block ? block.title : block.kind;
+  return block.tokensBefore > 0
+    ? `Compaction of ${formatCount(block.tokensBefore)} tokens`
+    : "Compaction";
 }
 
-function Call({ call, sessionKey, hasResults }: CallProps): VNode {
-  const { use } = call;
+interface TextProps {
+  readonly block: { readonly row: number; readonly text: string; readonly cut: number };
+  readonly sessionKey: string;
+}
+
+function Text({ block, sessionKey }: TextProps): VNode {
+  const { text } = block;
   return (
-    <div class="block">
-      <p class="block-head">
-        <code class="tool">{call.tool}</code>
-        <RowLink sessionKey={sessionKey} row={call.resultRow} text="result" />
-      </p>
-      {use.kind === "edit" || use.kind === "write" ? (
-        <>
-          <p class="path">{use.path}</p>
-          <Diff lines={use.lines} />
-        </>
-      ) : use.kind === "shell" ? (
-        <Code text={use.command} language="bash" />
-      ) : (
-        <Code text={call.input} language="json" />
-      )}
-      {hasResults && call.resultRow !== null ? (
-        <ResultOfCall id={call.id} sessionKey={sessionKey} row={call.resultRow} />
-      ) : null}
-    </div>
+    <>
+      {text.length > markdownMax ? <Code text={text} language="" /> : <Markdown text={text} />}
+      <Cut block={block} sessionKey={sessionKey} />
+    </>
   );
 }
 
-interface ResultOfCallProps {
-  readonly id: string;
-  readonly sessionKey: string;
-  readonly row: number;
-}
-
-function ResultOfCall({ id, sessionKey, row }: ResultOfCallProps): VNode | null {
-  const name = `${sessionKey}/${row}`;
-  const { value } = useLoaded(name, () => fetchEntry(sessionKey, row, false));
-  const block = value?.blocks.find((each) => each.kind === "result" && each.id === id);
-  if (block?.kind !== "result") return null;
-  return <ResultText result={block} />;
-}
-
-interface ResultProps {
-  readonly result: Extract<Block, { kind: "result" }>;
-  readonly sessionKey: string;
-}
-
-function Result({ result, sessionKey }: ResultProps): VNode {
+function Cut({ block: { row, cut }, sessionKey }: TextProps): VNode | null {
+  if (cut === 0) return null;
   return (
-    <div class="block">
-      <p class="block-head">
-        <code class="tool">{result.tool}</code>
-        {result.isError ? <span class="chip error">error</span> : null}
-        <RowLink sessionKey={sessionKey} row={result.callRow} text="call" />
-      </p>
-      <ResultText result={result} />
-    </div>
-  );
-}
-
-export function ResultText({
-  result,
-}: {
-  readonly result: { readonly text: string; readonly isError: boolean };
-}): VNode {
-  const text = withoutEscapes(result.text);
-  const lines = diffLines(text);
-  return (
-    <div class="result-text" data-error={result.isError}>
-      {lines === null ? <Code text={text} language="" /> : <Diff lines={lines} />}
-    </div>
+    <p class="cut">
+      {formatCount(cut)} more characters{" "}
+      {row < 0 ? null : <Link to={entriesPlace(sessionKey, row)}>Show the entry</Link>}
+    </p>
   );
 }
 
@@ -158,19 +119,4 @@ export function RowLink({ sessionKey, row, text }: RowLinkProps): VNode | null {
       {text} #{row}
     </Link>
   );
-}
-
-/** Only pictures that are a part of the session; the server checks their type too. */
-export function Picture({
-  source,
-  sizeBytes,
-}: {
-  readonly source: string;
-  readonly sizeBytes: number;
-}) {
-  const size = formatBytes(sizeBytes);
-  if (!/^data:image\/(png|jpeg|gif|webp);/.test(source)) {
-    return <p class="absent-image">image of {size}, not shown</p>;
-  }
-  return <img class="picture" src={source} alt={`Image of ${size} in the session`} />;
 }

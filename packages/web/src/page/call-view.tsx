@@ -3,11 +3,10 @@ import { useState } from "preact/hooks";
 import type { VNode } from "preact";
 import type { ToolUse } from "@branchlog/library/conversation";
 import type { TurnBlock } from "../api.ts";
-import { Picture, ResultText } from "./block-view.tsx";
 import { formatCount, formatDuration, plural, withoutEscapes } from "./model/formatting.ts";
 import { entriesPlace } from "./model/route.ts";
 import { Link } from "./navigation.tsx";
-import { Code, Diff } from "./rich-text.tsx";
+import { Code, Diff, Picture, ResultText } from "./rich-text.tsx";
 
 type Call = Extract<TurnBlock, { kind: "call" }>;
 
@@ -16,13 +15,14 @@ interface CallViewProps {
   readonly sessionKey: string;
   /** The directory of the session, which is left out of a line. */
   readonly cwd: string;
+  readonly isOpen: boolean;
 }
 
 /** Shorter times say nothing about a call. */
 const shownMsMin = 1_000;
 
-export function CallView({ call, sessionKey, cwd }: CallViewProps): VNode {
-  const [isOpen, setIsOpen] = useState(false);
+export function CallView({ call, sessionKey, cwd, isOpen: isFirstOpen }: CallViewProps): VNode {
+  const [isOpen, setIsOpen] = useState(isFirstOpen);
   const { use, result } = call;
   const isError = result?.isError === true;
   return (
@@ -30,6 +30,7 @@ export function CallView({ call, sessionKey, cwd }: CallViewProps): VNode {
       class="call"
       data-use={use.kind}
       data-error={isError}
+      open={isOpen}
       onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}
     >
       <summary>
@@ -47,7 +48,7 @@ export function CallView({ call, sessionKey, cwd }: CallViewProps): VNode {
   );
 }
 
-function CallLine({ call: { use, tool, line }, cwd }: Omit<CallViewProps, "sessionKey">): VNode {
+function CallLine({ call: { use, tool, line }, cwd }: Pick<CallViewProps, "call" | "cwd">): VNode {
   const verb = use.kind === "other" || use.kind === "search" ? tool : use.kind;
   if (use.kind === "shell") {
     return (
@@ -94,7 +95,10 @@ function relative(text: string, cwd: string): string {
   return cwd !== "" && text.startsWith(`${cwd}/`) ? text.slice(cwd.length + 1) : text;
 }
 
-function CallBody({ call: { use, result, row }, sessionKey }: Omit<CallViewProps, "cwd">): VNode {
+function CallBody({
+  call: { use, result, row },
+  sessionKey,
+}: Pick<CallViewProps, "call" | "sessionKey">): VNode {
   return (
     <div class="call-body">
       <UseBody use={use} />

@@ -4,9 +4,9 @@ import type {
   ArchiveRequest,
   ArchiveResult,
   ArchivedList,
+  BranchComparison,
   Change,
   ChangeResult,
-  ContextComparison,
   ContextView,
   CostFilter,
   CostTable,
@@ -78,11 +78,8 @@ export const fetchEntry = (key: string, row: number, isFull: boolean): Promise<E
 export const fetchContext = (key: string, row: number): Promise<ContextView> =>
   getJson(sessionPath(key, "context"), { row });
 
-export const fetchComparison = (
-  key: string,
-  from: number,
-  to: number,
-): Promise<ContextComparison> => getJson(sessionPath(key, "compare"), { from, to });
+export const fetchComparison = (key: string, from: number, to: number): Promise<BranchComparison> =>
+  getJson(sessionPath(key, "compare"), { from, to });
 
 export const fetchCosts = (by: CostTable["by"], filter: CostFilter): Promise<CostTable> =>
   getJson("/api/costs", { by, ...filter });

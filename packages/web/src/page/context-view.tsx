@@ -1,9 +1,9 @@
-/** What the model would get at an entry, and what differs between two entries. */
+/** What the model would get at an entry. */
 import { useState } from "preact/hooks";
 import type { VNode } from "preact";
-import type { Block, ContextComparison, ContextMessage } from "../api.ts";
+import type { ContextMessage, TurnBlock } from "../api.ts";
 import { BlockView, RowLink } from "./block-view.tsx";
-import { fetchComparison, fetchContext } from "./client.ts";
+import { fetchContext } from "./client.ts";
 import { useKeys } from "./keyboard.ts";
 import { Pending, useLoaded } from "./loading.tsx";
 import { formatCount, plural } from "./model/formatting.ts";
@@ -57,57 +57,6 @@ export function ContextPage({ sessionKey, row }: ContextPageProps): VNode {
   );
 }
 
-interface ComparePageProps {
-  readonly sessionKey: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-const stepWords = { common: "in both", removed: "only in the first", added: "only in the second" };
-
-export function ComparePage({ sessionKey, from, to }: ComparePageProps): VNode {
-  const name = `${sessionKey}/${from}/${to}`;
-  const { value, failure } = useLoaded(name, () => fetchComparison(sessionKey, from, to));
-  useKeys({ Escape: () => go(sessionPlace(sessionKey, to)) });
-  if (value === null) return <Pending failure={failure} />;
-  return (
-    <section class="page">
-      <h1>Two contexts</h1>
-      <p class="facts">
-        <RowLink sessionKey={sessionKey} row={from} text="first: entry" />
-        <RowLink sessionKey={sessionKey} row={to} text="second: entry" />
-      </p>
-      {value.steps.map((step, index) => (
-        <Step key={index} step={step} sessionKey={sessionKey} />
-      ))}
-    </section>
-  );
-}
-
-interface StepProps {
-  readonly step: ContextComparison["steps"][number];
-  readonly sessionKey: string;
-}
-
-function Step({ step, sessionKey }: StepProps): VNode {
-  return (
-    <section class="step" data-kind={step.kind}>
-      <h2>
-        {plural(step.count, "message")} {stepWords[step.kind]}
-      </h2>
-      {step.messages.map((message, index) => (
-        <Message
-          key={index}
-          message={message}
-          sessionKey={sessionKey}
-          share={0}
-          isOpen={step.kind !== "common"}
-        />
-      ))}
-    </section>
-  );
-}
-
 interface MessageProps {
   readonly message: ContextMessage;
   readonly sessionKey: string;
@@ -136,13 +85,7 @@ function Message({ message, sessionKey, share, isOpen }: MessageProps): VNode {
       </summary>
       {isShown
         ? message.blocks.map((block, index) => (
-            <BlockView
-              key={index}
-              block={block}
-              sessionKey={sessionKey}
-              hasResults={false}
-              onShowAll={undefined}
-            />
+            <BlockView key={index} block={block} sessionKey={sessionKey} cwd="" isOpen />
           ))
         : null}
     </details>
@@ -153,9 +96,9 @@ function wordOf({ role }: ContextMessage): string {
   return rowKind({ role, type: "message", isError: false, isDamaged: false }).word;
 }
 
-function firstTextOf(blocks: readonly Block[]): string {
+function firstTextOf(blocks: readonly TurnBlock[]): string {
   const [first] = blocks;
   if (first === undefined) return "";
-  if (first.kind === "call") return `${first.tool} ${first.input.slice(0, 200)}`;
+  if (first.kind === "call") return `${first.tool} ${first.line}`;
   return "text" in first ? first.text.slice(0, 200) : first.kind;
 }

@@ -2,7 +2,7 @@
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { VNode } from "preact";
-import type { BranchPoint, SessionFacts, TurnSection } from "../api.ts";
+import type { BranchPoint, BranchWay, SessionFacts, TurnSection } from "../api.ts";
 import { fetchPlace } from "./client.ts";
 import { moveKeys, useKeys } from "./keyboard.ts";
 import { followEvents } from "./live-events.ts";
@@ -30,7 +30,8 @@ interface ConversationViewProps {
 export function ConversationView({ sessionKey, row, entryId }: ConversationViewProps): VNode {
   const facts = useMemo(() => new RowStore(sessionKey), [sessionKey]);
   const store = useMemo(() => new TurnStore(sessionKey), [sessionKey]);
-  useEffect(() => {
+  // Not after the first paint: the requests begin earlier.
+  useLayoutEffect(() => {
     facts.refresh();
     return followEvents({
       onEvent: (event) => {
@@ -43,7 +44,7 @@ export function ConversationView({ sessionKey, row, entryId }: ConversationViewP
       },
     });
   }, [facts, store]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (entryId === null) void store.open(row);
     else {
       attempt(async () => {
@@ -82,6 +83,15 @@ interface ConversationProps {
 /** Whether settings, usage and records of programs are shown between the blocks. */
 const isMarksShown = signal(false);
 
+/** In a narrow window the outline is above the text, and only when it is asked for. */
+const isOutlineOpen = signal(false);
+
+function showOutline(): void {
+  isOutlineOpen.value = !isOutlineOpen.peek();
+  if (!isOutlineOpen.peek()) return;
+  requestAnimationFrame(() => document.querySelector<HTMLElement>(".outline-rows")?.focus());
+}
+
 function Conversation({ facts, store, window, row, failure }: ConversationProps): VNode {
   const { key } = facts.item;
   const { place, sections } = window;
@@ -98,15 +108,27 @@ function Conversation({ facts, store, window, row, failure }: ConversationProps)
 
   const section = sections.find((one) => one.section === active.value) ?? sections.at(-1);
   const activeRow = section?.firstRow ?? 0;
-  const openRow = (wanted: number): void => go(sessionPlace(key, wanted));
+  const openRow = (wanted: number): void => {
+    isOutlineOpen.value = false;
+    go(sessionPlace(key, wanted));
+  };
   useEffect(() => {
     openSession.value = { facts, showRow: openRow };
   });
-  useEffect(() => () => void (openSession.value = null), []);
+  useEffect(() => () => void ([openSession.value, isOutlineOpen.value] = [null, false]), []);
   useConversationKeys({ facts, window, scroller, active: active.value, openRow, activeRow });
   return (
     <section class="session conversation-page">
       <SessionHeader facts={facts} failure={failure} view="session" row={section?.lastRow ?? 0}>
+        <button
+          type="button"
+          class="show-outline"
+          aria-expanded={isOutlineOpen.value}
+          aria-controls="outline"
+          onClick={showOutline}
+        >
+          Turns <kbd>o</kbd>
+        </button>
         <button
           type="button"
           aria-pressed={isMarksShown.value}
@@ -123,12 +145,16 @@ function Conversation({ facts, store, window, row, failure }: ConversationProps)
         active={active.value}
         onOpen={(one) => scroller.goTo(one)}
       />
-      <div class="conversation-body">
+      <div class="conversation-body" data-outline={isOutlineOpen.value}>
         <Outline
           sessionKey={key}
           place={place}
           turn={section?.turn ?? 0}
-          onOpen={(one) => scroller.goTo(one)}
+          onOpen={(one) => {
+            isOutlineOpen.value = false;
+            scroller.goTo(one);
+          }}
+          onBranch={openRow}
         />
         <div
           class="conversation"
@@ -144,6 +170,7 @@ function Conversation({ facts, store, window, row, failure }: ConversationProps)
             goToStart={(turn) => scroller.goTo(turn)}
             sessionKey={key}
           />
+          <PrintNote window={window} />
           <div class="turns">
             {facts.rowCount === 0 ? <p class="pending">Nothing was said yet.</p> : null}
             {sections.map((one) => (
@@ -188,6 +215,19 @@ function ReadingLine(props: ReadingLineProps): VNode | null {
   );
 }
 
+/** Only on paper: what is drawn is printed, which is not all of a long branch. */
+function PrintNote({ window }: { readonly window: TurnWindow }): VNode {
+  const { place, sections } = window;
+  const [first, last] = [sections[0]?.turn ?? 0, sections.at(-1)?.turn ?? 0];
+  const isWhole = sections.length === place.sectionCount;
+  return (
+    <p class="print-note">
+      {`Turns ${first + 1} to ${last + 1} of ${place.turnCount}.`}
+      {isWhole ? null : " The command “branchlog export” writes all of the branch."}
+    </p>
+  );
+}
+
 interface ConversationKeys {
   readonly facts: SessionFacts;
   readonly window: TurnWindow;
@@ -208,26 +248,51 @@ function useConversationKeys(props: ConversationKeys): void {
     End: () => scroller.goTo(window.place.sectionCount - 1),
     l: () => go(sessionPlace(key)),
     t: () => go(entriesPlace(key, activeRow)),
+    o: showOutline,
     m: () => (isMarksShown.value = !isMarksShown.value),
     e: () => toggleCalls(active),
     c: () => go({ kind: "context", key, row: activeRow }),
     "]": () => changeWay(1),
     "[": () => changeWay(-1),
-    Escape: () => go({ kind: "sessions" }),
+    x: compareWays,
+    Escape: () => {
+      if (isOutlineOpen.peek()) isOutlineOpen.value = false;
+      else go({ kind: "sessions" });
+    },
   });
 
   function changeWay(step: 1 | -1): void {
-    const point = nearestPoint(window, active);
-    if (point === undefined) {
-      notify("There is no other branch here.");
-      return;
-    }
-    const at = point.ways.findIndex((way) => way.isShown) + step;
-    const way = point.ways.at(at % point.ways.length);
-    if (way === undefined) return;
-    notify(`Branch ${point.ways.indexOf(way) + 1} of ${point.wayCount}: ${way.title}`);
-    openRow(way.row);
+    const ways = waysHere(step);
+    if (ways === undefined) return;
+    notify(`Branch ${ways.at + 1} of ${ways.count}: ${ways.next.title}`);
+    openRow(ways.next.row);
   }
+
+  function compareWays(): void {
+    const ways = waysHere(1);
+    if (ways === undefined) return;
+    go({ kind: "compare", key, from: ways.shown.row, to: ways.next.row });
+  }
+
+  function waysHere(step: 1 | -1): WaysHere | undefined {
+    const point = nearestPoint(window, active);
+    const at = point?.ways.findIndex((way) => way.isShown) ?? -1;
+    const shown = point?.ways[at];
+    const next = point?.ways.at((at + step) % point.ways.length);
+    if (point !== undefined && shown !== undefined && next !== undefined) {
+      return { shown, next, at: point.ways.indexOf(next), count: point.wayCount };
+    }
+    notify("There is no other branch here.");
+    return undefined;
+  }
+}
+
+interface WaysHere {
+  readonly shown: BranchWay;
+  readonly next: BranchWay;
+  /** The place of the next one among so many. */
+  readonly at: number;
+  readonly count: number;
 }
 
 /** The branch point in the section that is read, or else the last before it, or the next. */

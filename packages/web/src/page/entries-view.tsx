@@ -12,7 +12,7 @@ import { plural } from "./model/formatting.ts";
 import { entriesPlace, isCollapsed, sessionPlace, wholeKey } from "./model/route.ts";
 import { go, refine } from "./navigation.tsx";
 import { notify } from "./notice.tsx";
-import { markedRowOf, openSession, toggleMark } from "./open-session.ts";
+import { openSession } from "./open-session.ts";
 import { RowList } from "./row-list.tsx";
 import { RowScroller } from "./row-scroller.ts";
 import { RowStore } from "./row-store.ts";
@@ -78,7 +78,6 @@ function SessionTree({ store, facts, row }: SessionTreeProps): VNode {
             facts={facts}
             scroller={scroller}
             active={active.value}
-            markedRow={markedRowOf(key)}
             onOpen={open}
           />
           <NewEntries facts={facts} scroller={scroller} />
@@ -133,7 +132,6 @@ function useTreeKeys({ facts, active, isOpen, show, open }: TreeKeys): void {
     b: () => toggleBranches(facts),
     t: () => go(sessionPlace(wholeKey(key), isCollapsed(key) ? null : active)),
     c: () => go({ kind: "context", key, row: active }),
-    x: () => toggleMark(key, active),
     Escape: () => {
       if (isOpen) go(entriesPlace(key));
       else go({ kind: "sessions" });

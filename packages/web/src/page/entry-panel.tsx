@@ -11,7 +11,6 @@ import { rowKind } from "./model/row-kind.ts";
 import { entriesPlace } from "./model/route.ts";
 import { Link, go } from "./navigation.tsx";
 import { copy } from "./notice.tsx";
-import { markedRowOf, toggleMark } from "./open-session.ts";
 import { Code } from "./rich-text.tsx";
 
 /** A held key passes many rows; the one it stops at is fetched. */
@@ -70,18 +69,18 @@ function Entry({ facts, entry, onShowAll }: EntryProps): VNode {
           key={`${row.id}/${index}`}
           block={block}
           sessionKey={facts.item.key}
-          hasResults
-          onShowAll={onShowAll}
+          cwd={facts.item.cwd}
+          isOpen
         />
       ))}
+      {entry.isCut ? (
+        <button type="button" onClick={onShowAll}>
+          Show all
+        </button>
+      ) : null}
       <details class="block" open={row.isDamaged}>
         <summary>Stored line</summary>
         <Code text={entry.raw} language={row.isDamaged ? "" : "json"} />
-        {entry.isCut ? (
-          <button type="button" onClick={onShowAll}>
-            Show all
-          </button>
-        ) : null}
       </details>
     </article>
   );
@@ -129,25 +128,11 @@ function EntryHeader({ facts, entry }: Omit<EntryProps, "onShowAll">): VNode {
 
 function EntryActions({ facts, entry: { row } }: Omit<EntryProps, "onShowAll">): VNode {
   const { key } = facts.item;
-  const marked = markedRowOf(key);
   return (
     <div class="buttons">
       <Link class="button" to={{ kind: "context", key, row: row.row }}>
         Context here
       </Link>
-      {marked === null || marked === row.row ? (
-        <button
-          type="button"
-          aria-pressed={marked === row.row}
-          onClick={() => toggleMark(key, row.row)}
-        >
-          {marked === null ? "Mark to compare" : "Unmark"}
-        </button>
-      ) : (
-        <Link class="button" to={{ kind: "compare", key, from: marked, to: row.row }}>
-          Compare with #{marked}
-        </Link>
-      )}
       <button type="button" onClick={() => copy("the id", row.id)}>
         Copy id
       </button>

@@ -1,21 +1,25 @@
 /** The answers in a page that is a file of its own, made by `branchlog export --to html`. */
 
-/** By address; undefined: this page has a server. */
-const answers: Readonly<Record<string, unknown>> | undefined = readAnswers();
+interface AnswerPlace {
+  readonly element: Element;
+  readonly at: number;
+}
 
-export const isExported: boolean = answers !== undefined;
+const places = new Map<string, AnswerPlace>();
+for (const element of document.querySelectorAll("script[data-addresses]")) {
+  const addresses = element.getAttribute("data-addresses")?.split(" ") ?? [];
+  for (const [at, address] of addresses.entries()) places.set(address, { element, at });
+}
+
+export const isExported: boolean = places.size > 0;
 
 /** Throws for what the file does not have. */
 export function exportedAnswer(address: string): unknown {
-  const answer = answers?.[address];
-  if (answer !== undefined) return answer;
-  throw new Error("This file does not have that. branchlog serve shows the whole session.");
-}
-
-function readAnswers(): Readonly<Record<string, unknown>> | undefined {
-  const text = document.getElementById("exported")?.textContent;
-  // Decoding boundary: our own export.
-  return text === undefined || text === null
-    ? undefined
-    : (JSON.parse(text) as Readonly<Record<string, unknown>>);
+  const place = places.get(address);
+  if (place === undefined) {
+    throw new Error("This file does not have that. branchlog serve shows the whole session.");
+  }
+  // Decoding boundary: our own export. Few groups are asked for twice.
+  const answers = JSON.parse(place.element.textContent) as readonly unknown[];
+  return answers[place.at];
 }

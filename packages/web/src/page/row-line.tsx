@@ -13,7 +13,6 @@ interface RowLineProps {
   readonly size: LaneSize;
   readonly rowCount: number;
   readonly isActive: boolean;
-  readonly isMarked: boolean;
   readonly nowMs: number;
   readonly onOpen: (row: number) => void;
 }
@@ -42,7 +41,6 @@ export function RowLine(props: RowLineProps): VNode {
       {row.lanes.forks.length === 0 ? null : (
         <span class="chip forks">{plural(row.lanes.forks.length + 1, "branch", "branches")}</span>
       )}
-      {props.isMarked ? <span class="chip marked">compare</span> : null}
       <span class="row-text">
         {row.tools.map((tool) => (
           <code class="tool">{tool}</code>

@@ -5,7 +5,6 @@ import type { Row, SessionFacts } from "../api.ts";
 import { pathLanes } from "./model/lane-geometry.ts";
 import type { LaneSize } from "./model/lane-geometry.ts";
 import { drawnRows, elementHeight } from "./model/scroll-scale.ts";
-import { OverviewStrip } from "./overview-strip.tsx";
 import { RowLine, SkeletonRow, rowElementId } from "./row-line.tsx";
 import { rowHeight } from "./row-scroller.ts";
 import type { RowScroller } from "./row-scroller.ts";
@@ -22,7 +21,6 @@ interface RowListProps {
   readonly facts: SessionFacts;
   readonly scroller: RowScroller;
   readonly active: number;
-  readonly markedRow: number | null;
   readonly onOpen: (row: number) => void;
 }
 
@@ -59,16 +57,11 @@ export function RowList(props: RowListProps): VNode {
           </div>
         </div>
       </div>
-      <OverviewStrip facts={facts} active={active} scroller={scroller} />
     </div>
   );
 }
 
-function drawn(
-  { store, facts, active, markedRow, onOpen }: RowListProps,
-  first: number,
-  end: number,
-) {
+function drawn({ store, facts, active, onOpen }: RowListProps, first: number, end: number) {
   const rows: (Row | undefined)[] = [...store.rowsFrom(first, end - first)];
   const lanes = pathLanes(rows, store.rowsFrom(end, lookAhead));
   const isNarrow = window.innerWidth < narrowWidth;
@@ -84,7 +77,6 @@ function drawn(
         size={size}
         rowCount={facts.rowCount}
         isActive={row.row === active}
-        isMarked={row.row === markedRow}
         nowMs={now.value}
         onOpen={onOpen}
       />

@@ -107,5 +107,7 @@ export class RowScroller {
     const wasAtEnd = this.isAtEnd;
     this.#viewHeight.value = this.#element?.clientHeight ?? 0;
     if (wasAtEnd) this.toEnd();
+    // Without a height, as in a hidden element, any place was in its range.
+    else this.#moveTo(this.#offset.value);
   }
 }

@@ -1,21 +1,13 @@
 /** One turn of a conversation, or a part of a long one: its prompt as heading, then its blocks. */
 import type { VNode } from "preact";
-import type { BranchPoint, SessionFacts, TurnBlock, TurnHead, TurnSection } from "../api.ts";
-import { CallView } from "./call-view.tsx";
-import { BlockView, Picture } from "./block-view.tsx";
-import {
-  formatCost,
-  formatCount,
-  formatDuration,
-  formatShortTime,
-  formatTime,
-  plural,
-  shortPath,
-} from "./model/formatting.ts";
+import type { BranchPoint, BranchWay, SessionFacts, TurnBlock, TurnSection } from "../api.ts";
+import { BlockView } from "./block-view.tsx";
+import { isExported } from "./exported.ts";
+import { formatCost, formatCount, plural } from "./model/formatting.ts";
 import { entriesPlace, sessionPlace } from "./model/route.ts";
 import { Link } from "./navigation.tsx";
-import { now } from "./session-catalog.ts";
 import { ShareTurns } from "./share-turns.tsx";
+import { Files, HeadFacts } from "./turn-facts.tsx";
 
 export function sectionElementId(section: number): string {
   return `section-${section}`;
@@ -56,7 +48,11 @@ export function SectionView({
       {head === null ? null : (
         <header class="turn-head" data-row={hasPrompt ? prompt.row : undefined}>
           <div class="turn-line">
-            <HeadFacts head={head} turn={turn} turnCount={turnCount} />
+            <HeadFacts head={head}>
+              <span class="turn-number" title={`Turn ${turn + 1} of ${turnCount}`}>
+                {turn + 1}
+              </span>
+            </HeadFacts>
             <ShareTurns
               sessionKey={key}
               turn={turn}
@@ -80,7 +76,7 @@ export function SectionView({
             data-row={block.row}
             data-wanted={block.row === markedRow}
           >
-            <TurnBlockView block={block} facts={facts} />
+            <BlockView block={block} sessionKey={key} cwd={facts.item.cwd} />
             <Link
               class="entry-link"
               to={entriesPlace(key, block.row)}
@@ -103,51 +99,6 @@ export function SectionView({
 
 function labelAt({ labels }: SessionFacts, row: number | undefined): string | null {
   return labels.find((label) => label.row === row)?.label ?? null;
-}
-
-interface HeadProps {
-  readonly head: TurnHead;
-}
-
-function HeadFacts({
-  head,
-  turn,
-  turnCount,
-}: HeadProps & { readonly turn: number; readonly turnCount: number }): VNode {
-  const { usage } = head;
-  const tokens = usage.input + usage.cacheRead + usage.cacheWrite + usage.output;
-  const about = head.isPartial ? "≥ " : "";
-  const split = [
-    `${formatCount(usage.input)} in`,
-    `${formatCount(usage.output)} out`,
-    `${formatCount(usage.cacheRead)} read from cache`,
-    `${formatCount(usage.cacheWrite)} written to cache`,
-    ...head.models,
-  ];
-  return (
-    <p class="turn-facts">
-      <span class="turn-number" title={`Turn ${turn + 1} of ${turnCount}`}>
-        {turn + 1}
-      </span>
-      <time title={formatTime(head.startedMs)}>{formatShortTime(head.startedMs, now.value)}</time>
-      {head.durationMs > 0 ? <span>{formatDuration(head.durationMs)}</span> : null}
-      {head.calls > 0 ? <span>{plural(head.calls, "call")}</span> : null}
-      {head.errors > 0 ? <span class="failed">{head.errors} failed</span> : null}
-      {tokens > 0 ? (
-        <span title={split.join(", ")}>
-          {about}
-          {formatCount(tokens)} tokens
-        </span>
-      ) : null}
-      {usage.cost === null ? null : (
-        <strong class="turn-cost" title={head.isEstimate ? "by list prices" : "as stored"}>
-          {about}
-          {head.isEstimate ? "~" : ""}
-          {formatCost(usage.cost)}
-        </strong>
-      )}
-    </p>
-  );
 }
 
 const promptUnitsMax = 360;
@@ -175,35 +126,6 @@ function Prompt({ text, label }: { readonly text: string; readonly label: string
   );
 }
 
-const filesMax = 6;
-
-function Files({ head: { files } }: HeadProps): VNode | null {
-  if (files.length === 0) return null;
-  return (
-    <p class="turn-files">
-      {files.slice(0, filesMax).map(({ path, added, removed }) => (
-        <span key={path} title={path}>
-          {shortPath(path).replace("…/", "")} <Change added={added} removed={removed} />
-        </span>
-      ))}
-      {files.length > filesMax ? <span>{files.length - filesMax} more files</span> : null}
-    </p>
-  );
-}
-
-interface ChangeProps {
-  readonly added: number;
-  readonly removed: number;
-}
-
-function Change({ added, removed }: ChangeProps): VNode {
-  return (
-    <>
-      <span class="added">+{added}</span> <span class="removed">−{removed}</span>
-    </>
-  );
-}
-
 interface WaysBehindProps {
   readonly sessionKey: string;
   readonly row: number;
@@ -227,6 +149,7 @@ function Ways({
   readonly sessionKey: string;
   readonly point: BranchPoint;
 }): VNode {
+  const shown = ways.find(({ isShown, row }) => isShown && row >= 0);
   return (
     <nav class="ways" aria-label="Branches">
       <p>
@@ -238,18 +161,17 @@ function Ways({
           <li key={way.row} data-on-path={way.isOnPath}>
             <Link to={sessionPlace(sessionKey, way.row)} isCurrent={way.isShown}>
               <span class="way-title">{way.title}</span>
-              <span class="way-facts">
-                {[
-                  way.isShown ? "shown" : null,
-                  way.isOnPath ? "to the leaf" : null,
-                  plural(way.turns, "turn"),
-                  `${way.isMore ? "> " : ""}${plural(way.entries, "entry", "entries")}`,
-                  way.cost === null ? null : formatCost(way.cost),
-                ]
-                  .filter((fact) => fact !== null)
-                  .join(" · ")}
-              </span>
+              <span class="way-facts">{wayFacts(way)}</span>
             </Link>
+            {shown === undefined || way === shown || way.row < 0 || isExported ? null : (
+              <Link
+                class="way-compare"
+                to={{ kind: "compare", key: sessionKey, from: shown.row, to: way.row }}
+                title="Beside the branch that is shown"
+              >
+                compare
+              </Link>
+            )}
           </li>
         ))}
       </ol>
@@ -260,91 +182,13 @@ function Ways({
   );
 }
 
-function TurnBlockView({
-  block,
-  facts,
-}: {
-  readonly block: TurnBlock;
-  readonly facts: SessionFacts;
-}): VNode | null {
-  const { key: sessionKey, cwd } = facts.item;
-  const whole = (text: string, cut: number): VNode => (
-    <BlockView
-      block={{ kind: "text", text, cut }}
-      sessionKey={sessionKey}
-      hasResults={false}
-      onShowAll={undefined}
-    />
-  );
-  switch (block.kind) {
-    case "prompt":
-      return <div class="further-prompt">{whole(block.text, block.cut)}</div>;
-    case "answer":
-      return whole(block.text, block.cut);
-    case "error":
-      return <p class="failed answer-error">{block.text}</p>;
-    case "thinking":
-      if (block.text.trim() === "") return null;
-      return (
-        <Folded title="Thinking" gist={block.text}>
-          {whole(block.text, block.cut)}
-        </Folded>
-      );
-    case "call":
-      return <CallView call={block} sessionKey={sessionKey} cwd={cwd} />;
-    case "note":
-      return (
-        <Folded title={block.title} gist={block.text}>
-          {whole(block.text, block.cut)}
-        </Folded>
-      );
-    case "compaction":
-      return (
-        <Folded
-          title={
-            block.tokensBefore > 0
-              ? `Compaction of ${formatCount(block.tokensBefore)} tokens`
-              : "Compaction"
-          }
-          gist={block.text}
-        >
-          {whole(block.text, block.cut)}
-        </Folded>
-      );
-    case "branchSummary":
-      return (
-        <Folded title="Summary of another branch" gist={block.text}>
-          {whole(block.text, block.cut)}
-        </Folded>
-      );
-    case "image":
-      return <Picture source={block.source} sizeBytes={block.sizeBytes} />;
-    case "data":
-      return (
-        <BlockView block={block} sessionKey={sessionKey} hasResults={false} onShowAll={undefined} />
-      );
-    case "mark":
-      return (
-        <p class="mark-line">
-          {block.title} <span>{block.text}</span>
-        </p>
-      );
-  }
-}
-
-interface FoldedProps {
-  readonly title: string;
-  readonly gist: string;
-  readonly children: VNode;
-}
-
-function Folded({ title, gist, children }: FoldedProps): VNode {
-  return (
-    <details class="folded">
-      <summary>
-        <b>{title}</b> <span class="gist">{gist.slice(0, 200)}</span>
-      </summary>
-      <div class="folded-text">{children}</div>
-    </details>
-  );
+function wayFacts(way: BranchWay): string {
+  const facts = [
+    way.isShown ? "shown" : null,
+    way.isOnPath ? "to the leaf" : null,
+    plural(way.turns, "turn"),
+    `${way.isMore ? "> " : ""}${plural(way.entries, "entry", "entries")}`,
+    way.cost === null ? null : formatCost(way.cost),
+  ];
+  return facts.filter((fact) => fact !== null).join(" · ");
 }
