@@ -134,7 +134,7 @@ export class CatalogFile {
     if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
     this.#ownName = session?.name;
     const format = documentFormatOf(file.path);
-    this.#isOfOneFile = format?.attachmentsDirectory(file.path) === undefined;
+    this.#isOfOneFile = (format?.belongings?.(file.path) ?? []).length === 0;
     this.#read = file;
     this.#isSettled = lookedAtMs - file.ctimeMs > stampTrustedAfterMs;
     return session?.sizeBytes ?? file.size;
