@@ -6,6 +6,8 @@ import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
 import { belongings, manifestOf } from "./session-directory.ts";
 
+/** Of a directory of a session. */
+const sessionName = /^\d{13}_\w+$/;
 const messagesName = /\.messages\.json$/;
 
 export const cline: Agent = {
@@ -25,7 +27,7 @@ export const cline: Agent = {
     noun: "a session of Cline",
     mayBe: (path) => messagesName.test(path),
     recognises: (path) => existsSync(manifestOf(path)),
-    isPlace: (directory) => existsSync(join(directory, `${basename(directory)}.json`)),
+    isPlace: (directory) => sessionName.test(basename(directory)),
     hasSubagents: true,
     filesOf: (path) => [path, manifestOf(path), path.replace(messagesName, ".compaction.json")],
     belongings,
