@@ -169,6 +169,65 @@ describeAgent({
   ],
 });
 
+const kimiSession = "sessions/wd_shop_77b27a6388c4/session_e361c273-f638-41cc-8c93-2710a00dcdc6";
+
+describeAgent({
+  name: "kimi",
+  sessions: [
+    {
+      title: "version 2.1.0 with a sub-agent",
+      files: {
+        [`${kimiSession}/agents/main/wire.jsonl`]: readFileSync(
+          join(fixtures, "kimi/kimi-2.1.0.jsonl"),
+        ),
+        [`${kimiSession}/agents/agent-0/wire.jsonl`]: readFileSync(
+          join(fixtures, "kimi/kimi-2.1.0-agent.jsonl"),
+        ),
+        [`${kimiSession}/state.json`]: Buffer.from(
+          '{"title":"Rates of the shop","isCustomTitle":true}',
+        ),
+      },
+    },
+  ],
+});
+
+const droidName = "sessions/-home-dev-shop/6c378d42-94d2-421d-aa58-5f4b2061e840";
+
+describeAgent({
+  name: "droid",
+  sessions: [
+    {
+      title: "version 0.215.0 with its settings",
+      files: {
+        [`${droidName}.jsonl`]: readFileSync(join(fixtures, "droid/droid-0.215.0.jsonl")),
+        [`${droidName}.settings.json`]: Buffer.from("{}"),
+      },
+    },
+  ],
+});
+
+const clineSession = "1795941218519_16gyt";
+
+describeAgent({
+  name: "cline",
+  sessions: [
+    {
+      title: "version 3.0.65 with a sub-agent and a compaction",
+      files: Object.fromEntries(
+        [
+          `${clineSession}.messages.json`,
+          `${clineSession}.json`,
+          `${clineSession}.compaction.json`,
+          "agent_1795941239166_2drg7k.messages.json",
+        ].map((name) => [
+          `sessions/${clineSession}/${name}`,
+          readFileSync(join(fixtures, "cline", clineSession, name)),
+        ]),
+      ),
+    },
+  ],
+});
+
 // All of a new agent: its folder, and this line.
 const end = registerAgents([toy]);
 afterAll(end);

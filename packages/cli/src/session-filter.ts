@@ -10,6 +10,9 @@ export const foreignAgentNames: readonly string[] = [
   "gemini",
   "qwen",
   "opencode",
+  "kimi",
+  "droid",
+  "cline",
   "connectonion",
 ];
 export const agentNames: readonly string[] = ["pi", "omp", ...foreignAgentNames];

@@ -4,8 +4,9 @@ import { usageOf } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { countAt, isObject, objectAt, stringAt } from "@branchlog/core/rows";
 import type { StopReason, Usage, AssistantContent, UserContent } from "@branchlog/core/entries";
-import { mappedContent, textBlock, textsOf, withoutEmptyText } from "../foreign-content.ts";
+import { mappedContent, textsOf, withoutEmptyText } from "../foreign-content.ts";
 import type { MappedContent, ToolOutput } from "../foreign-content.ts";
+import { answerBlock, spokenBlock } from "../anthropic-content.ts";
 import { typedText } from "./claude-prompts.ts";
 import type { UserSpeech } from "./claude-prompts.ts";
 
@@ -42,7 +43,7 @@ export interface UserParts {
 
 /** Without empty texts. */
 export function assistantParts(message: JsonObject | undefined): MappedContent<AssistantContent> {
-  return withoutEmptyText(mappedContent(message?.["content"], assistantBlock));
+  return withoutEmptyText(mappedContent(message?.["content"], answerBlock));
 }
 
 export type AnswerPart =
@@ -109,33 +110,6 @@ function textsWithin(value: JsonValue, depth: number): readonly string[] {
 
 const unspokenKeys = /^(?:type|media_type|file_id|page_age|cache_control|citations|encrypted_\w+)$/;
 
-function assistantBlock(block: JsonObject): AssistantContent | undefined {
-  switch (stringAt(block, "type")) {
-    case "text":
-      return textBlock(block);
-    case "thinking": {
-      const [thinking, signature] = [stringAt(block, "thinking"), stringAt(block, "signature")];
-      if (thinking === undefined) return undefined;
-      return { type: "thinking", thinking, ...(signature ? { thinkingSignature: signature } : {}) };
-    }
-    case "redacted_thinking": {
-      const data = stringAt(block, "data");
-      if (data === undefined) return undefined;
-      return { type: "thinking", thinking: "", thinkingSignature: data, redacted: true };
-    }
-    case "tool_use":
-    case "server_tool_use":
-    case "mcp_tool_use": {
-      const [id, name] = [stringAt(block, "id"), stringAt(block, "name")];
-      if (id === undefined || name === undefined) return undefined;
-      const input = block["input"] ?? {};
-      return { type: "toolCall", id, name, arguments: isObject(input) ? input : { input } };
-    }
-    default:
-      return undefined;
-  }
-}
-
 /** Results in place, and between them messages, those of a person apart from the agent's. */
 export function userParts({ content, isMeta, isInjected }: UserSpeech): UserParts {
   const ofAgent = isMeta ? "meta" : isInjected ? "injected" : undefined;
@@ -164,13 +138,13 @@ export function userParts({ content, isMeta, isInjected }: UserSpeech): UserPart
     const callId = isObject(block) ? stringAt(block, "tool_use_id") : undefined;
     if (isObject(block) && block["type"] === "tool_result" && callId !== undefined) {
       endSpeech();
-      const result = mappedContent(block["content"], userBlock);
+      const result = mappedContent(block["content"], spokenBlock);
       for (const left of result.rest) rest.push(left);
       const isError = block["is_error"] === true;
       parts.push({ kind: "result", callId, content: result.content, isError });
       continue;
     }
-    const mapped = isObject(block) ? userBlock(block) : undefined;
+    const mapped = isObject(block) ? spokenBlock(block) : undefined;
     const document = isObject(block) ? documentText(block) : undefined;
     if (document !== undefined) say(ofAgent ?? "injected", document);
     else if (mapped === undefined) rest.push(block);
@@ -194,16 +168,6 @@ function documentText(block: JsonObject): UserContent | undefined {
   const source = block["type"] === "document" ? objectAt(block, "source") : undefined;
   const text = source?.["type"] === "text" ? stringAt(source, "data") : undefined;
   return text === undefined ? undefined : { type: "text", text };
-}
-
-function userBlock(block: JsonObject): UserContent | undefined {
-  const type = stringAt(block, "type");
-  if (type === "text") return textBlock(block);
-  const source = type === "image" ? objectAt(block, "source") : undefined;
-  const [data, mimeType] = [stringAt(source, "data"), stringAt(source, "media_type")];
-  // Images behind URLs have no form: logs embed images.
-  if (data === undefined || mimeType === undefined) return undefined;
-  return { type: "image", data, mimeType };
 }
 
 export function claudeUsage(message: JsonObject | undefined): Usage {

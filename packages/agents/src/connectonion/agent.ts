@@ -1,5 +1,6 @@
 /** ConnectOnion: a file of YAML holds all runs of one agent. */
-import { resolve } from "node:path";
+import { readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Agent } from "@branchlog/core/rows";
 import { isPlace, isSessionDocument, runsDirectory } from "./document-head.ts";
 
@@ -15,8 +16,20 @@ export const connectonion: Agent = {
     mayBe: (name) => /\.ya?ml$/.test(name),
     recognises: (path) => isSessionDocument(path),
     isPlace,
-    attachmentsDirectory: runsDirectory,
+    belongings: runsOf,
     // Loaded on demand: a YAML parser would delay the start of every program.
     toLog: async (path, given) => (await import("./import-log.ts")).documentLog(path, given),
   },
 };
+
+/** The runs of an eval. */
+function runsOf(path: string): readonly string[] {
+  const directory = runsDirectory(path);
+  if (directory === undefined) return [];
+  try {
+    const all = readdirSync(directory, { recursive: true, withFileTypes: true });
+    return all.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
+  } catch {
+    return [];
+  }
+}

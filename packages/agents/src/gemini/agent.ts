@@ -30,7 +30,6 @@ export const gemini: Agent = {
       return /^\s*\{/.test(head) && /"sessionId"\s*:/.test(head) && /"projectHash"\s*:/.test(head);
     },
     isPlace: (directory) => basename(directory) === "chats",
-    attachmentsDirectory: () => undefined,
     // Loaded on demand: few have such chats.
     toLog: async (path, given) => (await import("./gemini-document.ts")).geminiLog(path, given),
   },

@@ -34,7 +34,7 @@ export const opencode: Agent = {
     },
     isPlace: (directory) =>
       basename(directory) === "opencode" || basename(dirname(directory)) === "session",
-    attachmentsDirectory: () => undefined,
+    hasSubagents: true,
     identity,
     // Loaded on demand: few have sessions of opencode.
     sessionsIn: async (path) => (await import("./opencode-sessions.ts")).sessionsIn(path),

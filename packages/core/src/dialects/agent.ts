@@ -60,8 +60,10 @@ export interface DocumentFormat extends SessionOwner {
   recognises(path: string): boolean;
   /** Whether a file may be one, by its name alone. */
   mayBe(name: string): boolean;
-  /** Where what belongs to a document is, if it exists; undefined: nothing belongs to it. */
-  attachmentsDirectory(path: string): string | undefined;
+  /** Other files that are of a session alone. Default: none. */
+  belongings?(path: string): readonly string[];
+  /** Whether a session that names another one is its sub-agent. Default: it is a fork of it. */
+  readonly hasSubagents?: true;
   /** Whether a directory holds such files, which others with that name are not in. */
   isPlace(directory: string): boolean;
   /**

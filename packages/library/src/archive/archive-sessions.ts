@@ -153,12 +153,12 @@ function removable(
   const { messageCount, firstMessage } = summary;
   const cwd = textOf(header.cwd);
   const facts = { id: header.id, agent, name, firstMessage, cwd, messageCount, modifiedMs };
-  const ofDocument = agentNamed(agent)?.documents?.attachmentsDirectory(path);
+  const { transcripts, documents } = agentNamed(agent) ?? {};
   const attachments = [
     ...earlierFiles(path),
     ...attachmentsOf(path, directories),
-    ...(agentNamed(agent)?.transcripts?.belongings?.(path) ?? []),
-    ...(ofDocument === undefined ? [] : filesBelow(ofDocument)),
+    ...(transcripts?.belongings?.(path) ?? []),
+    ...(documents?.belongings?.(path) ?? []),
   ];
   return { path, facts, isOwn, attachments };
 }

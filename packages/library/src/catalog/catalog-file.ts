@@ -4,7 +4,7 @@
  */
 import { mayBeDocument } from "./agent-files.ts";
 import { createHash } from "node:crypto";
-import { basename } from "node:path";
+import { basename, isAbsolute, normalize } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { ByteSource } from "@branchlog/streaming";
 import {
@@ -134,7 +134,7 @@ export class CatalogFile {
     if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
     this.#ownName = session?.name;
     const format = documentFormatOf(file.path);
-    this.#isOfOneFile = format?.attachmentsDirectory(file.path) === undefined;
+    this.#isOfOneFile = (format?.belongings?.(file.path) ?? []).length === 0;
     this.#read = file;
     this.#isSettled = lookedAtMs - file.ctimeMs > stampTrustedAfterMs;
     return session?.sizeBytes ?? file.size;
@@ -257,8 +257,9 @@ export function savedLine(name: string, file: SavedFile): string | undefined {
 export function savedFile(line: string): { readonly name: string; readonly file: SavedFile } {
   const fields = new SavedFields(JSON.parse(line));
   const name = fields.text("name");
-  const isNamed = isSessionFileName(name) || mayBeDocument(name);
-  if (name !== basename(name) || !isNamed) throw malformed("session file", "name");
+  const isNamed = isSessionFileName(basename(name)) || mayBeDocument(name);
+  const isPlaced = name === basename(name) || (isAbsolute(name) && name === normalize(name));
+  if (!isPlaced || !isNamed) throw malformed("session file", "name");
   const stamp = readStamp(fields);
   const isWhole = fileOfAddress(name).id === undefined;
   const sizes = isWhole ? { from: stamp.size, to: stamp.size } : { from: 0, to: sizeMax };

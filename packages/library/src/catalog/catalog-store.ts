@@ -4,6 +4,7 @@
  */
 import type { BytesKind } from "@branchlog/core/files";
 import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { runAsync } from "@branchlog/streaming";
@@ -22,7 +23,7 @@ import {
   saveBytes,
   foreignPlaceCheck,
 } from "@branchlog/core/files";
-import { sessionName, summary, usage } from "@branchlog/core/rows";
+import { fileOfAddress, sessionName, summary, usage } from "@branchlog/core/rows";
 import { savedFile, savedLine } from "./catalog-file.ts";
 import type { CatalogFile, SavedFile } from "./catalog-file.ts";
 import {
@@ -32,6 +33,7 @@ import {
   catalogLineUnitsMax,
   catalogSaveCost,
   catalogSavedAfterBytes,
+  sharedCatalogs,
 } from "./limits.ts";
 import { mapInBatches } from "./map-concurrently.ts";
 import { savedCatalogName } from "./session-files.ts";
@@ -42,8 +44,11 @@ const newline = 10;
 /** Saved and loaded; saved in the user's cache only; only loaded; neither. */
 export type CatalogMode = "auto" | "cache" | "read" | "off";
 
-interface KnownDirectory {
+interface KnownCatalog {
+  /** By names, or by paths if it is shared. */
   readonly files: Map<string, SavedFile>;
+  /** Of the one directory that it is of; undefined: it is shared by directories of agents. */
+  readonly directory: string | undefined;
   /** Where its catalog is saved: in it, or in the cache of the user. */
   place: string;
   readBytes: number;
@@ -53,15 +58,18 @@ interface KnownDirectory {
 
 /**
  * Throws nothing. The catalog of a directory of this user is saved in it, and sidecar files of
- * deleted sessions are removed there; that of any other directory, and where an agent alone
- * writes, is saved in the user's cache.
+ * deleted sessions are removed there; that of any other directory is saved in the user's cache.
+ * Agents spread their sessions over thousands of directories: where an agent alone writes, they
+ * share a few catalogs.
  */
 export class CatalogStore {
   readonly #mode: CatalogMode;
   readonly #isSaving: boolean;
   /** Whether an agent alone writes there. */
   readonly #isForeign = foreignPlaceCheck();
-  readonly #directories = new Map<string, Promise<KnownDirectory>>();
+  readonly #catalogs = new Map<string, Promise<KnownCatalog>>();
+  /** By their directories, the places of shared ones; undefined: a directory has its own. */
+  readonly #sharedPlaces = new Map<string, string | undefined>();
 
   constructor(mode: CatalogMode) {
     this.#mode = mode;
@@ -69,27 +77,28 @@ export class CatalogStore {
   }
 
   async savedFile(path: string): Promise<SavedFile | undefined> {
-    const { files } = await this.#directoryOf(path);
-    return files.get(basename(path));
+    const catalog = await this.#catalogOf(path);
+    return catalog.files.get(nameIn(catalog, path));
   }
 
   /** Nothing is written in the directory of this file: it belongs to another agent. */
   async leaveAlone(path: string): Promise<void> {
-    const directory = await this.#directoryOf(path);
+    const catalog = await this.#catalogOf(path);
+    if (catalog.directory === undefined) return;
     const cached = cachedCatalog(dirname(path));
     // One that was saved beside the files would be found first from now on.
-    if (this.#mode === "auto" && directory.place !== cached) removeQuietly(directory.place);
-    directory.place = cached;
+    if (this.#mode === "auto" && catalog.place !== cached) removeQuietly(catalog.place);
+    catalog.place = cached;
   }
 
   /** @param readBytes What reading it cost. */
   async note(path: string, known: CatalogFile, readBytes: number): Promise<void> {
     if (!this.#isSaving) return;
-    const directory = await this.#directoryOf(path);
+    const catalog = await this.#catalogOf(path);
     const file = known.save();
-    if (file === undefined) directory.files.delete(basename(path));
-    else directory.files.set(basename(path), file);
-    directory.readBytes += readBytes;
+    if (file === undefined) catalog.files.delete(nameIn(catalog, path));
+    else catalog.files.set(nameIn(catalog, path), file);
+    catalog.readBytes += readBytes;
   }
 
   /**
@@ -101,60 +110,97 @@ export class CatalogStore {
   async save(there: ReadonlySet<string> | null): Promise<void> {
     if (!this.#isSaving) return;
     let cache: string | undefined;
-    for (const [path, known] of this.#directories) {
-      const directory = await known;
-      const isBeside = directory.place === besideFiles(path);
+    for (const known of this.#catalogs.values()) {
+      const catalog = await known;
+      const { directory, files } = catalog;
+      const isBeside = directory !== undefined && catalog.place === besideFiles(directory);
       if (isBeside && this.#mode === "cache") continue;
       // Without a session, it may be that of an agent that is not known.
-      const hasSessions = [...directory.files.values()].some(({ session }) => session);
-      if (!hasSessions && directory.savedBytes === 0) continue;
-      const isGone = (name: string): boolean => there?.has(join(path, name)) === false;
+      const hasSessions = [...files.values()].some(({ session }) => session);
+      if (!hasSessions && catalog.savedBytes === 0) continue;
       // A look-up of one file reads no directory.
-      const gone = there === null ? [] : [...directory.files.keys()].filter(isGone);
-      for (const name of gone) directory.files.delete(name);
-      if (gone.length > 0 && isBeside) await removeOrphans(path);
-      const isOutdated = gone.length > 0 && directory.savedBytes > 0;
+      const gone =
+        there === null ? [] : [...files.keys()].filter((name) => isGone(name, there, directory));
+      for (const name of gone) files.delete(name);
+      if (gone.length > 0 && isBeside) await removeOrphans(directory);
+      const isOutdated = gone.length > 0 && catalog.savedBytes > 0;
       const leastBytes = isBeside ? catalogSavedAfterBytes : cachedCatalogSavedAfterBytes;
-      const worthBytes = Math.max(leastBytes, directory.savedBytes * catalogSaveCost);
-      if (directory.readBytes < worthBytes && !isOutdated) continue;
-      directory.savedBytes = await saveCatalog(directory.place, directory.files);
-      if (!isBeside) cache = dirname(directory.place);
+      const worthBytes = Math.max(leastBytes, catalog.savedBytes * catalogSaveCost);
+      if (catalog.readBytes < worthBytes && !isOutdated) continue;
+      catalog.savedBytes = await saveCatalog(catalog.place, files);
+      if (!isBeside) cache = dirname(catalog.place);
       // A failed save is not retried.
-      directory.readBytes = directory.savedBytes > 0 ? 0 : Number.NEGATIVE_INFINITY;
+      catalog.readBytes = catalog.savedBytes > 0 ? 0 : Number.NEGATIVE_INFINITY;
     }
-    // Agents have sessions in hundreds of directories: the cache is listed once for all of them.
+    // The cache is listed once for all of them.
     if (cache !== undefined) removeOldFiles(ports, cache);
   }
 
   /** Removes a file from the saved catalog of its directory. */
   async forget(path: string): Promise<void> {
-    const known = await this.#directoryOf(path);
-    if (known.savedBytes === 0 || !known.files.delete(basename(path))) return;
+    const known = await this.#catalogOf(path);
+    if (known.savedBytes === 0 || !known.files.delete(nameIn(known, path))) return;
     known.savedBytes = await saveCatalog(known.place, known.files);
   }
 
-  #directoryOf(path: string): Promise<KnownDirectory> {
+  #catalogOf(path: string): Promise<KnownCatalog> {
     const directory = dirname(path);
-    const known = this.#directories.get(directory) ?? this.#load(directory);
-    this.#directories.set(directory, known);
+    const shared = this.#sharedPlace(directory);
+    const key = shared ?? directory;
+    const known =
+      this.#catalogs.get(key) ??
+      (shared === undefined ? this.#load(directory) : this.#loadShared(shared));
+    this.#catalogs.set(key, known);
     return known;
   }
 
-  async #load(directory: string): Promise<KnownDirectory> {
+  #sharedPlace(directory: string): string | undefined {
+    if (this.#sharedPlaces.has(directory)) return this.#sharedPlaces.get(directory);
+    const place = this.#isForeign(directory) ? sharedCatalog(directory) : undefined;
+    this.#sharedPlaces.set(directory, place);
+    return place;
+  }
+
+  async #loadShared(place: string): Promise<KnownCatalog> {
+    const none = { files: new Map<string, SavedFile>(), readBytes: 0, savedBytes: 0 };
+    const found = this.#mode === "off" ? undefined : await loadCatalog(place);
+    return { ...none, ...found, directory: undefined, place };
+  }
+
+  async #load(directory: string): Promise<KnownCatalog> {
     const [beside, cached] = [besideFiles(directory), cachedCatalog(directory)];
-    const isForeign = this.#isForeign(directory);
-    const isOwn = !isForeign && isOwnDirectory(ports.fs, directory);
+    const isOwn = isOwnDirectory(ports.fs, directory);
     const empty = { files: new Map<string, SavedFile>(), readBytes: 0, savedBytes: 0 };
-    const none = { ...empty, place: isOwn ? beside : cached };
+    const none = { ...empty, directory, place: isOwn ? beside : cached };
     if (this.#mode === "off") return none;
     if (this.#mode === "auto" && isOwn) await removeOrphans(directory);
-    for (const place of isForeign ? [cached] : [beside, cached]) {
-      const lines = await runAsync(loadBytes(ports.fs, place, catalogKind));
-      const found = lines && (await readCatalog(lines));
+    for (const place of [beside, cached]) {
+      const found = await loadCatalog(place);
       if (found !== undefined) return { ...none, ...found, place: isOwn ? place : cached };
     }
     return none;
   }
+}
+
+/** Spreads directories evenly, each of them whole, so that little is written when few change. */
+function sharedCatalog(directory: string): string {
+  const digest = createHash("sha256").update(directory).digest();
+  return cachedCatalog(`shared:${digest.readUInt8(0) % sharedCatalogs}`);
+}
+
+function nameIn({ directory }: KnownCatalog, path: string): string {
+  return directory === undefined ? path : basename(path);
+}
+
+/** @param there Perhaps only what is in some of the directories that share a catalog. */
+function isGone(name: string, there: ReadonlySet<string>, directory: string | undefined): boolean {
+  if (directory !== undefined) return !there.has(join(directory, name));
+  return !there.has(name) && quietly(() => ports.fs.statSync(fileOfAddress(name).file)) === null;
+}
+
+async function loadCatalog(place: string): Promise<FoundCatalog | undefined> {
+  const lines = await runAsync(loadBytes(ports.fs, place, catalogKind));
+  return lines && (await readCatalog(lines));
 }
 
 function besideFiles(directory: string): string {
@@ -192,7 +238,7 @@ export const catalogKind: BytesKind = {
   version: 1,
   textBytesMax: 256,
   // Changes whenever a saved line, or a fold saved in it, changes its meaning.
-  contents: `6.${sessionName.version}.${summary.version}.${usage.version}`,
+  contents: `7.${sessionName.version}.${summary.version}.${usage.version}`,
   bytesMax: catalogBytesMax,
   // An empty line.
   filler: newline,

@@ -17,6 +17,9 @@ export const catalogSavedAfterBytes: number = 1024 * 1024;
 /** The same in the cache of the user: agents spread few sessions each over many directories. */
 export const cachedCatalogSavedAfterBytes: number = 64 * 1024;
 
+/** Files of the cache that the directories of agents share: one is opened for each when listing. */
+export const sharedCatalogs: number = 64;
+
 /** What saving a byte of a catalog costs, in bytes of sessions that are read in the same time. */
 export const catalogSaveCost: number = 16;
 

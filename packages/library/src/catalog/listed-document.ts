@@ -2,7 +2,6 @@
 import { dirname } from "node:path";
 import { isBranchlogError } from "@branchlog/core";
 import { documentFormatOf } from "@branchlog/core/rows";
-import { sharesFiles } from "./agent-files.ts";
 import { listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { bytesSource } from "./stored-bytes.ts";
@@ -23,7 +22,7 @@ export async function listedDocument(
     const facts = await new FactsReader().readOn(bytesSource(log), log.length, {});
     if (facts === undefined) return undefined;
     const { header, name, summary, usage, activity } = facts;
-    const isSubagent = sharesFiles(format.agent) && header.parentSession !== undefined;
+    const isSubagent = format.hasSubagents === true && header.parentSession !== undefined;
     const transcript = { of: format.agent, isSubagent };
     const said = { header, name, ownName: name, summary, usage, activity };
     // Of several sessions in a file, none has a size but that of its log.

@@ -33,7 +33,7 @@ export interface SessionFile extends FileStamp {
 /** Called with each further name of a listed file. */
 export type OnAlias = (path: string, listedPath: string) => void;
 
-interface NamedFile {
+export interface NamedFile {
   readonly path: string;
   /** How many of its last two parts are symbolic links. */
   readonly links: number;
@@ -142,7 +142,11 @@ async function namesBelow(root: string, signal?: AbortSignal): Promise<NamedFile
 }
 
 async function namesIn(directory: string, links: number): Promise<NamedFile[]> {
-  const places = await readdir(directory, { withFileTypes: true });
+  return namesAmong(directory, await readdir(directory, { withFileTypes: true }), links);
+}
+
+/** Those of session files in a directory that was read. */
+export function namesAmong(directory: string, places: readonly Dirent[], links = 0): NamedFile[] {
   return places
     .filter(({ name }) => isSessionFileName(name))
     .map((place) => ({
@@ -151,7 +155,8 @@ async function namesIn(directory: string, links: number): Promise<NamedFile[]> {
     }));
 }
 
-async function lookAtFiles(
+/** In no particular order; of several names of a file the first. */
+export async function lookAtFiles(
   names: NamedFile[],
   signal?: AbortSignal,
   onAlias?: OnAlias,

@@ -3,9 +3,9 @@
  * Unreadable files are left out.
  */
 import { documentFiles, isDocumentPlace, mayBeDocument } from "../catalog/agent-files.ts";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import type { Dirent } from "node:fs";
-import { readdir, realpath, stat } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import {
@@ -26,14 +26,15 @@ import type { ListedUsage } from "../catalog/listed-usage.ts";
 import { removeOrphansAmong } from "../catalog/catalog-store.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import {
-  isSessionFileName,
   isSidecarName,
   isUnlistable,
   lookAtFile,
   nameBeforeCompression,
-  sessionFilesIn,
+  lookAtFiles,
+  namesAmong,
 } from "../catalog/session-files.ts";
-import type { SessionFile } from "../catalog/session-files.ts";
+import type { NamedFile, SessionFile } from "../catalog/session-files.ts";
+import { mapInBatches } from "../catalog/map-concurrently.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import type { FindOptions, FoundSessions, SearchedStore } from "./find-options.ts";
@@ -158,7 +159,7 @@ function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
 
 /** Latest change first; each once. Of a session in several files the last one. */
 export async function filesIn(
-  { directories, documents }: Pick<SessionWalk, "directories" | "documents">,
+  { names, documents }: Pick<SessionWalk, "names" | "documents">,
   signal: AbortSignal | undefined,
 ): Promise<SessionFile[]> {
   const files = new Map<string, SessionFile>();
@@ -166,7 +167,7 @@ export async function filesIn(
     const key = file.identity ?? file.path;
     if (!files.has(key)) files.set(key, file);
   };
-  for (const directory of directories) (await filesOf(directory, signal)).forEach(add);
+  for (const ofDirectory of names) (await lookAtFiles([...ofDirectory], signal)).forEach(add);
   for (const path of documents) (await documentFiles(path)).forEach(add);
   const readable = [...files.values()].filter(({ isReadable }) => isReadable);
   const earlier = new Set(readable.flatMap(({ path }) => earlierFiles(path)));
@@ -181,22 +182,12 @@ export async function sessionDirectories(
   return walkSessions(places, { artifacts: false, cleans: false, signal });
 }
 
-/** Empty for a directory that was removed meanwhile: the others are still listed. */
-async function filesOf(directory: string, signal: AbortSignal | undefined): Promise<SessionFile[]> {
-  try {
-    return await sessionFilesIn(directory, signal);
-  } catch {
-    signal?.throwIfAborted();
-    return [];
-  }
-}
-
 // Walks directories: each once, links followed, cycles ended. The directory of artifacts beside a
 // session of omp is left out unless requested; those of sub-agents are always read.
 
 interface SessionWalk {
-  /** Those with names of session files. */
-  readonly directories: readonly string[];
+  /** Of session files, by directories. */
+  readonly names: readonly (readonly NamedFile[])[];
   /** All that may get sessions later. */
   readonly visited: readonly string[];
   /** Files of agents that keep no lines of JSON. */
@@ -224,7 +215,7 @@ const passedOver: ReadonlySet<string> = new Set(["node_modules", ".git"]);
  * reason; unreadable sub-directories are skipped.
  */
 async function walkSessions(roots: readonly string[], options: WalkOptions): Promise<SessionWalk> {
-  const directories: string[] = [];
+  const found: NamedFile[][] = [];
   const visited: string[] = [];
   const documents: string[] = [];
   const unlisted: string[] = [];
@@ -239,24 +230,25 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
   }
   const given = new Set(open);
   const isForeign = foreignPlaceCheck();
-  // It grows during the loop.
-  for (const directory of open) {
-    options.signal?.throwIfAborted();
-    const places = await placesIn(directory, seen, given.has(directory));
+  const deserted = new Map<string, readonly string[]>();
+  // It grows meanwhile.
+  await mapInBatches(open, options.signal, (directory) => {
+    const places = placesIn(directory, seen, given.has(directory));
     if (places === undefined) {
       if (isUnlistable(lookAtFile(directory))) unlisted.push(directory);
-      continue;
+      return;
     }
     visited.push(directory);
     const names = places.map(({ name }) => name);
-    if (names.some(isSessionFileName)) directories.push(directory);
+    const sessionNames = namesAmong(directory, places);
+    if (sessionNames.length > 0) found.push(sessionNames);
     else if (
       options.cleans &&
       names.some(isSidecarName) &&
       isOwnDirectory(nodeFileSystem, directory) &&
       !isForeign(directory)
     ) {
-      await removeOrphansAmong(directory, names);
+      deserted.set(directory, names);
     }
     for (const name of names) {
       const before = nameBeforeCompression(name);
@@ -271,22 +263,23 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
       }
     }
     for (const below of subdirectories(directory, places, options.artifacts)) open.push(below);
-  }
-  return { directories, visited, documents, unlisted };
+  });
+  for (const [directory, names] of deserted) await removeOrphansAmong(directory, names);
+  return { names: found, visited, documents, unlisted };
 }
 
-/** Empty if already visited; undefined: unreadable. */
-async function placesIn(
+/** Empty if already visited; undefined: unreadable. Synchronous, as `lookAtFile` is. */
+function placesIn(
   directory: string,
   seen: Set<string>,
   isGiven: boolean,
-): Promise<readonly Dirent[] | undefined> {
+): readonly Dirent[] | undefined {
   try {
-    const { dev, ino } = await stat(directory, { bigint: true });
+    const { dev, ino } = statSync(directory, { bigint: true });
     const identity = `${dev}:${ino}`;
     if (seen.has(identity)) return [];
     seen.add(identity);
-    return await readdir(directory, { withFileTypes: true });
+    return readdirSync(directory, { withFileTypes: true });
   } catch (error) {
     if (isGiven) throw unreadableDirectory(directory, error);
     return undefined;

@@ -1,0 +1,245 @@
+/** Makes a log of a session of Cline: a file of its messages, written anew with each of them. */
+import { readFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { TextDecoder } from "node:util";
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import { BranchlogError } from "@branchlog/core";
+import type { SessionHeader } from "@branchlog/core";
+import { normalizeName } from "@branchlog/core/entries";
+import type { UserContent } from "@branchlog/core/entries";
+import { engineSettings } from "@branchlog/core/files";
+import {
+  countAt,
+  currentVersion,
+  encodeHeader,
+  isObject,
+  listAt,
+  objectAt,
+  stringAt,
+  timeText,
+  usageOf,
+} from "@branchlog/core/rows";
+import type { DocumentBytes } from "@branchlog/core/rows";
+import { answerBlock, spokenBlock } from "../anthropic-content.ts";
+import { readFileAs } from "../connectonion/document-file.ts";
+import { mappedContent, withoutEmptyText } from "../foreign-content.ts";
+import { transcriptId } from "../transcript-id.ts";
+import { manifestOf } from "./session-directory.ts";
+
+/** As `DocumentFormat.toLog`. */
+export async function clineLog(path: string, given?: DocumentBytes): Promise<Buffer> {
+  const parse = (text: string): JsonObject => storedIn(path, text);
+  const stored =
+    given === undefined
+      ? await readFileAs(engineSettings({}).ports, path, parse)
+      : parse(new TextDecoder().decode(given.bytes));
+  const compaction = objectBeside(path.replace(/\.messages\.json$/, ".compaction.json"));
+  return linesOf(path, stored, objectBeside(manifestOf(path)) ?? {}, compaction);
+}
+
+function storedIn(path: string, text: string): JsonObject {
+  let cause: unknown;
+  try {
+    // Decoding boundary: JSON.parse returns only JSON values.
+    const stored = JSON.parse(text) as JsonValue;
+    if (isObject(stored) && Array.isArray(stored["messages"])) return stored;
+  } catch (error) {
+    cause = error;
+  }
+  const message = `${path} has no messages of Cline, or is half written. It was left as it is.`;
+  throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, cause });
+}
+
+/** Undefined for what is missing, damaged, or not to be read. */
+function objectBeside(path: string): JsonObject | undefined {
+  try {
+    // Decoding boundary: checked right away.
+    const value = JSON.parse(readFileSync(path, "utf8")) as JsonValue;
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function linesOf(
+  path: string,
+  stored: JsonObject,
+  manifest: JsonObject,
+  compaction: JsonObject | undefined,
+): Buffer {
+  const messages = listAt(stored, "messages").filter(isObject);
+  const header = headerOf(path, stored, manifest, messages);
+  const log = new Lines(stored);
+  const compactedAt = compaction === undefined ? -1 : countAt(compaction, "source_message_count");
+  for (const [at, message] of messages.entries()) {
+    if (at === compactedAt && compaction !== undefined) log.compact(compaction);
+    log.add(message, at);
+  }
+  if (messages.length === compactedAt && compaction !== undefined) log.compact(compaction);
+  const name = givenName(manifest);
+  if (name !== undefined) log.entry("session_info", "name", { name });
+  return Buffer.from(`${[encodeHeader(header), ...log.lines].join("\n")}\n`);
+}
+
+function headerOf(
+  path: string,
+  stored: JsonObject,
+  manifest: JsonObject,
+  messages: readonly JsonObject[],
+): SessionHeader {
+  const session = basename(dirname(path));
+  const agent = basename(path, ".messages.json");
+  const isSubagent = agent !== session;
+  const id = stringAt(stored, "sessionId") ?? (isSubagent ? `${session}__${agent}` : session);
+  const started = isSubagent ? undefined : stringAt(manifest, "started_at");
+  const [first] = messages;
+  return {
+    type: "session",
+    version: currentVersion,
+    id: transcriptId(id, agent),
+    timestamp: started ?? timeText(countAt(first, "ts")),
+    cwd: stringAt(manifest, "cwd") ?? "",
+    ...(isSubagent ? { parentSession: session } : {}),
+  };
+}
+
+/** Undefined: the title is the first prompt, perhaps cut. */
+function givenName(manifest: JsonObject): string | undefined {
+  const title = stringAt(objectAt(manifest, "metadata"), "title") ?? "";
+  const prompt = typed(stringAt(manifest, "prompt") ?? "");
+  const beginning = title.replace(/(?:\.\.\.|…)$/u, "");
+  return prompt.startsWith(beginning) ? undefined : normalizeName(title) || undefined;
+}
+
+const inputForm = /^<user_input\b[^>]*>([^]*)<\/user_input>$/u;
+
+/** What a user typed, without the element that Cline puts it into. */
+function typed(text: string): string {
+  return inputForm.exec(text.trim())?.[1] ?? text;
+}
+
+interface Body {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+class Lines {
+  readonly lines: string[] = [];
+  readonly #isSubagent: boolean;
+  readonly #ids = new Set<string>();
+  /** By the id of a message, that of its first entry. */
+  readonly #firstIds = new Map<string, string>();
+  readonly #tools = new Map<string, string>();
+  #tailId: string | null = null;
+  #timeMs = 0;
+
+  constructor(stored: JsonObject) {
+    this.#isSubagent = stringAt(stored, "agent") === "subagent";
+    this.#timeMs = Date.parse(stringAt(stored, "updated_at") ?? "") || 0;
+  }
+
+  /** @param at Names a message without an id. */
+  add(message: JsonObject, at: number): void {
+    this.#timeMs = countAt(message, "ts") || this.#timeMs;
+    const own = stringAt(message, "id") ?? `message:${at}`;
+    const bodies = this.#bodiesOf(message);
+    for (const [number, { type, ...body }] of bodies.entries()) {
+      const id = number === bodies.length - 1 ? own : `${own}#${number}`;
+      if (this.#ids.has(id)) return;
+      if (number === 0) this.#firstIds.set(own, id);
+      this.entry(type, id, body);
+    }
+  }
+
+  /** What it kept of the messages before is behind its summary, unchanged. */
+  compact(compaction: JsonObject): void {
+    const messages = listAt(compaction, "messages").filter(isObject);
+    const kept = messages.map((message) => this.#firstIds.get(stringAt(message, "id") ?? ""));
+    const metadata = messages.map((message) => objectAt(message, "metadata"));
+    const stated = metadata.find((one) => stringAt(one, "kind") === "compaction_summary");
+    this.#timeMs = countAt(stated, "generatedAt") || this.#timeMs;
+    this.entry("compaction", "compaction", {
+      summary: stringAt(stated, "summary") ?? "",
+      // Its own id: nothing is kept.
+      firstKeptEntryId: kept.find((id) => id !== undefined) ?? "compaction",
+      tokensBefore: countAt(stated, "tokensBefore"),
+    });
+  }
+
+  entry(type: string, id: string, body: object): void {
+    const timestamp = timeText(this.#timeMs);
+    this.lines.push(JSON.stringify({ type, id, parentId: this.#tailId, timestamp, ...body }));
+    this.#ids.add(id);
+    this.#tailId = id;
+  }
+
+  #bodiesOf(message: JsonObject): readonly Body[] {
+    const timestamp = this.#timeMs;
+    const content = message["content"];
+    if (stringAt(message, "role") === "assistant") {
+      const { content: said } = withoutEmptyText(mappedContent(content, answerBlock));
+      for (const block of said)
+        if (block.type === "toolCall") this.#tools.set(block.id, block.name);
+      const info = objectAt(message, "modelInfo");
+      const provider = stringAt(info, "provider") ?? "cline";
+      const model = stringAt(info, "id") ?? "";
+      const stopReason = said.some(({ type }) => type === "toolCall") ? "toolUse" : "stop";
+      const stated = { api: "anthropic-messages", provider, model, usage: usageIn(message) };
+      const answer = { role: "assistant", content: said, ...stated, stopReason, timestamp };
+      return said.length === 0 ? [] : [{ type: "message", message: answer }];
+    }
+    const results = listAt(message, "content")
+      .filter(isObject)
+      .flatMap((block) => {
+        const result = this.#resultOf(block);
+        if (result === undefined) return [];
+        return [{ type: "message", message: { ...result, timestamp } }];
+      });
+    const { content: all } = withoutEmptyText(mappedContent(content, spokenBlock));
+    if (all.length === 0) return results;
+    const isTyped = this.#isSubagent || all.some(isInput) || results.length === 0;
+    const said = all.map((block): UserContent =>
+      block.type === "text" ? { ...block, text: typed(block.text) } : block,
+    );
+    const spoken = isTyped
+      ? { type: "message", message: { role: "user", content: said, timestamp } }
+      : { type: "custom_message", customType: "cline.injected", content: said, display: false };
+    return [...results, spoken];
+  }
+
+  #resultOf(block: JsonObject): object | undefined {
+    const callId = stringAt(block, "tool_use_id");
+    if (callId === undefined || stringAt(block, "type") !== "tool_result") return undefined;
+    const stated = block["content"] ?? "";
+    const { content, rest } = withoutEmptyText(mappedContent(stated, spokenBlock));
+    const outcomes = rest.filter(isObject);
+    const texts = outcomes.map((outcome) => stringAt(outcome, "result") ?? JSON.stringify(outcome));
+    const text: UserContent[] =
+      texts.length === 0 ? [] : [{ type: "text", text: texts.join("\n\n") }];
+    const isFailed = outcomes.some((outcome) => outcome["success"] === false);
+    return {
+      role: "toolResult",
+      toolCallId: callId,
+      toolName: this.#tools.get(callId) ?? stringAt(block, "name") ?? "unknown",
+      content: [...content, ...text],
+      isError: block["is_error"] === true || isFailed,
+    };
+  }
+}
+
+function isInput(block: UserContent): boolean {
+  return block.type !== "text" || inputForm.test(block.text.trim());
+}
+
+/** Tokens read from and written to the cache are among those of the input. */
+function usageIn(message: JsonObject): object {
+  const metrics = objectAt(message, "metrics");
+  const [read, written] = [
+    countAt(metrics, "cacheReadTokens"),
+    countAt(metrics, "cacheWriteTokens"),
+  ];
+  const input = Math.max(0, countAt(metrics, "inputTokens") - read - written);
+  const usage = usageOf(input, countAt(metrics, "outputTokens"), read, written);
+  const cost = metrics?.["cost"];
+  return typeof cost === "number" ? { ...usage, cost: { ...usage.cost, total: cost } } : usage;
+}

@@ -1,0 +1,73 @@
+/** Kimi Code. */
+import { readFileSync, readdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { normalizeName } from "@branchlog/core/entries";
+import type { Agent } from "@branchlog/core/rows";
+import { resolvePath } from "@branchlog/core/files";
+import { titleIn } from "../spoken-title.ts";
+import { isKimiRecord } from "./kimi-bodies.ts";
+import { KimiTranscript } from "./kimi-transcript.ts";
+
+export const kimi: Agent = {
+  name: "kimi",
+  product: "Kimi Code",
+  places: () => {
+    const { KIMI_CODE_HOME } = process.env;
+    const home = KIMI_CODE_HOME ? resolvePath(KIMI_CODE_HOME) : join(homedir(), ".kimi-code");
+    return [join(home, "sessions")];
+  },
+  resume: ({ id }) => ["kimi", "--session", id.replace(/\..*$/s, "")],
+  transcripts: {
+    agent: "kimi",
+    version: 1,
+    noun: "a wire file of Kimi Code",
+    recognises: isKimiRecord,
+    presumed: { time: 0 },
+    firstKeys: ["type", "message", "turnId"],
+    read: (path, isEntry) => new KimiTranscript(path, isEntry),
+    subagentNames: { pattern: /^wire\.jsonl$/, place: "anywhere" },
+    titleIn,
+    identity: () => undefined,
+    indexedName: givenTitle,
+    belongings,
+  },
+};
+
+/** That a user gave; others are the first prompt. */
+function givenTitle(path: string): string | undefined {
+  const directory = sessionDirectory(path);
+  if (directory === undefined) return undefined;
+  try {
+    // Decoding boundary: checked right away.
+    const state: unknown = JSON.parse(readFileSync(join(directory, "state.json"), "utf8"));
+    if (typeof state !== "object" || state === null) return undefined;
+    const title: unknown = Reflect.get(state, "title");
+    const isGiven: unknown = Reflect.get(state, "isCustomTitle");
+    if (isGiven !== true || typeof title !== "string") return undefined;
+    return normalizeName(title) || undefined;
+  } catch {
+    // Missing, damaged, or not to be read.
+    return undefined;
+  }
+}
+
+/** All that is in the directory of a session, with its sub-agents. */
+function belongings(path: string): readonly string[] {
+  const directory = sessionDirectory(path);
+  if (directory === undefined) return [];
+  try {
+    const all = readdirSync(directory, { recursive: true, withFileTypes: true });
+    const files = all.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
+    return files.filter((file) => file !== path);
+  } catch {
+    return [];
+  }
+}
+
+/** Of `DIR/agents/main/wire.jsonl`; undefined for any other path. */
+function sessionDirectory(path: string): string | undefined {
+  const agents = dirname(dirname(path));
+  const isMain = basename(path) === "wire.jsonl" && basename(dirname(path)) === "main";
+  return isMain && basename(agents) === "agents" ? dirname(agents) : undefined;
+}

@@ -1,0 +1,236 @@
+/** Maps records of Kimi Code to the bodies of entries. Pure. */
+import type { AssistantContent, Usage, UserContent } from "@branchlog/core/entries";
+import type { JsonObject } from "@branchlog/streaming";
+import {
+  answerKey,
+  continuedKey,
+  countAt,
+  isObject,
+  listAt,
+  noUsage,
+  objectAt,
+  stringAt,
+  usageOf,
+} from "@branchlog/core/rows";
+import type { TranscriptPlace } from "@branchlog/core/rows";
+import { partsOf, spokenBlocks } from "../genai-content.ts";
+
+interface Body {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+export const provider = "kimi";
+
+const recordType = /^[a-z_]+(?:\.[a-z_]+)+$/;
+
+/** The first record of a file, or one with a type such as `context.append_message` and a time. */
+export function isKimiRecord(record: JsonObject): boolean {
+  const type = stringAt(record, "type") ?? "";
+  if (type === "metadata") return stringAt(record, "protocol_version") !== undefined;
+  const isOwn = "agentId" in record || record["kind"] === "event" || "subagentId" in record;
+  return recordType.test(type) && isOwn && typeof record["time"] === "number";
+}
+
+/** Who a message is from: others than the user are the agent itself. */
+function originOf(message: JsonObject): string {
+  const origin = objectAt(message, "origin");
+  return stringAt(origin, "kind") ?? "user";
+}
+
+/** Whether the user gave a message, in the beginning of a turn: an undo goes back before it. */
+export function isPrompt(message: JsonObject): boolean {
+  if (stringAt(message, "role") !== "user") return false;
+  const origin = objectAt(message, "origin");
+  if (origin?.["inTurn"] === true) return false;
+  const kind = originOf(message);
+  const isCommand = kind === "skill_activation" || kind === "plugin_command";
+  return kind === "user" || (isCommand && origin?.["trigger"] === "user-slash");
+}
+
+/** Also those that steer a turn, and the task of a sub-agent. */
+export function isSpoken(message: JsonObject): boolean {
+  const origin = objectAt(message, "origin");
+  const isTask = stringAt(origin, "name") === "subagent";
+  return isPrompt({ ...message, origin: { ...origin, inTurn: false } }) || isTask;
+}
+
+export function customType(record: JsonObject): string {
+  const message = objectAt(record, "message");
+  const name = message === undefined ? (stringAt(record, "type") ?? "") : originOf(message);
+  return `kimi.${name.slice(0, 60)}`;
+}
+
+/** Of a part of an answer: the step that it is of, and what it says; undefined for any other. */
+export function partOf(
+  event: JsonObject,
+): { readonly step: string; readonly content: AssistantContent } | undefined {
+  const step = stringAt(event, "stepUuid") ?? "";
+  if (stringAt(event, "type") === "tool.call") {
+    const [id, name] = [stringAt(event, "toolCallId"), stringAt(event, "name")];
+    if (id === undefined || name === undefined) return undefined;
+    const given = event["args"] ?? {};
+    const called = isObject(given) ? given : { input: given };
+    return { step, content: { type: "toolCall", id, name, arguments: called } };
+  }
+  if (stringAt(event, "type") !== "content.part") return undefined;
+  const part = objectAt(event, "part");
+  const [text, thinking] = [stringAt(part, "text"), stringAt(part, "think")];
+  if (thinking) return { step, content: { type: "thinking", thinking } };
+  return text ? { step, content: { type: "text", text } } : undefined;
+}
+
+export function kimiUsage(record: JsonObject): Usage {
+  const usage = objectAt(record, "usage");
+  const [input, output] = [countAt(usage, "inputOther"), countAt(usage, "output")];
+  return usageOf(
+    input,
+    output,
+    countAt(usage, "inputCacheRead"),
+    countAt(usage, "inputCacheCreation"),
+  );
+}
+
+export function kimiBody(
+  record: JsonObject,
+  place: TranscriptPlace,
+  isContinued: boolean,
+): Body | undefined {
+  const timestamp = Date.parse(place.timestamp);
+  switch (stringAt(record, "type")) {
+    case "context.append_message":
+      return messageBody(objectAt(record, "message") ?? {}, record, timestamp);
+    case "context.append_loop_event": {
+      const event = objectAt(record, "event") ?? {};
+      const part = partOf(event);
+      if (part === undefined) {
+        return { type: "message", message: { ...resultOf(event, place), timestamp } };
+      }
+      const { step, content } = part;
+      const answer = { ...answerOf([content], modelAbove(place)), timestamp };
+      const mark = { [answerKey]: step, ...(isContinued ? { [continuedKey]: true } : {}) };
+      return { type: "message", message: answer, ...mark };
+    }
+    case "usage.record": {
+      const model = stringAt(record, "model") ?? "";
+      return { type: "usage", kind: "kimi.request", provider, model, usage: kimiUsage(record) };
+    }
+    case "context.apply_compaction":
+      return compactionBody(record, place);
+    default:
+      return { type: "custom", customType: customType(record), data: record };
+  }
+}
+
+function messageBody(message: JsonObject, record: JsonObject, timestamp: number): Body {
+  const content = contentOf(message);
+  if (isSpoken(message)) return { type: "message", message: { role: "user", content, timestamp } };
+  if (stringAt(message, "role") === "user") {
+    return { type: "custom_message", customType: customType(record), content, display: false };
+  }
+  const callId = stringAt(message, "toolCallId");
+  if (callId !== undefined) {
+    const result = { toolCallId: callId, toolName: "unknown", content, isError: false };
+    return { type: "message", message: { role: "toolResult", ...result, timestamp } };
+  }
+  return { type: "message", message: { ...answerOf(saidIn(message), ""), timestamp } };
+}
+
+/** Texts, and images by their data. */
+function contentOf(message: JsonObject): UserContent[] {
+  return partsOf(message["content"]).flatMap((part): UserContent[] => {
+    const url = stringAt(objectAt(part, "imageUrl"), "url") ?? "";
+    const [, mimeType, data] = /^data:(image\/[\w.+-]+);base64,(.*)$/s.exec(url) ?? [];
+    if (mimeType !== undefined && data !== undefined) return [{ type: "image", data, mimeType }];
+    return spokenBlocks([part]);
+  });
+}
+
+/** What an answer says that was put into the conversation as a whole. */
+export function saidIn(message: JsonObject): AssistantContent[] {
+  const parts = partsOf(message["content"]).map((part) => ({ type: "content.part", part }));
+  const calls = listAt(message, "toolCalls").filter(isObject);
+  const called = calls.map((call) => {
+    const { name = null, arguments: args = null } = { ...call, ...objectAt(call, "function") };
+    return { type: "tool.call", toolCallId: call["id"] ?? null, name, args: parsed(args) };
+  });
+  return [...parts, ...called].flatMap((event) => partOf(event)?.content ?? []);
+}
+
+/** Arguments are a text of JSON there. */
+function parsed(value: JsonObject[string]): JsonObject[string] {
+  if (typeof value !== "string") return value;
+  try {
+    // Decoding boundary: any JSON will do.
+    return JSON.parse(value) as JsonObject[string];
+  } catch {
+    return value;
+  }
+}
+
+function answerOf(content: readonly AssistantContent[], model: string): object {
+  const stopReason = content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop";
+  const api = "openai-completions";
+  return { role: "assistant", content, api, provider, model, usage: noUsage, stopReason };
+}
+
+/** Of the last request: its usage is right above. */
+function modelAbove({ above }: TranscriptPlace): string {
+  for (const record of above()) {
+    if (stringAt(record, "type") === "usage.record") return stringAt(record, "model") ?? "";
+  }
+  return "";
+}
+
+function resultOf(event: JsonObject, place: TranscriptPlace): object {
+  const callId = stringAt(event, "toolCallId") ?? "";
+  const result = objectAt(event, "result");
+  const output = result?.["output"] ?? "";
+  const content = typeof output === "string" ? [{ text: output }] : output;
+  return {
+    role: "toolResult",
+    toolCallId: callId,
+    toolName: toolAbove(callId, place),
+    content: contentOf({ content }),
+    isError: result?.["isError"] === true,
+  };
+}
+
+function toolAbove(callId: string, { above }: TranscriptPlace): string {
+  for (const record of above()) {
+    const event = objectAt(record, "event");
+    const isCall = stringAt(event, "type") === "tool.call";
+    if (isCall && stringAt(event, "toolCallId") === callId) return stringAt(event, "name") ?? "";
+  }
+  return "unknown";
+}
+
+function compactionBody(record: JsonObject, place: TranscriptPlace): Body {
+  const { summary: _summary, contextSummary: _context, ...details } = record;
+  const summary = stringAt(record, "summary") ?? stringAt(record, "contextSummary");
+  return {
+    type: "compaction",
+    summary:
+      summary ??
+      contentOf(objectAt(record, "summary") ?? {})
+        .flatMap(textOf)
+        .join("\n"),
+    firstKeptEntryId: unansweredAbove(place) ?? place.id,
+    tokensBefore: countAt(record, "tokensBefore"),
+    details,
+  };
+}
+
+function textOf(block: UserContent): readonly string[] {
+  return block.type === "text" ? [block.text] : [];
+}
+
+/** The prompt that a compaction came before the answer of; it is in the context that follows. */
+function unansweredAbove({ above }: TranscriptPlace): string | undefined {
+  for (const record of above()) {
+    const message = objectAt(record, "message");
+    if (message !== undefined && isPrompt(message)) return stringAt(message, "id");
+    if (message === undefined && stringAt(record, "type") !== "usage.record") return undefined;
+  }
+  return undefined;
+}

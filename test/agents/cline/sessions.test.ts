@@ -1,0 +1,138 @@
+/** A session of Cline as its version 3.0.65 wrote it, with a model that answers by a script. */
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { openSession } from "@branchlog/core";
+import { agentNamed } from "@branchlog/core/rows";
+import { archiveSessions, findSessions, knownPlaces } from "@branchlog/library";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { fixturePath, promptsOf, readSession, toolsOf } from "../read-session.ts";
+
+const id = "1795941218519_16gyt";
+
+/** Where Cline keeps it. */
+function copiedTo(home: string): string {
+  const directory = join(home, id);
+  mkdirSync(directory, { recursive: true });
+  for (const name of readdirSync(fixturePath(`cline/${id}`))) {
+    copyFileSync(fixturePath(`cline/${id}/${name}`), join(directory, name));
+  }
+  return join(directory, `${id}.messages.json`);
+}
+
+function opened(path: string): ReturnType<typeof openSession> {
+  return openSession(path, { access: "read", checkpoint: "off" });
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe("a session of Cline", () => {
+  it("counts each token once, as Cline itself does", async () => {
+    const manifest = readFileSync(fixturePath(`cline/${id}/${id}.json`), "utf8");
+    const [, input, output] = /"inputTokens":(\d+),"outputTokens":(\d+)/.exec(manifest) ?? [];
+    const { tokens, header } = await readSession(`cline/${id}/${id}.messages.json`);
+    expect(tokens).toEqual({ input: Number(input), output: Number(output) });
+    expect(tokens).toEqual({ input: 5020, output: 120 });
+    expect(header).toMatchObject({
+      id,
+      cwd: "/home/dev/shop",
+      timestamp: "2026-11-29T08:33:38.522Z",
+    });
+  });
+
+  it("has what was typed, results, and the messages that a compaction kept", async () => {
+    const session = await opened(copiedTo(temporaryDirectory()));
+    try {
+      const path = await session.branch();
+      expect(promptsOf(path)).toEqual([
+        "change: and fail: please",
+        "delegate: where are the rates?",
+        "after it",
+      ]);
+      expect(toolsOf(path)).toEqual(["editor", "spawn_agent"]);
+      const { messages } = await session.context();
+      expect(messages.map(({ role }) => role)).toEqual([
+        "compactionSummary",
+        "user",
+        "assistant",
+        "toolResult",
+        "assistant",
+        "user",
+        "assistant",
+      ]);
+      expect(messages[1]).toMatchObject({ content: [{ text: "delegate: where are the rates?" }] });
+    } finally {
+      await session.close();
+    }
+  });
+
+  it("has a log that only grows with its messages, so that it can be followed", async () => {
+    const path = copiedTo(temporaryDirectory());
+    rmSync(path.replace(".messages.", ".compaction."));
+    const stored = JSON.parse(readFileSync(path, "utf8")) as { messages: object[] };
+    const format = agentNamed("cline")?.documents;
+    const logOf = async (count: number): Promise<string> => {
+      const messages = stored.messages.slice(0, count);
+      const bytes = Buffer.from(JSON.stringify({ ...stored, messages }));
+      return String(await format?.toLog(path, { bytes, changedMs: 0 }));
+    };
+    const whole = await logOf(stored.messages.length);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(stored.messages.length), async (count) => {
+        expect(whole.startsWith(await logOf(count))).toBe(true);
+      }),
+    );
+  });
+
+  it("is refused by what it lacks where it is half written, and named in a list", async () => {
+    const home = temporaryDirectory();
+    const path = copiedTo(home);
+    writeFileSync(path, readFileSync(path, "utf8").slice(0, 400));
+    await expect(opened(path)).rejects.toMatchObject({ code: "ERR_DOCUMENT_DAMAGED" });
+    const { unlisted } = await findSessions([home], { catalog: "off" });
+    expect(unlisted).toEqual([path]);
+  });
+
+  it("is listed with its sub-agents below it, and archived with all that belongs to it", async () => {
+    const home = temporaryDirectory();
+    vi.stubEnv("CLINE_SESSION_DATA_DIR", home);
+    const path = copiedTo(home);
+    expect(knownPlaces()).toContain(home);
+    const { sessions } = await findSessions([home], { artifacts: true, catalog: "off" });
+    const facts = sessions.map(({ header, transcript, usage }) => ({
+      id: header.id,
+      parent: header.parentSession,
+      isSubagent: transcript?.isSubagent,
+      output: usage?.total.output,
+    }));
+    expect(facts).toContainEqual({ id, parent: undefined, isSubagent: false, output: 120 });
+    expect(facts).toContainEqual({
+      id: `${id}__agent_1795941239166_2drg7k`,
+      parent: id,
+      isSubagent: true,
+      output: 49,
+    });
+    expect(agentNamed("cline")?.resume({ id: `${id}__agent_1`, path: "" })).toEqual([
+      "cline",
+      "--id",
+      id,
+    ]);
+    const { failures } = await archiveSessions([path], {
+      dataDir: temporaryDirectory(),
+      force: true,
+    });
+    expect(failures).toEqual([]);
+    expect(existsSync(join(home, id, `${id}.json`))).toBe(false);
+  });
+});
