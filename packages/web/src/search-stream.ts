@@ -49,7 +49,8 @@ async function* searchHits(
   { directory, place }: Searched,
   signal: AbortSignal,
 ): AsyncGenerator<SearchHitItem | SearchEnd | ApiError> {
-  let [count, searched] = [0, 0];
+  // Progress is told before each session.
+  let [count, searched, total] = [0, 0, 0];
   const agents = registeredAgents().flatMap(({ name }) => (name === filter.agent ? name : []));
   const { key } = filter;
   try {
@@ -64,8 +65,8 @@ async function* searchHits(
       sinceMs: Number.isFinite(since) ? since : undefined,
       agents: agents.length === 0 ? undefined : agents,
       signal,
-      onProgress: (progress: { readonly searched: number }) => {
-        searched = progress.searched;
+      onProgress: (progress) => {
+        ({ searched, total } = progress);
       },
     });
     for await (const hit of found) {
@@ -73,7 +74,7 @@ async function* searchHits(
       count += 1;
       yield hitItem(hit, directory);
     }
-    yield { hits: count, searched };
+    yield { hits: count, searched: count < hitsMax ? total : searched };
   } catch (error) {
     if (signal.aborted) return;
     if (!isBranchlogError(error)) throw error;

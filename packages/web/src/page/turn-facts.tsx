@@ -23,7 +23,8 @@ interface HeadFactsProps extends HeadProps {
 
 export function HeadFacts({ head, children }: HeadFactsProps): VNode {
   const { usage } = head;
-  const tokens = usage.input + usage.cacheRead + usage.cacheWrite + usage.output;
+  // As in the header and in every command; what was cached is named apart.
+  const tokens = usage.input + usage.output;
   const about = head.isPartial ? "≥ " : "";
   const split = [
     `${formatCount(usage.input)} in`,
