@@ -221,8 +221,8 @@ export const changingCommands: readonly Declared[] = [
     positionals: { file },
     options: {
       to: choice(
-        ["markdown", "html", "pi", "connectonion"],
-        "The form; default: that of FILE, .md, .html, .jsonl or .yaml",
+        ["markdown", "html", "pi", "atif", "connectonion"],
+        "The form; default: that of FILE, .md, .html, .jsonl, .json or .yaml",
       ),
       output: output("The new file; without it, or with -, standard output"),
       at: entry("The entry where the path ends; default: the last one"),
@@ -233,6 +233,7 @@ export const changingCommands: readonly Declared[] = [
       ["export work.jsonl -o work.md", "a transcript to read"],
       ["export work.jsonl -o work.html --redact", "all branches, as a page to give to others"],
       ["export work.jsonl --redact -o shared.md", "the same without the secrets in it"],
+      ["export work.jsonl -o trajectory.json", "a trajectory for evaluations, in ATIF 1.8"],
       ["export work.jsonl --to pi --at 5b2e9d06", "one path as a log, to standard output"],
     ],
     read: (args) => {
@@ -247,13 +248,16 @@ export const changingCommands: readonly Declared[] = [
 function formOf(target: string | undefined): ExportFormat {
   const form = forms.find(([ending]) => target !== undefined && ending.test(target));
   if (form !== undefined) return form[1];
-  throw new UsageError("Say the form: --to markdown, html, pi or connectonion, or -o FILE.md.");
+  throw new UsageError(
+    "Say the form: --to markdown, html, pi, atif or connectonion, or -o FILE.md.",
+  );
 }
 
 const forms: readonly (readonly [RegExp, ExportFormat])[] = [
   [/\.(?:md|markdown)$/iu, "markdown"],
   [/\.html?$/iu, "html"],
   [/\.jsonl$/iu, "pi"],
+  [/\.json$/iu, "atif"],
   [/\.ya?ml$/iu, "connectonion"],
 ];
 

@@ -7,6 +7,8 @@ import {
   isConnectonion,
 } from "@branchlog/agents/connectonion";
 import {
+  atifPieces,
+  exportAtif,
   exportLinear,
   exportMarkdown,
   importSession,
@@ -28,7 +30,7 @@ import {
 } from "./text/transfer-text.ts";
 import { countText } from "./text/quantities.ts";
 
-export type ExportFormat = "markdown" | "pi" | "connectonion" | "html";
+export type ExportFormat = "atif" | "markdown" | "pi" | "connectonion" | "html";
 
 interface Made {
   readonly json: object;
@@ -75,6 +77,7 @@ export interface Exporter {
 }
 
 export const exporters: Readonly<Record<ExportFormat, Exporter>> = {
+  atif: { write: exportTrajectory, pieces: atifPieces, form: "json" },
   markdown: { write: exportText, pieces: markdownPieces, form: "text" },
   pi: { write: exportPath, pieces: linearPieces, form: "json" },
   connectonion: { write: exportDocument, pieces: null, form: "text" },
@@ -87,6 +90,15 @@ async function exportText(
   options: ExportOptions,
 ): Promise<Made> {
   const report = await exportMarkdown(source, target, options);
+  return { json: report, text: () => writtenText(report) };
+}
+
+async function exportTrajectory(
+  source: ExportSource,
+  target: string,
+  options: ExportOptions,
+): Promise<Made> {
+  const report = await exportAtif(source, target, options);
   return { json: report, text: () => writtenText(report) };
 }
 

@@ -70,6 +70,8 @@ export type { ImportOptions, ImportReport } from "./import/import-session.ts";
 export type { LineCounts } from "./import/line-counts.ts";
 export {
   exportLinear,
+  atifPieces,
+  exportAtif,
   exportMarkdown,
   linearPieces,
   markdownPieces,

@@ -20,6 +20,8 @@ import {
 } from "@branchlog/core/files";
 import { Redactor } from "../redaction/redactor.ts";
 import { LineConverter } from "../convert/line-converter.ts";
+import { AtifSteps, atifVersion } from "./atif-steps.ts";
+import type { AtifStep } from "./atif-steps.ts";
 import { linearLines, linearPath } from "./linear-lines.ts";
 import { inTwoPasses, redactedEntry, redactedHeader, redactedLines } from "./redacted-parts.ts";
 import {
@@ -157,6 +159,57 @@ function hasCalls(entry: SessionEntry): boolean {
 }
 
 /**
+ * A path of a session as a trajectory in ATIF 1.8, in pieces: for evaluations and datasets. What
+ * another entry than the last one ends has in common with the path to the last one is marked as a
+ * copied context.
+ * @throws BranchlogError as {@link markdownPieces}.
+ */
+export function atifPieces(
+  source: ExportSource,
+  options: ExportOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  return piecesOf(source, options, (engine, redactor) => atifTexts(engine, options, redactor));
+}
+
+async function* atifTexts(
+  engine: Engine,
+  { at, signal }: ExportOptions,
+  redactor: Redactor | undefined,
+): AsyncGenerator<string, void, undefined> {
+  const clean = (text: string): string => redactor?.text(text) ?? text;
+  const { owner, state } = engine.log;
+  const { name } = state;
+  const { id, cwd } = engine.header;
+  const rows = exportedPath(engine, at);
+  const goesOn = new Set(at === undefined ? [] : exportedPath(engine, undefined));
+  const root = { schema_version: atifVersion, session_id: clean(id), trajectory_id: clean(id) };
+  yield `${JSON.stringify(root).slice(0, -1)},"steps":[`;
+  const steps = new AtifSteps();
+  let separator = "\n";
+  const lineOf = (step: AtifStep): string => {
+    const text = `${separator}${JSON.stringify(step)}`;
+    separator = ",\n";
+    return text;
+  };
+  let isCopied = false;
+  for await (const { row, entry } of engine.bodies.entries(rows, signal)) {
+    isCopied = goesOn.has(row);
+    const shown = redactor ? redactedEntry(redactor, entry, "")[0] : entry;
+    yield* steps.take(shown, isCopied).map(lineOf);
+  }
+  yield* steps.end(isCopied).map(lineOf);
+  const model = steps.model === undefined ? {} : { model_name: steps.model };
+  const agent = { name: owner?.agent ?? engine.appender.dialect, version: "unknown", ...model };
+  const extra = {
+    exported_by: "branchlog",
+    cwd: clean(cwd),
+    ...(name === undefined ? {} : { name: clean(name) }),
+  };
+  const end = JSON.stringify({ agent, final_metrics: steps.finalMetrics, extra });
+  yield `\n],${end.slice(1)}\n`;
+}
+
+/**
  * A path of a session as the bytes of a log for pi: the header, each entry of the path in pi's
  * dialect, then the name and labels that other entries give it.
  * @throws BranchlogError as {@link markdownPieces}.
@@ -194,6 +247,22 @@ export function exportMarkdown(
 ): Promise<ExportReport> {
   return written(target, options, (reporting) =>
     inLargeChunksAsync(asBytes(markdownPieces(source, reporting))),
+  );
+}
+
+/**
+ * Writes a path of a session to a new file of JSON: {@link atifPieces}.
+ * @throws BranchlogError as {@link exportMarkdown}.
+ * @example
+ * await exportAtif("session.jsonl", "trajectory.json");
+ */
+export function exportAtif(
+  source: ExportSource,
+  target: string,
+  options: ExportOptions = {},
+): Promise<ExportReport> {
+  return written(target, options, (reporting) =>
+    inLargeChunksAsync(asBytes(atifPieces(source, reporting))),
   );
 }
 

@@ -38,8 +38,7 @@ function isOneLine(text: string): boolean {
 
 /** What a turn took, behind it. Empty: nothing is known. */
 export function turnEnd({ calls, errors, files, durationMs, usage }: TurnFacts): string {
-  const { input, output, cacheRead, cacheWrite } = usage.total;
-  const tokens = input + output + cacheRead + cacheWrite;
+  const tokens = usage.total.input + usage.total.output;
   const { cost = 0, estimated } = estimateOf(usage);
   const parts = [
     ...[...usage.byModel.values()].flatMap((models) => [...models.keys()].map(oneLine)),
