@@ -2,7 +2,11 @@
  * For each command, command lines that run it on a place of the test's choice. For a command that
  * is missing here, every test over all commands fails.
  */
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
+import { installedPi } from "./installed-pi.ts";
+
+// Samples of `pi` find one, whatever is installed.
+process.env["PATH"] = `${installedPi("1.6.0").bin}${delimiter}${process.env["PATH"] ?? ""}`;
 
 /** What a sample works on. */
 export interface SamplePlace {
@@ -30,6 +34,7 @@ export function samplesOf(command: string, place: SamplePlace): readonly (readon
  */
 export const samples: Readonly<Record<string, Samples>> = {
   info: ({ file }) => [[file]],
+  pi: () => [["--dry-run"]],
   resume: ({ file }) => [[file, "--dry-run"]],
   tree: ({ file }) => [[file], [file, "--all"]],
   context: ({ file, entryId }) => [[file], [file, "--full"], [file, "--at", entryId]],

@@ -41,7 +41,7 @@ function wordsOf(line: string): string[] {
 async function resultOf({ line }: Example, directory: string): Promise<string> {
   const [program, ...words] = wordsOf(line);
   expect(program).toBe("branchlog");
-  const isPlace = (word: string): boolean => /\.(?:jsonl|yaml)$/.test(word) || word === "work";
+  const isPlace = (word: string): boolean => /\.(?:jsonl?|yaml)$/.test(word) || word === "work";
   const files = words.map((word) => (isPlace(word) ? join(directory, word) : word));
   const isPiped = files.join(" ").endsWith(" | cat");
   const [runs, given] = isPiped ? [branchlog, files.slice(0, -2)] : [onTerminal, files];

@@ -51,6 +51,7 @@ const advices: Readonly<Record<string, string>> = { delete: "branchlog archive" 
 /** They read none, need a server, or work on sessions of every agent, as tests of their own show. */
 const left = [
   "import",
+  "pi",
   "create",
   "store",
   "archive",

@@ -1,7 +1,7 @@
 /** Proof by a real client: pi on our session layer keeps its sessions in a database. */
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/agents/pi";
@@ -9,7 +9,7 @@ import "@branchlog/postgres/blocking";
 import type { PostgresStore } from "@branchlog/postgres";
 import { DatabaseServer, hasPostgres } from "../postgres/database-server.ts";
 import { modelFor } from "./support/model-server.ts";
-import { cache, latestPiPackage, piPackage, workspace } from "./support/install.ts";
+import { latestPiPackage, piPackage, workspace } from "./support/install.ts";
 import { bothPis } from "./support/pi-program.ts";
 import type { PiProgram } from "./support/pi-program.ts";
 import { PiServer, runPi } from "./support/pi-run.ts";
@@ -97,18 +97,10 @@ describe.skipIf(!hasPostgres())("pi with a store for a session directory", () =>
     expect(readdirSync(place.sessions)).toEqual([]);
   });
 
-  it("works unchanged as docs/postgres.md says, and makes no file", async () => {
-    const guide = readFileSync(join(workspace, "docs/postgres.md"), "utf8");
-    const [, program = ""] = /```js\n(\/\/ pi-on-branchlog\.mjs\n.*?)```/s.exec(guide) ?? [];
-    const module = join(cache, "pi-on-branchlog.mjs");
-    writeFileSync(module, program);
+  it("works unchanged as branchlog pi, and makes no file", async () => {
     const place = await prepared();
     for (const packageFolder of [piPackage(), latestPiPackage()]) {
-      const real: PiProgram = {
-        ...pis.original,
-        packageFolder,
-        imports: [pathToFileURL(module).href],
-      };
+      const real = { ...pis.original, packageFolder, imports: [hooksFor(packageFolder, url)] };
       const model = ["--provider", "here", "--model", "echo", "--session-dir", url];
       const first = PiServer.start(real, place, model);
       await first.prompt("Seven");
@@ -121,3 +113,14 @@ describe.skipIf(!hasPostgres())("pi with a store for a session directory", () =>
     }
   });
 });
+
+/** The module that the command has Node load before pi. */
+function hooksFor(packageFolder: string, url: string): string {
+  const bin = join(dirname(dirname(packageFolder)), ".bin");
+  const program = join(workspace, "packages/branchlog/bin/branchlog.mjs");
+  const words = ["pi", "--json", "--session-dir", url];
+  const env = { ...process.env, PATH: bin };
+  const said = execFileSync(process.execPath, [program, ...words], { env, encoding: "utf8" });
+  const { command } = JSON.parse(said) as { readonly command: readonly string[] };
+  return command[2] ?? "";
+}

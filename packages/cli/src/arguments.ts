@@ -2,7 +2,14 @@
  * Parses a command line into a command, or into a text that is all that is asked for. Pure: it
  * neither prints nor exits.
  */
-import { asksFor, commandWords, isOption, optionWords, programOptions } from "./command-words.ts";
+import {
+  asksFor,
+  commandWords,
+  isOption,
+  optionWords,
+  programOptions,
+  withPisWords,
+} from "./command-words.ts";
 import type { CommandWords, Words } from "./command-words.ts";
 import { commandNamed, commandNames } from "./commands.ts";
 import { shellNames } from "./completion-script.ts";
@@ -14,7 +21,7 @@ import { nearest } from "./suggestion.ts";
 
 /** @throws UsageError for a wrong command line. */
 export function parseCommand(words: Words): Command {
-  const { name, rest } = commandWords(words);
+  const { name, rest } = commandWords(withPisWords(words));
   const declared = commandNamed(name);
   if (declared === undefined) throw unknownCommand({ name, rest }, words);
   return declared.commandOf(parsedValues(rest, declared));

@@ -32,6 +32,15 @@ export function globalOptions(words: Words): GlobalOptions & { readonly rest: Wo
   };
 }
 
+const piOptions: Words = ["--force", "--dry-run", "--json", "-h", "--help"];
+
+/** What follows `pi`, but for our options right behind it, is for pi: as if behind `--`. */
+export function withPisWords(words: Words): Words {
+  if (words[0] !== "pi" || words.includes("--")) return words;
+  const own = words.findIndex((word, at) => at > 0 && !piOptions.includes(word));
+  return own < 0 ? words : [...words.slice(0, own), "--", ...words.slice(own)];
+}
+
 export interface CommandWords {
   /** The first word that is not an option; undefined if there is none. */
   readonly name: string | undefined;

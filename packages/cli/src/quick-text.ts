@@ -1,5 +1,5 @@
 /** What is printed without loading the parser or the engine: version, help, completion. Pure. */
-import { asksFor, commandWords } from "./command-words.ts";
+import { asksFor, commandWords, withPisWords } from "./command-words.ts";
 import type { Words } from "./command-words.ts";
 import { commandNamed } from "./commands.ts";
 import { completeOption, completionScript } from "./completion-script.ts";
@@ -14,8 +14,9 @@ export interface QuickFacts {
 }
 
 /** Undefined for everything else, wrong command lines included. */
-export function quickText(words: Words, { version, shell }: QuickFacts): string | undefined {
-  if (words[0] === completeOption) return plainCandidates(words.slice(1));
+export function quickText(given: Words, { version, shell }: QuickFacts): string | undefined {
+  if (given[0] === completeOption) return plainCandidates(given.slice(1));
+  const words = withPisWords(given);
   const { name, rest } = commandWords(words);
   if (asksFor(words, "--version", "-V")) return `${version()}\n`;
   const isHelp = name === "help";

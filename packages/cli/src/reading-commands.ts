@@ -70,6 +70,22 @@ export const readingCommands: readonly Declared[] = [
     run: async (...given) => (await import("./commands/info.ts")).infoCommand(...given),
   }),
   command({
+    usage: "pi [words..]",
+    about: "Start pi with its sessions on Branchlog",
+    positionals: { words: { ...positional("What pi takes"), isRepeated: true } },
+    options: {
+      force: flag("Also a version that was not tried; before what pi takes, as all options"),
+      "dry-run": flag("Print the command instead of running it"),
+      json,
+    },
+    examples: [
+      ["pi", "a new session, in pi"],
+      ["pi --continue", "what pi takes is given to it"],
+    ],
+    read: (args) => ({ ...args, words: args.words ?? [] }),
+    run: async (...given) => (await import("./commands/pi.ts")).piCommand(...given),
+  }),
+  command({
     usage: "resume <file>",
     about: "Continue a session in its agent",
     positionals: { file },
