@@ -4,6 +4,7 @@ import type { TreeView } from "@branchlog/core";
 import { outline, childrenOf, treeOrder, walkTree } from "../../packages/cli/src/tree-outline.ts";
 import type { OutlineOptions, OutlineRow } from "../../packages/cli/src/tree-outline.ts";
 import { runs } from "../support/fault-seed.ts";
+import { branchlog, fixture } from "./command-run.ts";
 
 /** A tree of nodes "0", "1", …; `parents[i]` is the parent of node i, -1 for a root. */
 function viewOf(parents: readonly number[]): TreeView {
@@ -138,4 +139,9 @@ describe("the outline of a tree", () => {
     expect(rows.reduce((deepest, { level }) => Math.max(deepest, level), 0)).toBe(1);
     expect(counted(rows)).toBe(2 * many);
   });
+});
+
+it("a tree shows what a model thought where an entry has nothing else", async () => {
+  const { out } = await branchlog(["tree", fixture("kimi/kimi-2.1.0.jsonl")]);
+  expect(out).toContain("(thinking) Thinking about it.");
 });

@@ -51,6 +51,8 @@ describe("blocks", () => {
     expect(gistOf(entry)).toBe("Done. path: a.ts (image)");
     const call = { type: "toolCall", id: "c", name: "bash", arguments: { command: "ls\n-la" } };
     expect(gistOf(message({ role: "assistant", content: [call] }))).toBe("ls -la");
+    const thought = { type: "thinking", thinking: "Hm." };
+    expect(gistOf(message({ role: "assistant", content: [thought] }))).toBe("(thinking) Hm.");
     const setting = {
       type: "thinking_level_change",
       id: "a",

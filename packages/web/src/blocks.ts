@@ -157,8 +157,12 @@ function indented(value: unknown): string {
 export function gistOf(entry: SessionEntry): string {
   const parts: string[] = [];
   let units = 0;
-  for (const item of turnItems([placed(0, entry)])) {
-    const text = itemGist(item).slice(0, 2 * gistUnitsMax);
+  const items = turnItems([placed(0, entry)]);
+  // Some agents store what a model thinks as an entry of its own.
+  const isThought = items.every(({ kind }) => kind === "thinking");
+  for (const item of items) {
+    const gist = item.kind === "thinking" && isThought ? `(thinking) ${item.text}` : itemGist(item);
+    const text = gist.slice(0, 2 * gistUnitsMax);
     parts.push(text);
     units += text.length;
     if (units > gistUnitsMax) break;

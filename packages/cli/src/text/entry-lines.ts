@@ -95,9 +95,9 @@ export function messageGist(message: unknown, unitsMax: number): Gist {
   }
 }
 
-/** If there is no text, the called tools, other parts, or the error. */
+/** If there is no text, the called tools, other parts, the error, or what the model thought. */
 function partsText(parts: readonly EntryPart[], unitsMax: number): string {
-  for (const gist of [spokenGist, otherGist, errorGist]) {
+  for (const gist of [spokenGist, otherGist, errorGist, thoughtGist]) {
     let text = "";
     for (const part of parts) {
       if (text.length > unitsMax) break;
@@ -131,6 +131,11 @@ function otherGist(part: EntryPart, unitsMax: number): string | undefined {
 
 function errorGist(part: EntryPart): string | undefined {
   return part.kind === "error" ? part.text : undefined;
+}
+
+function thoughtGist(part: EntryPart, unitsMax: number): string | undefined {
+  if (part.kind !== "thinking" || part.text === "") return undefined;
+  return `(thinking) ${part.text.trimStart().slice(0, unitsMax * 5)}`;
 }
 
 function json(value: unknown, key: string, unitsMax: number): string {
