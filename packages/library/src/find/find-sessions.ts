@@ -3,7 +3,7 @@
  * Unreadable files are left out.
  */
 import { documentFiles, isDocumentPlace, mayBeDocument } from "../catalog/agent-files.ts";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -17,6 +17,7 @@ import {
   foreignPlaceCheck,
   nodeFileSystem,
   isOwnDirectory,
+  quietly,
 } from "@branchlog/core/files";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
 import { documentFormatOf, earlierFiles, registeredAgents } from "@branchlog/core/rows";
@@ -113,6 +114,7 @@ export async function findAmong(
       searched += 1;
     },
     isUnwanted: (file) => !isCandidate(file) || latest.isOlder(file),
+    isWhole: isWhole(found),
     signal,
   });
   const parts = latest.olderParts();
@@ -126,6 +128,11 @@ export async function findAmong(
     unlisted,
     knownIds: [...shown.map(({ header }) => header.id), ...latest.passedOverIds()],
   };
+}
+
+function isWhole({ visited, documents }: SessionWalk): boolean {
+  const listed = new Set([...visited, ...documents]);
+  return knownPlaces().every((place) => listed.has(quietly(() => realpathSync(place)) ?? place));
 }
 
 /** What sub-agents spent counts as that of the session above all of them. */
