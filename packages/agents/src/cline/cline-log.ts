@@ -77,7 +77,7 @@ function linesOf(
     log.add(message, at);
   }
   if (messages.length === compactedAt && compaction !== undefined) log.compact(compaction);
-  const name = givenName(manifest);
+  const name = header.parentSession === undefined ? givenName(manifest) : undefined;
   if (name !== undefined) log.entry("session_info", "name", { name });
   return Buffer.from(`${[encodeHeader(header), ...log.lines].join("\n")}\n`);
 }
