@@ -208,7 +208,8 @@ export class KimiTranscript implements Transcript {
   #message(record: JsonObject, line: number): readonly RowFacts[] {
     const message = objectAt(record, "message") ?? {};
     this.#step = "";
-    if (isPrompt(message)) this.#anchor(line);
+    const isRepeated = this.#isEntry(stringAt(message, "id") ?? "");
+    if (isPrompt(message) && !isRepeated) this.#anchor(line);
     if (isSpoken(message)) return [{ type: "message", role: "user" }];
     if (stringAt(message, "role") === "user") {
       return [{ type: "custom_message", customType: customType(record) }];
