@@ -20,7 +20,12 @@ import {
   quietly,
 } from "@branchlog/core/files";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
-import { documentFormatOf, earlierFiles, registeredAgents } from "@branchlog/core/rows";
+import {
+  documentFormatOf,
+  earlierFiles,
+  fileOfAddress,
+  registeredAgents,
+} from "@branchlog/core/rows";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { usageOfAll } from "../catalog/listed-usage.ts";
 import type { ListedUsage } from "../catalog/listed-usage.ts";
@@ -118,7 +123,12 @@ export async function findAmong(
     signal,
   });
   const parts = latest.olderParts();
-  if (parts.size > 0) await directories.refresh({ paths: parts, signal });
+  if (parts.size > 0) {
+    const isUnwanted = ({ path }: SessionFile): boolean => !parts.has(path);
+    // What shares a file with others is known by a list of it alone.
+    const isShared = [...parts].some((path) => fileOfAddress(path).id !== undefined);
+    await directories.refresh({ paths: isShared ? null : parts, isUnwanted, signal });
+  }
   const unlisted = [...found.unlisted, ...directories.unlisted];
   const all = directories.sessions();
   const shown = artifacts ? all : withSubagents(all);
