@@ -10,7 +10,7 @@ export {
   behindText,
 } from "./entries/exact-numbers.ts";
 export type { ExactArguments } from "./entries/exact-numbers.ts";
-export { countAt, isObject, listAt, objectAt, stringAt } from "./entries/json-fields.ts";
+export { countAt, dateMs, isObject, listAt, objectAt, stringAt } from "./entries/json-fields.ts";
 export {
   SavedFields,
   finiteNumber,

@@ -95,6 +95,39 @@ describe("a session of Cline", () => {
     );
   });
 
+  it("keeps every message where ids repeat, and times are beyond what a date can be", async () => {
+    const path = copiedTo(temporaryDirectory());
+    const stored = JSON.parse(readFileSync(path, "utf8")) as { messages: object[] };
+    const messages = stored.messages.map((message) => ({ ...message, id: "msg", ts: 1e300 }));
+    writeFileSync(path, JSON.stringify({ ...stored, messages }));
+    const session = await opened(path);
+    try {
+      const branch = await session.branch();
+      expect(promptsOf(branch)).toContain("after it");
+      const count = branch.filter(({ type }) => type === "message").length;
+      expect(count).toBe(stored.messages.length);
+    } finally {
+      await session.close();
+    }
+  });
+
+  it("has a name of its own, which is not that of its sub-agents", async () => {
+    const home = temporaryDirectory();
+    const path = copiedTo(home);
+    const manifest = path.replace(".messages.", ".");
+    const stored = JSON.parse(readFileSync(manifest, "utf8")) as { metadata: object };
+    const metadata = { ...stored.metadata, title: "Rates of the shop" };
+    writeFileSync(manifest, JSON.stringify({ ...stored, metadata }));
+    const { sessions } = await findSessions([home], { artifacts: true, catalog: "off" });
+    const names = sessions.map(({ name, transcript }) => [transcript?.isSubagent, name]);
+    expect(new Map(names as [boolean, string | undefined][])).toEqual(
+      new Map([
+        [true, undefined],
+        [false, "Rates of the shop"],
+      ]),
+    );
+  });
+
   it("is refused by what it lacks where it is half written, and named in a list", async () => {
     const home = temporaryDirectory();
     const path = copiedTo(home);

@@ -61,6 +61,25 @@ describe("a session of Droid", () => {
     }
   });
 
+  it("has each result once, also of a message without an id", async () => {
+    const text = readFileSync(fixturePath(fixture), "utf8");
+    const path = join(temporaryDirectory(), `${id}.jsonl`);
+    const results = ["one", "two"].map((content, at) => {
+      return { type: "tool_result", tool_use_id: `call_9_${at}`, content };
+    });
+    const content = [...results, { type: "text", text: "three" }];
+    const record = { type: "message", message: { role: "user", content } };
+    writeFileSync(path, `${text}${JSON.stringify(record)}\n`);
+    const session = await openSession(path, { access: "read", checkpoint: "off" });
+    try {
+      const last = (await session.branch()).slice(-3).map((entry) => JSON.stringify(entry));
+      const found = last.map((entry) => /one|two|three/.exec(entry)?.[0]);
+      expect(found).toEqual(["one", "two", "three"]);
+    } finally {
+      await session.close();
+    }
+  });
+
   it("is listed with the sessions that it called below it, and archived with its settings", async () => {
     const home = temporaryDirectory();
     vi.stubEnv("FACTORY_HOME_OVERRIDE", home);

@@ -123,6 +123,43 @@ describe("a session of Kimi Code", () => {
     );
   });
 
+  it("goes before a prompt that a damaged file has twice", async () => {
+    const lines = readFileSync(fixturePath(fixture), "utf8").trimEnd().split("\n");
+    const end = lines.findIndex((line) => line.startsWith('{"type":"agent.switched"'));
+    const before = lines.slice(0, end);
+    const prompt = before.findLast((line) => line.startsWith('{"type":"context.append_message"'));
+    const undo = JSON.stringify({ type: "context.undo", agentId: "main", count: 1, time: 1 });
+    const path = join(temporaryDirectory(), "wire.jsonl");
+    writeFileSync(path, `${[...before, prompt ?? "", undo].join("\n")}\n`);
+    const session = await openSession(path, { access: "read", checkpoint: "off" });
+    try {
+      expect(promptsOf(await session.branch())).toHaveLength(3);
+    } finally {
+      await session.close();
+    }
+  });
+
+  it("has all entries where a time is beyond what a date can be", async () => {
+    const text = readFileSync(fixturePath(fixture), "utf8");
+    const path = join(temporaryDirectory(), "wire.jsonl");
+    let count = 0;
+    // Of each third record, the first included.
+    writeFileSync(
+      path,
+      text.replaceAll(/"(time|created_at)":\d+/g, (found, key: string) =>
+        count++ % 3 === 0 ? `"${key}":1e300` : found,
+      ),
+    );
+    const { entries } = await readSession(fixture);
+    const session = await openSession(path, { access: "read", checkpoint: "off" });
+    try {
+      const found = await collected(session.entries());
+      expect(found.map(({ id }) => id)).toEqual(entries.map(({ id }) => id));
+    } finally {
+      await session.close();
+    }
+  });
+
   it("is listed by the name that its user gave, with its sub-agents below it", async () => {
     const home = temporaryDirectory();
     vi.stubEnv("KIMI_CODE_HOME", home);

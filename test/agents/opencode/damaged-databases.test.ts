@@ -11,7 +11,7 @@ import { truncateSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { Session, SessionEntry } from "@branchlog/core";
 import { findSessions, searchSessions } from "@branchlog/library";
@@ -158,6 +158,36 @@ describe("a database of opencode", () => {
     const update = `UPDATE message SET data = json_set(data, ${ended}), time_updated = `;
     (await writing(path, `${update}${Date.now()} WHERE id = 'msg_zz'`))();
     expect(await isThere()).toBe(true);
+  });
+
+  it("is listed with an answer that was broken off, which no change of the database shows", async () => {
+    vi.stubEnv("BRANCHLOG_CACHE_DIR", temporaryDirectory());
+    const path = await databaseOf(temporaryDirectory(), dump);
+    const now = Date.now();
+    const row = `'${id}', ${later}, ${now}`;
+    const long = JSON.stringify({ role: "user", time: { created: later } });
+    const text = JSON.stringify({ type: "text", text: "word ".repeat(20_000) });
+    const answer = JSON.stringify({ role: "assistant", time: { created: later } });
+    const statements = [
+      `INSERT INTO message VALUES ('msg_zy', ${row}, '${long}')`,
+      `INSERT INTO part VALUES ('prt_zy', 'msg_zy', ${row}, '${text}')`,
+      `INSERT INTO message VALUES ('msg_zz', ${row}, '${answer}')`,
+    ];
+    (await writing(path, ...statements))();
+    const countAt = async (timeMs: number): Promise<number | undefined> => {
+      vi.setSystemTime(timeMs);
+      const { sessions } = await findSessions([path], { artifacts: true });
+      return sessions.find((one) => one.header.id === id)?.summary.messageCount;
+    };
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const running = (await countAt(now + 30_000)) ?? 0;
+      expect(await countAt(now + 120_000)).toBe(running + 1);
+      expect(await countAt(now + 7_200_000)).toBe(running + 1);
+    } finally {
+      vi.useRealTimers();
+      vi.unstubAllEnvs();
+    }
   });
 
   it("has an error with a code, and is named in lists, when it is truncated", async () => {

@@ -90,6 +90,41 @@ describe("the saved catalog of a directory with transcripts", () => {
     expect(await list(directory)).toEqual(read);
   });
 
+  it("says nothing of one whose directory is gone, once all places are listed", async () => {
+    const cache = ownCache();
+    const home = temporaryDirectory();
+    vi.stubEnv("HOME", home);
+    const project = (at: number): string => join(home, ".claude", "projects", `-home-dev-${at}`);
+    const secret = "a prompt that is to be forgotten";
+    const long = "x".repeat(100_000);
+    for (let at = 0; at < 3; at += 1) {
+      mkdirSync(project(at), { recursive: true });
+      const session = { sessionId: `s${at}`, timestamp: "2026-01-05T09:00:00.000Z", cwd: "/w" };
+      const said = { type: "user", uuid: `u${at}`, parentUuid: null, ...session };
+      const more = { ...said, uuid: `v${at}`, parentUuid: `u${at}` };
+      writeLines(project(at), `s${at}.jsonl`, [
+        { ...said, message: { role: "user", content: `${secret} ${at}` } },
+        { ...more, message: { role: "user", content: long } },
+      ]);
+    }
+    const savedTexts = (): string => {
+      const names = readdirSync(join(cache, "catalogs"));
+      return names.map((one) => readFileSync(join(cache, "catalogs", one), "utf8")).join("");
+    };
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect((await findSessions()).sessions).toHaveLength(3);
+    expect(savedTexts()).toContain(`${secret} 1`);
+    for (const at of [0, 1]) rmSync(project(at), { recursive: true });
+    expect((await findSessions()).sessions).toHaveLength(1);
+    expect(savedTexts()).not.toContain(`${secret} 0`);
+    expect(savedTexts()).not.toContain(`${secret} 1`);
+    expect(savedTexts()).toContain(`${secret} 2`);
+    rmSync(project(2), { recursive: true });
+    expect((await findSessions()).sessions).toEqual([]);
+    expect(savedTexts()).not.toContain(secret);
+  });
+
   it("says nothing of one that has changed since, was removed, or whose agent reads it otherwise", async () => {
     ownCache();
     const directory = transcripts();

@@ -1,10 +1,12 @@
 /** Lists of the latest sessions, which read no file that cannot be among them. */
-import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findSessions } from "@branchlog/library";
 import type { FindOptions } from "@branchlog/library";
+import { databaseOf, dumpOf } from "../../agents/opencode/opencode-fixtures.ts";
+import { fixturePath } from "../../agents/read-session.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { linesOf } from "../../core/copies/session-files.ts";
 import { stored } from "../../core/projections/sample-entries.ts";
@@ -113,6 +115,31 @@ describe("a list of the latest sessions", () => {
     for (const options of [{ limit: 1 }, { sinceMs: firstMs + 40 * minuteMs }]) {
       const { sessions } = await findSessions([place], { catalog: "off", ...options });
       expect(sessions.map(({ usage }) => usage?.total.totalTokens)).toEqual([14]);
+    }
+  });
+
+  it("counts the tokens of sub-agents that are documents, or share a file", async () => {
+    const cline = temporaryDirectory();
+    const id = "1795941218519_16gyt";
+    mkdirSync(join(cline, id));
+    for (const name of readdirSync(fixturePath(`cline/${id}`))) {
+      const seconds = name.startsWith("agent_") ? 1_795_941_240 : 1_795_941_260;
+      copyFileSync(fixturePath(`cline/${id}/${name}`), join(cline, id, name));
+      utimesSync(join(cline, id, name), seconds, seconds);
+    }
+    const opencode = await databaseOf(temporaryDirectory(), dumpOf("1.18.33"));
+    for (const place of [cline, opencode]) {
+      const { sessions: all } = await findSessions([place], { catalog: "off", artifacts: true });
+      const called = all.find(({ transcript }) => transcript?.isSubagent);
+      const callerId = called?.header.parentSession;
+      const tokensOf = async (options: FindOptions): Promise<number | undefined> => {
+        const { sessions } = await findSessions([place], { catalog: "off", ...options });
+        return sessions.find(({ header }) => header.id === callerId)?.usage?.total.totalTokens;
+      };
+      const own = all.find(({ header }) => header.id === callerId);
+      const whole = await tokensOf({});
+      expect(whole).toBeGreaterThan(own?.usage?.total.totalTokens ?? 0);
+      expect(await tokensOf({ sinceMs: own?.modifiedMs })).toBe(whole);
     }
   });
 

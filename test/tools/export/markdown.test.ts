@@ -44,6 +44,15 @@ describe("a session as Markdown", () => {
     await expect(await markdownOf(session.path)).toMatchFileSnapshot(golden);
   });
 
+  it("has what is behind a message without a body", async () => {
+    const text = await markdownOfEntries([
+      said("user", "before it"),
+      { type: "message" },
+      said("user", "behind it"),
+    ]);
+    expect(text).toContain("behind it");
+  });
+
   it("has each part under its speaker", async () => {
     const text = await markdownOfEntries([
       { type: "session_info", name: "A *name*" },

@@ -11,6 +11,7 @@ import { engineSettings } from "@branchlog/core/files";
 import {
   countAt,
   currentVersion,
+  dateMs,
   encodeHeader,
   isObject,
   listAt,
@@ -76,7 +77,7 @@ function linesOf(
     log.add(message, at);
   }
   if (messages.length === compactedAt && compaction !== undefined) log.compact(compaction);
-  const name = givenName(manifest);
+  const name = header.parentSession === undefined ? givenName(manifest) : undefined;
   if (name !== undefined) log.entry("session_info", "name", { name });
   return Buffer.from(`${[encodeHeader(header), ...log.lines].join("\n")}\n`);
 }
@@ -97,7 +98,7 @@ function headerOf(
     type: "session",
     version: currentVersion,
     id: transcriptId(id, agent),
-    timestamp: started ?? timeText(countAt(first, "ts")),
+    timestamp: started ?? timeText(dateMs(first?.["ts"]) ?? 0),
     cwd: stringAt(manifest, "cwd") ?? "",
     ...(isSubagent ? { parentSession: session } : {}),
   };
@@ -138,14 +139,14 @@ class Lines {
     this.#timeMs = Date.parse(stringAt(stored, "updated_at") ?? "") || 0;
   }
 
-  /** @param at Names a message without an id. */
+  /** @param at Names a message without an id of its own. */
   add(message: JsonObject, at: number): void {
-    this.#timeMs = countAt(message, "ts") || this.#timeMs;
-    const own = stringAt(message, "id") ?? `message:${at}`;
+    this.#timeMs = dateMs(message["ts"]) ?? this.#timeMs;
+    const stated = stringAt(message, "id");
+    const own = stated === undefined || this.#ids.has(stated) ? `message:${at}` : stated;
     const bodies = this.#bodiesOf(message);
     for (const [number, { type, ...body }] of bodies.entries()) {
       const id = number === bodies.length - 1 ? own : `${own}#${number}`;
-      if (this.#ids.has(id)) return;
       if (number === 0) this.#firstIds.set(own, id);
       this.entry(type, id, body);
     }
@@ -157,7 +158,7 @@ class Lines {
     const kept = messages.map((message) => this.#firstIds.get(stringAt(message, "id") ?? ""));
     const metadata = messages.map((message) => objectAt(message, "metadata"));
     const stated = metadata.find((one) => stringAt(one, "kind") === "compaction_summary");
-    this.#timeMs = countAt(stated, "generatedAt") || this.#timeMs;
+    this.#timeMs = dateMs(stated?.["generatedAt"]) ?? this.#timeMs;
     this.entry("compaction", "compaction", {
       summary: stringAt(stated, "summary") ?? "",
       // Its own id: nothing is kept.

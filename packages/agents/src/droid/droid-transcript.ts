@@ -228,8 +228,8 @@ function bodyOf(record: JsonObject, place: TranscriptPlace): Body | undefined {
   if (!isMessage(record)) return { type: "custom", customType: noteOf(type), data: record };
   const parts = partsOf(record);
   const [, number] = /#(\d+)$/.exec(place.id) ?? [];
-  const own = stringAt(record, "id") ?? "";
-  const part = isPartOf(place.id, own) ? parts[Number(number)] : parts.at(-1);
+  const isLast = place.id === stringAt(record, "id") || number === undefined;
+  const part = isLast ? parts.at(-1) : parts[Number(number)];
   if (part === undefined) return undefined;
   const timestamp = Date.parse(place.timestamp);
   switch (part.kind) {

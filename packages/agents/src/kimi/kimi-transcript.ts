@@ -10,6 +10,7 @@ import {
   answerKey,
   countAt,
   currentVersion,
+  dateMs,
   noUsage,
   objectAt,
   savedHeader,
@@ -95,7 +96,8 @@ export class KimiTranscript implements Transcript {
     this.repetition = undefined;
     // What is before the first known record is of no session.
     if (this.header === undefined && !isKimiRecord(record)) return [];
-    this.#timeMs = countAt(record, "time") || countAt(record, "created_at") || this.#timeMs;
+    const timeMs = dateMs(record["time"]) ?? dateMs(record["created_at"]);
+    this.#timeMs = timeMs ?? this.#timeMs;
     this.header ??= this.#headerOf();
     const cwd = stringAt(objectAt(record, "environmentDisclosure"), "cwd");
     if (this.header.cwd === "" && cwd !== undefined) this.header = { ...this.header, cwd };
@@ -206,7 +208,8 @@ export class KimiTranscript implements Transcript {
   #message(record: JsonObject, line: number): readonly RowFacts[] {
     const message = objectAt(record, "message") ?? {};
     this.#step = "";
-    if (isPrompt(message)) this.#anchor(line);
+    const isRepeated = this.#isEntry(stringAt(message, "id") ?? "");
+    if (isPrompt(message) && !isRepeated) this.#anchor(line);
     if (isSpoken(message)) return [{ type: "message", role: "user" }];
     if (stringAt(message, "role") === "user") {
       return [{ type: "custom_message", customType: customType(record) }];

@@ -36,6 +36,8 @@ export const opencode: Agent = {
       basename(directory) === "opencode" || basename(dirname(directory)) === "session",
     hasSubagents: true,
     identity,
+    // An answer that was broken off appears without a change. Its parts change later than it does.
+    settlesAfterMs: 3_600_000,
     // Loaded on demand: few have sessions of opencode.
     sessionsIn: async (path) => (await import("./opencode-sessions.ts")).sessionsIn(path),
     filesOf: (path) => {

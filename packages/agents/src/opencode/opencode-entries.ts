@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import {
   countAt,
   currentVersion,
+  dateMs,
   encodeHeader,
   isObject,
   listAt,
@@ -359,10 +360,4 @@ function stopReasonOf(info: JsonObject, hasCalls: boolean): string {
 function errorText(error: JsonObject): string {
   const text = stringAt(objectAt(error, "data"), "message") ?? stringAt(error, "message");
   return text ?? stringAt(error, "name") ?? "";
-}
-
-/** Undefined for what no Date can hold. */
-function dateMs(value: unknown): number | undefined {
-  if (typeof value !== "number" || Number.isNaN(new Date(value).getTime())) return undefined;
-  return value;
 }

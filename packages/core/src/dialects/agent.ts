@@ -74,6 +74,8 @@ export interface DocumentFormat extends SessionOwner {
   sessionsIn?(path: string): Promise<readonly SessionInFile[] | undefined>;
   /** As that of transcripts. Default: nothing tells copies of its entries. */
   identity?(entry: SessionEntry, spent: SpentTokens): EntryIdentity | undefined;
+  /** How long after a change a session may say more without another one. Default: 0. */
+  readonly settlesAfterMs?: number;
   /** The files whose changes change a session; the first has to exist. Default: its own. */
   filesOf?(path: string): readonly string[];
   /**

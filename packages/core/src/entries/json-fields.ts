@@ -24,6 +24,12 @@ export function listAt(record: JsonObject | undefined, key: string): readonly Js
   return Array.isArray(value) ? value : [];
 }
 
+/** In epoch ms; undefined for what no Date can hold. */
+export function dateMs(value: unknown): number | undefined {
+  if (typeof value !== "number" || Number.isNaN(new Date(value).getTime())) return undefined;
+  return value;
+}
+
 /** 0 for anything but a number from 0 on. */
 export function countAt(record: JsonObject | undefined, key: string): number {
   const value = record?.[key];

@@ -136,7 +136,8 @@ export class CatalogFile {
     const format = documentFormatOf(file.path);
     this.#isOfOneFile = (format?.belongings?.(file.path) ?? []).length === 0;
     this.#read = file;
-    this.#isSettled = lookedAtMs - file.ctimeMs > stampTrustedAfterMs;
+    const trustedAfterMs = Math.max(stampTrustedAfterMs, format?.settlesAfterMs ?? 0);
+    this.#isSettled = lookedAtMs - file.ctimeMs > trustedAfterMs;
     return session?.sizeBytes ?? file.size;
   }
 

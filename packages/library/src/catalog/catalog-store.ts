@@ -106,9 +106,12 @@ export class CatalogStore {
    * session may remain.
    *
    * @param there All existing files, if known.
+   * @param isWhole Whether those of all agents are among them.
    */
-  async save(there: ReadonlySet<string> | null): Promise<void> {
+  async save(there: ReadonlySet<string> | null, isWhole = false): Promise<void> {
     if (!this.#isSaving) return;
+    // Of a directory that is gone nothing else is looked up.
+    if (isWhole) this.#takeUpShared();
     let cache: string | undefined;
     for (const known of this.#catalogs.values()) {
       const catalog = await known;
@@ -156,9 +159,16 @@ export class CatalogStore {
 
   #sharedPlace(directory: string): string | undefined {
     if (this.#sharedPlaces.has(directory)) return this.#sharedPlaces.get(directory);
-    const place = this.#isForeign(directory) ? sharedCatalog(directory) : undefined;
+    const place = this.#isForeign(directory) ? sharedCatalog(numberOf(directory)) : undefined;
     this.#sharedPlaces.set(directory, place);
     return place;
+  }
+
+  #takeUpShared(): void {
+    for (let number = 0; number < sharedCatalogs; number += 1) {
+      const place = sharedCatalog(number);
+      if (!this.#catalogs.has(place)) this.#catalogs.set(place, this.#loadShared(place));
+    }
   }
 
   async #loadShared(place: string): Promise<KnownCatalog> {
@@ -183,9 +193,12 @@ export class CatalogStore {
 }
 
 /** Spreads directories evenly, each of them whole, so that little is written when few change. */
-function sharedCatalog(directory: string): string {
-  const digest = createHash("sha256").update(directory).digest();
-  return cachedCatalog(`shared:${digest.readUInt8(0) % sharedCatalogs}`);
+function numberOf(directory: string): number {
+  return createHash("sha256").update(directory).digest().readUInt8(0) % sharedCatalogs;
+}
+
+function sharedCatalog(number: number): string {
+  return cachedCatalog(`shared:${number}`);
 }
 
 function nameIn({ directory }: KnownCatalog, path: string): string {

@@ -47,6 +47,8 @@ export interface CatalogRefresh {
   readonly onFile?: (() => void) | undefined;
   /** Asked before each file is read; true leaves it as it is. Default: none. */
   readonly isUnwanted?: ((file: SessionFile) => boolean) | undefined;
+  /** Whether the places of all agents are listed. Default: false. */
+  readonly isWhole?: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -87,6 +89,7 @@ export class DirectoryCatalog {
     onRefreshed,
     onFile,
     isUnwanted,
+    isWhole,
     signal,
   }: CatalogRefresh): Promise<void> {
     const lookedAtMs = this.#options.now();
@@ -112,7 +115,7 @@ export class DirectoryCatalog {
       });
     } finally {
       // An aborted caller can resume from what was read.
-      await this.#store.save(there);
+      await this.#store.save(there, isWhole);
     }
   }
 

@@ -3,7 +3,7 @@
  * Unreadable files are left out.
  */
 import { documentFiles, isDocumentPlace, mayBeDocument } from "../catalog/agent-files.ts";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -17,9 +17,15 @@ import {
   foreignPlaceCheck,
   nodeFileSystem,
   isOwnDirectory,
+  quietly,
 } from "@branchlog/core/files";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
-import { documentFormatOf, earlierFiles, registeredAgents } from "@branchlog/core/rows";
+import {
+  documentFormatOf,
+  earlierFiles,
+  fileOfAddress,
+  registeredAgents,
+} from "@branchlog/core/rows";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { usageOfAll } from "../catalog/listed-usage.ts";
 import type { ListedUsage } from "../catalog/listed-usage.ts";
@@ -113,10 +119,16 @@ export async function findAmong(
       searched += 1;
     },
     isUnwanted: (file) => !isCandidate(file) || latest.isOlder(file),
+    isWhole: isWhole(found),
     signal,
   });
   const parts = latest.olderParts();
-  if (parts.size > 0) await directories.refresh({ paths: parts, signal });
+  if (parts.size > 0) {
+    const isUnwanted = ({ path }: SessionFile): boolean => !parts.has(path);
+    // What shares a file with others is known by a list of it alone.
+    const isShared = [...parts].some((path) => fileOfAddress(path).id !== undefined);
+    await directories.refresh({ paths: isShared ? null : parts, isUnwanted, signal });
+  }
   const unlisted = [...found.unlisted, ...directories.unlisted];
   const all = directories.sessions();
   const shown = artifacts ? all : withSubagents(all);
@@ -126,6 +138,11 @@ export async function findAmong(
     unlisted,
     knownIds: [...shown.map(({ header }) => header.id), ...latest.passedOverIds()],
   };
+}
+
+function isWhole({ visited, documents }: SessionWalk): boolean {
+  const listed = new Set([...visited, ...documents]);
+  return knownPlaces().every((place) => listed.has(quietly(() => realpathSync(place)) ?? place));
 }
 
 /** What sub-agents spent counts as that of the session above all of them. */

@@ -4,6 +4,7 @@
  */
 import { basename, dirname, sep } from "node:path";
 import { agentNamed } from "@branchlog/core/rows";
+import { comesBefore } from "../catalog/directory-catalog.ts";
 import { Ranking } from "../catalog/listed-session.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
@@ -13,7 +14,7 @@ type Filter = Pick<FindOptions, "agents" | "artifacts" | "limit" | "sinceMs" | "
 
 export class LatestSessions {
   readonly #filter: Filter;
-  readonly #latest = new Ranking<ListedSession>((one, other) => one.modifiedMs > other.modifiedMs);
+  readonly #latest = new Ranking<ListedSession>(comesBefore);
   readonly #passedOver: SessionFile[] = [];
 
   constructor(filter: Filter) {
@@ -62,9 +63,13 @@ const uuidInName = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.jsonl$|_)/;
 function mayBePartOf({ path, mtimeMs }: SessionFile, session: ListedSession): boolean {
   const { path: of, header, transcript } = session;
   if (path.startsWith(of.replace(/\.jsonl$/, sep))) return true;
-  const names = agentNamed(transcript?.of ?? "")?.transcripts?.subagentNames;
-  if (names?.pattern.test(basename(path)) !== true) return false;
-  const isThere = names.place === "anywhere" || dirname(path) === dirname(of);
+  const { transcripts, documents } = agentNamed(transcript?.of ?? "") ?? {};
+  const names = transcripts?.subagentNames;
+  const isNamed = names?.pattern.test(basename(path)) === true;
+  const isDocument = documents?.hasSubagents === true && documents.mayBe(basename(path));
+  if (!isNamed && !isDocument) return false;
+  const isAnywhere = isNamed && names.place === "anywhere";
+  const isThere = isAnywhere || dirname(path) === dirname(of);
   // None changed before its session began.
   return isThere && mtimeMs >= (Date.parse(header.timestamp) || 0);
 }

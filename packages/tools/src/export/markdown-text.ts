@@ -93,7 +93,7 @@ function itemParts(item: TurnItem, exact: ExactArguments | undefined): readonly 
     case "image":
       return [imageMarkdown(item.image)];
     case "data":
-      return [fenced(JSON.stringify(item.value, null, markdownIndent), "json")];
+      return [fenced(JSON.stringify(item.value ?? null, null, markdownIndent), "json")];
     case "call":
       return callMarkdown(item, exact);
   }
