@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { registerAgents } from "@branchlog/core/rows";
+import { databaseOfSchema, databasePlace as goosePlace } from "./goose/goose-fixtures.ts";
 import { opencodeFixture, opencodeTree } from "./opencode/opencode-fixtures.ts";
 import { toy } from "./toy/agent.ts";
 import { describeAgent } from "./agent-contract.ts";
@@ -225,6 +226,23 @@ describeAgent({
         ]),
       ),
     },
+  ],
+});
+
+const gooseBytes = { 3: await databaseOfSchema(3), 17: await databaseOfSchema(17) };
+
+function gooseSession(schema: 3 | 17, id: string): GoldenSession {
+  const files = { [goosePlace]: gooseBytes[schema] };
+  return { title: `${id} of schema ${schema}`, files, address: `${goosePlace}#${id}` };
+}
+
+describeAgent({
+  name: "goose",
+  sessions: [
+    gooseSession(17, "20261128_1"),
+    gooseSession(17, "20261128_2"),
+    gooseSession(17, "20261128_5"),
+    gooseSession(3, "20251008_1"),
   ],
 });
 

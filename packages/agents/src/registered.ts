@@ -10,6 +10,7 @@ import { connectonion } from "./connectonion/agent.ts";
 import { copilot } from "./copilot/agent.ts";
 import { droid } from "./droid/agent.ts";
 import { gemini } from "./gemini/agent.ts";
+import { goose } from "./goose/agent.ts";
 import { kimi } from "./kimi/agent.ts";
 import { omp } from "./omp/agent.ts";
 import { opencode } from "./opencode/agent.ts";
@@ -28,5 +29,6 @@ registerAgents([
   kimi,
   droid,
   cline,
+  goose,
   connectonion,
 ]);

@@ -13,6 +13,7 @@ export const foreignAgentNames: readonly string[] = [
   "kimi",
   "droid",
   "cline",
+  "goose",
   "connectonion",
 ];
 export const agentNames: readonly string[] = ["pi", "omp", ...foreignAgentNames];
