@@ -1,5 +1,6 @@
 /** What is common to agents that keep all sessions in one SQLite database. */
 import { BranchlogError } from "@branchlog/core";
+import { addressInFile, fileOfAddress } from "@branchlog/core/rows";
 import type { SessionInFile } from "@branchlog/core/rows";
 import { filesStamp, readForeignDatabase } from "@branchlog/library/catalogs";
 import type { QueryRows } from "@branchlog/library/catalogs";
@@ -20,13 +21,14 @@ export function databaseLister(read: (query: QueryRows) => Iterable<Row>): Datab
   return async (path) => {
     const stamp = filesStamp(databaseFiles(path));
     if (stamp !== undefined && known?.stamp === stamp) return known.sessions;
-    const sessions = await readForeignDatabase(path, (query) =>
-      [...read(query)].map(({ id, changed, count }) => ({
-        id: String(id),
-        changedMs: Number(changed),
-        count: Number(count),
-      })),
-    );
+    const rows = await readForeignDatabase(path, (query) => [...read(query)]);
+    const all = rows.map(({ id, changed, count }) => ({
+      id: String(id),
+      changedMs: Number(changed),
+      count: Number(count),
+    }));
+    // Ids that agents make of those of calls may have any characters.
+    const sessions = all.filter(({ id }) => fileOfAddress(addressInFile(path, id)).id === id);
     known = stamp === undefined ? undefined : { stamp, sessions };
     return sessions;
   };
@@ -67,4 +69,17 @@ export function jsonAt(row: Row, key: string): JsonValue {
   } catch {
     return text;
   }
+}
+
+/** A number from here on is of milliseconds; goose tells them so, too. */
+const secondsMax = 10_000_000_000;
+
+/** In epoch ms, of seconds, milliseconds, or a text without a zone, which is of UTC. */
+export function timeMsAt(row: Row, key: string): number {
+  const text = textAt(row, key)?.replace(" ", "T") ?? "";
+  const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`;
+  const count = Number(row[key]);
+  const timeMs = text === "" ? (count > secondsMax ? count : count * 1000) : Date.parse(zoned);
+  // What no Date can hold is unknown.
+  return Number.isNaN(new Date(timeMs).getTime()) ? 0 : timeMs;
 }

@@ -8,6 +8,7 @@ import { cline } from "./cline/agent.ts";
 import { codex } from "./codex/agent.ts";
 import { connectonion } from "./connectonion/agent.ts";
 import { copilot } from "./copilot/agent.ts";
+import { crush } from "./crush/agent.ts";
 import { droid } from "./droid/agent.ts";
 import { gemini } from "./gemini/agent.ts";
 import { goose } from "./goose/agent.ts";
@@ -30,5 +31,6 @@ registerAgents([
   droid,
   cline,
   goose,
+  crush,
   connectonion,
 ]);

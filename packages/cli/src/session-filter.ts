@@ -14,6 +14,7 @@ export const foreignAgentNames: readonly string[] = [
   "droid",
   "cline",
   "goose",
+  "crush",
   "connectonion",
 ];
 export const agentNames: readonly string[] = ["pi", "omp", ...foreignAgentNames];

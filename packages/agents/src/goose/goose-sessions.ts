@@ -3,7 +3,14 @@ import { fileOfAddress, isObject, stringAt } from "@branchlog/core/rows";
 import { readForeignDatabase } from "@branchlog/library/catalogs";
 import type { QueryRows } from "@branchlog/library/catalogs";
 import type { JsonValue } from "@branchlog/streaming";
-import { databaseLister, jsonAt, noSessionError, tablesIn, textAt } from "../database-sessions.ts";
+import {
+  databaseLister,
+  jsonAt,
+  noSessionError,
+  tablesIn,
+  textAt,
+  timeMsAt,
+} from "../database-sessions.ts";
 import type { DatabaseLister, Row } from "../database-sessions.ts";
 import { linesOfSession } from "./goose-entries.ts";
 import type { StoredMessage, StoredSession } from "./goose-entries.ts";
@@ -59,7 +66,7 @@ function sessionIn(query: QueryRows, id: string | undefined): StoredSession | un
     parentId: isSubagent ? textAt(row, "parent_session_id") : undefined,
     directory: textAt(row, "working_dir") ?? "",
     name: nameOf(row),
-    createdMs: storedMs(row["created_at"]),
+    createdMs: timeMsAt(row, "created_at"),
     provider: textAt(row, "provider_name"),
     model: modelOf(jsonAt(row, "model_config_json")),
     accumulated: spentIn(row, "accumulated_"),
@@ -97,7 +104,7 @@ function spentIn(row: Row, beginning = ""): Spent {
 function ledgerRow(row: Row): LedgerRow {
   return {
     row: Number(row["id"]),
-    createdMs: storedMs(row["created_timestamp"]),
+    createdMs: timeMsAt(row, "created_timestamp"),
     model: textAt(row, "model"),
     isCompaction: row["is_compaction"] === 1,
     isCarried: row["cost_source"] === "carried_forward",
@@ -111,21 +118,8 @@ function messageOf(row: Row): StoredMessage {
     row: Number(row["id"]),
     id: textAt(row, "message_id"),
     role: textAt(row, "role") ?? "",
-    createdMs: storedMs(row["created_timestamp"]),
+    createdMs: timeMsAt(row, "created_timestamp"),
     content: jsonAt(row, "content_json"),
     metadata: isObject(metadata) ? metadata : undefined,
   };
-}
-
-/** A number from here on is of milliseconds; goose tells them so, too. */
-const secondsMax = 10_000_000_000;
-
-/** In epoch ms, of seconds, milliseconds, or a text without a zone, which is of UTC. */
-function storedMs(value: unknown): number {
-  const text = typeof value === "string" ? value.replace(" ", "T") : "";
-  const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`;
-  const count = Number(value);
-  const timeMs = text === "" ? (count > secondsMax ? count : count * 1000) : Date.parse(zoned);
-  // What no Date can hold is unknown.
-  return Number.isNaN(new Date(timeMs).getTime()) ? 0 : timeMs;
 }
