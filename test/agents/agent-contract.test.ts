@@ -243,6 +243,7 @@ describeAgent({
     gooseSession(17, "20261128_1"),
     gooseSession(17, "20261128_2"),
     gooseSession(17, "20261128_5"),
+    gooseSession(17, "20261128_6"),
     gooseSession(3, "20251008_1"),
   ],
 });

@@ -64,7 +64,7 @@ describe("a session of goose", () => {
     const path = await newDatabase();
     const stored = await readForeignDatabase(path, (query) => query(sumsQuery));
     const listed = await listedIn(path);
-    expect(listed.length).toBe(4);
+    expect(listed.length).toBe(5);
     for (const { header, usage } of listed) {
       const row = stored.find(({ id }) => id === header.id);
       const { input, cacheRead, cacheWrite, output, cost } = usage?.total ?? { input: -1 };
@@ -158,6 +158,22 @@ describe("a session of goose", () => {
     });
   });
 
+  it("has a prompt once, of which a compaction left a copy to the model", async () => {
+    await read(`${await newDatabase()}#20261128_6`, async (session) => {
+      const entries = await session.branch();
+      expect(promptsOf(entries)).toEqual(["When does the shop open?", "And on Sundays, please?"]);
+      const { messages } = await session.context();
+      expect(messages.map(({ role }) => role)).toEqual([
+        "compactionSummary",
+        "custom",
+        "custom",
+        "custom",
+        "assistant",
+      ]);
+      expect((await sessionTurns(session)).length).toBe(2);
+    });
+  });
+
   it("of a sub-agent is below its session, whose tokens include it in a list", async () => {
     const path = await newDatabase();
     const all = await listedIn(path);
@@ -166,7 +182,7 @@ describe("a session of goose", () => {
     const { sessions } = await findSessions([path], { catalog: "off" });
     const tokensOf = (list: readonly ListedSession[]): number =>
       list.find(({ header }) => header.id === prices)?.usage?.total.totalTokens ?? 0;
-    expect(sessions.length).toBe(3);
+    expect(sessions.length).toBe(4);
     expect(tokensOf(sessions)).toBe(tokensOf(all) + 217);
   });
 
