@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { registerAgents } from "@branchlog/core/rows";
+import { databaseBytes } from "../support/database-file.ts";
+import { databaseOfSchema, databasePlace as goosePlace } from "./goose/goose-fixtures.ts";
 import { opencodeFixture, opencodeTree } from "./opencode/opencode-fixtures.ts";
 import { toy } from "./toy/agent.ts";
 import { describeAgent } from "./agent-contract.ts";
@@ -226,6 +228,36 @@ describeAgent({
       ),
     },
   ],
+});
+
+const gooseBytes = { 3: await databaseOfSchema(3), 17: await databaseOfSchema(17) };
+
+function gooseSession(schema: 3 | 17, id: string): GoldenSession {
+  const files = { [goosePlace]: gooseBytes[schema] };
+  return { title: `${id} of schema ${schema}`, files, address: `${goosePlace}#${id}` };
+}
+
+describeAgent({
+  name: "goose",
+  sessions: [
+    gooseSession(17, "20261128_1"),
+    gooseSession(17, "20261128_2"),
+    gooseSession(17, "20261128_5"),
+    gooseSession(17, "20261128_6"),
+    gooseSession(3, "20251008_1"),
+  ],
+});
+
+const crushPlace = "shop/.crush/crush.db";
+const crushDump = readFileSync(join(fixtures, "crush/crush-20260127.sql"), "utf8");
+const crushFiles = { [crushPlace]: await databaseBytes(crushDump) };
+
+describeAgent({
+  name: "crush",
+  sessions: [
+    "0b6e3c1a-7a52-4c0e-9d6f-2f1f0c9a1b11",
+    "5d0c0005-1111-4222-8333-944445555666$$functions.agent:0",
+  ].map((id) => ({ title: id, files: crushFiles, address: `${crushPlace}#${id}` })),
 });
 
 // All of a new agent: its folder, and this line.

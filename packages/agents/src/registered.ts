@@ -8,8 +8,10 @@ import { cline } from "./cline/agent.ts";
 import { codex } from "./codex/agent.ts";
 import { connectonion } from "./connectonion/agent.ts";
 import { copilot } from "./copilot/agent.ts";
+import { crush } from "./crush/agent.ts";
 import { droid } from "./droid/agent.ts";
 import { gemini } from "./gemini/agent.ts";
+import { goose } from "./goose/agent.ts";
 import { kimi } from "./kimi/agent.ts";
 import { omp } from "./omp/agent.ts";
 import { opencode } from "./opencode/agent.ts";
@@ -28,5 +30,7 @@ registerAgents([
   kimi,
   droid,
   cline,
+  goose,
+  crush,
   connectonion,
 ]);

@@ -13,6 +13,8 @@ export const foreignAgentNames: readonly string[] = [
   "kimi",
   "droid",
   "cline",
+  "goose",
+  "crush",
   "connectonion",
 ];
 export const agentNames: readonly string[] = ["pi", "omp", ...foreignAgentNames];

@@ -15,8 +15,8 @@ import { describe, expect, it, vi } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { Session, SessionEntry } from "@branchlog/core";
 import { findSessions, searchSessions } from "@branchlog/library";
-import { sqlEngine } from "@branchlog/library/catalogs";
 import { collected } from "../../support/collected.ts";
+import { writing } from "../../support/database-file.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { openFiles } from "../../support/open-files.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -41,15 +41,6 @@ const entriesAt = (path: string): Promise<SessionEntry[]> =>
 
 const codeOf = async (path: string): Promise<string> =>
   typedError(await rejection(openSession(path, { access: "read" }))).code;
-
-/** Statements of another program, whose connection is open until the returned function is called. */
-async function writing(path: string, ...statements: readonly string[]): Promise<() => void> {
-  const database = (await sqlEngine()).open(path);
-  // As WebAssembly needs it for a log.
-  database.exec("PRAGMA locking_mode = EXCLUSIVE");
-  for (const sql of ["PRAGMA journal_mode = WAL", ...statements]) database.exec(sql);
-  return () => database.close();
-}
 
 const prompt = (text: string, at: number): string =>
   `INSERT INTO message VALUES ('msg_z${at}', '${id}', ${at}, ${at}, ` +

@@ -1,8 +1,7 @@
 /** Golden sessions of opencode: dumps of databases, and trees of JSON. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { sqlEngine } from "@branchlog/library/catalogs";
+import { databaseBytes, writeDatabase } from "../../support/database-file.ts";
 import { fixturePath } from "../read-session.ts";
 
 /** Of a file below the directory of the agent's data. */
@@ -13,31 +12,14 @@ export function dumpOf(version: string): string {
 }
 
 /** A new database below a directory. */
-export async function databaseOf(root: string, ...statements: readonly string[]): Promise<string> {
-  const path = join(root, databasePlace);
-  mkdirSync(dirname(path), { recursive: true });
-  const database = (await sqlEngine()).open(path);
-  try {
-    database.exec(`BEGIN; ${statements.join("\n")} COMMIT`);
-    // As opencode leaves it: the log is beside it while a process uses it.
-    database.exec("PRAGMA journal_mode = DELETE");
-  } finally {
-    database.close();
-  }
-  return path;
+export function databaseOf(root: string, ...statements: readonly string[]): Promise<string> {
+  return writeDatabase(join(root, databasePlace), ...statements);
 }
 
 export async function opencodeFixture(
   version: string,
 ): Promise<{ readonly place: string; readonly bytes: Buffer }> {
-  // Suites are described outside of a test.
-  const root = mkdtempSync(join(tmpdir(), "branchlog-"));
-  try {
-    const path = await databaseOf(root, dumpOf(version));
-    return { place: databasePlace, bytes: readFileSync(path) };
-  } finally {
-    rmSync(root, { recursive: true });
-  }
+  return { place: databasePlace, bytes: await databaseBytes(dumpOf(version)) };
 }
 
 /** The files of a session, its own first; of all, without an id. */

@@ -1,13 +1,12 @@
 /** opencode: rows of a database; before 1.2.0 a tree of JSON files. */
-import { closeSync, openSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileOfAddress } from "@branchlog/core/rows";
 import type { Agent, EntryIdentity, SpentTokens } from "@branchlog/core/rows";
 import type { SessionEntry } from "@branchlog/core";
-import { databaseFiles, databasesIn, isDatabase, rootDirectory } from "./opencode-places.ts";
+import { databaseFiles, headOf, isSqlite } from "../database-file.ts";
+import { databasesIn, isDatabase, rootDirectory } from "./opencode-places.ts";
 
 const treeName = /^ses_\w+\.json$/;
-const databaseMark = "SQLite format 3\0";
 
 export const opencode: Agent = {
   name: "opencode",
@@ -27,10 +26,8 @@ export const opencode: Agent = {
     },
     recognises: (path) => {
       const { file } = fileOfAddress(path);
-      const head = headOf(file);
-      return treeName.test(basename(file))
-        ? /^\s*\{/.test(head) && /"id"\s*:\s*"ses_/.test(head)
-        : head.startsWith(databaseMark);
+      if (!treeName.test(basename(file))) return isSqlite(file);
+      return /^\s*\{[^]*"id"\s*:\s*"ses_/.test(headOf(file));
     },
     isPlace: (directory) =>
       basename(directory) === "opencode" || basename(dirname(directory)) === "session",
@@ -57,21 +54,4 @@ function identity(entry: SessionEntry, spent: SpentTokens): EntryIdentity | unde
   const { input, output, cacheRead, cacheWrite } = spent;
   const key = ["opencode", role, entry.timestamp, input, output, cacheRead, cacheWrite];
   return { key, isPart: false };
-}
-
-const headBytes = 256;
-
-/** Empty for what cannot be read. */
-function headOf(path: string): string {
-  try {
-    const fd = openSync(path, "r");
-    try {
-      const bytes = Buffer.alloc(headBytes);
-      return bytes.toString("latin1", 0, readSync(fd, bytes, 0, headBytes, 0));
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    return "";
-  }
 }

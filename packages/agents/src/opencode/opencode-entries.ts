@@ -14,6 +14,7 @@ import {
   timeText,
   usageOf,
 } from "@branchlog/core/rows";
+import { LogLines } from "../log-lines.ts";
 
 export interface StoredSession {
   readonly id: string;
@@ -74,32 +75,9 @@ export function linesOfSession(session: StoredSession): readonly string[] {
 /** Titles of sessions that have none yet. */
 const unnamed = /^(?:New|Child) session - \d{4}-/;
 
-type Body = { readonly type: string } & Readonly<Record<string, unknown>>;
-
-/** Each entry is the parent of the next. */
-class Lines {
-  readonly all: string[] = [];
-  lastId: string | null = null;
-  timestamp: string;
-  /** In force. */
-  model = "";
+class Lines extends LogLines {
   /** From which on the model still sees what came before the next compaction. */
   keptFrom: string | undefined;
-
-  constructor(timestamp: string) {
-    this.timestamp = timestamp;
-  }
-
-  add(id: string, { type, ...rest }: Body): void {
-    const { lastId: parentId, timestamp } = this;
-    this.all.push(JSON.stringify({ type, id, parentId, timestamp, ...rest }));
-    this.lastId = id;
-  }
-
-  /** A line that is no record is a diagnostic of the log. */
-  addDamaged(text: string): void {
-    this.all.push(text.replace(/[\r\n]+/g, " ").trim() || "{");
-  }
 }
 
 function addMessage(lines: Lines, { info, parts: stored }: StoredMessage): void {
@@ -148,11 +126,7 @@ function addOther(lines: Lines, id: string, kind: string, data: JsonObject): voi
 }
 
 function addModel(lines: Lines, id: string, model: JsonObject | undefined): void {
-  const [provider, modelId] = [stringAt(model, "providerID"), stringAt(model, "modelID")];
-  if (provider === undefined || modelId === undefined) return;
-  if (lines.model === `${provider}/${modelId}`) return;
-  lines.model = `${provider}/${modelId}`;
-  lines.add(`${id}:model`, { type: "model_change", provider, modelId });
+  lines.addModel(id, stringAt(model, "providerID"), stringAt(model, "modelID"));
 }
 
 function addPrompt(lines: Lines, id: string, info: JsonObject, parts: readonly JsonObject[]): void {

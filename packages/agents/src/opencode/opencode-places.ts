@@ -1,8 +1,7 @@
 /** Where opencode keeps databases, by its own environment variables. */
-import { readdirSync, realpathSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, isAbsolute, join } from "node:path";
-import { quietly } from "@branchlog/core/files";
 
 /** Builds of other channels add theirs. */
 const databaseName = /^opencode(?:-[\w.-]+)?\.db$/;
@@ -28,9 +27,4 @@ export function databasesIn(root: string): readonly string[] {
   } catch {
     return [];
   }
-}
-
-/** With its write-ahead log, which is not beside a link to the database. */
-export function databaseFiles(path: string): readonly string[] {
-  return [path, `${quietly(() => realpathSync(path)) ?? path}-wal`];
 }

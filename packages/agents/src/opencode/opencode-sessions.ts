@@ -8,15 +8,14 @@ import { BranchlogError } from "@branchlog/core";
 import { quietly } from "@branchlog/core/files";
 import { fileOfAddress, isObject, objectAt, stringAt } from "@branchlog/core/rows";
 import type { SessionInFile } from "@branchlog/core/rows";
-import { filesStamp, readForeignDatabase } from "@branchlog/library/catalogs";
+import { readForeignDatabase } from "@branchlog/library/catalogs";
 import type { QueryRows } from "@branchlog/library/catalogs";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import { databaseLister, jsonAt, noSessionError, tablesIn, textAt } from "../database-sessions.ts";
+import type { Row } from "../database-sessions.ts";
 import { linesOfSession } from "./opencode-entries.ts";
 import type { StoredMessage, StoredSession } from "./opencode-entries.ts";
-import { databaseFiles } from "./opencode-places.ts";
 import { messageOfRow } from "./opencode-rows.ts";
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** As `DocumentFormat.sessionsIn`. */
 export async function sessionsIn(path: string): Promise<readonly SessionInFile[] | undefined> {
@@ -27,24 +26,11 @@ export async function sessionsIn(path: string): Promise<readonly SessionInFile[]
   return moved.some(({ id }) => id === basename(path, ".json")) ? [] : undefined;
 }
 
-/** As last read: lists ask again and again. */
-let known: { readonly stamp: string; readonly sessions: readonly SessionInFile[] } | undefined;
-
-async function listedIn(path: string): Promise<readonly SessionInFile[]> {
-  const stamp = filesStamp(databaseFiles(path));
-  if (stamp !== undefined && known?.stamp === stamp) return known.sessions;
-  const sessions = await readForeignDatabase(path, (query) => {
-    const rows = formsIn(query).map((form) => query(form.list));
-    // Those of a newer form replace those of an older one.
-    const byId = new Map(rows.toReversed().flatMap((list) => list.map((row) => [row["id"], row])));
-    return [...byId.values()].map((row) => {
-      const [id, changedMs, count] = [row["id"], row["changed"], row["count"]];
-      return { id: String(id), changedMs: Number(changedMs), count: Number(count) };
-    });
-  });
-  known = stamp === undefined ? undefined : { stamp, sessions };
-  return sessions;
-}
+const listedIn = databaseLister((query) => {
+  const rows = formsIn(query).map((form) => query(form.list));
+  // Those of a newer form replace those of an older one.
+  return new Map(rows.toReversed().flatMap((list) => list.map((row) => [row["id"], row]))).values();
+});
 
 /** As `DocumentFormat.toLog`. */
 export async function opencodeLog(path: string): Promise<Buffer> {
@@ -62,13 +48,7 @@ export async function opencodeLog(path: string): Promise<Buffer> {
     return undefined;
   });
   if (session !== undefined) return logOf(session);
-  const message =
-    id === undefined
-      ? `${file} holds the sessions of opencode. Give one of them, as ${file}#ID.`
-      : `There is no session ${id} in ${file}.`;
-  const code = id === undefined ? "ERR_NOT_A_SESSION" : "ERR_LOG_MISSING";
-  const advice = `${message} branchlog list ${file} names them.`;
-  throw new BranchlogError(code, advice, { path });
+  throw noSessionError("opencode", { file, id });
 }
 
 function logOf(session: StoredSession): Buffer {
@@ -146,30 +126,20 @@ const messageForm: Form = {
 
 /** The newest first. Fails for a database of another program. */
 function formsIn(query: QueryRows): readonly Form[] {
-  const names = query("SELECT name FROM sqlite_master WHERE type = 'table'");
-  const tables = new Set(names.map((row) => row["name"]));
+  const tables = tablesIn(query);
   const newer = tables.has("session_v2") && tables.has("session_message") ? [messageForm] : [];
   const older = tables.has("message") || newer.length === 0 ? [partForm] : [];
   return [...newer, ...older];
 }
 
 /** The JSON of a row with its id; what is no object is kept as a text. */
-function decoded({ id, data }: Row): JsonValue {
-  const text = typeof data === "string" ? data : "";
-  try {
-    // Decoding boundary: JSON.parse returns only JSON values.
-    const value = JSON.parse(text) as JsonValue;
-    return isObject(value) ? { ...value, id: String(id) } : text;
-  } catch {
-    return text;
-  }
+function decoded(row: Row): JsonValue {
+  const value = jsonAt(row, "data");
+  return isObject(value) ? { ...value, id: String(row["id"]) } : (textAt(row, "data") ?? "");
 }
 
 function sessionOf(row: Row, messages: readonly StoredMessage[]): StoredSession {
-  const text = (key: string): string | undefined => {
-    const value = row[key];
-    return typeof value === "string" && value !== "" ? value : undefined;
-  };
+  const text = (key: string): string | undefined => textAt(row, key);
   return {
     id: text("id") ?? "",
     parentId: text("parent_id"),

@@ -104,7 +104,7 @@ export function fileOfAddress(address: string): {
   readonly file: string;
   readonly id: string | undefined;
 } {
-  const [, file = address, id] = /^(.*\.db)#([\w.$-]+)$/s.exec(address) ?? [];
+  const [, file = address, id] = /^(.*\.db)#([\w.:$-]+)$/s.exec(address) ?? [];
   return { file, id };
 }
 

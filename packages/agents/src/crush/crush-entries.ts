@@ -1,0 +1,235 @@
+/** Maps messages of Crush to the lines of a log. Pure. */
+import { normalizeName } from "@branchlog/core/entries";
+import type { AssistantContent, UserContent } from "@branchlog/core/entries";
+import {
+  currentVersion,
+  encodeHeader,
+  isObject,
+  noUsage,
+  objectAt,
+  stringAt,
+  timeText,
+} from "@branchlog/core/rows";
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import { LogLines } from "../log-lines.ts";
+import type { LineBody } from "../log-lines.ts";
+
+export interface StoredSession {
+  readonly id: string;
+  /** Whose sub-agent it is. */
+  readonly parentId: string | undefined;
+  readonly directory: string;
+  readonly title: string | undefined;
+  readonly createdMs: number;
+  readonly messages: readonly StoredMessage[];
+}
+
+export interface StoredMessage {
+  readonly id: string;
+  readonly role: string;
+  /** What is no list is damaged: a text. */
+  readonly parts: JsonValue;
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
+  readonly isSummary: boolean;
+  readonly createdMs: number;
+}
+
+/** A part is its type with its data. */
+interface Part {
+  readonly type: string;
+  readonly data: JsonObject;
+}
+
+/** What a session is called that could not be given a title. */
+const unnamed = "Untitled Session";
+
+export function linesOfSession(session: StoredSession): readonly string[] {
+  const { id, parentId, directory: cwd, title = unnamed, messages } = session;
+  const timestamp = timeText(session.createdMs);
+  const origin = parentId === undefined ? {} : { parentSession: parentId };
+  const header = { type: "session", version: currentVersion, id, timestamp, cwd } as const;
+  const lines = new LogLines(timestamp);
+  const name = normalizeName(title);
+  if (name !== "" && name !== unnamed) lines.add("title", { type: "session_info", name });
+  for (const message of messages) addMessage(lines, message);
+  return [
+    encodeHeader({ ...header, ...origin })
+      .toString()
+      .trimEnd(),
+    ...lines.all,
+  ];
+}
+
+export function isFinished(parts: JsonValue): boolean {
+  return partsOf(parts).some(({ type }) => type === "finish");
+}
+
+function partsOf(parts: JsonValue): readonly Part[] {
+  const list = Array.isArray(parts) ? parts.filter(isObject) : [];
+  return list.map((part) => ({
+    type: stringAt(part, "type") ?? "",
+    data: objectAt(part, "data") ?? {},
+  }));
+}
+
+function addMessage(lines: LogLines, message: StoredMessage): void {
+  if (!Array.isArray(message.parts)) {
+    lines.addDamaged(typeof message.parts === "string" ? message.parts : "");
+    return;
+  }
+  lines.timestamp = timeText(message.createdMs);
+  const parts = partsOf(message.parts);
+  if (message.role === "assistant") lines.addModel(message.id, message.provider, message.model);
+  for (const [at, body] of bodiesOf(message, parts).entries()) {
+    lines.add(at === 0 ? message.id : `${message.id}#${at}`, body);
+  }
+}
+
+function bodiesOf(message: StoredMessage, parts: readonly Part[]): LineBody[] {
+  const timestamp = message.createdMs;
+  switch (message.role) {
+    case "user": {
+      const content = parts.flatMap(spokenBlock);
+      const said = { type: "message", message: { role: "user", content, timestamp } };
+      const commands = parts.flatMap((part) => commandOf(part, timestamp));
+      return content.length === 0 ? commands : [said, ...commands];
+    }
+    case "assistant":
+      return [isCompaction(message, parts) ? summaryOf(message, parts) : answerOf(message, parts)];
+    case "tool":
+      return parts.flatMap((part) => resultOf(part, timestamp));
+    default: {
+      const data = { role: message.role, parts: message.parts };
+      return [{ type: "custom", customType: `crush.${message.role.slice(0, 60)}`, data }];
+    }
+  }
+}
+
+function spokenBlock({ type, data }: Part): UserContent[] {
+  if (type === "text") {
+    const text = stringAt(data, "text") ?? "";
+    return text === "" ? [] : [{ type: "text", text }];
+  }
+  const mimeType = stringAt(data, "MIMEType") ?? "";
+  const bytes = stringAt(data, "Data");
+  // Other files are told to the model in texts.
+  if (type !== "binary" || bytes === undefined || !mimeType.startsWith("image/")) return [];
+  return [{ type: "image", data: bytes, mimeType }];
+}
+
+/** That the user ran. */
+function commandOf({ type, data }: Part, timestamp: number): LineBody[] {
+  if (type !== "shell_command") return [];
+  const exitCode = data["exit_code"];
+  const message = {
+    role: "bashExecution",
+    command: stringAt(data, "command") ?? "",
+    output: stringAt(data, "output") ?? "",
+    exitCode: typeof exitCode === "number" ? exitCode : null,
+    cancelled: false,
+    truncated: false,
+    timestamp,
+  };
+  return [{ type: "message", message }];
+}
+
+/** A summary that failed has no effect. */
+function isCompaction({ isSummary }: StoredMessage, parts: readonly Part[]): boolean {
+  return isSummary && reasonOf(parts) !== "error" && reasonOf(parts) !== "canceled";
+}
+
+/** Nothing of what was before is seen by the model after it. */
+function summaryOf({ id }: StoredMessage, parts: readonly Part[]): LineBody {
+  const texts = parts.flatMap(spokenBlock).flatMap((one) => (one.type === "text" ? one.text : []));
+  const summary = texts.join("\n");
+  return { type: "compaction", summary, firstKeptEntryId: id, tokensBefore: 0 };
+}
+
+/** Crush keeps the tokens of the last request of a session only. */
+function answerOf(message: StoredMessage, parts: readonly Part[]): LineBody {
+  const { provider = "", model = "", createdMs: timestamp } = message;
+  const content = parts.flatMap(answerBlock);
+  const finish = parts.find(({ type }) => type === "finish")?.data;
+  const error = [stringAt(finish, "message"), stringAt(finish, "details")].filter(Boolean);
+  const stopReason = stopReasonOf(reasonOf(parts));
+  const isError = stopReason === "error";
+  const answer = {
+    role: "assistant",
+    content,
+    api: "crush",
+    provider,
+    model,
+    usage: noUsage,
+    stopReason,
+    ...(isError && error.length > 0 ? { errorMessage: error.join(": ") } : {}),
+    timestamp,
+  };
+  return { type: "message", message: answer };
+}
+
+function reasonOf(parts: readonly Part[]): string | undefined {
+  return stringAt(parts.find(({ type }) => type === "finish")?.data, "reason");
+}
+
+/** One without a reason was broken off. */
+function stopReasonOf(reason: string | undefined): string {
+  switch (reason) {
+    case "end_turn":
+      return "stop";
+    case "max_tokens":
+      return "length";
+    case "tool_use":
+      return "toolUse";
+    case "canceled":
+    case undefined:
+      return "aborted";
+    default:
+      return "error";
+  }
+}
+
+function answerBlock(part: Part): AssistantContent[] {
+  const { type, data } = part;
+  if (type === "text") return spokenBlock(part).filter((one) => one.type === "text");
+  if (type === "reasoning") {
+    const thinking = stringAt(data, "thinking") ?? "";
+    const thinkingSignature = stringAt(data, "signature") ?? "";
+    const signed = thinkingSignature === "" ? {} : { thinkingSignature };
+    return thinking === "" ? [] : [{ type: "thinking", thinking, ...signed }];
+  }
+  if (type !== "tool_call") return [];
+  const [id = "", name = "unknown"] = [stringAt(data, "id"), stringAt(data, "name")];
+  return [{ type: "toolCall", id, name, arguments: argumentsIn(stringAt(data, "input") ?? "") }];
+}
+
+/** They are stored as a text, also if it is no JSON. */
+function argumentsIn(input: string): Record<string, JsonValue> {
+  try {
+    // Decoding boundary: JSON.parse returns only JSON values.
+    const value = JSON.parse(input) as JsonValue;
+    return isObject(value) ? { ...value } : { input: value };
+  } catch {
+    return input === "" ? {} : { input };
+  }
+}
+
+function resultOf({ type, data }: Part, timestamp: number): LineBody[] {
+  if (type !== "tool_result") return [];
+  const [text = "", mimeType = ""] = [stringAt(data, "content"), stringAt(data, "mime_type")];
+  const bytes = stringAt(data, "data") ?? "";
+  const isImage = bytes !== "" && mimeType.startsWith("image/");
+  const content: readonly UserContent[] = [
+    ...(text === "" ? [] : [{ type: "text", text } as const]),
+    ...(isImage ? [{ type: "image", data: bytes, mimeType } as const] : []),
+  ];
+  const message = {
+    role: "toolResult",
+    toolCallId: stringAt(data, "tool_call_id") ?? "",
+    toolName: stringAt(data, "name") ?? "unknown",
+    content,
+    isError: data["is_error"] === true,
+    timestamp,
+  };
+  return [{ type: "message", message }];
+}

@@ -1,0 +1,29 @@
+/** Files of agents whose databases or documents are told by how they begin. */
+import { closeSync, openSync, readSync, realpathSync } from "node:fs";
+import { quietly } from "@branchlog/core/files";
+
+const databaseMark = "SQLite format 3\0";
+const headBytes = 256;
+
+/** How a file begins; empty for what cannot be read. */
+export function headOf(path: string): string {
+  const read = (): string => {
+    const fd = openSync(path, "r");
+    try {
+      const bytes = Buffer.alloc(headBytes);
+      return bytes.toString("latin1", 0, readSync(fd, bytes, 0, headBytes, 0));
+    } finally {
+      closeSync(fd);
+    }
+  };
+  return quietly(read) ?? "";
+}
+
+export function isSqlite(path: string): boolean {
+  return headOf(path).startsWith(databaseMark);
+}
+
+/** With its write-ahead log, which is not beside a link to the database. */
+export function databaseFiles(path: string): readonly string[] {
+  return [path, `${quietly(() => realpathSync(path)) ?? path}-wal`];
+}

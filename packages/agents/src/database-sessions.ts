@@ -1,0 +1,85 @@
+/** What is common to agents that keep all sessions in one SQLite database. */
+import { BranchlogError } from "@branchlog/core";
+import { addressInFile, fileOfAddress } from "@branchlog/core/rows";
+import type { SessionInFile } from "@branchlog/core/rows";
+import { filesStamp, readForeignDatabase } from "@branchlog/library/catalogs";
+import type { QueryRows } from "@branchlog/library/catalogs";
+import type { JsonValue } from "@branchlog/streaming";
+import { databaseFiles } from "./database-file.ts";
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export type DatabaseLister = (path: string) => Promise<readonly SessionInFile[]>;
+
+/**
+ * As `DocumentFormat.sessionsIn`, of a database. What was read last is kept: lists ask again and
+ * again.
+ * @param read Rows with `id`, `changed` in epoch ms, and `count`.
+ */
+export function databaseLister(read: (query: QueryRows) => Iterable<Row>): DatabaseLister {
+  let known: { readonly stamp: string; readonly sessions: readonly SessionInFile[] } | undefined;
+  return async (path) => {
+    const stamp = filesStamp(databaseFiles(path));
+    if (stamp !== undefined && known?.stamp === stamp) return known.sessions;
+    const rows = await readForeignDatabase(path, (query) => [...read(query)]);
+    const all = rows.map(({ id, changed, count }) => ({
+      id: String(id),
+      changedMs: Number(changed),
+      count: Number(count),
+    }));
+    // Ids that agents make of those of calls may have any characters.
+    const sessions = all.filter(({ id }) => fileOfAddress(addressInFile(path, id)).id === id);
+    known = stamp === undefined ? undefined : { stamp, sessions };
+    return sessions;
+  };
+}
+
+/** Why there is no session at an address in a database. */
+export function noSessionError(
+  product: string,
+  { file, id }: { readonly file: string; readonly id: string | undefined },
+): BranchlogError {
+  const message =
+    id === undefined
+      ? `${file} holds the sessions of ${product}. Give one of them, as ${file}#ID.`
+      : `There is no session ${id} in ${file}.`;
+  const code = id === undefined ? "ERR_NOT_A_SESSION" : "ERR_LOG_MISSING";
+  const path = id === undefined ? file : `${file}#${id}`;
+  return new BranchlogError(code, `${message} branchlog list ${file} names them.`, { path });
+}
+
+/** The names of its tables. Fails for what is no database. */
+export function tablesIn(query: QueryRows): ReadonlySet<unknown> {
+  const names = query("SELECT name FROM sqlite_master WHERE type = 'table'");
+  return new Set(names.map((row) => row["name"]));
+}
+
+/** Undefined for what is no text, or empty. */
+export function textAt(row: Row, key: string): string | undefined {
+  const value = row[key];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** The JSON of a column; what is none is kept as a text. */
+export function jsonAt(row: Row, key: string): JsonValue {
+  const text = textAt(row, key) ?? "";
+  try {
+    // Decoding boundary: JSON.parse returns only JSON values.
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
+}
+
+/** A number from here on is of milliseconds; goose tells them so, too. */
+const secondsMax = 10_000_000_000;
+
+/** In epoch ms, of seconds, milliseconds, or a text without a zone, which is of UTC. */
+export function timeMsAt(row: Row, key: string): number {
+  const text = textAt(row, key)?.replace(" ", "T") ?? "";
+  const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`;
+  const count = Number(row[key]);
+  const timeMs = text === "" ? (count > secondsMax ? count : count * 1000) : Date.parse(zoned);
+  // What no Date can hold is unknown.
+  return Number.isNaN(new Date(timeMs).getTime()) ? 0 : timeMs;
+}
