@@ -91,6 +91,7 @@ export class Engine {
     signal?: AbortSignal,
   ): Promise<Engine> {
     const settings = engineSettings(options);
+    requireNonEmpty(pathOfLog, path);
     // Agents read documents from the disk.
     const isOnDisk = settings.ports.fs === nodeFileSystem;
     const made = isOnDisk
