@@ -3,10 +3,8 @@ import { closeSync, openSync, readSync, realpathSync } from "node:fs";
 import { quietly } from "@branchlog/core/files";
 
 const databaseMark = "SQLite format 3\0";
-const headBytes = 256;
-
 /** How a file begins; empty for what cannot be read. */
-export function headOf(path: string): string {
+export function headOf(path: string, headBytes = 256): string {
   const read = (): string => {
     const fd = openSync(path, "r");
     try {

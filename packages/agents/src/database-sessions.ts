@@ -1,6 +1,6 @@
 /** What is common to agents that keep all sessions in one SQLite database. */
 import { BranchlogError } from "@branchlog/core";
-import { addressInFile, fileOfAddress } from "@branchlog/core/rows";
+import { addressInFile, dateMs, fileOfAddress } from "@branchlog/core/rows";
 import type { SessionInFile } from "@branchlog/core/rows";
 import { filesStamp, readForeignDatabase } from "@branchlog/library/catalogs";
 import type { QueryRows } from "@branchlog/library/catalogs";
@@ -60,7 +60,7 @@ export function textAt(row: Row, key: string): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** The JSON of a column; what is none is kept as a text. */
+/** The value of a column of JSON; text that is no JSON stays text. */
 export function jsonAt(row: Row, key: string): JsonValue {
   const text = textAt(row, key) ?? "";
   try {
@@ -80,6 +80,5 @@ export function timeMsAt(row: Row, key: string): number {
   const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`;
   const count = Number(row[key]);
   const timeMs = text === "" ? (count > secondsMax ? count : count * 1000) : Date.parse(zoned);
-  // What no Date can hold is unknown.
-  return Number.isNaN(new Date(timeMs).getTime()) ? 0 : timeMs;
+  return dateMs(timeMs) ?? 0;
 }

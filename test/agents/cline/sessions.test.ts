@@ -80,14 +80,20 @@ describe("a session of Cline", () => {
   it("has a log that only grows with its messages, so that it can be followed", async () => {
     const path = copiedTo(temporaryDirectory());
     rmSync(path.replace(".messages.", ".compaction."));
+    const manifest = path.replace(".messages.", ".");
+    const title = '"title":"Rates of the shop"';
+    const named = readFileSync(manifest, "utf8").replace(/"title":"[^"]*"/, title);
+    writeFileSync(manifest, named);
     const stored = JSON.parse(readFileSync(path, "utf8")) as { messages: object[] };
     const format = agentNamed("cline")?.documents;
     const logOf = async (count: number): Promise<string> => {
       const messages = stored.messages.slice(0, count);
-      const bytes = Buffer.from(JSON.stringify({ ...stored, messages }));
+      const updated_at = `2026-11-29T08:40:${String(count).padStart(2, "0")}.000Z`;
+      const bytes = Buffer.from(JSON.stringify({ ...stored, updated_at, messages }));
       return String(await format?.toLog(path, { bytes, changedMs: 0 }));
     };
     const whole = await logOf(stored.messages.length);
+    expect(whole).toContain('"name":"Rates of the shop"');
     await fc.assert(
       fc.asyncProperty(fc.nat(stored.messages.length), async (count) => {
         expect(whole.startsWith(await logOf(count))).toBe(true);

@@ -24,6 +24,8 @@ import type { DocumentBytes } from "@branchlog/core/rows";
 import { answerBlock, spokenBlock } from "../anthropic-content.ts";
 import { readFileAs } from "../connectonion/document-file.ts";
 import { mappedContent, withoutEmptyText } from "../foreign-content.ts";
+import { LogLines } from "../log-lines.ts";
+import type { LineBody } from "../log-lines.ts";
 import { transcriptId } from "../transcript-id.ts";
 import { manifestOf } from "./session-directory.ts";
 
@@ -70,16 +72,17 @@ function linesOf(
 ): Buffer {
   const messages = listAt(stored, "messages").filter(isObject);
   const header = headerOf(path, stored, manifest, messages);
-  const log = new Lines(stored);
+  const log = new Lines(stored, Date.parse(header.timestamp) || 0);
+  // First, so that the log only grows with its messages.
+  const name = header.parentSession === undefined ? givenName(manifest) : undefined;
+  if (name !== undefined) log.entry("session_info", "name", { name });
   const compactedAt = compaction === undefined ? -1 : countAt(compaction, "source_message_count");
   for (const [at, message] of messages.entries()) {
     if (at === compactedAt && compaction !== undefined) log.compact(compaction);
     log.add(message, at);
   }
   if (messages.length === compactedAt && compaction !== undefined) log.compact(compaction);
-  const name = header.parentSession === undefined ? givenName(manifest) : undefined;
-  if (name !== undefined) log.entry("session_info", "name", { name });
-  return Buffer.from(`${[encodeHeader(header), ...log.lines].join("\n")}\n`);
+  return Buffer.from(`${[encodeHeader(header), ...log.lines.all].join("\n")}\n`);
 }
 
 function headerOf(
@@ -119,24 +122,19 @@ function typed(text: string): string {
   return inputForm.exec(text.trim())?.[1] ?? text;
 }
 
-interface Body {
-  readonly type: string;
-  readonly [key: string]: unknown;
-}
-
 class Lines {
-  readonly lines: string[] = [];
+  readonly lines = new LogLines("");
   readonly #isSubagent: boolean;
   readonly #ids = new Set<string>();
   /** By the id of a message, that of its first entry. */
   readonly #firstIds = new Map<string, string>();
   readonly #tools = new Map<string, string>();
-  #tailId: string | null = null;
-  #timeMs = 0;
+  #timeMs: number;
 
-  constructor(stored: JsonObject) {
+  /** @param startMs Of what has no time. */
+  constructor(stored: JsonObject, startMs: number) {
     this.#isSubagent = stringAt(stored, "agent") === "subagent";
-    this.#timeMs = Date.parse(stringAt(stored, "updated_at") ?? "") || 0;
+    this.#timeMs = startMs;
   }
 
   /** @param at Names a message without an id of its own. */
@@ -168,13 +166,12 @@ class Lines {
   }
 
   entry(type: string, id: string, body: object): void {
-    const timestamp = timeText(this.#timeMs);
-    this.lines.push(JSON.stringify({ type, id, parentId: this.#tailId, timestamp, ...body }));
+    this.lines.timestamp = timeText(this.#timeMs);
+    this.lines.add(id, { type, ...body });
     this.#ids.add(id);
-    this.#tailId = id;
   }
 
-  #bodiesOf(message: JsonObject): readonly Body[] {
+  #bodiesOf(message: JsonObject): readonly LineBody[] {
     const timestamp = this.#timeMs;
     const content = message["content"];
     if (stringAt(message, "role") === "assistant") {

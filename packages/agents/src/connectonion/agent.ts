@@ -1,7 +1,7 @@
 /** ConnectOnion: a file of YAML holds all runs of one agent. */
-import { readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Agent } from "@branchlog/core/rows";
+import { filesBelow } from "../files-below.ts";
 import { isPlace, isSessionDocument, runsDirectory } from "./document-head.ts";
 
 export const connectonion: Agent = {
@@ -25,11 +25,5 @@ export const connectonion: Agent = {
 /** The runs of an eval. */
 function runsOf(path: string): readonly string[] {
   const directory = runsDirectory(path);
-  if (directory === undefined) return [];
-  try {
-    const all = readdirSync(directory, { recursive: true, withFileTypes: true });
-    return all.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
-  } catch {
-    return [];
-  }
+  return directory === undefined ? [] : filesBelow(directory);
 }

@@ -2,9 +2,10 @@
  * The directory of a session of Copilot CLI: `events.jsonl`, its name in `workspace.yaml`, and what
  * belongs to it. Older sessions are files without a directory.
  */
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { normalizeName } from "@branchlog/core/entries";
+import { filesBelow } from "../files-below.ts";
 
 const eventsName = "events.jsonl";
 
@@ -38,13 +39,7 @@ function scalarOf(written: string): string {
 export function filesOfSession(path: string): readonly string[] {
   const directory = dirname(path);
   if (basename(path) !== eventsName || !uuid.test(basename(directory))) return [];
-  try {
-    const all = readdirSync(directory, { recursive: true, withFileTypes: true });
-    const files = all.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
-    return files.filter((file) => file !== path);
-  } catch {
-    return [];
-  }
+  return filesBelow(directory).filter((file) => file !== path);
 }
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;

@@ -4,11 +4,14 @@ import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { answerKey } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
-import { nodeFileSystem, resolvePath } from "@branchlog/core/files";
+import { resolvePath } from "@branchlog/core/files";
+import { headOf } from "../database-file.ts";
 import { titleIn } from "../spoken-title.ts";
 import { isGeminiRecord } from "./gemini-bodies.ts";
 import { GeminiTranscript } from "./gemini-transcript.ts";
 
+/** The fields that tell a chat may be behind others. */
+const headBytes = 4096;
 const uuidName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.jsonl$/;
 
 export const gemini: Agent = {
@@ -26,7 +29,7 @@ export const gemini: Agent = {
     noun: "a recorded chat of Gemini CLI",
     mayBe: (name) => /(?:^|[/\\])session-[^/\\]*\.json$/.test(name),
     recognises: (path) => {
-      const head = headOf(path);
+      const head = headOf(path, headBytes);
       return /^\s*\{/.test(head) && /"sessionId"\s*:/.test(head) && /"projectHash"\s*:/.test(head);
     },
     isPlace: (directory) => basename(directory) === "chats",
@@ -68,21 +71,4 @@ function belongings(path: string): readonly string[] {
 function filesIn(directory: string): readonly string[] {
   const all = readdirSync(directory, { withFileTypes: true });
   return all.filter((one) => one.isFile()).map(({ name }) => join(directory, name));
-}
-
-const headBytes = 4096;
-
-/** Empty for what cannot be read. */
-function headOf(path: string): string {
-  try {
-    const fd = nodeFileSystem.openSync(path, "read");
-    try {
-      const bytes = Buffer.allocUnsafe(headBytes);
-      return bytes.toString("utf8", 0, nodeFileSystem.readSync(fd, bytes, 0, headBytes, 0));
-    } finally {
-      nodeFileSystem.closeSync(fd);
-    }
-  } catch {
-    return "";
-  }
 }

@@ -228,7 +228,7 @@ class GooseLog {
   }
 }
 
-/** It is for the model alone, as is the answer behind it, with which goose goes on. */
+/** It is for the model alone, as is the answer that goose writes behind it. */
 function isSummary(message: StoredMessage, after: StoredMessage | undefined): boolean {
   const { role, content } = message;
   if (role !== "user" || isShown(message) || isOfTurn(message)) return false;

@@ -1,10 +1,11 @@
 /** Kimi Code. */
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { normalizeName } from "@branchlog/core/entries";
 import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
+import { filesBelow } from "../files-below.ts";
 import { titleIn } from "../spoken-title.ts";
 import { isKimiRecord } from "./kimi-bodies.ts";
 import { KimiTranscript } from "./kimi-transcript.ts";
@@ -56,13 +57,7 @@ function givenTitle(path: string): string | undefined {
 function belongings(path: string): readonly string[] {
   const directory = sessionDirectory(path);
   if (directory === undefined) return [];
-  try {
-    const all = readdirSync(directory, { recursive: true, withFileTypes: true });
-    const files = all.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
-    return files.filter((file) => file !== path);
-  } catch {
-    return [];
-  }
+  return filesBelow(directory).filter((file) => file !== path);
 }
 
 /** Of `DIR/agents/main/wire.jsonl`; undefined for any other path. */

@@ -77,7 +77,7 @@ export class KimiTranscript implements Transcript {
   readonly #isEntry: (id: string) => boolean;
   /** The prompts of all branches, in the order of the file. */
   #anchors: Anchor[] = [];
-  /** Those of the branch that goes on. */
+  /** Those of the current branch. */
   #undoable: number[] = [];
   /** The line of an undo that the switch to another branch before it has done. */
   #undoneLine = 0;

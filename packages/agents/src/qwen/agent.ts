@@ -1,9 +1,9 @@
 /** Qwen Code. */
-import { readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
+import { filesBelow } from "../files-below.ts";
 import { titleIn } from "../spoken-title.ts";
 import { QwenTranscript, isQwenRecord } from "./qwen-transcript.ts";
 
@@ -37,13 +37,7 @@ export const qwen: Agent = {
 function belongings(path: string): readonly string[] {
   const chats = dirname(path);
   if (basename(chats) !== "chats") return [];
-  const directory = join(dirname(chats), "subagents", basename(path).replace(/\.jsonl$/, ""));
-  try {
-    const all = readdirSync(directory, { recursive: true, withFileTypes: true });
-    return all.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
-  } catch {
-    return [];
-  }
+  return filesBelow(join(dirname(chats), "subagents", basename(path).replace(/\.jsonl$/, "")));
 }
 
 function directoryName(cwd: string): string {

@@ -1,7 +1,7 @@
 /** What a list shows of a document, which is read whole: facts of the log that is made of it. */
 import { dirname } from "node:path";
 import { isBranchlogError } from "@branchlog/core";
-import { documentFormatOf } from "@branchlog/core/rows";
+import { documentFormatOf, fileOfAddress } from "@branchlog/core/rows";
 import { listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { bytesSource } from "./stored-bytes.ts";
@@ -26,7 +26,7 @@ export async function listedDocument(
     const transcript = { of: format.agent, isSubagent };
     const said = { header, name, ownName: name, summary, usage, activity };
     // Of several sessions in a file, none has a size but that of its log.
-    const size = file.name.includes("#") ? log.length : file.size;
+    const size = fileOfAddress(file.path).id === undefined ? file.size : log.length;
     return listedSession({ ...file, size }, { ...said, transcript });
   } catch (error) {
     if (!isBranchlogError(error)) throw error;

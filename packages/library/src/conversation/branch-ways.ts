@@ -1,6 +1,6 @@
 /**
- * Where the conversation of a branch goes on in several ways, and what is on each; by the index,
- * and some bodies.
+ * Where a conversation forks, and what is on each of its branches; from the index, and some
+ * bodies.
  */
 import { BranchlogError } from "@branchlog/core";
 import type { Engine } from "@branchlog/core/engine";

@@ -32,7 +32,7 @@ export interface AtifStep {
   readonly observation?: { readonly results: readonly AtifResult[] };
   readonly metrics?: AtifMetrics;
   readonly llm_call_count?: number;
-  /** Whether another branch, the one that the session goes on with, has the step, too. */
+  /** Whether the step is also on the path to the last entry. */
   readonly is_copied_context?: true;
   readonly extra?: object;
 }
@@ -81,7 +81,7 @@ export class AtifSteps {
   #total: Usage = noUsage;
   readonly #models = new Map<string, number>();
 
-  /** @param isCopied Whether the branch that the session goes on with has the entry, too. */
+  /** @param isCopied Whether the entry is also on the path to the last one. */
   take(entry: SessionEntry, isCopied: boolean): readonly AtifStep[] {
     return this.#answers.take(entry).flatMap((whole) => this.#entry(whole, isCopied));
   }

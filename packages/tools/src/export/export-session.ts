@@ -181,7 +181,7 @@ async function* atifTexts(
   const { name } = state;
   const { id, cwd } = engine.header;
   const rows = exportedPath(engine, at);
-  const goesOn = new Set(at === undefined ? [] : exportedPath(engine, undefined));
+  const toLast = new Set(at === undefined ? [] : exportedPath(engine, undefined));
   const root = { schema_version: atifVersion, session_id: clean(id), trajectory_id: clean(id) };
   yield `${JSON.stringify(root).slice(0, -1)},"steps":[`;
   const steps = new AtifSteps();
@@ -193,7 +193,7 @@ async function* atifTexts(
   };
   let isCopied = false;
   for await (const { row, entry } of engine.bodies.entries(rows, signal)) {
-    isCopied = goesOn.has(row);
+    isCopied = toLast.has(row);
     const shown = redactor ? redactedEntry(redactor, entry, "")[0] : entry;
     yield* steps.take(shown, isCopied).map(lineOf);
   }

@@ -1,0 +1,13 @@
+/** What belongs to a session in a directory of its own. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { quietly } from "@branchlog/core/files";
+
+/** At any depth; none of a directory that is missing, or cannot be read. */
+export function filesBelow(directory: string): readonly string[] {
+  const read = (): readonly string[] => {
+    const all = readdirSync(directory, { recursive: true, withFileTypes: true });
+    return all.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
+  };
+  return quietly(read) ?? [];
+}
