@@ -1,18 +1,19 @@
 /** The conversation that the server answers: its pages, its branches, and what is odd. */
-import { mkdtempSync, writeFileSync, cpSync } from "node:fs";
+import { appendFileSync, mkdtempSync, writeFileSync, cpSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { htmlPieces } from "@branchlog/web";
 import type {
   BranchComparison,
   OutlinePage,
   SessionList,
+  TurnHead,
   TurnPage,
   TurnPlace,
 } from "../../packages/web/src/api.ts";
-import { testServer } from "./served.ts";
+import { events, testServer } from "./served.ts";
 import type { TestServer } from "./served.ts";
 
 const fixtures = fileURLToPath(new URL("../../fixtures/", import.meta.url));
@@ -123,6 +124,48 @@ describe("the conversation", () => {
     const outline = await server.get<OutlinePage>(`${base}/outline?from=1&count=1`);
     expect(outline.lines).toMatchObject([{ turn: 1, row: 100, text: "ask 100" }]);
     expect((await turns(999, 20, null)).sections).toEqual([]);
+  });
+
+  it("sums a turn of thousands of entries while it is read, and goes on as it grows", async () => {
+    const count = 5_000;
+    const entries = Array.from({ length: count }, (_, at) =>
+      entry(at, at === 0 ? null : at - 1, at === 0 ? asked("Do all of it.") : said(`step ${at}`)),
+    );
+    // A second branch leaves the turn in its middle.
+    entries.push(entry(count, 2_499, said("elsewhere")));
+    entries.push(entry(count + 1, count - 1, said("goes on")));
+    const directory = written(entries);
+    const { server, base, turns } = await opened(directory);
+    const page = await events(server, `?key=${base.split("/").at(-1) ?? ""}`);
+    const headOf = async (tip: number | null): Promise<TurnHead | null> =>
+      (await turns(0, 1, tip)).sections[0]?.head ?? null;
+    const first = await headOf(null);
+    expect(first).toMatchObject({ entryCount: count + 1, isPartial: true });
+    expect(first?.usage.cost).toBeLessThan(2_100 * 0.25);
+    await vi.waitFor(async () => expect(await headOf(null)).toMatchObject({ isPartial: false }));
+    await page.until((text) => text.includes(`"rowCount":${count + 2}`));
+    expect(await headOf(null)).toMatchObject({
+      entryCount: count + 1,
+      usage: { requests: count, cost: count * 0.25 },
+      durationMs: 1000 * (count + 1),
+    });
+    expect(await headOf(count)).toMatchObject({
+      entryCount: 2_501,
+      isPartial: false,
+      usage: { requests: 2_500 },
+    });
+    const path = join(directory, "session.jsonl");
+    appendFileSync(path, `${JSON.stringify(entry(count + 2, count + 1, said("the last")))}\n`);
+    await page.until((text) => text.includes(`"rowCount":${count + 3}`));
+    expect(await headOf(null)).toMatchObject({
+      isPartial: false,
+      usage: { requests: count + 1, cost: (count + 1) * 0.25 },
+    });
+    page.end();
+    let exported = "";
+    for await (const piece of htmlPieces(path)) exported += piece;
+    expect(exported).toContain(`"requests":${count + 1}`);
+    expect(exported).not.toContain('"isPartial":true');
   });
 
   it("is shared from one turn to another as a file without secrets", async () => {

@@ -64,7 +64,9 @@ describe("the page's data", () => {
     const { key, messageCount, agent } = await itemOf(server, "pi-branches.jsonl");
     expect([messageCount, agent]).toEqual([8, "pi"]);
     const facts = await server.get<SessionFacts>(`/api/session/${key}`);
-    expect(facts).toMatchObject({ rowCount: 10, leafRow: 9, tipCount: 3, branchRows: [1] });
+    expect(facts).toMatchObject({ rowCount: 10, leafRow: 9, tree: null });
+    const { tree } = await server.get<SessionFacts>(`/api/session/${key}?tree=1`);
+    expect(tree).toMatchObject({ tipCount: 3, branchRows: [1] });
     const page = await server.get<RowPage>(`/api/session/${key}/rows?from=1&count=6`);
     expect(page.rows.map(({ row, lanes }) => [row, lanes.lane])).toEqual([
       [1, 0],
@@ -112,41 +114,6 @@ describe("the page's data", () => {
     expect(server.counts().openSessions).toBeLessThanOrEqual(13);
   });
 
-  it("collapses side branches behind a key with ~, and numbers what is left", async () => {
-    const directory = sessions("pi-branches.jsonl");
-    const path = join(directory, "pi-branches.jsonl");
-    const session = await openSession(path);
-    await session.moveTo("5b2e9d09", { persist: true });
-    await session.close();
-    const server = await testServer([directory]);
-    const { key } = await itemOf(server, "pi-branches.jsonl");
-    const base = `/api/session/${key}~`;
-    const facts = await server.get<SessionFacts>(base);
-    expect(facts).toMatchObject({ rowCount: 6, leafRow: 5, laneCount: 1, branchRows: [1] });
-    expect(facts.item.key).toBe(`${key}~`);
-    const { rows } = await server.get<RowPage>(`${base}/rows?from=0&count=200`);
-    const ids = rows.map(({ id }) => id).slice(0, 5);
-    expect(ids).toEqual(["5b2e9d01", "5b2e9d02", "5b2e9d07", "5b2e9d08", "5b2e9d09"]);
-    expect(rows.map(({ row }) => row)).toEqual([0, 1, 2, 3, 4, 5]);
-    expect(rows.map(({ lanes }) => lanes.forks.length)).toEqual([0, 1, 0, 0, 0, 0]);
-    const entry = await server.get<EntryView>(`${base}/entry/2`);
-    expect(entry).toMatchObject({ parentRow: 1, childRows: [3], row: { row: 2 } });
-    const whole = await server.get<ContextView>(`/api/session/${key}/context?row=8`);
-    const { messages } = await server.get<ContextView>(`${base}/context?row=4`);
-    expect(messages).toEqual(whole.messages);
-    expect(await server.get(`${base}/place?id=5b2e9d08`)).toEqual({ row: 3, id: "5b2e9d08" });
-    const headers = { cookie: server.cookie };
-    const elsewhere = await server.ask(`${base}/place?id=5b2e9d03`, { headers });
-    expect([elsewhere.status, elsewhere.text]).toEqual([
-      404,
-      expect.stringContaining("on another branch"),
-    ]);
-    expect((await server.ask(`${base}/entry/6`, { headers })).status).toBe(404);
-    const page = await events(server, `?key=${key}~`);
-    await page.until((text) => text.includes('"rowCount":6'));
-    page.end();
-  });
-
   it("says of an entry whose id comes again that a later one has it, not that it is damaged", async () => {
     const directory = sessions("pi-linear.jsonl");
     const path = join(directory, "pi-linear.jsonl");
@@ -179,11 +146,11 @@ describe("the page's data", () => {
     const server = await testServer([directory]);
     const { key } = await itemOf(server, "replaced.jsonl");
     const shown = async (): Promise<readonly string[]> => {
-      const { rows } = await server.get<RowPage>(`/api/session/${key}~/rows`);
-      return rows.map((row) => row.text);
+      const { rows } = await server.get<RowPage>(`/api/session/${key}/rows`);
+      return rows.filter((row) => row.isOnPath).map((row) => row.text);
     };
     expect(await shown()).toEqual(["text 0", "text 1", "text 2", "text 3"]);
-    const page = await events(server, `?key=${key}~`);
+    const page = await events(server, `?key=${key}`);
     writeFileSync(`${path}.next`, text([null, "entry-0", "entry-1", "entry-0"]));
     renameSync(`${path}.next`, path);
     await vi.waitFor(async () => expect(await shown()).toEqual(["text 0", "text 3"]), 10_000);

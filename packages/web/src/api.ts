@@ -96,10 +96,7 @@ export interface ArchiveResult {
   readonly message: string;
 }
 
-/**
- * `GET /api/session/KEY`: the facts above its rows. With `~` behind the key, here and elsewhere,
- * the session has only the rows from the root to the leaf, numbered by their place there.
- */
+/** `GET /api/session/KEY`: the facts above its conversation; with `?tree=1` above its rows. */
 export interface SessionFacts {
   readonly item: SessionItem;
   /** Changes when the file was replaced by another: all rows are other ones then. */
@@ -109,13 +106,9 @@ export interface SessionFacts {
   readonly leafId: string | null;
   /** Row of the leaf; null: there is none. */
   readonly leafRow: number | null;
-  /** Number of entries without children. */
-  readonly tipCount: number;
-  /** Lanes that any row needs, at least 1. */
-  readonly laneCount: number;
   readonly labels: readonly LabelItem[];
-  /** Rows at which more than one branch goes on, in order, at most 1,000. */
-  readonly branchRows: readonly number[];
+  /** Null: not known yet, and not asked for. */
+  readonly tree: TreeFacts | null;
   /** A command line that continues the session in its agent. */
   readonly resume: string | null;
   /** Sums of all branches; a cost of null is unknown. */
@@ -123,6 +116,15 @@ export interface SessionFacts {
   /** One sentence for each kind of damage or oddity; empty: none. */
   readonly findings: readonly string[];
   readonly canWrite: boolean;
+}
+
+export interface TreeFacts {
+  /** Number of entries without children. */
+  readonly tipCount: number;
+  /** Lanes that any row needs, at least 1. */
+  readonly laneCount: number;
+  /** Rows at which more than one branch goes on, in order, at most 1,000. */
+  readonly branchRows: readonly number[];
 }
 
 export interface LabelItem {

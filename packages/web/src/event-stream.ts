@@ -3,7 +3,6 @@
  * memory for it is that of one change of every session.
  */
 import type { ServerEvent, SessionItem } from "./api.ts";
-import { branchMark } from "./session-directory.ts";
 import type { SessionDirectory } from "./session-directory.ts";
 
 /** So often something is sent, so that a page that is gone is noticed. */
@@ -85,8 +84,7 @@ export class EventStream {
       const shown = await held.session;
       if (this.#isEnded) return;
       const tell = (): void => {
-        const { generation, session } = shown;
-        const rowCount = key.endsWith(branchMark) ? shown.path().length : shown.rowCount;
+        const { generation, rowCount, session } = shown;
         this.#session = { kind: "session", key, generation, rowCount, leafId: session.leaf };
         this.#wake();
       };

@@ -223,18 +223,25 @@ async function* answersOf(
   const base = `/api/session/${key}`;
   const list: SessionList = { sessions: [item], canWrite: false, isComplete: true };
   await shown.sumUp();
-  const facts: SessionFacts = { ...shown.facts(), item, canWrite: false, resume: null };
+  const known = shown.facts({ hasTree: true });
+  const facts: SessionFacts = { ...known, item, canWrite: false, resume: null };
   const { conversation } = shown;
   const end = conversation.place(null);
   yield [
     ["/api/sessions", list],
     [base, facts],
+    [`${base}?tree=1`, facts],
     [`${base}/turns/place`, end],
     [`${base}/timeline`, await conversation.timeline(null)],
   ];
   for (let from = 0; from < Math.max(1, end.sectionCount); from += sectionsPerPage) {
     signal?.throwIfAborted();
-    const page = await conversation.turns({ from, count: sectionsPerPage, tip: null });
+    const page = await conversation.turns({
+      from,
+      count: sectionsPerPage,
+      tip: null,
+      isExact: true,
+    });
     yield [[`${base}/turns?from=${from}&count=${sectionsPerPage}`, shownPage(page)]];
   }
   for (let from = 0; from < Math.max(1, end.turnCount); from += rowsPerPage) {

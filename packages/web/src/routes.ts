@@ -96,12 +96,12 @@ export function routes(options: RouteOptions): Hono {
   app.get("/api/session/:key", async (context) => {
     const { key } = context.req.param();
     const item = directory.item(key);
-    const facts = await directory.using(key, async (shown) => shown.facts());
+    const hasTree = context.req.query("tree") === "1";
+    const facts = await directory.using(key, async (shown) => shown.facts({ hasTree }));
     const resume = resumeCommand(item);
-    // Under the key that was asked for: all places of the view have it.
     const all: SessionFacts = {
       ...facts,
-      item: { ...item, key },
+      item,
       canWrite: canWrite && isOurs(item),
       resume,
     };

@@ -11,7 +11,6 @@ import type { LiveSessions } from "@branchlog/library/live";
 import type { ListingStore } from "@branchlog/core/types";
 import { estimateOf } from "@branchlog/tools";
 import type { SessionActivity, SessionItem } from "./api.ts";
-import { BranchView } from "./branch-view.ts";
 import { ShownSession } from "./shown-session.ts";
 
 /** Where sessions are: directories with all below, or a store. */
@@ -34,13 +33,9 @@ const openMax = 12;
 /** How long a new fork is waited for. One outside of the place is never listed. */
 const listedMs = 3_000;
 
-interface Known {
-  readonly item: SessionItem;
-}
-
 export class SessionDirectory {
   readonly #place: ShownPlace;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, SessionItem>();
   readonly #followers: (() => void)[] = [];
   readonly #listeners = new Set<(change: ListChange) => void>();
   readonly #open = new Map<string, Promise<ShownSession>>();
@@ -87,14 +82,15 @@ export class SessionDirectory {
 
   /** Latest change first. */
   items(): readonly SessionItem[] {
-    return [...this.#known.values()]
-      .map(({ item }) => item)
-      .toSorted((one, other) => other.modifiedMs - one.modifiedMs);
+    return [...this.#known.values()].toSorted((one, other) => other.modifiedMs - one.modifiedMs);
   }
 
   /** Throws `ERR_SESSION_NOT_FOUND`. */
   item(key: string): SessionItem {
-    return this.#need(key).item;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const message = "There is no such session any more: it was deleted or moved. Go to the list.";
+    throw new BranchlogError("ERR_SESSION_NOT_FOUND", message, { id: key });
   }
 
   keyOf(path: string): string | undefined {
@@ -132,14 +128,14 @@ export class SessionDirectory {
 
   /** Its name, else what was asked first; for one that is not listed a text that says so. */
   titleOf(key: string): string {
-    const item = this.#known.get(key)?.item;
+    const item = this.#known.get(key);
     // It is listed in a moment, or is gone.
     if (item === undefined) return "(not listed)";
     return item.name ?? item.firstPrompt ?? item.firstMessage ?? "(no messages)";
   }
 
   agentOf(key: string): string | undefined {
-    return this.#known.get(key)?.item.agent;
+    return this.#known.get(key)?.agent;
   }
 
   get listenerCount(): number {
@@ -154,24 +150,18 @@ export class SessionDirectory {
    * Runs work on an open session, which is opened first if need be, and closed once many others
    * were opened since. Throws `ERR_SESSION_NOT_FOUND`, and as `openSession`.
    */
-  async using<T>(
-    key: string,
-    work: (session: ShownSession | BranchView) => Promise<T>,
-  ): Promise<T> {
+  async using<T>(key: string, work: (session: ShownSession) => Promise<T>): Promise<T> {
     const release = this.hold(key);
     try {
-      const shown = await release.session;
-      return await work(key.endsWith(branchMark) ? new BranchView(shown) : shown);
+      return await work(await release.session);
     } finally {
       release.end();
     }
   }
 
   /** As {@link SessionDirectory.using}, until it is ended. */
-  hold(given: string): { readonly session: Promise<ShownSession>; readonly end: () => void } {
-    const { item } = this.#need(given);
-    const { key } = item;
-    const open = this.#open.get(key) ?? this.#openAt(item);
+  hold(key: string): { readonly session: Promise<ShownSession>; readonly end: () => void } {
+    const open = this.#open.get(key) ?? this.#openAt(this.item(key));
     // The last used one is the last in the map.
     this.#open.delete(key);
     this.#open.set(key, open);
@@ -239,34 +229,20 @@ export class SessionDirectory {
     );
   }
 
-  #need(given: string): Known {
-    const key = given.replace(branchMark, "");
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const message = "There is no such session any more: it was deleted or moved. Go to the list.";
-    throw new BranchlogError("ERR_SESSION_NOT_FOUND", message, { id: key });
-  }
-
   #take({ sessions, added, changed, removed, status }: LiveSessions): void {
     this.#isComplete = status.kind !== "catching-up";
     const keys = keysById(sessions);
-    const fresh = [...added, ...changed].map((session) => ({
-      item: itemOf(session, keys),
-    }));
-    for (const one of fresh) this.#known.set(one.item.key, one);
+    const fresh = [...added, ...changed].map((session) => itemOf(session, keys));
+    for (const item of fresh) this.#known.set(item.key, item);
     const gone = removed.map(({ path }) => keyOfPath(path));
     for (const key of gone) {
       this.#known.delete(key);
       this.#outdate(key);
     }
     for (const { path } of changed) this.#dropReplaced(keyOfPath(path));
-    const items = fresh.map(({ item }) => item);
-    this.#tell({ changed: items, removed: gone, isComplete: this.#isComplete });
+    this.#tell({ changed: fresh, removed: gone, isComplete: this.#isComplete });
   }
 }
-
-/** Behind the key of a session: with its side branches collapsed. */
-export const branchMark = "~";
 
 /** Of the machine's paths nothing is in it. */
 export function keyOfPath(path: string): string {

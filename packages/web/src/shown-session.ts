@@ -20,6 +20,7 @@ import type {
   Row,
   RowPage,
   SessionFacts,
+  TreeFacts,
   TurnBlock,
 } from "./api.ts";
 import {
@@ -37,7 +38,7 @@ import {
 import { Lanes } from "./lanes.ts";
 
 /** Of one answer. */
-export const rowsMax = 500;
+const rowsMax = 500;
 const branchRowsMax = 1000;
 const answerRowsMax = 200;
 const answerRowsStep = 8;
@@ -45,18 +46,20 @@ const sumsDelayMs = 300;
 /** Messages of a context that the page gets; the first ones are counted only. */
 const contextMessagesMax = 2000;
 
+const noPath = { leaf: -1, rows: new Int32Array(0) };
+
 export type ShownFacts = Omit<SessionFacts, "item" | "canWrite" | "resume">;
 
 export class ShownSession {
   readonly session: Session;
   readonly conversation: Conversation;
-  #lanes = new Lanes();
   #generation = -1;
-  /** 1 for each row from the root to the leaf. */
-  #onPath = new Uint8Array(0);
-  #pathLeaf = -1;
-  /** Of the last call of {@link ShownSession.path}. */
-  #path = { leaf: -1, rowCount: -1, rows: new Int32Array(0) };
+  /** Of the rows that were drawn; a conversation needs none. */
+  #lanes = new Lanes();
+  /** The rows from the root to the leaf, ascending. */
+  #path: { readonly leaf: number; readonly rows: Int32Array } = noPath;
+  /** Of how many rows it is. */
+  #pathCount = -1;
   /** What takes a pass over the bodies, once it is known; see {@link ShownSession.facts}. */
   #sums: Pick<SessionFacts, "usage" | "findings"> = { usage: null, findings: [] };
   #sumsRow = -1;
@@ -107,23 +110,27 @@ export class ShownSession {
     return watchedSession(this.session).engine.index;
   }
 
-  /** Takes in what the index got since; O(new rows), or all after the file was replaced. */
-  #update(): Lanes {
+  /** Forgets what was known of a file that was replaced. */
+  #update(): ReturnType<typeof watchedSession>["engine"]["index"] {
     const { engine } = watchedSession(this.session);
     const { index } = engine;
     const { generation } = engine.log;
-    if (generation !== this.#generation || index.count < this.#lanes.rowCount) {
+    if (generation !== this.#generation) {
       // Nothing reads the former file any more; the present one is opened by its next read.
       if (this.#generation >= 0) {
         descriptorPoolOf(engine.settings.ports.fs).closePath(engine.log.file.path);
       }
       this.#generation = generation;
       this.#lanes = new Lanes();
-      this.#pathLeaf = -1;
-      this.#onPath = new Uint8Array(0);
-      this.#path = { leaf: -1, rowCount: -1, rows: new Int32Array(0) };
+      this.#path = noPath;
       this.#sumsRow = -1;
     }
+    return index;
+  }
+
+  /** Of all rows; O(new rows). */
+  #drawnLanes(): Lanes {
+    const index = this.#update();
     const parentOf = parentFinder(index);
     const known = this.#lanes.rowCount;
     this.#lanes.reserve(index.count);
@@ -132,7 +139,6 @@ export class ShownSession {
       // Children that waited for it are roots so far.
       if (known > 0 && index.isNode(row)) this.#joinAbove(row, known);
     }
-    this.#updatePath();
     return this.#lanes;
   }
 
@@ -141,26 +147,6 @@ export class ShownSession {
     for (const { revision } of this.session.children(this.#index.idOf(row))) {
       if (revision - 1 < Math.min(row, known)) this.#lanes.join(revision - 1, row);
     }
-  }
-
-  #updatePath(): void {
-    const leaf = this.#rowOf(this.session.leaf);
-    if (leaf === this.#pathLeaf) return;
-    const { rowCount } = this.#lanes;
-    if (this.#onPath.length < rowCount) {
-      const onPath = new Uint8Array(Math.ceil(rowCount * 1.25));
-      onPath.set(this.#onPath);
-      this.#onPath = onPath;
-    }
-    // Mostly the leaf went to a child.
-    if (leaf >= 0 && this.#lanes.parentOf(leaf) === this.#pathLeaf) this.#onPath[leaf] = 1;
-    else {
-      this.#onPath.fill(0);
-      for (let row = leaf; row >= 0 && this.#onPath[row] !== 1; row = this.#lanes.parentOf(row)) {
-        this.#onPath[row] = 1;
-      }
-    }
-    this.#pathLeaf = leaf;
   }
 
   #rowOf(id: string | null): number {
@@ -173,13 +159,16 @@ export class ShownSession {
   }
 
   get rowCount(): number {
-    return this.#update().rowCount;
+    return this.#update().count;
   }
 
-  /** From the index. Sums and findings are those of before until they are known, which is told. */
-  facts(): ShownFacts {
-    const lanes = this.#update();
-    if (this.#sumsRow !== lanes.rowCount) this.#sumUpSoon();
+  /**
+   * From the index. Sums, findings and, unless it is asked for, the tree are those of before until
+   * they are known, which is told.
+   */
+  facts({ hasTree = false }: { readonly hasTree?: boolean } = {}): ShownFacts {
+    const rowCount = this.#update().count;
+    if (this.#sumsRow !== rowCount) this.#sumUpSoon();
     const { session } = this;
     const leafRow = this.#rowOf(session.leaf);
     const labels = [...session.labels].flatMap(([id, { label }]) => {
@@ -188,20 +177,24 @@ export class ShownSession {
     });
     return {
       generation: this.#generation,
-      rowCount: lanes.rowCount,
+      rowCount,
       leafId: session.leaf,
       leafRow: leafRow < 0 ? null : leafRow,
-      tipCount: lanes.tipCount,
-      laneCount: lanes.laneCount,
       labels,
-      branchRows: lanes.branchRows(branchRowsMax),
+      tree: hasTree || this.#lanes.rowCount > 0 ? this.#tree() : null,
       ...this.#sums,
     };
   }
 
+  #tree(): TreeFacts {
+    const lanes = this.#drawnLanes();
+    const { tipCount, laneCount } = lanes;
+    return { tipCount, laneCount, branchRows: lanes.branchRows(branchRowsMax) };
+  }
+
   /** What is asked for first does not wait for a pass over all bodies. */
   #sumUpSoon(): void {
-    this.#sumsRow = this.#lanes.rowCount;
+    this.#sumsRow = this.#index.count;
     setTimeout(() => void this.sumUp(), sumsDelayMs).unref();
   }
 
@@ -211,43 +204,42 @@ export class ShownSession {
     try {
       const { total } = await this.session.usage;
       const findings = await openedFindings(this.session);
+      this.#drawnLanes();
       const texts = findings.map(({ kind, count }) => `${kind}: ${count}`);
       this.#sums = { usage: shownUsage(total), findings: texts };
     } catch {
       // It was closed, or cannot be read: who watches it is told.
       return;
     }
-    for (const tell of this.#tellers) tell();
+    this.onSummed();
   }
+
+  readonly onSummed = (): void => {
+    for (const tell of this.#tellers) tell();
+  };
 
   /** Whether a row is on the path from the root to the leaf. */
   isOnPath(row: number): boolean {
-    this.#update();
-    return this.#onPath[row] === 1;
+    return hasSorted(this.path(), row);
   }
 
-  /** The rows from the root to the leaf. */
+  /** The rows from the root to the leaf, ascending. */
   path(): Int32Array {
-    const { rowCount } = this.#update();
-    if (this.#path.leaf === this.#pathLeaf && this.#path.rowCount === rowCount) {
-      return this.#path.rows;
-    }
-    const rows = new Int32Array(rowCount);
-    let count = 0;
-    for (let row = 0; row < rowCount; row += 1) if (this.#onPath[row] === 1) rows[count++] = row;
-    this.#path = { leaf: this.#pathLeaf, rowCount, rows: rows.slice(0, count) };
+    const index = this.#update();
+    const leaf = this.#rowOf(this.session.leaf);
+    const { leaf: former, rows } = this.#path;
+    // A parent that comes late makes a path longer at its root.
+    if (leaf === former && this.#pathCount === index.count) return rows;
+    const { engine } = watchedSession(this.session);
+    const found = engine.rowPath(this.session.leaf).rows;
+    this.#path = { leaf, rows: isAscending(found) ? found : found.toSorted() };
+    this.#pathCount = index.count;
     return this.#path.rows;
-  }
-
-  async row(row: number): Promise<Row> {
-    const index = this.#index;
-    const id = index.idOf(row);
-    return this.#row(row, index.rowOfId(id) === row ? await this.session.entry(id) : undefined);
   }
 
   /** At most 500. */
   async rows(from: number, count: number): Promise<RowPage> {
-    const lanes = this.#update();
+    const lanes = this.#drawnLanes();
     const first = Math.max(0, Math.min(from, lanes.rowCount));
     const end = Math.min(lanes.rowCount, first + Math.min(count, rowsMax));
     const bodies = await this.#bodies(first, end);
@@ -287,7 +279,7 @@ export class ShownSession {
       text: entry === undefined ? this.#absentText(row) : gistOf(entry),
       tools: toolsOf(entry),
       isLeaf: id === this.session.leaf && index.rowOfId(id) === row,
-      isOnPath: this.#onPath[row] === 1,
+      isOnPath: this.isOnPath(row),
       isError: isErrorEntry(entry),
       isDamaged: entry === undefined && this.#absentText(row) === "",
       lanes: this.#lanes.at(row),
@@ -311,8 +303,7 @@ export class ShownSession {
 
   /** Throws `ERR_ENTRY_NOT_FOUND`. */
   async entry(row: number, isFull: boolean): Promise<EntryView> {
-    const lanes = this.#update();
-    if (row < 0 || row >= lanes.rowCount) throw this.#noEntry(`at row ${row}`);
+    if (row < 0 || row >= this.#drawnLanes().rowCount) throw this.#noEntry(`at row ${row}`);
     const index = this.#index;
     const id = index.idOf(row);
     const entry = index.rowOfId(id) === row ? await this.session.entry(id) : undefined;
@@ -321,7 +312,7 @@ export class ShownSession {
       entry === undefined ? this.#absentText(row) : storedLine(entry),
       unitsMax,
     );
-    const parentRow = lanes.parentOf(row);
+    const parentRow = this.#lanes.parentOf(row);
     const blocks = entry === undefined ? [] : await this.#blocks(row, entry, isFull);
     const children = index.isNode(row) ? this.session.children(id) : [];
     return {
@@ -374,6 +365,20 @@ export class ShownSession {
     if (row < 0 || row >= index.count) throw this.#noEntry(`at row ${row}`);
     return index.idOf(row);
   }
+}
+
+function isAscending(rows: Int32Array): boolean {
+  return rows.every((row, place) => place === 0 || row > (rows[place - 1] ?? row));
+}
+
+function hasSorted(rows: Int32Array, wanted: number): boolean {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((rows[middle] ?? 0) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return rows[low] === wanted;
 }
 
 function storedLine(entry: SessionEntry): string {

@@ -20,8 +20,9 @@ import type {
   TurnHead,
   TurnPlace,
 } from "./shown-conversation.ts";
+import { LongTurnSum } from "./long-turn-sum.ts";
 import { shownHead, turnFacts } from "./turn-facts.ts";
-import type { EstimateCost } from "./turn-facts.ts";
+import type { EstimateCost, HeadPlace } from "./turn-facts.ts";
 import { firstLine, promptText, turnItems } from "./turn-items.ts";
 import type { PlacedEntry, TurnItem } from "./turn-items.ts";
 import { sampledAnswers, sectionAt, sectionOfPlace, sectionOfRow, turnRange } from "./turn-path.ts";
@@ -30,8 +31,9 @@ import { TurnReader } from "./turn-reader.ts";
 
 const sectionsMax = 40;
 const linesMax = 200;
-/** Of a longer turn the sums are of its beginning. */
+/** A longer turn is summed while its reader reads. */
 const summedEntriesMax = 2_000;
+const longSumsMax = 8;
 const pathsMax = 4;
 const outlineWaysMax = 20;
 
@@ -47,6 +49,8 @@ export interface AskedTurns {
   readonly count: number;
   /** The last entry of the branch; null: the leaf. */
   readonly tip: number | null;
+  /** The sums of long turns are waited for; else they are partial until they are known. */
+  readonly isExact?: boolean;
 }
 
 export interface ConversationSection extends SectionFacts {
@@ -70,6 +74,20 @@ export interface ConversationSource {
   readonly isOnPath: (row: number) => boolean;
   /** The rows from the root to the leaf. */
   readonly path: () => Int32Array;
+  /** A turn whose sums were partial has whole ones now. */
+  readonly onSummed: () => void;
+}
+
+interface ReadTurn {
+  readonly entries: readonly PlacedEntry[];
+  readonly items: readonly TurnItem[];
+}
+
+interface SectionSource {
+  readonly entries: readonly PlacedEntry[];
+  /** The place of the first one. */
+  readonly startPlace: number | undefined;
+  readonly isExact: boolean;
 }
 
 export class Conversation {
@@ -80,6 +98,8 @@ export class Conversation {
   readonly #ways: BranchWays;
   /** The latest ones, by what they are of. */
   readonly #paths = new Map<string, TurnPath>();
+  /** The latest ones. */
+  #longSums: readonly LongTurnSum[] = [];
 
   constructor(shown: ConversationSource, estimate: EstimateCost) {
     this.#shown = shown;
@@ -109,7 +129,7 @@ export class Conversation {
   }
 
   /** Throws `ERR_ENTRY_NOT_FOUND`. */
-  async turns({ from, count, tip }: AskedTurns): Promise<ConversationPage> {
+  async turns({ from, count, tip, isExact = false }: AskedTurns): Promise<ConversationPage> {
     const path = this.#path(tip);
     const { length: sectionCount } = path.sections;
     const first = Math.min(from, sectionCount);
@@ -118,7 +138,7 @@ export class Conversation {
     const entries = await this.#entries(path.rows.subarray(startPlace, endPlace));
     const sections: ConversationSection[] = [];
     for (let section = first; section < end; section += 1) {
-      sections.push(await this.#section(path, section, entries, startPlace ?? 0));
+      sections.push(await this.#section(path, section, { entries, startPlace, isExact }));
     }
     const { generation } = this.#shown;
     return { generation, sectionCount, turnCount: path.turns.length, from: first, sections };
@@ -127,13 +147,13 @@ export class Conversation {
   async #section(
     path: TurnPath,
     section: number,
-    read: readonly PlacedEntry[],
-    readFrom: number,
+    read: SectionSource,
   ): Promise<ConversationSection> {
     const place = sectionAt(path, section);
     if (place === undefined) throw noEntry(section);
     const { turn, from, to, isFirst, isLast } = place;
-    const entries = read.slice(from - readFrom, to - readFrom);
+    const { startPlace = 0, isExact } = read;
+    const entries = read.entries.slice(from - startPlace, to - startPlace);
     const items = turnItems(entries);
     return {
       section,
@@ -144,28 +164,57 @@ export class Conversation {
       entryCount: to - from,
       isLast,
       prompt: await this.#prompt(path, turn),
-      head: isFirst ? await this.#head(path, turn, isLast ? { entries, items } : undefined) : null,
+      head: isFirst
+        ? await this.#head(path, turn, { isExact, read: isLast ? { entries, items } : undefined })
+        : null,
       items,
       branches: await this.#ways.points(path, from, to),
     };
   }
 
+  /** @param given `read`: all of the turn, if it was read already. */
   async #head(
     path: TurnPath,
     turn: number,
-    read: { entries: readonly PlacedEntry[]; items: readonly TurnItem[] } | undefined,
+    { isExact, read }: { readonly isExact: boolean; readonly read: ReadTurn | undefined },
   ): Promise<TurnHead> {
     const { from, to } = turnRange(path, turn);
-    const summedTo = Math.min(to, from + summedEntriesMax);
-    const entries = read?.entries ?? (await this.#entries(path.rows.subarray(from, summedTo)));
+    const place = { entryCount: to - from, lastRow: path.rows[to - 1] ?? 0, isPartial: false };
+    if (to - from > summedEntriesMax) return this.#longHead(path, place, { from, to, isExact });
+    const entries = read?.entries ?? (await this.#entries(path.rows.subarray(from, to)));
     const facts = turnFacts(entries, read?.items ?? turnItems(entries));
-    const { rows } = this.#index;
-    const isPartial = summedTo < to;
-    const lastRow = path.rows[to - 1] ?? 0;
-    const head = shownHead(facts, this.#estimate, { entryCount: to - from, lastRow, isPartial });
-    if (!isPartial) return head;
-    const durationMs = Math.max(0, rows.time(lastRow) - facts.startedMs) || 0;
+    return shownHead(facts, this.#estimate, place);
+  }
+
+  async #longHead(
+    path: TurnPath,
+    place: HeadPlace,
+    { from, to, isExact }: { from: number; to: number; isExact: boolean },
+  ): Promise<TurnHead> {
+    const sum = this.#longSum(path, from);
+    if (sum.to === from) await sum.addUpTo(path, from + summedEntriesMax);
+    if (isExact || to - sum.to <= summedEntriesMax) {
+      await sum.addUpTo(path, to);
+      return shownHead(await sum.facts(path, to), this.#estimate, place);
+    }
+    sum.addUpTo(path, to).then(this.#shown.onSummed, () => undefined);
+    const facts = sum.factsUntilNow;
+    const durationMs = Math.max(0, this.#index.rows.time(place.lastRow) - facts.startedMs) || 0;
+    const head = shownHead(facts, this.#estimate, { ...place, isPartial: true });
     return { ...head, durationMs, calls: this.#resultsIn(path, from, to) };
+  }
+
+  /** The one that is furthest: on two branches a turn may begin with the same entries. */
+  #longSum(path: TurnPath, from: number): LongTurnSum {
+    const { generation } = this.#shown;
+    const known = this.#longSums
+      .filter((one) => one.generation === generation && one.isOf(path, from))
+      .toSorted((one, other) => other.to - one.to);
+    if (known[0] !== undefined) return known[0];
+    const read = (rows: Int32Array): Promise<readonly PlacedEntry[]> => this.#entries(rows);
+    const sum = new LongTurnSum({ path, generation, from, read });
+    this.#longSums = [...this.#longSums, sum].slice(-longSumsMax);
+    return sum;
   }
 
   /** Results and commands, of which each has its call; by the index alone. */

@@ -30,7 +30,18 @@ export class TurnSum {
   #endedMs = Number.NaN;
   #calls = 0;
   #errors = 0;
-  readonly #files = new Map<string, TouchedFile>();
+  readonly #files: Map<string, TouchedFile>;
+
+  /** @param start It goes on from there, and leaves it as it is. */
+  constructor(start?: TurnSum) {
+    this.#files = new Map(start === undefined ? [] : start.#files);
+    if (start === undefined) return;
+    this.#usage = usage.snapshot?.(start.#usage) ?? start.#usage;
+    this.#startedMs = start.#startedMs;
+    this.#endedMs = start.#endedMs;
+    this.#calls = start.#calls;
+    this.#errors = start.#errors;
+  }
 
   /** @param items Of these entries. */
   add(entries: readonly PlacedEntry[], items: readonly TurnItem[]): void {
@@ -87,7 +98,7 @@ export function shownUsage(totals: Omit<Usage, "cost"> & { readonly cost: number
   return { requests, input, output, cacheRead, cacheWrite, cost: cost > 0 ? cost : null };
 }
 
-interface HeadPlace {
+export interface HeadPlace {
   readonly entryCount: number;
   readonly lastRow: number;
   readonly isPartial: boolean;

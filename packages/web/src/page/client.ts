@@ -33,7 +33,8 @@ export const fetchSessions = (): Promise<SessionList> => getJson("/api/sessions"
 
 export const fetchArchived = (): Promise<ArchivedList> => getJson("/api/archived");
 
-export const fetchFacts = (key: string): Promise<SessionFacts> => getJson(sessionPath(key));
+export const fetchFacts = (key: string, hasTree: boolean): Promise<SessionFacts> =>
+  getJson(sessionPath(key), hasTree ? { tree: 1 } : {});
 
 export const fetchRows = (key: string, page: number): Promise<RowPage> =>
   getJson(sessionPath(key, "rows"), { from: page * rowsPerPage, count: rowsPerPage });

@@ -28,7 +28,7 @@ interface ConversationViewProps {
 }
 
 export function ConversationView({ sessionKey, row, entryId }: ConversationViewProps): VNode {
-  const facts = useMemo(() => new RowStore(sessionKey), [sessionKey]);
+  const facts = useMemo(() => new RowStore(sessionKey, { hasTree: false }), [sessionKey]);
   const store = useMemo(() => new TurnStore(sessionKey), [sessionKey]);
   // Not after the first paint: the requests begin earlier.
   useLayoutEffect(() => {

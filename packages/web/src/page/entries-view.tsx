@@ -9,14 +9,14 @@ import { followEvents } from "./live-events.ts";
 import { Pending } from "./loading.tsx";
 import { nextBranch, previousBranch } from "./model/branch-jumps.ts";
 import { plural } from "./model/formatting.ts";
-import { entriesPlace, isCollapsed, sessionPlace, wholeKey } from "./model/route.ts";
+import { entriesPlace, sessionPlace } from "./model/route.ts";
 import { go, refine } from "./navigation.tsx";
 import { notify } from "./notice.tsx";
 import { openSession } from "./open-session.ts";
 import { RowList } from "./row-list.tsx";
 import { RowScroller } from "./row-scroller.ts";
 import { RowStore } from "./row-store.ts";
-import { Jumps, SessionHeader, toggleBranches } from "./session-header.tsx";
+import { Jumps, SessionHeader } from "./session-header.tsx";
 
 interface EntriesViewProps {
   readonly sessionKey: string;
@@ -25,7 +25,7 @@ interface EntriesViewProps {
 }
 
 export function EntriesView({ sessionKey, row }: EntriesViewProps): VNode {
-  const store = useMemo(() => new RowStore(sessionKey), [sessionKey]);
+  const store = useMemo(() => new RowStore(sessionKey, { hasTree: true }), [sessionKey]);
   useEffect(() => {
     store.refresh();
     return followEvents({ onEvent: (event) => store.apply(event), onOpen: store.refresh });
@@ -126,11 +126,10 @@ function useTreeKeys({ facts, active, isOpen, show, open }: TreeKeys): void {
     G: () => show(facts.rowCount - 1, false),
     End: () => show(facts.rowCount - 1, false),
     l: () => showIfAny(facts.leafRow),
-    "]": () => showIfAny(nextBranch(facts.branchRows, active)),
-    "[": () => showIfAny(previousBranch(facts.branchRows, active)),
+    "]": () => showIfAny(nextBranch(facts.tree?.branchRows ?? [], active)),
+    "[": () => showIfAny(previousBranch(facts.tree?.branchRows ?? [], active)),
     Enter: () => (isOpen ? document.getElementById("entry")?.focus() : open(active)),
-    b: () => toggleBranches(facts),
-    t: () => go(sessionPlace(wholeKey(key), isCollapsed(key) ? null : active)),
+    t: () => go(sessionPlace(key, active)),
     c: () => go({ kind: "context", key, row: active }),
     Escape: () => {
       if (isOpen) go(entriesPlace(key));

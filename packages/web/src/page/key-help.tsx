@@ -22,7 +22,6 @@ const keys: readonly (readonly [string, string])[] = [
   ["g G", "first, last entry or turn"],
   ["l", "leaf"],
   ["[ ]", "previous, next way on; of the entries: branch point"],
-  ["b", "only this branch, or all of them"],
   ["c", "context at the entry"],
   ["x", "compare the branch with the next one; in the list: tick the session"],
   ["Esc", "close, back"],

@@ -65,7 +65,11 @@ function drawn({ store, facts, active, onOpen }: RowListProps, first: number, en
   const rows: (Row | undefined)[] = [...store.rowsFrom(first, end - first)];
   const lanes = pathLanes(rows, store.rowsFrom(end, lookAhead));
   const isNarrow = window.innerWidth < narrowWidth;
-  const size: LaneSize = { laneCount: facts.laneCount, laneWidth: isNarrow ? 10 : 16, rowHeight };
+  const size: LaneSize = {
+    laneCount: facts.tree?.laneCount ?? 1,
+    laneWidth: isNarrow ? 10 : 16,
+    rowHeight,
+  };
   return rows.map((row, index) =>
     row === undefined ? (
       <SkeletonRow key={first + index} row={first + index} rowCount={facts.rowCount} />

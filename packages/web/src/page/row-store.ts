@@ -17,6 +17,7 @@ const requestsMax = 2;
 
 export class RowStore {
   readonly key: string;
+  readonly #hasTree: boolean;
   readonly #facts = signal<SessionFacts | null>(null);
   readonly #failure = signal<string | null>(null);
   /** Counts changes of rows, for what draws them. */
@@ -26,8 +27,10 @@ export class RowStore {
   /** Counts events, to tell which answers may be older than the latest. */
   #changes = 0;
 
-  constructor(key: string) {
+  /** @param options `hasTree`: what takes a pass over the index is waited for. */
+  constructor(key: string, options: { readonly hasTree: boolean }) {
     this.key = key;
+    this.#hasTree = options.hasTree;
   }
 
   get facts(): ReadonlySignal<SessionFacts | null> {
@@ -62,7 +65,7 @@ export class RowStore {
   /** Asks for the facts again; at most one request is under way. */
   readonly refresh: () => void = coalesce(async () => {
     try {
-      const facts = await fetchFacts(this.key);
+      const facts = await fetchFacts(this.key, this.#hasTree);
       if (facts.generation !== this.#facts.value?.generation) this.#cache.clear();
       this.#facts.value = facts;
       this.#failure.value = null;

@@ -3,12 +3,11 @@ import type { ComponentChildren, VNode } from "preact";
 import type { SessionFacts } from "../api.ts";
 import { changeName, deleteSession } from "./changes.ts";
 import { fetchPlace } from "./client.ts";
-import { isExported } from "./exported.ts";
 import { Failure } from "./loading.tsx";
 import { nextBranch, previousBranch } from "./model/branch-jumps.ts";
 import { formatBytes, formatCost, formatCount, plural, shortPath } from "./model/formatting.ts";
-import { entriesPlace, isCollapsed, sessionPlace, toggledKey, wholeKey } from "./model/route.ts";
-import { Link, go } from "./navigation.tsx";
+import { entriesPlace, sessionPlace } from "./model/route.ts";
+import { Link } from "./navigation.tsx";
 import { attempt, copy } from "./notice.tsx";
 import { titleOf } from "./model/session-title.ts";
 import { isFresh } from "./session-catalog.ts";
@@ -25,8 +24,7 @@ interface HeaderProps {
 
 export function SessionHeader({ facts, failure, view, row, children }: HeaderProps): VNode {
   const { item } = facts;
-  const key = wholeKey(item.key);
-  const rowThere = isCollapsed(item.key) ? null : row;
+  const branchCount = facts.tree?.tipCount ?? item.activity?.branchCount;
   return (
     <header class="session-header">
       <div class="session-title">
@@ -37,7 +35,9 @@ export function SessionHeader({ facts, failure, view, row, children }: HeaderPro
         <span class={`agent agent-${item.agent}`}>{item.agent}</span>
         <span title={item.cwd}>{shortPath(item.cwd)}</span>
         <span>{plural(facts.rowCount, "entry", "entries")}</span>
-        <strong class="branches">{plural(facts.tipCount, "branch", "branches")}</strong>
+        {branchCount === undefined ? null : (
+          <strong class="branches">{plural(branchCount, "branch", "branches")}</strong>
+        )}
         <span>{formatBytes(item.sizeBytes)}</span>
         {facts.usage === null ? null : <UsageFacts facts={facts} />}
         <span class="models">{item.models.join(", ")}</span>
@@ -47,14 +47,14 @@ export function SessionHeader({ facts, failure, view, row, children }: HeaderPro
       <nav class="jumps" aria-label="Jumps">
         <Link
           class="button view-link"
-          to={sessionPlace(key, rowThere)}
+          to={sessionPlace(item.key, row)}
           isCurrent={view === "session"}
         >
           Conversation
         </Link>
         <Link
           class="button view-link"
-          to={entriesPlace(key, rowThere)}
+          to={entriesPlace(item.key, row)}
           isCurrent={view === "entries"}
         >
           Entries <kbd>t</kbd>
@@ -101,8 +101,8 @@ interface JumpsProps {
 }
 
 export function Jumps({ facts, active, show }: JumpsProps): VNode {
-  const previous = previousBranch(facts.branchRows, active);
-  const next = nextBranch(facts.branchRows, active);
+  const previous = previousBranch(facts.tree?.branchRows ?? [], active);
+  const next = nextBranch(facts.tree?.branchRows ?? [], active);
   const jump = (row: number | null | undefined): void => {
     if (row !== null && row !== undefined) show(row, true);
   };
@@ -117,15 +117,6 @@ export function Jumps({ facts, active, show }: JumpsProps): VNode {
       <button type="button" disabled={next === undefined} onClick={() => jump(next)}>
         ↓ Branch <kbd>]</kbd>
       </button>
-      {isExported ? null : (
-        <button
-          type="button"
-          aria-pressed={isCollapsed(facts.item.key)}
-          onClick={() => toggleBranches(facts)}
-        >
-          Only this branch <kbd>b</kbd>
-        </button>
-      )}
       {facts.labels.length === 0 ? null : <LabelMenu facts={facts} jump={jump} />}
       <input
         class="entry-id"
@@ -139,12 +130,6 @@ export function Jumps({ facts, active, show }: JumpsProps): VNode {
       />
     </>
   );
-}
-
-/** The leaf is on both sides; other places would be others there. */
-export function toggleBranches({ item }: SessionFacts): void {
-  if (isExported) return;
-  go(entriesPlace(toggledKey(item.key)));
 }
 
 interface LabelMenuProps {

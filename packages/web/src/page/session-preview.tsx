@@ -97,7 +97,7 @@ function PreviewEnd({ item }: { readonly item: SessionItem }): VNode | null {
   const { value, failure } = useLoaded<Opened>(
     name,
     async () => {
-      const facts = await fetchFacts(item.key);
+      const facts = await fetchFacts(item.key, false);
       const page = Math.floor(Math.max(0, facts.rowCount - 1) / rowsPerPage);
       return { facts, end: await fetchRows(item.key, page) };
     },

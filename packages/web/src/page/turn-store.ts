@@ -12,7 +12,7 @@ import { coalesce } from "./model/coalesce.ts";
 const pagesMax = 8;
 
 /** What is in view is drawn first. */
-const nearbySections = 1;
+const nearbySections = 0;
 
 export interface TurnWindow {
   readonly place: TurnPlace;
@@ -106,7 +106,7 @@ export class TurnStore {
     else this.refresh();
   }
 
-  /** Reads again what may have changed: the last section that is held, and what follows it. */
+  /** Reads again what may have changed: sums, the last section that is held, what follows it. */
   readonly refresh: () => void = coalesce(async () => {
     const window = this.#window.peek();
     const opened = this.#opened;
@@ -122,7 +122,11 @@ export class TurnStore {
       const wasWhole = window.last === pageOf(Math.max(0, window.place.sectionCount - 1));
       const end = wasWhole ? pageOf(Math.max(0, place.sectionCount - 1)) : window.last;
       const reached = end - window.last < pagesMax ? end : window.last;
-      for (let page = window.last; page <= reached; page += 1) {
+      const stale = [...this.#pages].flatMap(([page, { sections }]) =>
+        page < window.last && sections.some(({ head }) => head?.isPartial === true) ? page : [],
+      );
+      for (let page = window.last; page <= reached; page += 1) stale.push(page);
+      for (const page of stale) {
         const read = await fetchTurns(this.key, page, tip);
         if (opened !== this.#opened) return;
         this.#pages.set(page, read);

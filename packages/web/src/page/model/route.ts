@@ -74,24 +74,7 @@ export function entriesPlace(key: string, row: number | null = null): Route {
 
 /** The conversation of a session, at an entry or at its end. */
 export function sessionPlace(key: string, row: number | null = null): Route {
-  // The rows of a collapsed session are numbered by their place on its branch.
-  return isCollapsed(key) ? entriesPlace(key, row) : { kind: "session", key, row, entryId: null };
-}
-
-const branchMark = "~";
-
-export function isCollapsed(key: string): boolean {
-  return key.endsWith(branchMark);
-}
-
-/** The key of a session with all its branches. */
-export function wholeKey(key: string): string {
-  return isCollapsed(key) ? key.slice(0, -branchMark.length) : key;
-}
-
-/** The same session with its side branches collapsed, or with all of them again. */
-export function toggledKey(key: string): string {
-  return isCollapsed(key) ? wholeKey(key) : `${key}${branchMark}`;
+  return { kind: "session", key, row, entryId: null };
 }
 
 export const costDimensions: readonly CostDimension[] = [
@@ -124,7 +107,7 @@ function sessionRoute(
   search: URLSearchParams,
 ): Route | undefined {
   const row = rowOf(search, "row");
-  if (view === "entries" || (view === undefined && isCollapsed(key))) return entriesPlace(key, row);
+  if (view === "entries") return entriesPlace(key, row);
   if (view === undefined) return { kind: "session", key, row, entryId: search.get("id") };
   if (view === "context" && row !== null) return { kind: "context", key, row };
   const from = rowOf(search, "from");
