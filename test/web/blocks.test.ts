@@ -81,6 +81,7 @@ describe("blocks", () => {
         text: "no such file",
         cut: 0,
         isError: true,
+        isOutput: true,
       },
     ]);
     expect([toolsOf(entry), isErrorEntry(entry)]).toEqual([["read"], true]);

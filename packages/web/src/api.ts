@@ -356,6 +356,8 @@ export type TurnBlock = { readonly row: number } & (
       readonly text: string;
       readonly cut: number;
       readonly isError: boolean;
+      /** Whether a tool said it: it is no Markdown. */
+      readonly isOutput: boolean;
     }
   | {
       readonly kind: "compaction" | "branchSummary";

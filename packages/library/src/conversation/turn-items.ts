@@ -58,6 +58,8 @@ export type TurnItem =
       readonly title: string;
       readonly text: string;
       readonly isError: boolean;
+      /** Whether a tool said it: it is no Markdown. */
+      readonly isOutput: boolean;
     }
   /** A summary in place of what was before, or of another branch. */
   | {
@@ -119,7 +121,7 @@ function addResult(
   const text = textOfResult(parts);
   const images = parts.flatMap((part) => (part.kind === "image" ? [part] : []));
   if (call === undefined || item?.kind !== "call") {
-    items.push({ kind: "note", row, title: `result of ${tool}`, text, isError });
+    items.push({ kind: "note", row, title: `result of ${tool}`, text, isError, isOutput: true });
     for (const image of images) items.push({ kind: "image", row, image });
     return;
   }
@@ -187,7 +189,7 @@ function textItem(row: number, speaker: Speaker, text: string): TurnItem {
   const { role = "unknown", customType, isError } = speaker;
   if (role === "user") return { kind: "prompt", row, text };
   if (role === "assistant") return { kind: "answer", row, text };
-  return { kind: "note", row, title: customType ?? role, text, isError };
+  return { kind: "note", row, title: customType ?? role, text, isError, isOutput: false };
 }
 
 function summaryItem(

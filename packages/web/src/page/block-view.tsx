@@ -3,9 +3,11 @@ import type { VNode } from "preact";
 import type { TurnBlock } from "../api.ts";
 import { CallView } from "./call-view.tsx";
 import { formatCount } from "./model/formatting.ts";
-import { entriesPlace } from "./model/route.ts";
+import { entriesPlace, sessionPlace } from "./model/route.ts";
+import { titleOf as sessionTitle } from "./model/session-title.ts";
 import { Link } from "./navigation.tsx";
 import { Code, Markdown, Picture } from "./rich-text.tsx";
+import { sessionItems } from "./session-catalog.ts";
 
 /** Longer text is shown plain: parsing of hostile text takes time with the square of its length. */
 const markdownMax = 20_000;
@@ -47,7 +49,11 @@ export function BlockView({
             <b>{titleOf(block)}</b> <span class="gist">{block.text.slice(0, 200)}</span>
           </summary>
           <div class="folded-text">
-            <Text block={block} sessionKey={sessionKey} />
+            {"isOutput" in block && block.isOutput ? (
+              <Code text={block.text} language="" />
+            ) : (
+              <Text block={block} sessionKey={sessionKey} />
+            )}
           </div>
         </details>
       );
@@ -103,6 +109,21 @@ function Cut({ block: { row, cut }, sessionKey }: TextProps): VNode | null {
       {formatCount(cut)} more characters{" "}
       {row < 0 ? null : <Link to={entriesPlace(sessionKey, row)}>Show the entry</Link>}
     </p>
+  );
+}
+
+interface SessionLinkProps {
+  readonly sessionKey: string;
+  readonly row: number;
+}
+
+/** Back to the conversation that a view is of. */
+export function SessionLink({ sessionKey, row }: SessionLinkProps): VNode {
+  const item = sessionItems.value.find(({ key }) => key === sessionKey);
+  return (
+    <Link to={sessionPlace(sessionKey, row)}>
+      {item === undefined ? "Conversation" : sessionTitle(item)}
+    </Link>
   );
 }
 

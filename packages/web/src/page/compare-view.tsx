@@ -2,6 +2,7 @@
 import type { VNode } from "preact";
 import type { BranchComparison, ComparedBranch, ComparedTurn, TurnHead } from "../api.ts";
 import { fetchComparison } from "./client.ts";
+import { SessionLink } from "./block-view.tsx";
 import { useKeys } from "./keyboard.ts";
 import { Pending, useLoaded } from "./loading.tsx";
 import { plural } from "./model/formatting.ts";
@@ -23,7 +24,10 @@ export function ComparePage({ sessionKey, from, to }: ComparePageProps): VNode {
   const [one, other] = value.branches;
   return (
     <section class="page compare">
-      <h1>Two branches</h1>
+      <h1 class="trail">
+        <SessionLink sessionKey={sessionKey} row={from} />
+        <span>Two branches</span>
+      </h1>
       <CommonPart common={value.common} sessionKey={sessionKey} />
       <div class="compared">
         <Branch name="First" branch={one} sessionKey={sessionKey} />

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { VNode } from "preact";
 import type { ContextMessage, TurnBlock } from "../api.ts";
-import { BlockView, RowLink } from "./block-view.tsx";
+import { BlockView, RowLink, SessionLink } from "./block-view.tsx";
 import { fetchContext } from "./client.ts";
 import { useKeys } from "./keyboard.ts";
 import { Pending, useLoaded } from "./loading.tsx";
@@ -26,7 +26,10 @@ export function ContextPage({ sessionKey, row }: ContextPageProps): VNode {
   const longest = value.messages.reduce((most, message) => Math.max(most, message.tokens), 1);
   return (
     <section class="page">
-      <h1>Context</h1>
+      <h1 class="trail">
+        <SessionLink sessionKey={sessionKey} row={row} />
+        <span>Context</span>
+      </h1>
       <p class="facts">
         <RowLink sessionKey={sessionKey} row={row} text="at entry" />
         <span>{plural(value.messages.length, "message")}</span>

@@ -16,7 +16,7 @@ import type { CostDimension, Route } from "./model/route.ts";
 import { Link, go } from "./navigation.tsx";
 import { sessionItems } from "./session-catalog.ts";
 import { titleOf } from "./model/session-title.ts";
-import { themeName } from "./theme.ts";
+import { isDark } from "./theme.ts";
 
 /** So that what is below the table is seen as well. */
 const rowsAtFirst = 12;
@@ -89,7 +89,7 @@ function Costs({ table, by, filter }: CostsProps & { readonly table: CostTable }
     <>
       <Totals table={table} filter={filter} />
       {days.length === 0 ? null : (
-        <DayChart key={`${themeName()} ${budget.value}`} table={table} filter={filter} />
+        <DayChart key={`${isDark()} ${budget.value}`} table={table} filter={filter} />
       )}
       <nav class="tabs" aria-label="Costs by">
         {costDimensions.map((each) => (

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { VNode } from "preact";
 import { messageOf } from "./client.ts";
+import { Link } from "./navigation.tsx";
 
 export interface Loaded<T> {
   readonly value: T | null;
@@ -36,7 +37,14 @@ export function useLoaded<T>(name: string, load: () => Promise<T>, delayMs = 0):
 /** Shown in place of a view until its data is loaded, or instead of it after a failure. */
 export function Pending({ failure }: { readonly failure: string | null }): VNode {
   if (failure === null) return <p class="pending">Loading…</p>;
-  return <Failure text={failure} />;
+  return (
+    <>
+      <Failure text={failure} />
+      <p class="pending">
+        <Link to={{ kind: "sessions" }}>All sessions</Link>
+      </p>
+    </>
+  );
 }
 
 export function Failure({ text }: { readonly text: string }): VNode {

@@ -8,6 +8,10 @@ const storageName = "branchlog-theme";
 
 const chosen = signal<Theme>(savedTheme());
 
+const system = matchMedia("(prefers-color-scheme: dark)");
+const isSystemDark = signal(system.matches);
+system.addEventListener("change", ({ matches }) => (isSystemDark.value = matches));
+
 effect(() => {
   document.documentElement.dataset["theme"] = chosen.value;
 });
@@ -23,6 +27,11 @@ export function nextTheme(): void {
 
 export function themeName(): Theme {
   return chosen.value;
+}
+
+/** For what is drawn with colours that it read. */
+export function isDark(): boolean {
+  return chosen.value === "dark" || (chosen.value === "auto" && isSystemDark.value);
 }
 
 function savedTheme(): Theme {
