@@ -99,5 +99,8 @@ export const samples: Readonly<Record<string, Samples>> = {
     [file, "--to", "pi", "-o", join(output, "linear.jsonl")],
     [file, "--to", "connectonion", "-o", join(output, "agent.yaml")],
     [file, "--to", "pi", "--redact", "-o", join(output, "redacted.jsonl")],
+    [file, "--to", "hf", "-o", join(output, "trace.jsonl")],
+    [file, "--to", "sharegpt"],
+    [dirname(file), "--to", "atif", "-o", join(output, "trajectories")],
   ],
 };

@@ -157,21 +157,22 @@ export const changingCommands: readonly Declared[] = [
     isWriting: true,
     positionals: {
       source: required(
-        "A session of Claude Code, Codex or ConnectOnion, or a directory of the former two",
+        "A session of another agent, a trajectory in ATIF, or a directory of sessions",
         "path",
       ),
     },
     options: {
       output: output("The new session file, or their directory"),
       from: choice(
-        foreignAgentNames,
-        "The agent of the source; default: recognised by its content",
+        [...foreignAgentNames, "atif"],
+        "The agent of the source, or its form; default: recognised by its content",
       ),
       json,
     },
     examples: [
       ["import transcript.jsonl -o work.jsonl", "one transcript"],
       ["import ~/.claude/projects -o imported", "all below a directory"],
+      ["import trajectory.json -o work.jsonl", "a trajectory in ATIF"],
     ],
     read: (args) => {
       const target = newFile(args.output);
@@ -216,15 +217,17 @@ export const changingCommands: readonly Declared[] = [
   }),
   command({
     usage: "export <file>",
-    about: "Write a session in another form",
+    about: "Write sessions in another form",
     isWriting: true,
     positionals: { file },
     options: {
       to: choice(
-        ["markdown", "html", "pi", "atif", "connectonion"],
+        ["markdown", "html", "pi", "atif", "hf", "sharegpt", "connectonion"],
         "The form; default: that of FILE, .md, .html, .jsonl, .json or .yaml",
       ),
-      output: output("The new file; without it, or with -, standard output"),
+      output: output(
+        "The new file, for a directory one too; without it, or with -, standard output",
+      ),
       at: entry("The entry where the path ends; default: the last one"),
       redact: flag("Replace secrets by markers, and leave out images"),
       json,
@@ -234,6 +237,10 @@ export const changingCommands: readonly Declared[] = [
       ["export work.jsonl -o work.html --redact", "all branches, as a page to give to others"],
       ["export work.jsonl --redact -o shared.md", "the same without the secrets in it"],
       ["export work.jsonl -o trajectory.json", "a trajectory for evaluations, in ATIF 1.8"],
+      [
+        "export ~/.claude/projects --to hf --redact -o dataset",
+        "all sessions, for a hub of datasets",
+      ],
       ["export work.jsonl --to pi --at 5b2e9d06", "one path as a log, to standard output"],
     ],
     read: (args) => {
@@ -249,7 +256,7 @@ function formOf(target: string | undefined): ExportFormat {
   const form = forms.find(([ending]) => target !== undefined && ending.test(target));
   if (form !== undefined) return form[1];
   throw new UsageError(
-    "Say the form: --to markdown, html, pi, atif or connectonion, or -o FILE.md.",
+    "Say the form: --to markdown, html, pi, atif, hf, sharegpt or connectonion, or -o FILE.md.",
   );
 }
 

@@ -11,9 +11,15 @@ import {
   exportAtif,
   exportLinear,
   exportMarkdown,
+  exportShareGpt,
+  exportTraceLines,
   importSession,
+  importTrajectory,
+  isTrajectory,
   linearPieces,
   markdownPieces,
+  shareGptPieces,
+  traceLinePieces,
 } from "@branchlog/tools";
 import type { ExportOptions, ExportReport, ExportSource } from "@branchlog/tools";
 import type { DataForm } from "./output.ts";
@@ -22,6 +28,7 @@ import { oneLine } from "./text/clean-text.ts";
 import {
   addedNameText,
   changedText,
+  importedStepsText,
   importedTurnsText,
   importText,
   lossText,
@@ -30,7 +37,7 @@ import {
 } from "./text/transfer-text.ts";
 import { countText } from "./text/quantities.ts";
 
-export type ExportFormat = "atif" | "markdown" | "pi" | "connectonion" | "html";
+export type ExportFormat = "atif" | "markdown" | "pi" | "connectonion" | "html" | "hf" | "sharegpt";
 
 interface Made {
   readonly json: object;
@@ -45,20 +52,32 @@ type Importer = (
 
 /** By the name of the source's agent. */
 export function importerFrom(agent: string): Importer {
+  if (agent === "atif") return importSteps;
   return agentNamed(agent)?.transcripts === undefined ? importDocument : importerOf(agent);
 }
 
 /** The source is recognised by its content. */
 export const importRecognised: Importer = (source, target, options) =>
-  isConnectonion(source)
-    ? importDocument(source, target)
-    : importerOf("auto")(source, target, options);
+  isTrajectory(source)
+    ? importSteps(source, target, options)
+    : isConnectonion(source)
+      ? importDocument(source, target)
+      : importerOf("auto")(source, target, options);
 
 function importerOf(from: string): Importer {
   return async (source, target, { signal }) => {
     const report = await importSession(source, target, { from, signal });
     return { json: report, text: (style) => importText(report, style) };
   };
+}
+
+async function importSteps(
+  source: string,
+  target: string,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<Made> {
+  const report = await importTrajectory(source, target, { signal });
+  return { json: report, text: (style) => importedStepsText(report, style) };
 }
 
 async function importDocument(source: string, target: string): Promise<Made> {
@@ -74,32 +93,42 @@ export interface Exporter {
     | ((source: ExportSource, options: ExportOptions) => AsyncIterable<string | Buffer>)
     | null;
   readonly form: DataForm;
+  /** Of the names of its files. */
+  readonly ending: string;
 }
 
 export const exporters: Readonly<Record<ExportFormat, Exporter>> = {
-  atif: { write: exportTrajectory, pieces: atifPieces, form: "json" },
-  markdown: { write: exportText, pieces: markdownPieces, form: "text" },
-  pi: { write: exportPath, pieces: linearPieces, form: "json" },
-  connectonion: { write: exportDocument, pieces: null, form: "text" },
-  html: { write: exportPage, pieces: pagePieces, form: "text" },
+  atif: { write: writingBy(exportAtif), pieces: atifPieces, form: "json", ending: ".json" },
+  hf: {
+    write: writingBy(exportTraceLines),
+    pieces: traceLinePieces,
+    form: "json",
+    ending: ".jsonl",
+  },
+  sharegpt: {
+    write: writingBy(exportShareGpt),
+    pieces: shareGptPieces,
+    form: "json",
+    ending: ".jsonl",
+  },
+  markdown: {
+    write: writingBy(exportMarkdown),
+    pieces: markdownPieces,
+    form: "text",
+    ending: ".md",
+  },
+  pi: { write: exportPath, pieces: linearPieces, form: "json", ending: ".jsonl" },
+  connectonion: { write: exportDocument, pieces: null, form: "text", ending: ".yaml" },
+  html: { write: exportPage, pieces: pagePieces, form: "text", ending: ".html" },
 };
 
-async function exportText(
-  source: ExportSource,
-  target: string,
-  options: ExportOptions,
-): Promise<Made> {
-  const report = await exportMarkdown(source, target, options);
-  return { json: report, text: () => writtenText(report) };
-}
-
-async function exportTrajectory(
-  source: ExportSource,
-  target: string,
-  options: ExportOptions,
-): Promise<Made> {
-  const report = await exportAtif(source, target, options);
-  return { json: report, text: () => writtenText(report) };
+function writingBy(
+  write: (source: ExportSource, target: string, options: ExportOptions) => Promise<ExportReport>,
+): Exporter["write"] {
+  return async (...given) => {
+    const report = await write(...given);
+    return { json: report, text: () => writtenText(report) };
+  };
 }
 
 async function exportPath(

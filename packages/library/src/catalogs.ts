@@ -19,6 +19,7 @@ export type { SessionFile } from "./catalog/session-files.ts";
 export { entryTexts, searchedKinds } from "./search/entry-texts.ts";
 export { SideTexts } from "./search/side-texts.ts";
 export { StoredCatalog } from "./catalog/stored-catalog.ts";
+export { subagentFiles } from "./archive/archive-sessions.ts";
 export { listedArchived } from "./archive/archive-store.ts";
 export { readForeignDatabase } from "./index/foreign-database.ts";
 export type { QueryRows } from "./index/sql-database.ts";

@@ -65,6 +65,8 @@ export type { ConversionResult, ConvertOptions } from "./convert/convert-session
 export type { ConversionTarget } from "./convert/convert-entry.ts";
 export { importDirectory } from "./import/import-directory.ts";
 export type { DirectoryImportOptions, DirectoryImportStep } from "./import/import-directory.ts";
+export { importTrajectory, isTrajectory } from "./import/import-trajectory.ts";
+export type { TrajectoryImport } from "./import/import-trajectory.ts";
 export { importSession } from "./import/import-session.ts";
 export type { ImportOptions, ImportReport } from "./import/import-session.ts";
 export type { LineCounts } from "./import/line-counts.ts";
@@ -73,8 +75,12 @@ export {
   atifPieces,
   exportAtif,
   exportMarkdown,
+  exportShareGpt,
+  exportTraceLines,
   linearPieces,
   markdownPieces,
+  shareGptPieces,
+  traceLinePieces,
 } from "./export/export-session.ts";
 export type {
   ExportOptions,

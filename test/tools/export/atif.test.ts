@@ -2,7 +2,7 @@
  * Sessions as trajectories. The fields are those of the specification, and no others: readers
  * refuse what they do not know.
  */
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
@@ -15,6 +15,7 @@ const fixtures = join(import.meta.dirname, "../../../fixtures");
 
 interface Result {
   readonly source_call_id?: string;
+  readonly subagent_trajectory_ref?: readonly object[];
 }
 
 interface Step {
@@ -168,6 +169,34 @@ describe("a session as a trajectory", () => {
     expect(copied.lastIndexOf(true)).toBeLessThan(copied.indexOf(false));
     const whole = await trajectoryOf("kimi/kimi-2.1.0.jsonl");
     expect(whole.steps.some(({ is_copied_context: isCopied }) => isCopied)).toBe(false);
+  });
+
+  it("has the trajectories of sub-agents inside it, at the calls that asked them", async () => {
+    const directory = temporaryDirectory();
+    const [id, subagents] = ["1137f3dd-1132-482f-b210-7f3e511d0b2d", join(directory, "subagents")];
+    const path = join(directory, "chats", `${id}.jsonl`);
+    mkdirSync(join(subagents, id), { recursive: true });
+    mkdirSync(join(directory, "chats"));
+    cpSync(join(fixtures, "qwen/qwen-0.24.4.jsonl"), path);
+    const part = join(fixtures, "qwen/qwen-0.24.4-agent.jsonl");
+    cpSync(part, join(subagents, id, "agent-general-purpose-call_7_0.jsonl"));
+    // Of another session, and what cannot be read.
+    writeFileSync(join(subagents, id, "agent-broken.jsonl"), "no line");
+    const text = (await collected(atifPieces(path))).join("");
+    const { subagent_trajectories: inside = [], ...root } = JSON.parse(text) as Trajectory & {
+      readonly subagent_trajectories?: readonly (Trajectory & { readonly trajectory_id: string })[];
+    };
+    expect(inside.flatMap(problemsOf)).toEqual([]);
+    expect(problemsOf(root)).toEqual([]);
+    const [subagent] = inside;
+    expect(inside).toHaveLength(1);
+    const results = root.steps.flatMap(({ observation }) => observation?.results ?? []);
+    const refs = results.flatMap(({ subagent_trajectory_ref: ref = [] }) => ref);
+    expect(refs).toEqual([{ trajectory_id: subagent?.trajectory_id }]);
+    expect(subagent?.steps[0]).toMatchObject({
+      source: "user",
+      message: "view: where is the rate?",
+    });
   });
 
   it("has one step where a session has no entries", async () => {

@@ -1,12 +1,19 @@
-/** `branchlog export`: one path of a session in another form, to a file or to standard output. */
+/** `branchlog export`: sessions in another form, to files or to standard output. */
+import { mkdirSync, statSync } from "node:fs";
+import { join, parse } from "node:path";
+import { isBranchlogError } from "@branchlog/core";
+import { sessionPath } from "@branchlog/core/engine";
+import { findSessions } from "@branchlog/library";
 import type { RedactionReport, ExportSource } from "@branchlog/tools";
 import { entryIdIn } from "../addressed-entry.ts";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
-import { UsageError } from "../failure.ts";
-import { sizeOf, withProgress } from "../progress.ts";
+import { UsageError, describeFailure } from "../failure.ts";
+import { ProgressLine, sizeOf, withProgress } from "../progress.ts";
 import { readablePlace } from "../session-path.ts";
 import { addressedSession } from "../stored-session.ts";
+import { oneLine } from "../text/clean-text.ts";
+import { countText } from "../text/quantities.ts";
 import { redactionText } from "../text/transfer-text.ts";
 import { exporters } from "../transfer-kinds.ts";
 import type { Exporter, ExportFormat } from "../transfer-kinds.ts";
@@ -31,6 +38,7 @@ export async function exportCommand(
 ): Promise<CommandResult> {
   const { to, output, redact, json } = options;
   const exporter = exporters[to];
+  if (isDirectory(options.file)) return exportAll(options, io);
   const source = (await addressedSession(options.file)) ?? (await readablePlace(options.file, io));
   const file = typeof source === "string" ? source : options.file;
   const at = await entryIdIn(file, options.at, io);
@@ -46,6 +54,67 @@ export async function exportCommand(
   if (json) await writeJsonLine(io.out, { to, ...made.json });
   else await io.out.write(made.text(io.out.style));
   return 0;
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** A file for each session below a directory; those that are there already stay. */
+async function exportAll(
+  { file, to, output, at, redact, json }: ExportCommandOptions,
+  io: CommandIo,
+): Promise<CommandResult> {
+  if (output === undefined) throw new UsageError("Give -o DIRECTORY for a directory of sessions.");
+  if (at !== undefined) throw new UsageError("--at is for one session; leave it out.");
+  const { out, err, signal } = io;
+  const { write, ending } = exporters[to];
+  const { sessions } = await findSessions([file], { catalog: "auto", signal });
+  mkdirSync(output, { recursive: true });
+  const progress = new ProgressLine(io, "exporting", "sessions");
+  const counts = { exported: 0, exists: 0, failed: 0 };
+  const made = new Map<string, number>();
+  for (const [place, { path, header }] of sessions.entries()) {
+    const { name } = parse(sessionPath(output, header));
+    // Copies of a session have its id and time.
+    const count = (made.get(name) ?? 0) + 1;
+    made.set(name, count);
+    const target = join(output, `${name}${count > 1 ? `-${count}` : ""}${ending}`);
+    progress.show(place, sessions.length);
+    const step = await exported(() => write(path, target, { redact, signal }), signal);
+    counts[step.kind] += 1;
+    await progress.hide();
+    if (json) await writeJsonLine(out, { source: path, to, path: target, ...step });
+    else if (step.kind === "failed") {
+      await err.write(`left out: ${oneLine(step.error.message, 1000)}\n`);
+    }
+  }
+  const { failed, exists } = counts;
+  if (json) await writeJsonLine(out, { kind: "summary", ...counts });
+  else {
+    const left = failed === 0 ? "" : `, ${failed} left out`;
+    const known = exists === 0 ? "" : `, ${exists} there already`;
+    const written = countText(counts.exported, "session");
+    await out.write(`exported ${written} to ${oneLine(output, 400)}${known}${left}\n`);
+  }
+  return failed === 0 ? 0 : 1;
+}
+
+type Step =
+  | { readonly kind: "exported" }
+  | { readonly kind: "exists" }
+  | { readonly kind: "failed"; readonly error: ReturnType<typeof describeFailure> };
+
+async function exported(write: () => Promise<unknown>, signal: AbortSignal): Promise<Step> {
+  try {
+    await write();
+    return { kind: "exported" };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isBranchlogError(error)) throw error;
+    if (error.code === "ERR_LOG_EXISTS") return { kind: "exists" };
+    return { kind: "failed", error: describeFailure(error) };
+  }
 }
 
 async function writeOut(

@@ -1,6 +1,11 @@
 /** The results of imports, exports and conversions, as text. Pure. */
 import type { ExportedDocument, ImportedLog } from "@branchlog/agents/connectonion";
-import type { RedactionReport, ConversionResult, ImportReport } from "@branchlog/tools";
+import type {
+  ConversionResult,
+  ImportReport,
+  RedactionReport,
+  TrajectoryImport,
+} from "@branchlog/tools";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { countText, numberText } from "./quantities.ts";
@@ -28,6 +33,18 @@ export function importedTurnsText(report: ImportedLog, style: Style): string {
     `turns      ${numberText(turns)}, from connectonion\n`,
     `entries    ${numberText(entries)}\n`,
     ...odd,
+  ].join("");
+}
+
+export function importedStepsText(report: TrajectoryImport, style: Style): string {
+  const { path, id, steps, entries, subagents } = report;
+  const left = subagents === 0 ? "" : `left out   ${countText(subagents, "sub-agent")}\n`;
+  return [
+    `${style.heading(oneLine(path, 400))}\n`,
+    `session    ${oneLine(id, 80)}, from atif\n`,
+    `steps      ${numberText(steps)}\n`,
+    `entries    ${numberText(entries)}\n`,
+    left,
   ].join("");
 }
 

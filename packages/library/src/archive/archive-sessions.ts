@@ -212,6 +212,27 @@ async function subagentsBeside(
   return parts;
 }
 
+/** Transcripts of the sub-agents of a session that are files of their own. */
+export async function subagentFiles(
+  { path, id, agent }: { readonly path: string; readonly id: string; readonly agent: string },
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  const transcripts = agentNamed(agent)?.transcripts;
+  if (transcripts === undefined) return [];
+  const { pattern, place } = transcripts.subagentNames;
+  const directory = dirname(path);
+  const beside =
+    place === "beside" ? readdirSync(directory).filter((name) => pattern.test(name)) : [];
+  const own = [...attachmentsOf(path, new Map()), ...(transcripts.belongings?.(path) ?? [])];
+  const files = new Set([...own, ...beside.map((name) => join(directory, name))]);
+  files.delete(path);
+  const found: string[] = [];
+  for (const file of files) {
+    if (file.endsWith(".jsonl") && (await parentOf(file, signal)) === id) found.push(file);
+  }
+  return found;
+}
+
 /** Undefined also for what cannot be read. */
 async function parentOf(
   path: string,

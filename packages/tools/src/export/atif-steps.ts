@@ -17,6 +17,7 @@ import {
   usageOf,
   usageOfBoth,
 } from "@branchlog/core/rows";
+import { toolUse } from "@branchlog/library/catalogs";
 
 export const atifVersion = "ATIF-v1.8";
 
@@ -53,6 +54,7 @@ interface AtifCall {
 interface AtifResult {
   readonly source_call_id?: string;
   readonly content: string | readonly AtifPart[];
+  readonly subagent_trajectory_ref?: readonly { readonly trajectory_id: string }[];
   readonly extra?: object;
 }
 
@@ -80,6 +82,12 @@ export class AtifSteps {
   #effort: string | undefined;
   #total: Usage = noUsage;
   readonly #models = new Map<string, number>();
+  readonly #subagentAsked: (prompt: string) => string | undefined;
+
+  /** @param subagentAsked The trajectory of the sub-agent that got a prompt. */
+  constructor(subagentAsked: (prompt: string) => string | undefined = () => undefined) {
+    this.#subagentAsked = subagentAsked;
+  }
 
   /** @param isCopied Whether the entry is also on the path to the last one. */
   take(entry: SessionEntry, isCopied: boolean): readonly AtifStep[] {
@@ -192,12 +200,15 @@ export class AtifSteps {
     this.#add(usageIn(message));
     const callId = stringAt(message, "toolCallId") ?? "";
     const calls = this.#open?.tool_calls ?? [];
-    const isOwn = calls.some(({ tool_call_id }) => tool_call_id === callId);
+    const call = calls.find(({ tool_call_id }) => tool_call_id === callId);
+    const use = call === undefined ? undefined : toolUse(call.function_name, call.arguments);
+    const subagent = use?.kind === "task" ? this.#subagentAsked(use.prompt) : undefined;
     const isOpen = this.#open !== undefined && this.#open.source !== "user";
     const before = isOpen ? [] : begin({ source: "system", message: "" });
     this.#results.push({
-      ...(isOwn ? { source_call_id: callId } : {}),
+      ...(call === undefined ? {} : { source_call_id: callId }),
       content: partsOf(message["content"]),
+      ...(subagent === undefined ? {} : { subagent_trajectory_ref: [{ trajectory_id: subagent }] }),
       ...(message["isError"] === true ? { extra: { is_error: true } } : {}),
     });
     return before;

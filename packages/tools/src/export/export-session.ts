@@ -20,8 +20,9 @@ import {
 } from "@branchlog/core/files";
 import { Redactor } from "../redaction/redactor.ts";
 import { LineConverter } from "../convert/line-converter.ts";
-import { AtifSteps, atifVersion } from "./atif-steps.ts";
-import type { AtifStep } from "./atif-steps.ts";
+import { atifTexts, ownerName } from "./atif-text.ts";
+import { DatasetMessages, ShareGptTurns } from "./dataset-messages.ts";
+import type { DatasetMessage, ShareGptTurn } from "./dataset-messages.ts";
 import { linearLines, linearPath } from "./linear-lines.ts";
 import { inTwoPasses, redactedEntry, redactedHeader, redactedLines } from "./redacted-parts.ts";
 import {
@@ -161,7 +162,7 @@ function hasCalls(entry: SessionEntry): boolean {
 /**
  * A path of a session as a trajectory in ATIF 1.8, in pieces: for evaluations and datasets. What
  * another entry than the last one ends has in common with the path to the last one is marked as a
- * copied context.
+ * copied context. Trajectories of sub-agents that have files of their own are inside it.
  * @throws BranchlogError as {@link markdownPieces}.
  */
 export function atifPieces(
@@ -171,42 +172,69 @@ export function atifPieces(
   return piecesOf(source, options, (engine, redactor) => atifTexts(engine, options, redactor));
 }
 
-async function* atifTexts(
+/**
+ * A path of a session as lines of the Session Traces Format, which hubs of datasets show: a header,
+ * then its messages.
+ * @throws BranchlogError as {@link markdownPieces}.
+ */
+export function traceLinePieces(
+  source: ExportSource,
+  options: ExportOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  return piecesOf(source, options, async function* (engine, redactor) {
+    const { id, cwd } = engine.header;
+    const { name } = engine.log.state;
+    const harness = ownerName(engine);
+    const header = { type: "session", harness, id, ...(name === undefined ? {} : { name }), cwd };
+    yield cleanLine(redactor, header);
+    for await (const message of datasetMessages(engine, options, redactor)) {
+      yield cleanLine(undefined, { type: "message", message });
+    }
+  });
+}
+
+/**
+ * A path of a session as one line of JSON in the form of ShareGPT, for training: calls of tools,
+ * their results and thoughts are tags in the texts.
+ * @throws BranchlogError as {@link markdownPieces}.
+ */
+export function shareGptPieces(
+  source: ExportSource,
+  options: ExportOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  return piecesOf(source, options, async function* (engine, redactor) {
+    const turns = new ShareGptTurns();
+    const id = redactor?.text(engine.header.id) ?? engine.header.id;
+    yield `{"id":${JSON.stringify(id)},"conversations":[`;
+    let separator = "";
+    const textOf = (turn: ShareGptTurn): string => {
+      const text = `${separator}${JSON.stringify(turn)}`;
+      separator = ",";
+      return text;
+    };
+    for await (const message of datasetMessages(engine, options, redactor)) {
+      yield* turns.take(message).map(textOf);
+    }
+    yield* turns.end().map(textOf);
+    yield "]}\n";
+  });
+}
+
+function cleanLine(redactor: Redactor | undefined, value: object): string {
+  const line = JSON.stringify(value);
+  return `${redactor?.json(line) ?? line}\n`;
+}
+
+async function* datasetMessages(
   engine: Engine,
   { at, signal }: ExportOptions,
   redactor: Redactor | undefined,
-): AsyncGenerator<string, void, undefined> {
-  const clean = (text: string): string => redactor?.text(text) ?? text;
-  const { owner, state } = engine.log;
-  const { name } = state;
-  const { id, cwd } = engine.header;
-  const rows = exportedPath(engine, at);
-  const toLast = new Set(at === undefined ? [] : exportedPath(engine, undefined));
-  const root = { schema_version: atifVersion, session_id: clean(id), trajectory_id: clean(id) };
-  yield `${JSON.stringify(root).slice(0, -1)},"steps":[`;
-  const steps = new AtifSteps();
-  let separator = "\n";
-  const lineOf = (step: AtifStep): string => {
-    const text = `${separator}${JSON.stringify(step)}`;
-    separator = ",\n";
-    return text;
-  };
-  let isCopied = false;
-  for await (const { row, entry } of engine.bodies.entries(rows, signal)) {
-    isCopied = toLast.has(row);
-    const shown = redactor ? redactedEntry(redactor, entry, "")[0] : entry;
-    yield* steps.take(shown, isCopied).map(lineOf);
+): AsyncGenerator<DatasetMessage, void, undefined> {
+  const messages = new DatasetMessages();
+  for await (const { entry } of engine.bodies.entries(exportedPath(engine, at), signal)) {
+    yield* messages.take(redactor ? redactedEntry(redactor, entry, "")[0] : entry);
   }
-  yield* steps.end(isCopied).map(lineOf);
-  const model = steps.model === undefined ? {} : { model_name: steps.model };
-  const agent = { name: owner?.agent ?? engine.appender.dialect, version: "unknown", ...model };
-  const extra = {
-    exported_by: "branchlog",
-    cwd: clean(cwd),
-    ...(name === undefined ? {} : { name: clean(name) }),
-  };
-  const end = JSON.stringify({ agent, final_metrics: steps.finalMetrics, extra });
-  yield `\n],${end.slice(1)}\n`;
+  yield* messages.end();
 }
 
 /**
@@ -263,6 +291,34 @@ export function exportAtif(
 ): Promise<ExportReport> {
   return written(target, options, (reporting) =>
     inLargeChunksAsync(asBytes(atifPieces(source, reporting))),
+  );
+}
+
+/**
+ * Writes a path of a session to a new file: {@link traceLinePieces}.
+ * @throws BranchlogError as {@link exportMarkdown}.
+ */
+export function exportTraceLines(
+  source: ExportSource,
+  target: string,
+  options: ExportOptions = {},
+): Promise<ExportReport> {
+  return written(target, options, (reporting) =>
+    inLargeChunksAsync(asBytes(traceLinePieces(source, reporting))),
+  );
+}
+
+/**
+ * Writes a path of a session to a new file: {@link shareGptPieces}.
+ * @throws BranchlogError as {@link exportMarkdown}.
+ */
+export function exportShareGpt(
+  source: ExportSource,
+  target: string,
+  options: ExportOptions = {},
+): Promise<ExportReport> {
+  return written(target, options, (reporting) =>
+    inLargeChunksAsync(asBytes(shareGptPieces(source, reporting))),
   );
 }
 
