@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 const directory = fileURLToPath(new URL("../examples/", import.meta.url));
-const names = readdirSync(directory).filter((name) => name.endsWith(".ts"));
+const names = [...readdirSync(directory).filter((name) => name.endsWith(".ts")), "agent/agent.ts"];
 
 /** What the comment at the start of an example says that it prints. */
 function promised(text: string): string[] {
