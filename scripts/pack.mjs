@@ -1,96 +1,161 @@
 /**
- * Packs the published packages into a folder, as publishing would: `node scripts/pack.mjs [folder]`,
- * by default `dist-packages`. Prints how another project installs them; `npm run pack` also installs
- * and builds what they need. pnpm packs because it replaces `workspace:` and `catalog:` by versions;
- * it is started through npx at the version that package.json pins: the machine needs nothing but npm.
+ * Makes the package that is published: `node scripts/pack.mjs [folder]`, by default `dist-packages`.
+ * There, `branchlog/` is what `npm publish` takes, and the tarball beside it what it would upload.
+ * The packages of this workspace are its parts: they are inside, and import each other by their
+ * places, so that every package manager installs the tarball alone. `npm run pack` builds them first.
  */
-import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, posix, relative, resolve, sep } from "node:path";
 
-import { publishedPackages, readManifest, root, tarballName } from "./checks/packages.mjs";
+import ts from "typescript";
+
+import { readManifest, root, tarballName } from "./checks/packages.mjs";
 
 const target = resolve(process.argv[2] ?? join(root, "dist-packages"));
-/** Half of it is SQLite as WebAssembly, in that of the command. */
-const bytesMax = 1_500_000;
-const packages = publishedPackages();
-mkdirSync(target, { recursive: true });
-removeOldTarballs();
-for (const published of packages) pack(published);
-console.log(instructions());
+const staged = join(target, "branchlog");
+const source = join(root, "packages", "branchlog");
+const bytesMax = 6_000_000;
 
-/** Those of other versions: `*.tgz` of the folder is what a project installs. */
+/** Without the command, which is a bundle. */
+const parts = readdirSync(join(root, "packages"))
+  .filter((folder) => !["bench", "branchlog", "cli"].includes(folder))
+  .map((folder) => ({ folder, manifest: readManifest(join(root, "packages", folder)) }))
+  .filter(({ manifest }) => manifest !== null);
+
+rmSync(staged, { recursive: true, force: true });
+removeOldTarballs();
+mkdirSync(staged, { recursive: true });
+for (const { folder } of parts) {
+  const from = join(root, "packages", folder);
+  copyBuilt(join(from, "dist"), join(staged, "parts", folder, "dist"));
+}
+cpSync(join(root, "packages", "web", "assets"), join(staged, "parts", "web", "assets"), {
+  recursive: true,
+});
+copyBuilt(join(source, "dist"), join(staged, "dist"));
+copyCommand();
+copyDocuments();
+writeFileSync(join(staged, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
+const [{ filename, size, unpackedSize, entryCount }] = JSON.parse(
+  execFileSync("npm", ["pack", "--json", "--pack-destination", target], {
+    cwd: staged,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  }),
+);
+if (unpackedSize > bytesMax) {
+  throw new Error(`The package has ${unpackedSize} bytes unpacked, more than ${bytesMax}.`);
+}
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+console.log(`Packed ${join(target, filename)}
+${megabytes(size)}, ${megabytes(unpackedSize)} unpacked, ${entryCount} files; it installs alone:
+
+  npm install ${relative(process.cwd(), join(target, filename)) || filename}`);
+
+/** Those of other versions, and the parts of earlier ones. */
 function removeOldTarballs() {
+  if (!existsSync(target)) return;
   const old = readdirSync(target).filter((name) => /^branchlog-.*\.tgz$/.test(name));
   for (const name of old) rmSync(join(target, name));
 }
 
-function pack(published) {
-  const folder = join(root, "packages", published.folder);
-  const entryPoints = Object.values(readManifest(folder).exports);
-  const built = entryPoints.flatMap((entryPoint) => entryPoint.default ?? []);
-  if (published.folder === "branchlog") built.push("bundle/main.js");
-  if (!built.every((file) => existsSync(join(folder, file)))) {
-    throw new Error(`${folder} is not built. Use "npm run pack", which builds first.`);
-  }
-  const { status, error, stdout, stderr } = withDocuments(published, () => packedBy(folder));
-  if (error !== undefined) throw error;
-  if (status === 0 && existsSync(tarball(published))) return requireSmall(tarball(published));
-  throw new Error(`pnpm did not make ${tarball(published)}:\n${stdout}${stderr}`);
-}
-
-/** What does not belong in a package makes it large first. */
-function requireSmall(path) {
-  const { size } = statSync(path);
-  if (size > bytesMax) throw new Error(`${path} has ${size} bytes, more than ${bytesMax}.`);
-}
-
-function packedBy(folder) {
-  const pnpm = readManifest(root).packageManager;
-  const args = ["--yes", pnpm, "pack", "--pack-destination", target];
-  return spawnSync("npx", args, { cwd: folder, encoding: "utf8" });
-}
-
-/** The main package has the documents of the repository inside, for those who are offline. */
-function withDocuments({ folder }, work) {
-  if (folder !== "branchlog") return work();
-  const own = join(root, "packages", folder);
-  const copies = [join(own, "README.md"), join(own, "docs")];
-  try {
-    cpSync(join(root, "README.md"), copies[0]);
-    for (const name of readdirSync(join(root, "docs"))) {
-      if (/\.(?:md|json)$/.test(name)) cpSync(join(root, "docs", name), join(copies[1], name));
-    }
-    return work();
-  } finally {
-    for (const copy of copies) rmSync(copy, { recursive: true, force: true });
+/** Modules without comments, which their types have, and without maps to sources that are not there. */
+function copyBuilt(from, to) {
+  if (!existsSync(from)) throw new Error(`${from} is not built. Use "npm run pack".`);
+  for (const name of readdirSync(from, { recursive: true })) {
+    const path = join(to, name);
+    if (!/\.(?:js|d\.ts)$/.test(name)) continue;
+    const text = readFileSync(join(from, name), "utf8");
+    const isModule = name.endsWith(".js");
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, withPlaces(isModule ? bare(text) : withoutMap(text), path));
   }
 }
 
-function tarball(published) {
-  return join(target, tarballName(published));
+function bare(text) {
+  const compilerOptions = { target: "esnext", module: "esnext", removeComments: true };
+  return ts.transpileModule(text, { compilerOptions }).outputText;
 }
 
-/** npm takes what is named in one command for what they depend on; the others have to be told. */
-function instructions() {
-  const quoted = packages.map((published) => `"${tarball(published)}"`).join(" ");
-  const overrides = packages.map(({ name, ...rest }) => [
-    name,
-    `file:${tarball({ name, ...rest })}`,
-  ]);
-  const pnpm = overrides.map(([name, file]) => `  "${name}": "${file}"`).join("\n");
-  const yarn = JSON.stringify({ resolutions: Object.fromEntries(overrides) }, null, 2);
-  return `Packed ${packages.map(({ name }) => name).join(", ")} into ${target}
-They depend on one another by version, and no registry has them: install them in one command.
+function withoutMap(text) {
+  return text.replace(/^\/\/# sourceMappingURL=.*\n?/m, "");
+}
 
-  npm install ${quoted}
+/** Imports of parts by the places of their modules. */
+function withPlaces(text, path) {
+  return text.replaceAll(/(["'])(@branchlog\/[\w/-]+)\1/g, (_, quote, name) => {
+    const place = relative(dirname(path), placeOf(name)).split(sep).join(posix.sep);
+    return `${quote}${place.startsWith(".") ? place : `./${place}`}${quote}`;
+  });
+}
 
-pnpm: first add this to pnpm-workspace.yaml, then "pnpm add" (in its folder, "pnpm add -w") with the same files.
+function placeOf(name) {
+  const [scope, own, ...rest] = name.split("/");
+  const part = parts.find(({ manifest: { name: known } }) => known === `${scope}/${own}`);
+  const entry = part?.manifest.exports[[".", ...rest].join("/")]?.default;
+  if (entry === undefined) throw new Error(`A module imports ${name}, which no part exports.`);
+  return join(staged, "parts", part.folder, entry);
+}
 
-overrides:
-${pnpm}
+/** SQLite is a dependency here, which the library has as well. */
+function copyCommand() {
+  const [from, to] = [join(source, "bundle"), join(staged, "bundle")];
+  if (!existsSync(join(from, "main.js"))) throw new Error('It is not built. Use "npm run pack".');
+  // The page is with its part.
+  const isOwn = (path) => !/\.wasm$/.test(path) && path !== join(from, "assets");
+  cpSync(from, to, { recursive: true, filter: isOwn });
+  writeFileSync(join(to, "sqlite.cjs"), 'module.exports = require("node-sqlite3-wasm");\n');
+  cpSync(join(source, "bin"), join(staged, "bin"), { recursive: true });
+}
 
-Yarn 1 and Bun: first add this to package.json, then "yarn add" or "bun add" with the same files.
+/** For those who are offline. */
+function copyDocuments() {
+  for (const name of ["README.md", "CHANGELOG.md", "LICENSE"]) {
+    cpSync(join(root, name), join(staged, name));
+  }
+  mkdirSync(join(staged, "docs"));
+  for (const name of readdirSync(join(root, "docs"))) {
+    if (/\.(?:md|json)$/.test(name)) cpSync(join(root, "docs", name), join(staged, "docs", name));
+  }
+}
 
-${yarn}`;
+function manifest() {
+  const { scripts: _, devDependencies: __, files: ___, ...own } = readManifest(source);
+  const exports = Object.entries(own.exports).map(([name, entry]) => {
+    if (typeof entry === "string") return [name, entry];
+    const { "@branchlog/source": _source, ...built } = entry;
+    return [name, built];
+  });
+  const all = [own, ...parts.map(({ manifest: one }) => one)];
+  const joined = (key) => Object.assign({}, ...all.map((one) => one[key] ?? {}));
+  const versions = catalog();
+  const dependencies = Object.entries(joined("dependencies"))
+    .filter(([name]) => !name.startsWith("@branchlog/"))
+    .map(([name, version]) => [name, version === "catalog:" ? versions.get(name) : version])
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const registering = parts.flatMap(({ folder, manifest: { sideEffects = [] } }) =>
+    Array.isArray(sideEffects)
+      ? sideEffects
+          .filter((path) => path.startsWith("./dist"))
+          .map((path) => `./${posix.join("parts", folder, path)}`)
+      : [],
+  );
+  return {
+    ...own,
+    exports: Object.fromEntries(exports),
+    sideEffects: [...own.sideEffects.filter((path) => path.startsWith("./dist")), ...registering],
+    dependencies: Object.fromEntries(dependencies),
+    peerDependencies: joined("peerDependencies"),
+    peerDependenciesMeta: joined("peerDependenciesMeta"),
+  };
+}
+
+/** The versions that pnpm-workspace.yaml says once for all packages. */
+function catalog() {
+  const text = readFileSync(join(root, "pnpm-workspace.yaml"), "utf8");
+  const block = /^catalog:\n((?: {2}.*\n|\n)*)/m.exec(text)?.[1] ?? "";
+  const lines = block.matchAll(/^ {2}"?([^\s"#][^\s":]*(?:\/[^\s":]+)?)"?: (\S+)$/gm);
+  return new Map([...lines].map(([, name, version]) => [name, version]));
 }

@@ -6,7 +6,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { publishedPackages, tarballName } from "./packages.mjs";
+import { publishedPackage, tarballName } from "./packages.mjs";
 import { countTests } from "./test-count.mjs";
 
 /**
@@ -30,8 +30,7 @@ import { countTests } from "./test-count.mjs";
 /** @returns {{ steps: Step[], scratch: string }} All steps, and the folder they leave files in. */
 export function createSteps() {
   const scratch = mkdtempSync(join(tmpdir(), "branchlog-check-"));
-  const packages = publishedPackages();
-  const tarball = (published) => join(scratch, tarballName(published));
+  const tarball = join(scratch, tarballName(publishedPackage()));
   /** @type {Step[]} */
   const steps = [
     {
@@ -70,18 +69,18 @@ export function createSteps() {
       needs: ["types", "bundle"],
       isLong: true,
     },
-    ...packages.map((published) => ({
-      name: `publint ${published.folder}`,
-      command: ["publint", "run", tarball(published), "--strict"],
+    {
+      name: "publint",
+      command: ["publint", "run", tarball, "--strict"],
       needs: ["pack"],
       isLong: true,
-    })),
-    ...packages.map((published) => ({
-      name: `attw ${published.folder}`,
-      command: ["attw", tarball(published), "--profile", "esm-only", "--no-emoji"],
+    },
+    {
+      name: "attw",
+      command: ["attw", tarball, "--profile", "esm-only", "--no-emoji"],
       needs: ["pack"],
       isLong: true,
-    })),
+    },
     {
       name: "consume",
       command: ["node", "scripts/checks/consume.mjs"],
@@ -125,7 +124,7 @@ function testStep(name, config, scratch) {
 
 /**
  * The named steps and what they wait for, in order; if no name is given, all but those on demand
- * and the long ones, which `all` takes as well. A name also selects its group: `publint` selects `publint core`.
+ * and the long ones, which `all` takes as well.
  * @param {Step[]} steps
  * @param {string[]} names
  * @returns {Step[]}

@@ -1,4 +1,4 @@
-/** What docs/cli.md shows is what the command prints. Ids and times of new entries may differ. */
+/** What docs/cli.md and the README show is what the command prints. Ids and times of new entries may differ. */
 import { cpSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -79,7 +79,7 @@ function settled(text: string): string {
       .replaceAll(/"(id|parentId)":"\w{8}"/g, '"$1":"…"')
       .replaceAll(/^created [\w-]{36}$/gm, "created …")
       .replaceAll(/^opened in .*$/gm, "opened in …")
-      .replaceAll(/\b(undo|restore) [\w-]{36}$/gm, "$1 …")
+      .replaceAll(/\b(undo|restore|undone: archive) [\w-]{36}$/gm, "$1 …")
       .replaceAll(/^[\w-]{36} {2}now/gm, "…  now")
       // Releases of Brotli differ.
       .replaceAll(/^(archived .*) in .*$/gm, "$1 in …")
@@ -120,11 +120,14 @@ describe("docs/cli.md", () => {
     for (const name of commandNames) expect(shown).toContain(name);
   });
 
-  it("docs/cli.md shows the output of the commands", async () => {
+  it.each([
+    ["docs/cli.md", text],
+    ["README.md", readFileSync(new URL("../../README.md", import.meta.url), "utf8")],
+  ])("%s shows the output of the commands", async (_, document) => {
     const directory = prepare();
     vi.stubEnv("HOME", temporaryDirectory());
     vi.stubEnv("BRANCHLOG_DATA_DIR", temporaryDirectory());
-    for (const example of examplesOf(text)) {
+    for (const example of examplesOf(document)) {
       const { line, shown } = example;
       const result = await resultOf(example, directory);
       expect(`$ ${line}\n${settled(shown)}`).toBe(`$ ${line}\n${settled(result)}`);

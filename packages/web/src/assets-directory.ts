@@ -4,11 +4,12 @@ import { fileURLToPath } from "node:url";
 import { BranchlogError } from "@branchlog/core";
 
 /**
- * In the bundle of the command beside its files, in the package beside its modules.
+ * In the bundle of the command beside its files, or with its part in the package that is
+ * published; for the other modules beside them.
  * @throws BranchlogError `ERR_SERVE_FAILED`.
  */
 export function assetsDirectory(): string {
-  const places = ["./assets/", "../assets/"].map((place) =>
+  const places = ["./assets/", "../assets/", "../parts/web/assets/"].map((place) =>
     fileURLToPath(new URL(place, import.meta.url)),
   );
   const found = places.find((place) => existsSync(place));
