@@ -19,6 +19,8 @@ export type { SessionFile } from "./catalog/session-files.ts";
 export { entryTexts, searchedKinds } from "./search/entry-texts.ts";
 export { SideTexts } from "./search/side-texts.ts";
 export { StoredCatalog } from "./catalog/stored-catalog.ts";
+export { archiveFiles } from "./archive/archive-sessions.ts";
+export { dataDirectoryNames } from "./archive/archive-directory.ts";
 export { listedArchived } from "./archive/archive-store.ts";
 export { readForeignDatabase } from "./index/foreign-database.ts";
 export type { QueryRows } from "./index/sql-database.ts";
