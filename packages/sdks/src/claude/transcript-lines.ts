@@ -7,9 +7,9 @@
 import { LineFramer, decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionStoreEntry } from "@anthropic-ai/claude-agent-sdk";
-import { BranchlogError } from "@branchlog/core";
-import { bodyBytesMax, reasonOf } from "@branchlog/core/files";
+import { bodyBytesMax } from "@branchlog/core/files";
 import { stringAt } from "@branchlog/core/rows";
+import { jsonText, unserializable } from "../json-text.ts";
 
 interface BatchLine {
   readonly uuid: string | undefined;
@@ -144,39 +144,14 @@ function isEntry(value: JsonObject): value is JsonObject & SessionStoreEntry {
   return typeof value["type"] === "string";
 }
 
+const what = "An entry of the batch";
+
 function entryText(entry: unknown): string {
   if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
-    throw unserializable(new TypeError("it is no object"));
+    throw unserializable(what, new TypeError("it is no object"));
   }
   if (typeof Reflect.get(entry, "type") !== "string") {
-    throw unserializable(new TypeError("it has no type"));
+    throw unserializable(what, new TypeError("it has no type"));
   }
-  try {
-    return JSON.stringify(entry, requireJson);
-  } catch (cause) {
-    throw unserializable(cause);
-  }
-}
-
-const jsonTags: ReadonlySet<string> = new Set(
-  ["Array", "Boolean", "Null", "Number", "Object", "String"].map((name) => `[object ${name}]`),
-);
-
-/** As replacer: throws for what would come back as something else. */
-function requireJson(this: unknown, key: string, value: unknown): unknown {
-  const given: unknown = Reflect.get(Object(this), key);
-  // Others become null, are left out, or lose what they hold.
-  const isJson =
-    given === undefined
-      ? !Array.isArray(this)
-      : given === value && jsonTags.has(Object.prototype.toString.call(value));
-  if (isJson && !(typeof value === "number" && !Number.isFinite(value))) return value;
-  throw new TypeError(`${JSON.stringify(key)} is no value of JSON`);
-}
-
-function unserializable(cause: unknown): BranchlogError {
-  const message =
-    `An entry of the batch cannot be written as JSON (${reasonOf(cause)}). ` +
-    "Nothing of the batch was written.";
-  return new BranchlogError("ERR_UNSERIALIZABLE", message, { cause });
+  return jsonText(entry, what);
 }
