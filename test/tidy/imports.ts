@@ -184,6 +184,7 @@ function resolved(file: SourceFile, specifier: string): string {
 const wideDoors: Readonly<Record<string, readonly string[]>> = {
   "@modelcontextprotocol/sdk": ["packages/cli/src/mcp/"],
   "@anthropic-ai/claude-agent-sdk": ["packages/sdks/src/claude/"],
+  "@langchain/langgraph-checkpoint": ["packages/sdks/src/langgraph/"],
   "@openai/agents-core": ["packages/sdks/src/openai/"],
   rxjs: ["packages/core/src/live/", "packages/library/src/live/"],
   preact: ["packages/web/src/page/"],

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import type { SessionKey } from "@anthropic-ai/claude-agent-sdk";
+import { decodedName, encodedName } from "../encoded-name.ts";
 import { invalidArgument, nameBytesMax, requireText, shown } from "@branchlog/core/files";
 
 export const transcriptEnding = ".jsonl";
@@ -46,37 +47,22 @@ const between = ".";
 
 /** What the name of each transcript of a project in a store begins with. */
 export function projectPrefix(projectKey: string): string {
-  return ["claude", encoded(requireSegment("The project key", projectKey)), ""].join(between);
+  return ["claude", encodedName(requireSegment("The project key", projectKey)), ""].join(between);
 }
 
 /** In a store. Throws as `segmentsOf`; the store refuses a name that is too long. */
 export function storedName(key: SessionKey): string {
   const [projectKey = "", ...others] = segmentsOf(key);
-  return projectPrefix(projectKey) + others.map(encoded).join(between);
+  return projectPrefix(projectKey) + others.map(encodedName).join(between);
 }
 
 /** Of a name with the prefix of its project; undefined: it is of no transcript. */
 export function keyOfName(projectKey: string, name: string): SessionKey | undefined {
   const prefix = projectPrefix(projectKey);
   if (!name.startsWith(prefix)) return undefined;
-  const [sessionId, ...below] = name.slice(prefix.length).split(between).map(decoded);
+  const [sessionId, ...below] = name.slice(prefix.length).split(between).map(decodedName);
   if (sessionId === undefined) return undefined;
   return below.length === 0
     ? { projectKey, sessionId }
     : { projectKey, sessionId, subpath: below.join("/") };
-}
-
-/** Letters, digits and `-` are themselves, any other byte is `_` and two digits. */
-function encoded(segment: string): string {
-  return Array.from(Buffer.from(segment), (byte) => {
-    const letter = String.fromCharCode(byte);
-    return /[A-Za-z0-9-]/.test(letter) ? letter : `_${byte.toString(16).padStart(2, "0")}`;
-  }).join("");
-}
-
-function decoded(text: string): string {
-  const bytes = text.replaceAll(/_([\da-f]{2})/g, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 16)),
-  );
-  return Buffer.from(bytes, "latin1").toString();
 }
