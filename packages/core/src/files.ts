@@ -66,7 +66,7 @@ export type { BlockingStore, StorePlace } from "./store/blocking-stores.ts";
 export { isInStore } from "./store/log-store.ts";
 export { waitBlocking } from "./platform/blocking-wait.ts";
 export { resolvePath, expandPath } from "./platform/user-paths.ts";
-export { dialectFinder, foreignPlaceCheck } from "./platform/foreign-places.ts";
+export { dialectFinder, foreignPlaceCheck, requireOwnPlace } from "./platform/foreign-places.ts";
 export { createPrivatePorts } from "./platform/private-ports.ts";
 export { lockfileLock } from "./platform/lockfile-lock.ts";
 export { poll } from "./platform/polled-hints.ts";

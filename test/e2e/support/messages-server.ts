@@ -11,7 +11,8 @@ interface Asked {
   readonly messages: readonly { readonly content: unknown }[];
 }
 
-/** Starts it for the running test; returns its URL. A prompt with `please-run: X` calls Bash with X. */
+/** Starts it for the running test; returns its URL. A prompt with `please-run: X` calls Bash with X,
+ * one with `please-ask: X` a sub-agent. */
 export async function messagesServer(): Promise<string> {
   let answers = 0;
   const server = createServer((request, response) => {
@@ -36,13 +37,15 @@ export async function messagesServer(): Promise<string> {
 function answer({ model, messages, tools = [] }: Asked, number: number, response: ServerResponse) {
   const last = JSON.stringify(messages.at(-1)?.content);
   const isResult = last.includes('"tool_result"');
-  const command =
-    isResult || tools.length === 0 ? undefined : /please-run: (\w+ [\w-]+)/.exec(last)?.[1];
+  const canCall = !isResult && tools.length > 0;
+  const command = canCall ? /please-run: (\w+ [\w-]+)/.exec(last)?.[1] : undefined;
+  const prompt = canCall ? /please-ask: (\w+)/.exec(last)?.[1] : undefined;
   const said = isResult ? `The tool said ${/from-[\w-]+/.exec(last)?.[0] ?? "nothing"}.` : "Hello.";
-  const input = JSON.stringify({ command, description: "A command" });
+  const [name, given] = prompt === undefined ? ["Bash", { command }] : ["Agent", { prompt }];
+  const input = JSON.stringify({ ...given, description: "Something to do" });
   const usage = { input_tokens: 10, output_tokens: 5 };
   const message = { id: `msg_${number}`, type: "message", role: "assistant", model, usage };
-  const isText = command === undefined;
+  const isText = command === undefined && prompt === undefined;
   const events: readonly { readonly type: string; readonly [field: string]: unknown }[] = [
     { type: "message_start", message: { ...message, content: [], stop_reason: null } },
     {
@@ -50,7 +53,7 @@ function answer({ model, messages, tools = [] }: Asked, number: number, response
       index: 0,
       content_block: isText
         ? { type: "text", text: "" }
-        : { type: "tool_use", id: `toolu_${number}`, name: "Bash", input: {} },
+        : { type: "tool_use", id: `toolu_${number}`, name, input: {} },
     },
     {
       type: "content_block_delta",

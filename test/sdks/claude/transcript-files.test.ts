@@ -3,8 +3,10 @@ import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { SessionStoreEntry } from "@anthropic-ai/claude-agent-sdk";
+import { openSession } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
 import { nodePorts } from "@branchlog/core/testing";
 import { operations, undoOperation } from "@branchlog/library";
 import { claudeSessionStore } from "@branchlog/sdks/claude";
@@ -119,6 +121,35 @@ describe("a session of the Claude Agent SDK in a directory", () => {
     const error = typedError(await rejection(store.append(key, [entry("a")])));
     expect(error.code).toBe("ERR_CREATE_FAILED");
     expect(readFileSync(path, "utf8")).toBe("");
+  });
+
+  it("writes nothing where Claude Code keeps its own sessions", async () => {
+    const home = temporaryDirectory();
+    vi.stubEnv("CLAUDE_CONFIG_DIR", home);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const own = join(home, "projects");
+    mkdirSync(join(own, key.projectKey), { recursive: true });
+    writeFileSync(at(own), `${JSON.stringify(entry("a"))}\n`);
+    const store = claudeSessionStore(own);
+    expect(await store.load(key)).toEqual([entry("a")]);
+    for (const one of [key, { ...key, sessionId: "another" }]) {
+      const error = typedError(await rejection(store.append(one, [entry("b")])));
+      expect(error.code).toBe("ERR_CREATE_FAILED");
+    }
+    expect(await store.load(key)).toEqual([entry("a")]);
+  });
+
+  it("is followed while it is appended to", async () => {
+    const directory = temporaryDirectory();
+    const store = claudeSessionStore(directory);
+    await store.append(key, turn("One", "Two", null));
+    const session = await openSession(at(directory), { access: "read" });
+    const seen = live(session).waitFor({ revision: 4 });
+    await store.append(key, turn("Three", "Four", session.tail));
+    await seen;
+    const texts = (await session.context()).messages.map(({ role }) => role);
+    expect(texts).toEqual(["user", "assistant", "user", "assistant"]);
+    await session.close();
   });
 
   it("starts over when another program replaced the file", async () => {

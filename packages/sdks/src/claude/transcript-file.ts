@@ -9,7 +9,7 @@ import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import { commitToFile } from "@branchlog/core/engine";
 import type { LinePlan, LogInFile, PlannedLine } from "@branchlog/core/engine";
 import { LogFile, createStreamedLog, inBatches } from "@branchlog/core/files";
-import { isSameFile, reasonOf } from "@branchlog/core/files";
+import { isSameFile, reasonOf, requireOwnPlace } from "@branchlog/core/files";
 import type { EngineSettings } from "@branchlog/core/files";
 import type { FileStat } from "@branchlog/core/types";
 import { TranscriptLines, isLine } from "./transcript-lines.ts";
@@ -44,6 +44,8 @@ export class TranscriptFile implements LogInFile, Transcript {
 
   async append(batch: Batch): Promise<void> {
     const { ports } = this.#settings;
+    // Claude Code writes to its own by itself.
+    if (this.#stat === undefined) requireOwnPlace(ports.fs, this.path);
     if (this.statSync() === null) {
       const lines = new TranscriptLines()
         .missing(batch)

@@ -22,6 +22,8 @@ export class Batch {
   readonly lines: readonly BatchLine[];
   /** Where lines were found, by their number in the batch. */
   readonly #offsets = new Map<number, number>();
+  /** Before it, all were found. */
+  #first = 0;
   #isBegun = false;
 
   /** Throws `ERR_UNSERIALIZABLE` for an entry that JSON would change. */
@@ -48,6 +50,7 @@ export class Batch {
   forget(isBegun: boolean): void {
     this.#isBegun = isBegun;
     this.#offsets.clear();
+    this.#first = 0;
   }
 
   offsetOf(at: number): number {
@@ -56,11 +59,14 @@ export class Batch {
 
   /** @param line Without its newline. */
   see(line: Buffer, offset: number): void {
-    if (!this.#isBegun) return;
-    const at = this.lines.findIndex(
-      (one, number) => !this.#offsets.has(number) && isLine(line, one.line),
-    );
-    if (at >= 0) this.#offsets.set(at, offset);
+    if (!this.#isBegun || this.#offsets.size === this.lines.length) return;
+    while (this.#offsets.has(this.#first)) this.#first += 1;
+    for (let at = this.#first; at < this.lines.length; at += 1) {
+      const one = this.lines[at];
+      if (one === undefined || this.#offsets.has(at) || !isLine(line, one.line)) continue;
+      this.#offsets.set(at, offset);
+      return;
+    }
   }
 }
 
