@@ -238,7 +238,7 @@ describe("a session of OpenAI Agents", () => {
     const timestamp = "2026-01-01T00:00:00.000Z";
     const torn = { type: "message", id: "torn1", parentId, timestamp };
     const message = { role: "user", content: "two", timestamp: 0 };
-    const beside = { openaiItem: user("two"), openaiChange: "never-completed" };
+    const beside = { openaiItem: user("two"), openaiChange: "never-ended" };
     appendFileSync(path, `${JSON.stringify({ ...torn, message, ...beside })}\n{"type":"mess`);
     expect(await session.getItems()).toEqual([user("one")]);
     await session.addItems([user("three")]);

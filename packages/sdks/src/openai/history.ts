@@ -4,7 +4,7 @@
  */
 import type { AgentInputItem } from "@openai/agents-core";
 import type { SessionEntry } from "@branchlog/core";
-import { changeOf, completedChange, itemOf, replacesItems } from "./item-entry.ts";
+import { changeOf, endsChange, itemOf, replacesItems } from "./item-entry.ts";
 
 export interface HistoryItem {
   readonly item: AgentInputItem;
@@ -13,19 +13,16 @@ export interface HistoryItem {
 }
 
 export function historyOf(path: readonly SessionEntry[]): readonly HistoryItem[] {
-  const complete = new Set(path.flatMap((entry) => completedChange(entry) ?? []));
+  const whole = new Set(path.filter(endsChange).map(changeOf));
   let history: HistoryItem[] = [];
   for (const entry of path) {
-    const last = history.at(-1);
-    if (last !== undefined && completedChange(entry) !== undefined && last.endId === undefined) {
-      history[history.length - 1] = { ...last, endId: entry.id };
-    }
     const item = itemOf(entry);
     const change = changeOf(entry);
     // What a write that was killed left.
-    if (item === undefined || (change !== undefined && !complete.has(change))) continue;
+    if (item === undefined || (change !== undefined && !whole.has(change))) continue;
     if (replacesItems(entry)) history = [];
-    history.push({ item, endId: change === undefined ? entry.id : undefined });
+    const isEnd = change === undefined || endsChange(entry);
+    history.push({ item, endId: isEnd ? entry.id : undefined });
   }
   return history;
 }

@@ -13,10 +13,12 @@ import { jsonText } from "../json-text.ts";
 const itemKey = "openaiItem";
 /** Of a compaction that stands for all items before. */
 const replacesKey = "openaiReplaces";
-/** Which change of several entries an entry is a part of. */
+/** Which change of several items an entry is a part of. */
 const changeKey = "openaiChange";
-/** Of the entry that completes such a change. */
-const changeType = "openai.change";
+/** Of the last entry of such a change. */
+const endsKey = "openaiChangeEnds";
+/** Of the last entry of a transaction: its digest. */
+const operationKey = "openaiOperation";
 
 /** What one request spent. */
 export interface Spent {
@@ -28,19 +30,22 @@ export interface Spent {
 export interface EntryFacts {
   readonly timeMs: number;
   readonly spent?: Spent | undefined;
-  readonly change?: string | undefined;
   readonly replaces?: boolean;
+  readonly change?: string | undefined;
+  readonly ends?: boolean;
+  readonly operation?: string | undefined;
 }
 
 /** Throws `ERR_UNSERIALIZABLE` for an item that JSON would change. */
 export function itemDraft(item: AgentInputItem, facts: EntryFacts): AnyDraft {
   const copy: unknown = JSON.parse(jsonText(item, "An item of the session"));
   const fields: JsonObject = isObject(copy) ? copy : {};
-  const { change, replaces = false } = facts;
+  const { change, ends = false, operation, replaces = false } = facts;
   const beside = {
     [itemKey]: fields,
     ...(replaces && { [replacesKey]: true }),
-    ...(change !== undefined && { [changeKey]: change }),
+    ...(change !== undefined && { [changeKey]: change, ...(ends && { [endsKey]: true }) }),
+    ...(operation !== undefined && { [operationKey]: operation }),
   };
   if (fields["type"] === "compaction") {
     const summary =
@@ -61,15 +66,18 @@ export function replacesItems(entry: SessionEntry): boolean {
   return Reflect.get(entry, replacesKey) === true;
 }
 
-/** Completes a change of several entries. */
-export function completionDraft(change: string, digest: string | undefined): AnyDraft {
-  const data = digest === undefined ? {} : { digest };
-  return { type: "custom", customType: changeType, data, [changeKey]: change };
+/** For a transaction without items. */
+export function operationDraft(operation: string): AnyDraft {
+  return { type: "custom", customType: "openai.operation", [operationKey]: operation };
 }
 
-/** The change that an entry completes. */
-export function completedChange(entry: SessionEntry): string | undefined {
-  return entry.type === "custom" && entry.customType === changeType ? changeOf(entry) : undefined;
+/** Undefined: it completes no transaction. */
+export function operationOf(entry: SessionEntry): unknown {
+  return Reflect.get(entry, operationKey);
+}
+
+export function endsChange(entry: SessionEntry): boolean {
+  return Reflect.get(entry, endsKey) === true;
 }
 
 export function changeOf(entry: SessionEntry): string | undefined {
@@ -80,6 +88,12 @@ export function changeOf(entry: SessionEntry): string | undefined {
 /** Decoding boundary: only `itemDraft` writes it. */
 function isItem(value: unknown): value is AgentInputItem {
   return typeof value === "object" && value !== null;
+}
+
+/** Whether its message is one of the model. */
+export function isAnswer(item: AgentInputItem): boolean {
+  if ("role" in item) return item.role === "assistant";
+  return item.type !== "compaction" && !resultTypes.test(item.type);
 }
 
 function messageOf(item: JsonObject, { timeMs, spent }: EntryFacts): object {

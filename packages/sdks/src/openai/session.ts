@@ -4,7 +4,6 @@
  * stays on a branch of its own.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import type {
   AgentInputItem,
   RunContext,
@@ -24,7 +23,7 @@ import { requireOptions, requireText } from "@branchlog/core/files";
 import { jsonText } from "../json-text.ts";
 import { historyOf } from "./history.ts";
 import type { HistoryItem } from "./history.ts";
-import { completionDraft, itemDraft } from "./item-entry.ts";
+import { isAnswer, itemDraft, operationDraft, operationOf } from "./item-entry.ts";
 import type { Spent } from "./item-entry.ts";
 
 /** What a new session says about itself. */
@@ -78,6 +77,8 @@ interface Change {
   readonly items: readonly AgentInputItem[];
   /** Whether the first one stands for all before. */
   readonly replaces?: boolean;
+  /** For the last answer among them. */
+  readonly spent?: Spent | undefined;
 }
 
 class AgentSession implements OpenaiSession {
@@ -104,15 +105,11 @@ class AgentSession implements OpenaiSession {
   }
 
   async addItems(items: AgentInputItem[], runContext?: RunContext): Promise<void> {
+    const added = requireList("The items", items);
+    if (added.length === 0) return;
     const session = await this.#opened();
-    const timeMs = Date.now();
-    const drafts = requireList("The items", items).map((item) => itemDraft(item, { timeMs }));
-    const spender = drafts.findLastIndex((draft) => isAnswer(draft));
-    const last = items[spender];
-    if (last !== undefined && runContext !== undefined) {
-      drafts[spender] = itemDraft(last, { timeMs, spent: this.#takeSpent(runContext) });
-    }
-    if (drafts.length === 0) return;
+    const spent = runContext && added.some(isAnswer) ? this.#takeSpent(runContext) : undefined;
+    const { drafts } = draftsOf({ keep: 0, items: added, spent });
     await session.appendAll(drafts, { parent: "tail", allowUnknownType: true });
   }
 
@@ -253,25 +250,36 @@ interface Operation {
 async function isApplied(session: Session, { id, digest }: Operation): Promise<boolean> {
   const applied = await session.entry(id);
   if (applied === undefined) return false;
-  if (applied.type === "custom" && isDeepStrictEqual(applied.data, { digest })) return true;
+  if (operationOf(applied) === digest) return true;
   const message = "A transaction with this operationId was applied already, and was another one.";
   throw new BranchlogError("ERR_DUPLICATE_ID", message, { path: session.path, id });
 }
 
-/** What is no single entry ends with one that completes it. */
-function draftsOf({ items, replaces = false }: Change, operation: Operation | undefined): Drafts {
+/** Only moves the leaf of all who open the log. */
+const leafDraft: AnyDraft = { type: "custom", customType: "branchlog.leaf" };
+
+/** Several items count together or not at all. */
+function draftsOf({ items, replaces = false, spent }: Change, operation?: Operation): Drafts {
   const timeMs = Date.now();
-  if (operation === undefined && items.length === 0) {
-    return { drafts: [{ type: "custom", customType: "branchlog.leaf" }] };
+  const spender = items.findLastIndex(isAnswer);
+  const change = items.length > 1 ? randomUUID() : undefined;
+  const drafts = items.map((item, at) => {
+    const ends = at === items.length - 1;
+    return itemDraft(item, {
+      timeMs,
+      spent: at === spender ? spent : undefined,
+      replaces: replaces && at === 0,
+      change,
+      ends,
+      operation: ends ? operation?.digest : undefined,
+    });
+  });
+  if (operation === undefined) {
+    return { drafts: drafts.length === 0 ? [leafDraft] : drafts };
   }
-  const change = operation === undefined && items.length === 1 ? undefined : randomUUID();
-  const drafts = items.map((item, at) =>
-    itemDraft(item, { timeMs, change, replaces: replaces && at === 0 }),
-  );
-  if (change === undefined) return { drafts };
-  const complete = completionDraft(change, operation?.digest);
-  const ids = [...items.map((_, at) => `${change}.${at}`), operation?.id ?? change];
-  return { drafts: [...drafts, complete], ids };
+  const all = drafts.length === 0 ? [operationDraft(operation.digest)] : drafts;
+  const ids = all.map((_, at) => (at === all.length - 1 ? operation.id : randomUUID()));
+  return { drafts: all, ids };
 }
 
 interface Drafts {
@@ -293,13 +301,6 @@ function changeOfTransaction(
   const message =
     "The last items of the session are others than those to replace; nothing changed.";
   throw new BranchlogError("ERR_CONFLICT", message);
-}
-
-function isAnswer(draft: AnyDraft): boolean {
-  const message: unknown = Reflect.get(draft, "message");
-  return (
-    typeof message === "object" && message !== null && Reflect.get(message, "role") === "assistant"
-  );
 }
 
 function hashOf(text: string): string {
