@@ -3,6 +3,8 @@ import { foldSessionSummary } from "@anthropic-ai/claude-agent-sdk";
 import type { SessionStore, SessionStoreEntry } from "@anthropic-ai/claude-agent-sdk";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BranchlogError } from "@branchlog/core";
+import type { StoredLog } from "@branchlog/core/types";
 import { claudeSessionStore } from "@branchlog/sdks/claude";
 import { DatabaseServer, hasPostgres } from "../../postgres/database-server.ts";
 import { branchlog } from "../../cli/command-run.ts";
@@ -103,6 +105,8 @@ function contract(place: Place): void {
       { projectKey: "p", sessionId: "s", subpath: "t" },
       { projectKey: "p", sessionId: "s", subpath: "t/u" },
       { projectKey: "-_ü %", sessionId: "_5f" },
+      { projectKey: `-home-${"a".repeat(150)}-one`, sessionId: agent.sessionId },
+      { projectKey: `-home-${"a".repeat(150)}-two`, sessionId: agent.sessionId },
       agent,
     ];
     for (const [i, one] of keys.entries()) await store.append(one, [entry("same", { i })]);
@@ -236,6 +240,40 @@ describe.skipIf(!hasPostgres())("a session store of the Claude Agent SDK in Post
       `${server.url()}${address.slice(address.search(/[?#]/))}`,
     ]);
     expect(out).toContain("Why is it red?");
+  });
+});
+
+describe("a session store whose answers are lost", () => {
+  /** Stores what it is given, and says so only to the next call. */
+  class ForgetfulStore extends ListedMemoryStore {
+    fails = false;
+
+    override async open(name: string): Promise<StoredLog> {
+      const log = await super.open(name);
+      return {
+        ...log,
+        append: async (expected, bytes) => {
+          const answer = await log.append(expected, bytes);
+          if (this.fails) throw new BranchlogError("ERR_APPEND_UNCERTAIN", "No answer");
+          return answer;
+        },
+      };
+    }
+  }
+
+  it("has each entry once after the batch was repeated, also those without a uuid", async () => {
+    const store = new ForgetfulStore();
+    const sessions = claudeSessionStore({ store });
+    const batch = [{ type: "mode" }, entry("a"), { type: "mode" }];
+    await sessions.append(key, batch);
+    store.fails = true;
+    const next = [{ type: "mode" }, entry("b"), { type: "mode" }];
+    const error = typedError(await rejection(sessions.append(key, next)));
+    expect(error.code).toBe("ERR_APPEND_UNCERTAIN");
+    store.fails = false;
+    await sessions.append(key, next);
+    await sessions.append(key, [{ type: "mode" }]);
+    expect(await sessions.load(key)).toEqual([...batch, ...next, { type: "mode" }]);
   });
 });
 

@@ -96,7 +96,7 @@ export async function archiveFiles(
   if (first === undefined) return;
   // What is no session of a known agent is in no list, and is restored by its operation.
   const session = await sessionAt(first, undefined).catch(() => undefined);
-  const whole = { ...session, path: first, attachments: others, isOwn: true, derived: [] };
+  const whole = { ...session, path: first, attachments: others, isOwn: true };
   const { failures } = await removeSessions(kept, [whole], {
     kind: "archive",
     force: true,

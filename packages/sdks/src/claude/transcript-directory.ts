@@ -1,4 +1,5 @@
 /** Transcripts as files below a directory, in the layout of Claude Code. */
+import type { Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import type { SessionKey } from "@anthropic-ai/claude-agent-sdk";
@@ -30,7 +31,10 @@ export class TranscriptDirectory implements Transcripts {
     const sessions: KeptSession[] = [];
     for (const entry of await entriesOf(directory)) {
       if (!entry.isFile() || !entry.name.endsWith(transcriptEnding)) continue;
-      const { mtimeMs, size } = await stat(join(directory, entry.name));
+      const { mtimeMs, size } = (await statOf(join(directory, entry.name))) ?? {
+        mtimeMs: 0,
+        size: 0,
+      };
       const sessionId = entry.name.slice(0, -transcriptEnding.length);
       if (size > 0) sessions.push({ sessionId, mtime: Math.floor(mtimeMs), sizeBytes: size });
     }
@@ -68,6 +72,16 @@ export class TranscriptDirectory implements Transcripts {
       }
     }
     return found;
+  }
+}
+
+/** Undefined: it was deleted since it was listed. */
+async function statOf(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (errorCodeOf(error) === "ENOENT") return undefined;
+    throw error;
   }
 }
 

@@ -168,8 +168,10 @@ class AgentSession implements OpenaiSession {
   }
 
   async close(): Promise<void> {
+    const session = this.#session;
     this.#isClosed = true;
-    await (await this.#session?.catch(() => undefined))?.close();
+    this.#session = undefined;
+    await (await session?.catch(() => undefined))?.close();
   }
 
   async #opened(): Promise<Session> {
