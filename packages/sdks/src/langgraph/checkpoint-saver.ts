@@ -73,7 +73,7 @@ export class BranchlogSaver extends BaseCheckpointSaver {
     if (threadId === undefined) return undefined;
     return this.#alone(threadId, async () => {
       const log = await this.#opened(threadId);
-      const all = (await log?.catchUp())?.get(ns ?? "");
+      const all = log?.namespaces.get(ns ?? "");
       const wanted = id ?? (all && idsOf(all)[0]);
       const known = wanted === undefined ? undefined : all?.get(wanted);
       return log && known && this.#tuple(log, threadId, known);
@@ -89,8 +89,8 @@ export class BranchlogSaver extends BaseCheckpointSaver {
     const threads = threadId === undefined ? await this.#threads.ids() : [threadId];
     let left = limit;
     for (const thread of threads) {
-      const found = await this.#alone(thread, async () => (await this.#opened(thread))?.catchUp());
-      for (const [ns, all] of found ?? []) {
+      const log = await this.#alone(thread, () => this.#opened(thread));
+      for (const [ns, all] of log?.namespaces ?? []) {
         if (wanted !== undefined && ns !== wanted) continue;
         for (const id of idsOf(all)) {
           if (only !== undefined && id !== only) continue;
@@ -223,7 +223,7 @@ export class BranchlogSaver extends BaseCheckpointSaver {
     parent: string,
     checkpoint: Checkpoint,
   ): Promise<void> {
-    const before = (await log.catchUp()).get(ns)?.get(parent);
+    const before = log.namespaces.get(ns)?.get(parent);
     const writes = before === undefined ? [] : await this.#writes(log, before);
     const versions = Object.values(checkpoint.channel_versions);
     checkpoint.channel_values[TASKS] = writes.flatMap(([, channel, value]) =>
@@ -245,22 +245,15 @@ export class BranchlogSaver extends BaseCheckpointSaver {
     return result;
   }
 
-  /** Undefined: there is none, and none is created. */
+  /** As it is now. Undefined: there is none, and none is created. */
   async #opened(threadId: string, creates = false): Promise<ThreadLog | undefined> {
     const open = this.#open.get(threadId);
     try {
-      await open?.catchUp();
-    } catch (error) {
-      // Another process removed it.
-      if (!isBranchlogError(error, "ERR_LOG_GONE")) throw error;
-      await this.#closed(threadId);
-    }
-    try {
-      const log =
-        this.#open.get(threadId) ?? new ThreadLog(await this.#threads.open(threadId, creates));
+      const log = open ?? new ThreadLog(await this.#threads.open(threadId, creates));
       // The one used last is last.
       this.#open.delete(threadId);
       this.#open.set(threadId, log);
+      await log.catchUp();
       const [oldest] = this.#open.keys();
       if (this.#open.size > openMax && oldest !== undefined) {
         void this.#alone(oldest, () => this.#closed(oldest)).catch(() => undefined);
@@ -268,7 +261,10 @@ export class BranchlogSaver extends BaseCheckpointSaver {
       return log;
     } catch (error) {
       if (!creates && isBranchlogError(error, "ERR_LOG_MISSING")) return undefined;
-      throw error;
+      await this.#closed(threadId);
+      // Another process removed it.
+      if (open === undefined || !isBranchlogError(error, "ERR_LOG_GONE")) throw error;
+      return this.#opened(threadId, creates);
     }
   }
 

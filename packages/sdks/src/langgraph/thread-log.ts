@@ -82,16 +82,20 @@ export class ThreadLog {
     this.session = session;
   }
 
+  /** As of the last `catchUp`, which comes before all else. */
+  get namespaces(): Namespaces {
+    return this.#namespaces;
+  }
+
   /** Reads what was appended, here and elsewhere. Throws `ERR_LOG_GONE`. */
-  async catchUp(): Promise<Namespaces> {
+  async catchUp(): Promise<void> {
     const { session } = this;
     await session.refresh();
     // Another log may have the name.
     if (this.#foldedId !== undefined && (await session.entry(this.#foldedId)) === undefined) {
       this.#namespaces.clear();
       this.#values.clear();
-      this.#last = undefined;
-      this.#revision = 0;
+      [this.#last, this.#foldedId, this.#revision] = [undefined, undefined, 0];
     }
     const until = session.revision;
     for await (const entry of session.entries({ type: "custom", from: this.#revision + 1 })) {
@@ -99,7 +103,6 @@ export class ThreadLog {
       this.#foldedId = entry.id;
     }
     this.#revision = until;
-    return this.#namespaces;
   }
 
   async checkpoint({ entryId }: KnownCheckpoint): Promise<CheckpointData | undefined> {
@@ -150,7 +153,7 @@ export class ThreadLog {
 
   /** @param above Checkpoints in other namespaces that it belongs to. */
   async put(data: CheckpointData, above: Readonly<Record<string, string>>): Promise<void> {
-    const namespaces = await this.catchUp();
+    const namespaces = this.#namespaces;
     const known = namespaces.get(data.ns)?.get(data.id);
     if (known !== undefined && isDeepStrictEqual(await this.checkpoint(known), data)) return;
     const before =
@@ -163,8 +166,7 @@ export class ThreadLog {
   }
 
   async putWrites(data: WritesData): Promise<void> {
-    const namespaces = await this.catchUp();
-    const known = namespaces.get(data.ns)?.get(data.checkpoint);
+    const known = this.#namespaces.get(data.ns)?.get(data.checkpoint);
     const there = known === undefined ? [] : await this.writes(known);
     const isThere = data.writes.every(({ index, channel, value }) =>
       there.some((one) => {

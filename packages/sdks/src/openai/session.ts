@@ -219,7 +219,8 @@ class AgentSession implements OpenaiSession {
         await session.appendAll(drafts, ids === undefined ? place : { ...place, ids });
         return;
       } catch (error) {
-        if (!isBranchlogError(error, "ERR_CONFLICT")) throw error;
+        const isConflict = isBranchlogError(error, "ERR_CONFLICT") && error.written.length === 0;
+        if (!isConflict) throw error;
       }
     }
     const message = `Others appended to ${session.path} ${commitConflictsMax} times first.`;
