@@ -55,6 +55,7 @@ const documents = [
   "docs/guide.md",
   "docs/cookbook.md",
   "docs/entry-points.md",
+  "docs/sdks.md",
   ...readmes.filter((path) => existsSync(join(root, path))),
 ];
 const examples = documents

@@ -145,6 +145,7 @@ describe("every source file", () => {
       "core",
       "library",
       "postgres",
+      "sdks",
       "streaming",
       "tools",
       "web",

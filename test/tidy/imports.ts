@@ -15,9 +15,10 @@ const packagesBelow: Readonly<Record<string, readonly string[]>> = {
   tools: ["core", "library", "streaming"],
   agents: ["core", "library", "streaming", "tools"],
   postgres: ["core", "streaming"],
+  sdks: ["core", "library", "streaming"],
   web: ["agents", "core", "library", "postgres", "streaming", "tools"],
   cli: ["agents", "core", "library", "postgres", "streaming", "tools", "web"],
-  branchlog: ["agents", "core", "library", "postgres", "streaming", "tools", "web"],
+  branchlog: ["agents", "core", "library", "postgres", "sdks", "streaming", "tools", "web"],
   bench: ["agents", "core", "library", "postgres", "streaming"],
 };
 
@@ -182,6 +183,9 @@ function resolved(file: SourceFile, specifier: string): string {
 /** Packages whose doors are folders. */
 const wideDoors: Readonly<Record<string, readonly string[]>> = {
   "@modelcontextprotocol/sdk": ["packages/cli/src/mcp/"],
+  "@anthropic-ai/claude-agent-sdk": ["packages/sdks/src/claude/"],
+  "@langchain/langgraph-checkpoint": ["packages/sdks/src/langgraph/"],
+  "@openai/agents-core": ["packages/sdks/src/openai/"],
   rxjs: ["packages/core/src/live/", "packages/library/src/live/"],
   preact: ["packages/web/src/page/"],
   "@preact/signals": ["packages/web/src/page/"],

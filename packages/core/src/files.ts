@@ -10,8 +10,15 @@ export {
   requireAtLeast,
   requireList,
   invalidArgument,
+  shown,
 } from "./argument-checks.ts";
-export { bodyBytesMax, diagnosticsMax, lockStaleMs, yieldEveryMs } from "./limits.ts";
+export {
+  bodyBytesMax,
+  diagnosticsMax,
+  lockStaleMs,
+  commitConflictsMax,
+  yieldEveryMs,
+} from "./limits.ts";
 export {
   AtomicFile,
   isLinkUnsupported,
@@ -32,7 +39,13 @@ export { LogFile } from "./platform/log-file.ts";
 export { removeAbandonedTickets } from "./platform/lock-queue.ts";
 export { isLiveProcess, ownProcessName, processState } from "./platform/process-name.ts";
 export { nodeFileSystem } from "./platform/node-file-system.ts";
-export { hashedName, keptPaths, sidecarPath, isOwnDirectory } from "./platform/sidecar.ts";
+export {
+  hashedName,
+  keptPaths,
+  nameBytesMax,
+  sidecarPath,
+  isOwnDirectory,
+} from "./platform/sidecar.ts";
 export { checkpointPath } from "./checkpoint/checkpoint-file.ts";
 export {
   cachedCatalog,
@@ -53,7 +66,7 @@ export type { BlockingStore, StorePlace } from "./store/blocking-stores.ts";
 export { isInStore } from "./store/log-store.ts";
 export { waitBlocking } from "./platform/blocking-wait.ts";
 export { resolvePath, expandPath } from "./platform/user-paths.ts";
-export { dialectFinder, foreignPlaceCheck } from "./platform/foreign-places.ts";
+export { dialectFinder, foreignPlaceCheck, requireOwnPlace } from "./platform/foreign-places.ts";
 export { createPrivatePorts } from "./platform/private-ports.ts";
 export { lockfileLock } from "./platform/lockfile-lock.ts";
 export { poll } from "./platform/polled-hints.ts";

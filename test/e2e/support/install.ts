@@ -98,6 +98,18 @@ export function newestPiPackage(): string {
   return join(folder, "package");
 }
 
+/** The package folder of the Claude Agent SDK, with the program that it starts. */
+export function claudeAgentSdk(): string {
+  const folder = installed("claude-agent-sdk-0.3.332", "@anthropic-ai/claude-agent-sdk@0.3.332");
+  return join(folder, "node_modules/@anthropic-ai/claude-agent-sdk");
+}
+
+/** The package folder of OpenAI Agents, which also runs on Node 20. */
+export function openaiAgents(): string {
+  const folder = installed("openai-agents-0.20.0", "@openai/agents@0.20.0");
+  return join(folder, "node_modules/@openai/agents");
+}
+
 /** The built drop-in of this workspace. */
 export function builtFace(): string {
   const face = join(workspace, "packages/agents/dist/pi/index.js");

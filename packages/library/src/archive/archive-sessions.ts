@@ -12,6 +12,7 @@ import { trashMs } from "./limits.ts";
 import { sidecarsOf } from "./sidecars.ts";
 import { Archive, dataDirectoryNames } from "./archive-directory.ts";
 import type { DataDirectoryOptions } from "./archive-directory.ts";
+import { statOf } from "./file-state.ts";
 import { recoverAside } from "./recover-aside.ts";
 import { filesBelow, removeSessions } from "./remove-sessions.ts";
 import { requireOwnFiles } from "./removal-errors.ts";
@@ -77,6 +78,32 @@ export async function archiveSessions(
     onProgress,
     signal,
   });
+}
+
+/**
+ * Archives one file that writers of ours append to, whatever it holds, and those that belong to it.
+ * Nothing if none of them is there. Throws `ERR_ARCHIVE_FAILED`, `ERR_DELETE_FAILED`,
+ * `ERR_LOG_CHANGED`.
+ */
+export async function archiveFiles(
+  path: string,
+  attachments: readonly string[],
+  place: DataDirectoryOptions,
+): Promise<void> {
+  const kept = new Archive(place);
+  await recoverAside(kept, [path]);
+  const [first, ...others] = [path, ...attachments].filter((one) => statOf(one) !== undefined);
+  if (first === undefined) return;
+  // What is no session of a known agent is in no list, and is restored by its operation.
+  const session = await sessionAt(first, undefined).catch(() => undefined);
+  const whole = { ...session, path: first, attachments: others, isOwn: true };
+  const { failures } = await removeSessions(kept, [whole], {
+    kind: "archive",
+    force: true,
+    requiresIdle: false,
+  });
+  const [failure] = failures;
+  if (failure !== undefined) throw failure;
 }
 
 async function removableSessions(

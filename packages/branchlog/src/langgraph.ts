@@ -1,0 +1,3 @@
+/** `branchlog/langgraph`. A checkpoint saver for LangGraph. */
+import "@branchlog/agents";
+export * from "@branchlog/sdks/langgraph";

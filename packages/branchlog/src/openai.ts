@@ -1,0 +1,3 @@
+/** `branchlog/openai`. A `Session` for OpenAI Agents. */
+import "@branchlog/agents";
+export * from "@branchlog/sdks/openai";

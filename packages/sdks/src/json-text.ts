@@ -1,0 +1,37 @@
+/** What an SDK gives to be kept, as text that gives it back as it was. */
+import { BranchlogError } from "@branchlog/core";
+import { reasonOf } from "@branchlog/core/files";
+
+/**
+ * As `JSON.stringify`. Throws `ERR_UNSERIALIZABLE` for what JSON would change, members that are
+ * undefined excepted: they are left out.
+ * @param what Begins the message.
+ */
+export function jsonText(value: object, what: string): string {
+  try {
+    return JSON.stringify(value, requireJson);
+  } catch (cause) {
+    throw unserializable(what, cause);
+  }
+}
+
+const jsonTags: ReadonlySet<string> = new Set(
+  ["Array", "Boolean", "Null", "Number", "Object", "String"].map((name) => `[object ${name}]`),
+);
+
+/** As replacer: throws for what would come back as something else. */
+function requireJson(this: unknown, key: string, value: unknown): unknown {
+  const given: unknown = Reflect.get(Object(this), key);
+  // Others become null, are left out, or lose what they hold.
+  const isJson =
+    given === undefined
+      ? !Array.isArray(this)
+      : given === value && jsonTags.has(Object.prototype.toString.call(value));
+  if (isJson && !(typeof value === "number" && !Number.isFinite(value))) return value;
+  throw new TypeError(`${JSON.stringify(key)} is no value of JSON`);
+}
+
+export function unserializable(what: string, cause: unknown): BranchlogError {
+  const message = `${what} cannot be written as JSON (${reasonOf(cause)}). Nothing was written.`;
+  return new BranchlogError("ERR_UNSERIALIZABLE", message, { cause });
+}
