@@ -6,12 +6,12 @@
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
-import { rmSync, statSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix, relative, resolve, sep } from "node:path";
 
 import ts from "typescript";
 
-import { readManifest, root, tarballName } from "./checks/packages.mjs";
+import { readManifest, root } from "./checks/packages.mjs";
 
 const target = resolve(process.argv[2] ?? join(root, "dist-packages"));
 const staged = join(target, "branchlog");
@@ -21,8 +21,8 @@ const bytesMax = 6_000_000;
 /** Without the command, which is a bundle. */
 const parts = readdirSync(join(root, "packages"))
   .filter((folder) => !["bench", "branchlog", "cli"].includes(folder))
-  .map((folder) => ({ folder, manifest: readManifest(join(root, "packages", folder)) }))
-  .filter(({ manifest }) => manifest !== null);
+  .map((folder) => ({ folder, own: readManifest(join(root, "packages", folder)) }))
+  .filter(({ own }) => own !== null);
 
 rmSync(staged, { recursive: true, force: true });
 removeOldTarballs();
@@ -92,9 +92,9 @@ function withPlaces(text, path) {
 }
 
 function placeOf(name) {
-  const [scope, own, ...rest] = name.split("/");
-  const part = parts.find(({ manifest: { name: known } }) => known === `${scope}/${own}`);
-  const entry = part?.manifest.exports[[".", ...rest].join("/")]?.default;
+  const [scope, short, ...rest] = name.split("/");
+  const part = parts.find((one) => one.own.name === `${scope}/${short}`);
+  const entry = part?.own.exports[[".", ...rest].join("/")]?.default;
   if (entry === undefined) throw new Error(`A module imports ${name}, which no part exports.`);
   return join(staged, "parts", part.folder, entry);
 }
@@ -104,7 +104,7 @@ function copyCommand() {
   const [from, to] = [join(source, "bundle"), join(staged, "bundle")];
   if (!existsSync(join(from, "main.js"))) throw new Error('It is not built. Use "npm run pack".');
   // The page is with its part.
-  const isOwn = (path) => !/\.wasm$/.test(path) && path !== join(from, "assets");
+  const isOwn = (path) => !path.endsWith(".wasm") && path !== join(from, "assets");
   cpSync(from, to, { recursive: true, filter: isOwn });
   writeFileSync(join(to, "sqlite.cjs"), 'module.exports = require("node-sqlite3-wasm");\n');
   cpSync(join(source, "bin"), join(staged, "bin"), { recursive: true });
@@ -128,14 +128,14 @@ function manifest() {
     const { "@branchlog/source": _source, ...built } = entry;
     return [name, built];
   });
-  const all = [own, ...parts.map(({ manifest: one }) => one)];
+  const all = [own, ...parts.map((part) => part.own)];
   const joined = (key) => Object.assign({}, ...all.map((one) => one[key] ?? {}));
   const versions = catalog();
   const dependencies = Object.entries(joined("dependencies"))
     .filter(([name]) => !name.startsWith("@branchlog/"))
     .map(([name, version]) => [name, version === "catalog:" ? versions.get(name) : version])
     .toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const registering = parts.flatMap(({ folder, manifest: { sideEffects = [] } }) =>
+  const registering = parts.flatMap(({ folder, own: { sideEffects = [] } }) =>
     Array.isArray(sideEffects)
       ? sideEffects
           .filter((path) => path.startsWith("./dist"))

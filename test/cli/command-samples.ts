@@ -46,6 +46,7 @@ export const samples: Readonly<Record<string, Samples>> = {
   mcp: ({ file }) => [[dirname(file)]],
   search: ({ file }) => [["e", file]],
   index: ({ file }) => [["update", file], [], ["check"], ["drop"]],
+  doctor: () => [[]],
   verify: ({ file }) => [[file]],
   diff: ({ file, entryId }) => [
     [file, "@tail", entryId],

@@ -1,7 +1,10 @@
 /** What docs/cli.md and the README show is what the command prints. Ids and times of new entries may differ. */
+import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { findingKinds } from "@branchlog/tools";
 import { commandNames } from "../../packages/cli/src/commands.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, MemoryOutput, onTerminal } from "./command-run.ts";
@@ -114,6 +117,22 @@ afterEach(() => {
 
 describe("docs/cli.md", () => {
   const text = readFileSync(documentPath, "utf8");
+
+  it("has the commands and options that the help has", () => {
+    const script = fileURLToPath(new URL("../../scripts/cli-document.mjs", import.meta.url));
+    const { status, stderr } = spawnSync(process.execPath, [script, "--check"], {
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([0, ""]);
+  });
+
+  it("names every kind of finding, at its weight", () => {
+    const [, table = ""] = /### Findings\n([^]*?)\n\n<!--/.exec(text) ?? [];
+    for (const [weight, kinds] of Object.entries(findingKinds)) {
+      const row = table.split("\n").find((line) => line.startsWith(`| \`${weight}\``)) ?? "";
+      for (const kind of kinds) expect(row).toContain(`\`${kind}\``);
+    }
+  });
 
   it("shows every command", () => {
     const shown = examplesOf(text).map(({ line }) => wordsOf(line)[1]);

@@ -52,6 +52,7 @@ const advices: Readonly<Record<string, string>> = { delete: "branchlog archive" 
 const left = [
   "import",
   "pi",
+  "doctor",
   "create",
   "store",
   "archive",

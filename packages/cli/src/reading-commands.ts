@@ -302,6 +302,15 @@ export const readingCommands: readonly Declared[] = [
     run: async (...given) => (await import("./commands/index-command.ts")).indexCommand(...given),
   }),
   command({
+    usage: "doctor",
+    about: "Say what is installed, found and held, for a report",
+    positionals: {},
+    options: { json },
+    examples: [["doctor --json", "for an issue; nothing that was said is in it"]],
+    read: (args) => args,
+    run: async (...given) => (await import("./commands/doctor.ts")).doctorCommand(...given),
+  }),
+  command({
     usage: "verify <files..>",
     about: "Check every byte of sessions",
     isPaged: true,

@@ -20,7 +20,7 @@ export { entryTexts, searchedKinds } from "./search/entry-texts.ts";
 export { SideTexts } from "./search/side-texts.ts";
 export { StoredCatalog } from "./catalog/stored-catalog.ts";
 export { archiveFiles, subagentFiles } from "./archive/archive-sessions.ts";
-export { dataDirectoryNames } from "./archive/archive-directory.ts";
+export { dataDirectory, dataDirectoryNames } from "./archive/archive-directory.ts";
 export { listedArchived } from "./archive/archive-store.ts";
 export { readForeignDatabase } from "./index/foreign-database.ts";
 export type { QueryRows } from "./index/sql-database.ts";

@@ -4,7 +4,7 @@
  */
 export { verifySession } from "./verify/verify-session.ts";
 export type { VerifyOptions, VerifyReport } from "./verify/verify-session.ts";
-export { isDamaged } from "./verify/finding.ts";
+export { findingKinds, isDamaged } from "./verify/finding.ts";
 export type {
   Finding,
   FindingKind,

@@ -5,7 +5,7 @@ import type { EntryPlace, Clock, FileStat } from "@branchlog/core/types";
 import { writingMsMax } from "../limits.ts";
 
 /** Every kind by its weight, in the order of reports. */
-const kinds = {
+export const findingKinds = {
   damage: [
     "damaged-header",
     "torn",
@@ -36,7 +36,7 @@ const kinds = {
 } as const;
 
 /** `damage`: something is lost or changed. `pending`: perhaps unfinished. `noted`: no loss. */
-export type FindingWeight = keyof typeof kinds;
+export type FindingWeight = keyof typeof findingKinds;
 
 /**
  * What was found.
@@ -51,7 +51,7 @@ export type FindingWeight = keyof typeof kinds;
  * - The end: `unfinished-line`, `unfinished-record` (only its newline is missing).
  * - `not-an-entry`, `unknown-type`: as in `session.diagnostics`.
  */
-export type FindingKind = (typeof kinds)[FindingWeight][number];
+export type FindingKind = (typeof findingKinds)[FindingWeight][number];
 
 export interface Finding {
   readonly kind: FindingKind;
@@ -65,7 +65,7 @@ export type FindingCounts = Readonly<Partial<Record<FindingKind, number>>>;
 export function findingsOf(counts: FindingCounts): readonly Finding[] {
   const found: Finding[] = [];
   for (const weight of ["damage", "pending", "noted"] as const) {
-    for (const kind of kinds[weight]) {
+    for (const kind of findingKinds[weight]) {
       const count = counts[kind] ?? 0;
       if (count > 0) found.push({ kind, weight, count });
     }
