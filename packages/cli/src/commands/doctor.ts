@@ -1,4 +1,4 @@
-/** `branchlog doctor`: what this installation is, finds and holds. Nothing that was said is in it. */
+/** `branchlog doctor`: what is installed, found and held. Nothing that was said is in it. */
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { homedir, release } from "node:os";
 import { dirname, join } from "node:path";
