@@ -70,7 +70,7 @@ describe.each(adapters)("%s", (_, newManager) => {
   });
 });
 
-it("a text file is no valid session of the agent whose manager opens it", async () => {
+it("a text file is not a valid session of the agent whose manager opens it", async () => {
   const path = join(temporaryDirectory(), "notes.jsonl");
   writeFileSync(path, "not a session\n");
   await expect(OmpManager.open(path)).rejects.toThrow(`is not a valid omp session: ${path}`);

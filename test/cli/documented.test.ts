@@ -142,6 +142,7 @@ describe("docs/cli.md", () => {
   it.each([
     ["docs/cli.md", text],
     ["README.md", readFileSync(new URL("../../README.md", import.meta.url), "utf8")],
+    ["docs/how-to.md", readFileSync(new URL("../../docs/how-to.md", import.meta.url), "utf8")],
   ])("%s shows the output of the commands", async (_, document) => {
     const directory = prepare();
     vi.stubEnv("HOME", temporaryDirectory());

@@ -163,7 +163,7 @@ describe("an output", () => {
     );
   });
 
-  it("an output leaves data unchanged when it is no terminal", async () => {
+  it("an output leaves data unchanged when it is not a terminal", async () => {
     const out = new MemoryOutput();
     const data = Buffer.from(`${hostile}\u00FF`, "latin1");
     await out.writeData(data, "json");

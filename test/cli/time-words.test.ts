@@ -102,7 +102,7 @@ describe("--until", () => {
     expect(total).toMatchObject({ kind: "total", turns: 2, requests: 1 });
   });
 
-  it("is refused where it is no time", async () => {
+  it("is refused where it is not a time", async () => {
     const { code, err } = await branchlog(["stats", fixture("codex"), "--until", "soon"]);
     expect(code).toBe(2);
     expect(err).toContain("--until takes");

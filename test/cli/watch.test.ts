@@ -91,12 +91,12 @@ it("watch waits when the directory does not exist yet", async () => {
   expect([code, out.text]).toEqual([130, '{"kind":"live","sessions":0}\n']);
 });
 
-it("watch fails when the path is no directory", async () => {
+it("watch fails when the path is not a directory", async () => {
   const path = join(temporaryDirectory(), "file");
   writeFileSync(path, "");
   const { code, out, err } = await branchlog(["watch", path]);
   expect([code, out]).toEqual([1, ""]);
-  expect(err).toMatch(/is no directory\. Give the one .* \(ERR_LOG_UNREADABLE\)/u);
+  expect(err).toMatch(/is not a directory\. Give the one .* \(ERR_LOG_UNREADABLE\)/u);
 });
 
 const paths = ["a", "b", "c"] as const;

@@ -156,7 +156,7 @@ describe("Unlike pi, the drop-in", () => {
     expect(texts(ours)).toEqual(["be brief", undefined, "One"]);
   });
 
-  it("takes no line for an entry that is no object", async () => {
+  it("takes no line for an entry that is not an object", async () => {
     const stored = `${lines(header, said("a", null, "One"))}5\n"text"\n[]\n`;
     const [theirs, ours] = await factsOf({ stored });
     expect(theirs.end.entries).toHaveLength(4);

@@ -17,7 +17,15 @@ export interface SourceFile {
 /** A file that is wrong in some way, in the form `path:line: what`. */
 export type Problem = string;
 
-const skipped = new Set(["dist-packages", "node_modules", "dist", ".git", "peers", ".stryker"]);
+const skipped = new Set([
+  "dist-packages",
+  "site",
+  "node_modules",
+  "dist",
+  ".git",
+  "peers",
+  ".stryker",
+]);
 
 /** Paths of all files below a folder, relative to the root, sorted; built and foreign ones not. */
 export function filesBelow(folder: string): string[] {

@@ -62,7 +62,7 @@ export const changingCommands: readonly Declared[] = [
         ...entry("Append below: leaf, tail, another entry, or none for a new root"),
         default: "leaf",
       },
-      "expected-tail": entry("Append only if this is the last entry, or none if there is none"),
+      "expected-tail": entry("Append only if this is the last entry; none: if there is no entry"),
       "allow-unknown-type": flag("Append also types that are unknown and have no namespace"),
       json,
     },
@@ -279,7 +279,7 @@ function draftSource({
   if (user !== undefined) return { kind: "user", text: user };
   if (given !== undefined) return { kind: "entry", json: given };
   if (drafts === "-") return { kind: "input" };
-  throw new UsageError(`${drafts} is no source of entries. Did you mean --user?`);
+  throw new UsageError(`${drafts} is not a source of entries. Did you mean --user?`);
 }
 
 /** `none` means no entry. */

@@ -132,6 +132,6 @@ function unknownOption(word: string, { options }: Declared): UsageError {
   const typed = own.map((each) => (each.length === 1 ? `-${each}` : `--${each}`));
   const hint = nearest(word, [...typed, ...programOptions]);
   return new UsageError(
-    `Unknown option: ${word}.${hint} What starts with a dash and is no option goes behind --.`,
+    `Unknown option: ${word}.${hint} What starts with a dash and is not an option goes behind --.`,
   );
 }

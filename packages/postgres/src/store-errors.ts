@@ -107,7 +107,7 @@ function adviceFor(state: string, reason: string): string {
 
 function schemaMissing(shown: string, reason: string, cause: unknown): BranchlogError {
   const message =
-    `The database of ${shown} is no store yet (${reason}). Its owner makes it one with ` +
+    `The database of ${shown} is not a store yet (${reason}). Its owner makes it one with ` +
     `branchlog store init ${shown}, or store.migrate().`;
   return new BranchlogError("ERR_STORE_SCHEMA", message, { cause });
 }

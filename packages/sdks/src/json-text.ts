@@ -28,7 +28,7 @@ function requireJson(this: unknown, key: string, value: unknown): unknown {
       ? !Array.isArray(this)
       : given === value && jsonTags.has(Object.prototype.toString.call(value));
   if (isJson && !(typeof value === "number" && !Number.isFinite(value))) return value;
-  throw new TypeError(`${JSON.stringify(key)} is no value of JSON`);
+  throw new TypeError(`${JSON.stringify(key)} is not a JSON value`);
 }
 
 export function unserializable(what: string, cause: unknown): BranchlogError {

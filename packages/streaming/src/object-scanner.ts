@@ -215,7 +215,7 @@ export function isCutOffObject(chunks: Iterable<Uint8Array>): boolean {
   return hasBegun && scanner.status === "open";
 }
 
-/** Position of the first byte of `bytes[from, end)` that is no white space; `end` without one. */
+/** Position of the first byte of `bytes[from, end)` that is not white space; `end` without one. */
 export function skipSpace(bytes: Uint8Array, from: number, end: number = bytes.length): number {
   let at = from;
   while (at < end && isSpace(bytes[at])) at += 1;

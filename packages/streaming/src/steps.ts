@@ -71,7 +71,7 @@ export function portStep(call: string): Step {
 export type Answer<T> = T | Promise<T>;
 
 /**
- * The answer of `work`; the blocking driver needs one that is no promise. What `work` throws or
+ * The answer of `work`; the blocking driver needs one that is not a promise. What `work` throws or
  * rejects with is thrown into these steps.
  */
 export function* io<T>(work: (signal: AbortSignal | undefined) => Answer<T>): Steps<T> {

@@ -90,7 +90,7 @@ export function routes(options: RouteOptions): Hono {
     const refusal = refusedChange(context, canWrite);
     if (refusal !== undefined) return refusal;
     const asked = archiveRequestIn(await context.req.text());
-    if (asked === undefined) throw invalidArgument("The body is no change.");
+    if (asked === undefined) throw invalidArgument("The body is not a change.");
     return context.json(await runArchiveRequest(asked, options.place, directory));
   });
   app.get("/api/session/:key", async (context) => {
@@ -145,7 +145,7 @@ export function routes(options: RouteOptions): Hono {
     const refusal = refusedChange(context, canWrite);
     if (refusal !== undefined) return refusal;
     const change = changeIn(await context.req.text());
-    if (change === undefined) throw invalidArgument("The body is no change.");
+    if (change === undefined) throw invalidArgument("The body is not a change.");
     const item = directory.item(context.req.param("key"));
     return context.json(await changed(item, change, directory));
   });
@@ -182,7 +182,7 @@ export function routes(options: RouteOptions): Hono {
   app.onError((error, context) => {
     for (const [name, value] of Object.entries(answerHeaders)) context.header(name, value);
     if (!isBranchlogError(error)) {
-      const message = "The server failed; branchlog serve was told why on its terminal.";
+      const message = "The server failed; the terminal of branchlog serve says why.";
       options.onProblem(error);
       return failure(context, 500, "ERR_UNKNOWN", message);
     }
@@ -259,7 +259,7 @@ function refusedChange(context: Context, canWrite: boolean): Response | undefine
   }
   // Requests without Content-Length are rejected.
   const size = Number(context.req.header("content-length") ?? Infinity);
-  if (size > changeBytesMax) throw invalidArgument("The body is no change.");
+  if (size > changeBytesMax) throw invalidArgument("The body is not a change.");
   return undefined;
 }
 

@@ -52,7 +52,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   if (!loopback.has(host) && options.token === undefined) {
     const message =
       `${host} can be reached from other machines, so it needs a token: set BRANCHLOG_TOKEN to a ` +
-      "text that nobody guesses. Nothing was started.";
+      "text that cannot be guessed. Nothing was started.";
     throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
   }
   const token = randomBytes(24).toString("base64url");

@@ -325,7 +325,7 @@ describe("a result that is in a file of its own", () => {
 });
 
 describe("a file with titles only", () => {
-  it("is no session, and says so when it is opened", async () => {
+  it("is not a session, and says so when it is opened", async () => {
     const { root, path } = kept("titles-only");
     expect(await listed(root)).toEqual([]);
     const opening = openSession(path, { access: "read" });
@@ -368,7 +368,7 @@ it("a prompt that repeats one that was queued before an interruption is another 
   expect(await session.entry("u3")).toMatchObject({ message: { role: "user" } });
 });
 
-it("a text that was attached is no prompt, and is found", async () => {
+it("a text that was attached is not a prompt, and is found", async () => {
   const { root, path } = kept("attached-document");
   expect(await found(root, "free for thirty days")).toBe(1);
   expect(await found(root, "free for thirty days", "user")).toBe(0);

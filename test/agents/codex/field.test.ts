@@ -268,7 +268,7 @@ describe("what Codex says in the name of the user", () => {
     await session.close();
   });
 
-  it("is no prompt in a search and in statistics", async () => {
+  it("is not a prompt in a search and in statistics", async () => {
     const home = homeWith("codex-context");
     const hits = async (query: string, role?: string): Promise<number> =>
       (await collected(searchSessions([home], query, { role }))).length;

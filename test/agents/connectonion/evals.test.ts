@@ -70,7 +70,7 @@ it.each<readonly [string, (kept: Kept) => void]>([
   expect(await contextOf(place.path)).toEqual([inputs[0], outputs[0], inputs[1], outputs[1]]);
 });
 
-it("a run is no session by itself, also where its directory is named", async () => {
+it("a run is not a session by itself, also where its directory is named", async () => {
   const { run } = kept();
   expect((await findSessions([dirname(run)])).sessions).toEqual([]);
 });

@@ -257,7 +257,7 @@ describe("forkFrom", () => {
     );
   });
 
-  it("refuses an id that is no file name, and a name that is taken", () => {
+  it("refuses an id that is not a file name, and a name that is taken", () => {
     const source = write({ ...header, cwd: "/w" }, user("1", null, "a"));
     const target = temporaryDirectory();
     const managers = onDisk();

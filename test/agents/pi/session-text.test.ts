@@ -20,7 +20,7 @@ describe("the text of a session", () => {
     expect(textOf([header(), ...lines])).toBe("one two three four");
   });
 
-  it("is empty for a file that is no session", () => {
+  it("is empty for a file that is not a session", () => {
     expect(textOf([user("a"), header()])).toBe("");
     expect(textOf([])).toBe("");
   });

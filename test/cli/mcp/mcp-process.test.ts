@@ -126,6 +126,6 @@ it("refuses a directory or project that is not there", async () => {
   for (const words of [["/nowhere"], ["--project", "/nowhere"], ["--project", ""]]) {
     const { code, out, err } = await runProcess(["mcp", ...words], { input: "" });
     expect([code, out]).toEqual([1, ""]);
-    expect(err).toContain("There is no directory /");
+    expect(err).toContain("There is not a directory /");
   }
 });

@@ -57,7 +57,7 @@ it.each(fixtureNames())(
 );
 
 describe("a checkpoint", () => {
-  it("damaged at any byte, or cut there, changes no answer, and is no alarm (Verifies: P21)", async () => {
+  it("damaged at any byte, or cut there, changes no answer, and is not an alarm (Verifies: P21)", async () => {
     const { path, saved } = await smallLog();
     expect(await isTakenUp(path)).toBe(true);
     const whole = readFileSync(saved);

@@ -153,7 +153,7 @@ describe("a row", () => {
   });
 });
 
-describe("a record that is no entry", () => {
+describe("a record that is not an entry", () => {
   it.each([
     ["without an id", { type: "message" }, ["not-an-entry"]],
     ["with an id of another type", { type: "message", id: 5 }, ["not-an-entry"]],

@@ -28,7 +28,7 @@ describe("entries$", () => {
     expect([all.ends, past.ends]).toEqual([[], ["complete"]]);
   });
 
-  it("continues through a migration, which is no reset", async () => {
+  it("continues through a migration, which is not a reset", async () => {
     const world = new World();
     const old = [
       { type: "session", id: "s", timestamp: "2026-01-01T00:00:00.000Z", cwd: "/w" },

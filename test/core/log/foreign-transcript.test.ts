@@ -170,19 +170,19 @@ describe("a transcript", () => {
 
 describe("a session", () => {
   const fixtures = readdirSync(fixturePath(".")).filter((name) => /\.(jsonl|yaml)$/.test(name));
-  it.each(fixtures)("of %s is no transcript, with its header or without", (name) => {
+  it.each(fixtures)("of %s is not a transcript, with its header or without", (name) => {
     const bytes = readFileSync(fixturePath(name));
     expect(kindOfBytes(bytes)).toBeUndefined();
     expect(kindOfBytes(bytes.subarray(bytes.indexOf("\n") + 1))).toBeUndefined();
   });
 
-  it("that is empty, or holds nothing whole, is no transcript", () => {
+  it("that is empty, or holds nothing whole, is not a transcript", () => {
     for (const text of ["", "\n", "{", "\0\0\0\n", "null\n", "[]\n"]) {
       expect(kindOfBytes(Buffer.from(text))).toBeUndefined();
     }
   });
 
-  it("is no transcript when it is damaged at random", () => {
+  it("is not a transcript when it is damaged at random", () => {
     fc.assert(
       fc.property(damagedSession, ({ bytes }) => {
         expect(kindOfBytes(bytes)).toBeUndefined();
@@ -191,7 +191,7 @@ describe("a session", () => {
     );
   });
 
-  it("is no transcript when extensions give its entries fields of other agents", () => {
+  it("is not a transcript when extensions give its entries fields of other agents", () => {
     const foreign = fc.record(
       {
         type: fc.constantFrom("summary", "user", "session_meta", "event_msg", "custom"),

@@ -46,7 +46,7 @@ describe("a second session record in an old file", () => {
     expect(migrated(`${header}\n${second}\n`).lines).toEqual([header, second]);
   });
 
-  it("is left alone where it is no record, or too long to be looked into", () => {
+  it("is left alone where it is not a record, or too long to be looked into", () => {
     const header = '{"type":"session","id":"s"}';
     const others = ['{"type":"session"', '["session"]', '{"type":"custom","data":"session"'];
     const long = `{"type":"session","x":"${"x".repeat(17 * 1024 * 1024)}"}`;

@@ -133,7 +133,7 @@ describe("a lock", () => {
     }
   });
 
-  it("is kept on a slow machine, too: what appends take themselves is no pause", () => {
+  it("is kept on a slow machine, too: what appends take themselves is not a pause", () => {
     const one = new Appender();
     for (let ms = 0; ms < 12; ms += 4) one.append("a", ms, ms + 3.9);
     expect(one.isFree("a")).toBe(false);

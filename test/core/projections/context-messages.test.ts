@@ -64,7 +64,7 @@ describe("the messages of an entry", () => {
     },
   );
 
-  it("hold the summary alone, and a report, if the system message is no object", () => {
+  it("hold the summary alone, and a report, if the system message is not an object", () => {
     const problems: ContextProblem[] = [];
     const rest = { summary: "s", tokensBefore: 1, systemMessage: "rules" };
     const found = entryMessages(stored("compaction", "1", null, rest), (p) => problems.push(p));

@@ -24,7 +24,7 @@ describe("labels", () => {
     expect(textsOf([label("nowhere", "one")])).toEqual(["nowhere=one"]);
   });
 
-  it("pass over entries without a target, or with a label that is no text", () => {
+  it("pass over entries without a target, or with a label that is not text", () => {
     const odd = [label(undefined, "one"), label(5, "one"), label("a", 5), label("a", {})];
     expect(textsOf([label("a", "kept"), ...odd])).toEqual(["a=kept"]);
   });

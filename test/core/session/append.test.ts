@@ -133,7 +133,7 @@ describe("opening a session or creating it", () => {
     expect((await openSession(file, { access: "read" })).revision).toBe(8);
   });
 
-  it("creates nothing for a reader, or beside a file that is no session", async () => {
+  it("creates nothing for a reader, or beside a file that is not a session", async () => {
     const directory = temporaryDirectory();
     const file = join(directory, "s.jsonl");
     const reader = openOrCreateSession(file, { access: "read" });

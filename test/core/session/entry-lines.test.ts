@@ -186,7 +186,7 @@ describe("damage among the lines", () => {
     expect(byLines.tree().size).toBe(byEntries.tree().size);
   });
 
-  it("is no damage if another program rewrote the log", async () => {
+  it("is not damage if another program rewrote the log", async () => {
     const path = fileOf(custom("a", null, "1"), custom("b", "a", "2"));
     const session = await openFile(path);
     for await (const _ of session.entries()) continue;

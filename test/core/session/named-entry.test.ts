@@ -34,7 +34,7 @@ describe.each(Object.entries(questions))("%s", (name, ask) => {
     return session;
   };
 
-  it("refuses what is no string, by law, and moves nothing", async () => {
+  it("refuses what is not a string, by law, and moves nothing", async () => {
     const session = await oneEntry();
     const means = (value: unknown): boolean => meanings.get(name)?.includes(value) === true;
     const noId = fc.anything().filter((value) => typeof value !== "string" && !means(value));

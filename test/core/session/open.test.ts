@@ -40,7 +40,7 @@ function contentHash(path: string): string {
   }
 }
 
-describe("opening a path that is no session", () => {
+describe("opening a path that is not a session", () => {
   it.each([
     ["an empty file", "", "ERR_LOG_EMPTY"],
     ["blank lines only", "\n  \n", "ERR_NOT_A_SESSION"],

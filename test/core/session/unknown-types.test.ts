@@ -111,7 +111,7 @@ describe("appending", () => {
 });
 
 describe("an unknown type", () => {
-  it("is listed with its count and first place, and is no damage", async () => {
+  it("is listed with its count and first place, and is not damage", async () => {
     const path = logWith([
       line("mesage", "a"),
       line("x:note", "b", "a"),
@@ -216,7 +216,7 @@ describe("an unknown type", () => {
     expect(report.unknownTypes).toHaveLength(diagnosticsMax);
   });
 
-  it("is no reason to refuse when entries are copied or other entries are appended", async () => {
+  it("is not a reason to refuse when entries are copied or other entries are appended", async () => {
     const path = logWith([line("mesage", "a"), line("todo", "b", "a")]);
     const { path: copy } = await forkSession(path, {
       target: join(temporaryDirectory(), "fork.jsonl"),

@@ -74,7 +74,7 @@ describe.each(damage)("the transcript %s", (name, findings) => {
   });
 });
 
-it("a damaged session is no transcript for what stands in its damaged lines", async () => {
+it("a damaged session is not a transcript for what stands in its damaged lines", async () => {
   const path = join(temporaryDirectory(), "s.jsonl");
   const [head = "", ...entries] = readFileSync(fixturePath("pi-linear.jsonl"), "utf8").split("\n");
   const quoted = JSON.stringify({ type: "user", sessionId: "c1", uuid: "u1", message: {} });

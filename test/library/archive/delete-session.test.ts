@@ -90,7 +90,7 @@ describe("deleting a session", () => {
   });
 });
 
-describe("what is no session file", () => {
+describe("what is not a session file", () => {
   it.each([
     ["a file that is not there", (path: string) => `${path}.gone`, "ERR_LOG_MISSING"],
     ["a directory", (path: string) => dirname(path), "ERR_LOG_UNREADABLE"],

@@ -76,7 +76,7 @@ describe("the activity of a listed session", () => {
     );
   });
 
-  it("has the first prompt that is no command of the agent", async () => {
+  it("has the first prompt that is not a command of the agent", async () => {
     const activity = await activityOf(
       header(),
       user("/mode plan"),

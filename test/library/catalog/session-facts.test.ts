@@ -87,7 +87,7 @@ describe("the facts of a session", () => {
     expect(await factsOf([header()])).toMatchObject(empty);
   });
 
-  it("are undefined for a file whose first record is no header", async () => {
+  it("are undefined for a file whose first record is not a header", async () => {
     expect(await factsOf([user("hi"), header()])).toBeUndefined();
     expect(await factsOf([])).toBeUndefined();
     expect(await factsOf(["nope"])).toBeUndefined();
@@ -167,7 +167,7 @@ describe("facts from the stream", () => {
     expect(decodeCounter.parses - before).toBe(3);
   });
 
-  it("leave a file that is no session after its first chunk", async () => {
+  it("leave a file that is not a session after its first chunk", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     writeFileSync(path, jsonl([user("not a header")]) + "{bad}\n".repeat(100_000));
     const before = decodeCounter.parses;

@@ -50,7 +50,7 @@ describe("the session files of a directory", () => {
     expect(others).toEqual([]);
   });
 
-  it("have each file once: under the name that is no link, else under the first", async () => {
+  it("have each file once: under the name that is not a link, else under the first", async () => {
     const directory = temporaryDirectory();
     touch(directory, "m.jsonl");
     symlinkSync("m.jsonl", join(directory, "a.jsonl"));

@@ -60,7 +60,7 @@ describe("forks", () => {
     expect(placesOf(a, b, c, d)).toEqual(["d 0", "a 0", "b 1", "c 2"]);
   });
 
-  it("without a working directory, or with one that is no text, are a group", () => {
+  it("without a working directory, or with one that is not text, are a group", () => {
     expect(groupsOf(session("a", { cwd: undefined }), session("b", {}, 5))).toMatchObject([
       { cwd: "", sessions: [{}, {}] },
     ]);

@@ -34,7 +34,7 @@ export function readDocument(text: string, path: string): ReadDocument {
     throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, ...place });
   }
   if (!isMap(root) || !isObject(data)) {
-    throw refuse("it is no mapping of keys to values", root.range[0]);
+    throw refuse("it is not a mapping of keys to values", root.range[0]);
   }
   requireKnownForm(root, data, yaml);
   const turns = Array.isArray(data["turns"]) ? data["turns"].filter((turn) => isObject(turn)) : [];
@@ -73,16 +73,16 @@ function requireKnownForm(
 ): void {
   const node = nodeAt(root, "turns");
   if (turns !== null && !Array.isArray(turns)) {
-    throw refuse("turns is no list", node?.range[0] ?? 0);
+    throw refuse("turns is not a list", node?.range[0] ?? 0);
   }
   const wrong = turns?.findIndex((turn) => !isObject(turn)) ?? -1;
   if (wrong >= 0) {
     const item = isSeq(node) ? node.items[wrong] : node;
-    throw refuse("a turn is no mapping", item?.range[0] ?? 0);
+    throw refuse("a turn is not a mapping", item?.range[0] ?? 0);
   }
   if (messages !== null && !isObject(messages)) {
     const offset = nodeAt(root, "messages")?.range[0] ?? 0;
-    throw refuse("messages is no mapping of turns to lists", offset);
+    throw refuse("messages is not a mapping of turns to lists", offset);
   }
 }
 

@@ -115,7 +115,7 @@ function headEdit({ root, yaml }: ReadDocument, key: string, shown: string): Tex
   if (node === undefined) return [];
   const isBlock = isScalar(node) && (node.type ?? "PLAIN").startsWith("BLOCK");
   if (!isScalar(node) || isBlock) {
-    throw yaml.refuse(`${key} is no value on one line`, node?.range[0] ?? root.range[0]);
+    throw yaml.refuse(`${key} is not a value on one line`, node?.range[0] ?? root.range[0]);
   }
   const [start, end] = node.range;
   if (start < end) return [{ start, end, text: shown }];

@@ -221,7 +221,7 @@ class ValueReader {
     const value = this.read(node);
     this.beyondJsonCount = beyondJsonCount;
     if (typeof value === "object" && value !== null) {
-      throw this.#source.refuse("a key is no text", node.range[0]);
+      throw this.#source.refuse("a key is not text", node.range[0]);
     }
     if (value === "<<" && isScalar(node) && node.type === Scalar.PLAIN) {
       throw this.#source.refuse("merge keys (<<) are not read", node.range[0]);

@@ -29,7 +29,7 @@ function chatOf(path: string, text: string): JsonObject {
   } catch (error) {
     cause = error;
   }
-  const message = `${path} is no chat of Gemini CLI, or only half written. It was left as it is.`;
+  const message = `${path} is not a chat of Gemini CLI, or half written. It was left as it is.`;
   throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, cause });
 }
 

@@ -61,7 +61,7 @@ export interface MoveResult {
 /**
  * Moves the sessions whose working directory was `directory`, or below it, to where their agents
  * look for those of `target`, which must exist. The directories themselves are left alone.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` if `target` is no directory; as `findSessions`.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` if `target` is not a directory; as `findSessions`.
  * @example
  * const { moved } = await moveSessions("/home/me/old-name", "/home/me/new-name");
  */

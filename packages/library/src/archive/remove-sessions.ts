@@ -182,7 +182,7 @@ function requireRemovable(
   if (isOther || (userId !== undefined && userId !== 0 && stats.uid !== userId)) {
     throw removalFailed(path, "it belongs to another user");
   }
-  if (!stats.isFile()) throw removalFailed(path, "it is no regular file");
+  if (!stats.isFile()) throw removalFailed(path, "it is not a regular file");
   const quietMs = nowMs - stats.mtimeMs;
   // A clock was wrong if it changed in the future.
   if (requiresIdle && !force && Math.abs(quietMs) < quietMsMin) {

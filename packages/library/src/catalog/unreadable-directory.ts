@@ -16,7 +16,7 @@ export function unreadableDirectory(path: string, cause: unknown): unknown {
     case "ENOTDIR": {
       const foreign = transcriptErrorAt(path);
       if (foreign !== undefined) return foreign;
-      const message = `${path} is no directory. Give the one that the sessions are in.`;
+      const message = `${path} is not a directory. Give the one that the sessions are in.`;
       return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
     }
     default: {

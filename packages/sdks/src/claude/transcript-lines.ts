@@ -154,7 +154,7 @@ const what = "An entry of the batch";
 
 function entryText(entry: unknown): string {
   if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
-    throw unserializable(what, new TypeError("it is no object"));
+    throw unserializable(what, new TypeError("it is not an object"));
   }
   if (typeof Reflect.get(entry, "type") !== "string") {
     throw unserializable(what, new TypeError("it has no type"));
