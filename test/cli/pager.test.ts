@@ -14,7 +14,7 @@ interface Shown {
   readonly terminal: () => string;
 }
 
-function shownBy(pager: string): Shown {
+function shownBy(pager: string, rows = 5): Shown {
   let text = "";
   const terminal = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
@@ -23,7 +23,7 @@ function shownBy(pager: string): Shown {
     },
   });
   const env = { PATH: process.env["PATH"], BRANCHLOG_PAGER: pager };
-  const paged = new PagedStream(terminal, { rows: 5, env });
+  const paged = new PagedStream(terminal, { rows, env });
   const output = new StreamOutput(paged, { isTerminal: true, columns: 80, hasColours: false });
   return { paged, output, terminal: () => text };
 }
@@ -55,6 +55,18 @@ describe("the pager", () => {
     await paged.closePager();
     expect([paged.isPaging, terminal()]).toEqual([false, text]);
   });
+
+  it.each([0, Number.NaN])(
+    "is not started in a terminal of unknown size, %d rows",
+    async (rows) => {
+      const { paged, output, terminal } = shownBy("sleep 60", rows);
+      paged.allow();
+      await output.write(long);
+      await output.flush();
+      await paged.closePager();
+      expect([paged.isPaging, terminal()]).toEqual([false, long]);
+    },
+  );
 
   it.runIf(process.platform !== "win32")(
     "leaves the output to be printed when its program is missing",

@@ -35,7 +35,7 @@ export class PagedStream extends Writable {
   #target: Writable | undefined;
   #pager: ChildProcess | undefined;
 
-  /** @param rows The lines of the terminal. */
+  /** @param rows The lines of the terminal; not above 0: unknown. */
   constructor(
     terminal: Writable,
     { rows, env }: { readonly rows: number; readonly env: NodeJS.ProcessEnv },
@@ -77,7 +77,9 @@ export class PagedStream extends Writable {
   }
 
   #open(chunk: Buffer): Writable {
-    if (this.#command === undefined || linesOf(chunk) < this.#rows) return this.#terminal;
+    // A pager asks a terminal of unknown size for it, and may wait for an answer for ever.
+    const isLong = this.#rows > 0 && linesOf(chunk) >= this.#rows;
+    if (this.#command === undefined || !isLong) return this.#terminal;
     // `-FRX`: leave if it fits after all, show colours, keep the text on the screen.
     const env = { LESS: "FRX", ...this.#env };
     const command = process.platform === "win32" ? this.#command : this.#command + orPrinted;
