@@ -6,6 +6,7 @@ import { answerKey } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
 import { headOf } from "../database-file.ts";
+import { projectRootFile } from "./project-root.ts";
 import { titleIn } from "../spoken-title.ts";
 import { isGeminiRecord } from "./gemini-bodies.ts";
 import { GeminiTranscript } from "./gemini-transcript.ts";
@@ -33,6 +34,7 @@ export const gemini: Agent = {
       return /^\s*\{/.test(head) && /"sessionId"\s*:/.test(head) && /"projectHash"\s*:/.test(head);
     },
     isPlace: (directory) => basename(directory) === "chats",
+    filesOf: (path) => [path, projectRootFile(path)],
     // Loaded on demand: few have such chats.
     toLog: async (path, given) => (await import("./gemini-document.ts")).geminiLog(path, given),
   },

@@ -14,6 +14,7 @@ import {
   fileOfAddress,
   openLogSource,
   readHeader,
+  registeredAgents,
   SavedFields,
   finiteNumber,
   malformed,
@@ -36,7 +37,7 @@ import { listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { FactsReader } from "./session-facts.ts";
 import type { FactsReadOptions, SessionMarks } from "./session-facts.ts";
-import { isSessionFileName, isUnchanged, sessionFile } from "./session-files.ts";
+import { filesStamp, isSessionFileName, isUnchanged, sessionFile } from "./session-files.ts";
 import type { FileStamp, SessionFile } from "./session-files.ts";
 import type { ListedTranscript } from "./transcript-scan.ts";
 
@@ -50,8 +51,10 @@ export class CatalogFile {
   /** That of the file itself, where another one may have another. */
   #ownName: string | undefined;
   #read: FileStamp | undefined;
-  /** Whether it says only what one file says. */
+  /** Whether other files than those of the stamps say something of it. */
   #isOfOneFile = true;
+  /** Of the other files that say something of it, before they were read. */
+  #beside: string | undefined;
   #isDamaged = false;
   /** Whether a later change would show in the stamp. */
   #isSettled = false;
@@ -83,11 +86,12 @@ export class CatalogFile {
    */
   async refresh(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
     this.#takeUpSaved(file);
+    const isDocument = mayBeDocument(file.name);
     if (this.#isSettled && this.#read !== undefined && isUnchanged(this.#read, file)) {
-      this.#takeName(file.path);
-      return 0;
+      if (!isDocument) return this.#takeName(file.path);
+      if (this.#beside === besideDocument(file.path)) return 0;
     }
-    if (mayBeDocument(file.name)) return this.#refreshDocument(file, lookedAtMs);
+    if (isDocument) return this.#refreshDocument(file, lookedAtMs);
     const source = openLogSource(file.path);
     try {
       // The file may have been replaced, or have grown.
@@ -104,6 +108,9 @@ export class CatalogFile {
       if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
       this.#ownName = facts && "ownName" in facts ? facts.ownName : facts?.name;
       this.#isOfOneFile = source.before === 0;
+      // It is taken after the facts were read, which have a name: that is read again.
+      this.#beside = undefined;
+      this.#takeName(file.path);
       // A reader of a transcript holds all its ids: only what grows is worth that.
       const isKept = session?.transcript === undefined || this.#read !== undefined;
       this.#progress = isKept ? { reader, bytes: trail.bytes } : undefined;
@@ -117,27 +124,35 @@ export class CatalogFile {
     }
   }
 
-  /** Some agents keep names in another file. */
-  #takeName(path: string): void {
+  /** Some agents keep names in another file. Returns what reading it cost. */
+  #takeName(path: string): number {
     const session = this.#session;
     const format = agentNamed(session?.transcript?.of ?? "")?.transcripts;
-    if (session === undefined || format?.indexedName === undefined) return;
+    if (session === undefined || format?.indexedName === undefined) return 0;
+    const files = format.nameFiles?.(path);
+    const beside = files && filesStamp(files);
+    if (beside !== undefined && beside === this.#beside) return 0;
     const name = format.indexedName(path) ?? this.#ownName;
     if (name !== session.name) this.#session = { ...session, name };
+    this.#beside = beside;
+    return beside === undefined ? 0 : openedFileBytes;
   }
 
   /** Read whole. */
   async #refreshDocument(file: SessionFile, lookedAtMs: number): Promise<number> {
+    const beside = besideDocument(file.path);
     const listed = await listedDocument(file);
     const session = listed === "damaged" ? undefined : listed;
     this.#isDamaged = listed === "damaged";
     if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
     this.#ownName = session?.name;
-    const format = documentFormatOf(file.path);
-    this.#isOfOneFile = (format?.belongings?.(file.path) ?? []).length === 0;
+    this.#isOfOneFile = true;
+    this.#beside = beside;
     this.#read = file;
-    const trustedAfterMs = Math.max(stampTrustedAfterMs, format?.settlesAfterMs ?? 0);
-    this.#isSettled = lookedAtMs - file.ctimeMs > trustedAfterMs;
+    const { settlesAfterMs = 0 } = documentFormatOf(file.path) ?? {};
+    const trustedAfterMs = Math.max(stampTrustedAfterMs, settlesAfterMs);
+    const isTrusted = lookedAtMs - file.ctimeMs > trustedAfterMs;
+    this.#isSettled = isTrusted && beside !== undefined;
     return session?.sizeBytes ?? file.size;
   }
 
@@ -150,7 +165,9 @@ export class CatalogFile {
     if (!this.#isSettled && place === undefined) return undefined;
     const { identity, size, mtimeMs, ctimeMs } = this.#read;
     const stamp = { identity, size, mtimeMs, ctimeMs };
-    return { stamp, isSettled: this.#isSettled, session: this.#savedSession(), place };
+    const [besideStamp, ownName] = [this.#beside, this.#ownName];
+    const beside = besideStamp === undefined ? undefined : { stamp: besideStamp, ownName };
+    return { stamp, isSettled: this.#isSettled, session: this.#savedSession(), place, beside };
   }
 
   #place(): SavedPlace | undefined {
@@ -164,7 +181,8 @@ export class CatalogFile {
   #savedSession(): SavedSession | undefined {
     if (this.#session === undefined) return undefined;
     const { path: _path, ...said } = this.#session;
-    return { ...said, name: this.#ownName };
+    // A name of another file is saved with the stamp of that one alone.
+    return this.#beside === undefined ? { ...said, name: this.#ownName } : said;
   }
 
   /** If the file is as it was when another one read it, that one's session is in it. */
@@ -173,7 +191,8 @@ export class CatalogFile {
     if (this.#read !== undefined || saved === undefined) return;
     if (!saved.isSettled || !isUnchanged(saved.stamp, file)) return;
     this.#session = saved.session && { path: file.path, ...saved.session };
-    this.#ownName = saved.session?.name;
+    this.#ownName = saved.beside === undefined ? saved.session?.name : saved.beside.ownName;
+    this.#beside = saved.beside?.stamp;
     this.#read = saved.stamp;
     this.#isSettled = true;
   }
@@ -193,6 +212,14 @@ export class CatalogFile {
     const said = { ...facts, usage, activity, marks: place.marks };
     return { reader: new FactsReader({}, { ...place, facts: said }), bytes };
   }
+}
+
+/** The stamp of the other files of a document. Rows of a database have one of their own. */
+function besideDocument(path: string): string | undefined {
+  if (fileOfAddress(path).id !== undefined) return "";
+  const formats = registeredAgents().flatMap(({ documents }) => documents ?? []);
+  const own = formats.filter((format) => format.mayBe(path));
+  return filesStamp(own.flatMap((format) => format.filesOf?.(path).slice(1) ?? []));
 }
 
 /** A changed stamp with the same size is more than an append. */
@@ -221,6 +248,13 @@ export interface SavedFile {
   readonly isSettled: boolean;
   readonly session: SavedSession | undefined;
   readonly place: SavedPlace | undefined;
+  /** Of the files beside it that say something of the session, and its name without them. */
+  readonly beside: SavedBeside | undefined;
+}
+
+interface SavedBeside {
+  readonly stamp: string;
+  readonly ownName: string | undefined;
 }
 
 /** Identifies the bytes that were read, in short form. */
@@ -266,7 +300,12 @@ export function savedFile(line: string): { readonly name: string; readonly file:
   const sizes = isWhole ? { from: stamp.size, to: stamp.size } : { from: 0, to: sizeMax };
   const session = fields.has("session") ? readSession(fields.fields("session"), sizes) : undefined;
   const place = fields.has("place") ? readPlace(fields.fields("place"), stamp) : undefined;
-  return { name, file: { stamp, isSettled: fields.flag("isSettled"), session, place } };
+  const beside = fields.has("beside") ? readBeside(fields.fields("beside")) : undefined;
+  return { name, file: { stamp, isSettled: fields.flag("isSettled"), session, place, beside } };
+}
+
+function readBeside(fields: SavedFields): SavedBeside {
+  return { stamp: fields.text("stamp"), ownName: fields.optionalText("ownName") };
 }
 
 function readStamp(fields: SavedFields): FileStamp {

@@ -251,7 +251,7 @@ export const catalogKind: BytesKind = {
   version: 1,
   textBytesMax: 256,
   // Changes whenever a saved line, or a fold saved in it, changes its meaning.
-  contents: `7.${sessionName.version}.${summary.version}.${usage.version}`,
+  contents: `8.${sessionName.version}.${summary.version}.${usage.version}`,
   bytesMax: catalogBytesMax,
   // An empty line.
   filler: newline,

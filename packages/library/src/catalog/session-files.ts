@@ -178,20 +178,15 @@ export async function lookAtFiles(
 export function lookAtFile(path: string): SessionFile {
   try {
     // As integers: some inode numbers exceed what a double can tell apart.
-    return sessionFile(path, statSync(path, { bigint: true }));
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (stats !== undefined) return sessionFile(path, stats);
   } catch {
-    // A dangling link, or a file that was just removed.
-    const never = Number.NEGATIVE_INFINITY;
-    const times = { mtimeMs: never, ctimeMs: never };
-    return {
-      path,
-      name: basename(path),
-      ...times,
-      isReadable: false,
-      size: 0,
-      identity: undefined,
-    };
+    // In a directory that may not be read.
   }
+  // A dangling link, or a file that was just removed.
+  const never = Number.NEGATIVE_INFINITY;
+  const times = { mtimeMs: never, ctimeMs: never };
+  return { path, name: basename(path), ...times, isReadable: false, size: 0, identity: undefined };
 }
 
 export function sessionFile(path: string, stats: BigIntStats): SessionFile {
