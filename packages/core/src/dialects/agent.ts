@@ -104,6 +104,8 @@ export function fileOfAddress(address: string): {
   readonly file: string;
   readonly id: string | undefined;
 } {
+  // Asked for each file of a list.
+  if (!address.includes(".db#")) return { file: address, id: undefined };
   const [, file = address, id] = /^(.*\.db)#([\w.:$-]+)$/s.exec(address) ?? [];
   return { file, id };
 }
@@ -200,10 +202,10 @@ const registered = new Map<string, Agent>();
  */
 export function registerAgents(agents: readonly Agent[]): () => void {
   for (const agent of agents) registered.set(agent.name, agent);
-  transcriptsOfAll = undefined;
+  formatsOfAll = undefined;
   return () => {
     for (const { name } of agents) registered.delete(name);
-    transcriptsOfAll = undefined;
+    formatsOfAll = undefined;
   };
 }
 
@@ -218,12 +220,28 @@ export function agentNamed(name: string): Agent | undefined {
 }
 
 export function transcriptFormats(): readonly TranscriptFormat[] {
-  transcriptsOfAll ??= registeredAgents().flatMap(({ transcripts }) => transcripts ?? []);
-  return transcriptsOfAll;
+  return formats().transcripts;
+}
+
+export function documentFormats(): readonly DocumentFormat[] {
+  return formats().documents;
+}
+
+interface Formats {
+  readonly transcripts: readonly TranscriptFormat[];
+  readonly documents: readonly DocumentFormat[];
 }
 
 /** Asked for each file of a list; undefined: agents were registered since. */
-let transcriptsOfAll: readonly TranscriptFormat[] | undefined;
+let formatsOfAll: Formats | undefined;
+
+function formats(): Formats {
+  formatsOfAll ??= {
+    transcripts: registeredAgents().flatMap(({ transcripts }) => transcripts ?? []),
+    documents: registeredAgents().flatMap(({ documents }) => documents ?? []),
+  };
+  return formatsOfAll;
+}
 
 /**
  * Earlier files of the session at this path, oldest first; empty for most.
@@ -239,8 +257,7 @@ export function earlierFiles(path: string, among?: readonly string[]): readonly 
 
 /** Undefined: no agent has such documents. */
 export function documentFormatOf(path: string): DocumentFormat | undefined {
-  const formats = registeredAgents().flatMap(({ documents }) => documents ?? []);
-  return formats.find((format) => format.mayBe(path) && format.recognises(path));
+  return documentFormats().find((format) => format.mayBe(path) && format.recognises(path));
 }
 
 /** Undefined: the record is of no known transcript. */

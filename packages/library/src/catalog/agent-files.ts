@@ -1,17 +1,17 @@
 /** Which files are of agents whose sessions are documents, or in several files, by their names. */
-import { addressInFile, agentNamed, documentFormatOf } from "@branchlog/core/rows";
-import { fileOfAddress, registeredAgents, transcriptFormats } from "@branchlog/core/rows";
+import { addressInFile, agentNamed, documentFormatOf, documentFormats } from "@branchlog/core/rows";
+import { fileOfAddress, transcriptFormats } from "@branchlog/core/rows";
 import { isBranchlogError } from "@branchlog/core";
 import { lookAtFile } from "./session-files.ts";
 import type { SessionFile } from "./session-files.ts";
 
 /** Whether a file may be a document, by its name alone. */
 export function mayBeDocument(name: string): boolean {
-  return registeredAgents().some(({ documents }) => documents?.mayBe(name) === true);
+  return documentFormats().some((format) => format.mayBe(name));
 }
 
 export function isDocumentPlace(directory: string): boolean {
-  return registeredAgents().some(({ documents }) => documents?.isPlace(directory) === true);
+  return documentFormats().some((format) => format.isPlace(directory));
 }
 
 /** The last file of the session that this one is of; itself for most. */

@@ -4,17 +4,17 @@
  */
 import { mayBeDocument } from "./agent-files.ts";
 import { createHash } from "node:crypto";
-import { basename, isAbsolute, normalize } from "node:path";
+import { basename, isAbsolute } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { ByteSource } from "@branchlog/streaming";
 import {
   agentNamed,
   documentFormatOf,
+  documentFormats,
   dialectNames,
   fileOfAddress,
   openLogSource,
   readHeader,
-  registeredAgents,
   SavedFields,
   finiteNumber,
   malformed,
@@ -80,18 +80,24 @@ export class CatalogFile {
   }
 
   /**
-   * Reads new bytes and returns how many (0: none). A failure leaves the state unchanged.
+   * If the file is as it was read, perhaps by another process, what it cost to take up its name;
+   * else undefined.
+   */
+  recall(file: SessionFile): number | undefined {
+    this.#takeUpSaved(file);
+    if (!this.#isSettled || this.#read === undefined) return undefined;
+    if (!isUnchanged(this.#read, file)) return undefined;
+    if (!mayBeDocument(file.name)) return this.#takeName(file.path);
+    return this.#beside === besideDocument(file.path) ? 0 : undefined;
+  }
+
+  /**
+   * Reads new bytes and returns how many. A failure leaves the state unchanged.
    *
    * @param lookedAtMs When `file` was stat'ed, or before, in epoch ms.
    */
-  async refresh(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
-    this.#takeUpSaved(file);
-    const isDocument = mayBeDocument(file.name);
-    if (this.#isSettled && this.#read !== undefined && isUnchanged(this.#read, file)) {
-      if (!isDocument) return this.#takeName(file.path);
-      if (this.#beside === besideDocument(file.path)) return 0;
-    }
-    if (isDocument) return this.#refreshDocument(file, lookedAtMs);
+  async read(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
+    if (mayBeDocument(file.name)) return this.#readDocument(file, lookedAtMs);
     const source = openLogSource(file.path);
     try {
       // The file may have been replaced, or have grown.
@@ -139,7 +145,7 @@ export class CatalogFile {
   }
 
   /** Read whole. */
-  async #refreshDocument(file: SessionFile, lookedAtMs: number): Promise<number> {
+  async #readDocument(file: SessionFile, lookedAtMs: number): Promise<number> {
     const beside = besideDocument(file.path);
     const listed = await listedDocument(file);
     const session = listed === "damaged" ? undefined : listed;
@@ -217,8 +223,7 @@ export class CatalogFile {
 /** The stamp of the other files of a document. Rows of a database have one of their own. */
 function besideDocument(path: string): string | undefined {
   if (fileOfAddress(path).id !== undefined) return "";
-  const formats = registeredAgents().flatMap(({ documents }) => documents ?? []);
-  const own = formats.filter((format) => format.mayBe(path));
+  const own = documentFormats().filter((format) => format.mayBe(path));
   return filesStamp(own.flatMap((format) => format.filesOf?.(path).slice(1) ?? []));
 }
 
@@ -293,7 +298,7 @@ export function savedFile(line: string): { readonly name: string; readonly file:
   const fields = new SavedFields(JSON.parse(line));
   const name = fields.text("name");
   const isNamed = isSessionFileName(basename(name)) || mayBeDocument(name);
-  const isPlaced = name === basename(name) || (isAbsolute(name) && name === normalize(name));
+  const isPlaced = isAbsolute(name) || name === basename(name);
   if (!isPlaced || !isNamed) throw malformed("session file", "name");
   const stamp = readStamp(fields);
   const isWhole = fileOfAddress(name).id === undefined;

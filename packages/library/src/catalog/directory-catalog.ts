@@ -139,16 +139,21 @@ export class DirectoryCatalog {
       this.#forget(file.path, onChange);
       return;
     }
+    const { path } = file;
+    const saved = this.#store.loadedFile(path);
     const known =
-      this.#files.get(file.path) ?? new CatalogFile(await this.#store.savedFile(file.path));
-    this.#files.set(file.path, known);
+      this.#files.get(path) ?? new CatalogFile(saved ?? (await this.#store.savedFile(path)));
+    this.#files.set(path, known);
     const before = known.session;
     this.#dialectAt ??= dialectFinder();
     const dialectAt = this.#dialectAt;
     try {
-      const readBytes = await known.refresh(file, lookedAtMs, { chunk, signal, dialectAt });
-      if (known.session?.transcript !== undefined) await this.#store.leaveAlone(file.path);
-      if (readBytes > 0) await this.#store.note(file.path, known, readBytes);
+      const options = { chunk, signal, dialectAt };
+      const readBytes = known.recall(file) ?? (await known.read(file, lookedAtMs, options));
+      if (readBytes > 0) {
+        if (known.session?.transcript !== undefined) await this.#store.leaveAlone(path);
+        await this.#store.note(path, known, readBytes);
+      }
     } catch {
       signal?.throwIfAborted();
       return;

@@ -55,9 +55,12 @@ export function isUnlistable({ name, identity }: SessionFile): boolean {
 
 /** The name before its agent compressed the session, whose content is not read then. */
 export function nameBeforeCompression(name: string): string | undefined {
-  const ends = transcriptFormats().flatMap(({ compression }) => compression?.nameEnd ?? []);
-  const end = ends.find((one) => name.endsWith(one));
-  return end === undefined ? undefined : name.slice(0, -end.length) + sessionNameEnd;
+  if (isSessionFileName(name)) return undefined;
+  for (const { compression } of transcriptFormats()) {
+    const end = compression?.nameEnd;
+    if (end !== undefined && name.endsWith(end)) return name.slice(0, -end.length) + sessionNameEnd;
+  }
+  return undefined;
 }
 
 export function isSessionFileName(name: string): boolean {
@@ -204,12 +207,13 @@ export function sessionFile(path: string, stats: BigIntStats): SessionFile {
 /** Changes whenever one of the files does; undefined if a later change might not show in it. */
 export function filesStamp(paths: readonly string[]): string | undefined {
   const now = Date.now();
-  const hash = createHash("sha256");
-  for (const { path, identity, size, mtimeMs, ctimeMs } of paths.map(lookAtFile)) {
+  const stamps: string[] = [];
+  for (const { identity, size, mtimeMs, ctimeMs } of paths.map(lookAtFile)) {
     if (now - ctimeMs <= stampTrustedAfterMs) return undefined;
-    hash.update(JSON.stringify([path, identity, size, mtimeMs, ctimeMs]));
+    stamps.push(identity === undefined ? "-" : `${identity} ${size} ${mtimeMs} ${ctimeMs}`);
   }
-  return paths.length === 0 ? "" : hash.digest("base64");
+  const all = stamps.join("\n");
+  return stamps.length < 3 ? all : createHash("sha256").update(all).digest("base64");
 }
 
 export function isUnchanged(before: FileStamp, now: FileStamp): boolean {

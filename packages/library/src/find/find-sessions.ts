@@ -32,6 +32,7 @@ import type { ListedUsage } from "../catalog/listed-usage.ts";
 import { removeOrphansAmong } from "../catalog/catalog-store.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import {
+  isSessionFileName,
   isSidecarName,
   isUnlistable,
   lookAtFile,
@@ -272,8 +273,9 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
       // One is written beside the other before the first is removed.
       if (before !== undefined && !names.includes(before)) unlisted.push(join(directory, name));
     }
-    if (given.has(directory) || isDocumentPlace(directory)) {
-      for (const name of names.filter(mayBeDocument)) {
+    const named = places.flatMap((place) => (mayBeDocumentAt(place) ? place.name : []));
+    if (named.length > 0 && (given.has(directory) || isDocumentPlace(directory))) {
+      for (const name of named) {
         const path = join(directory, name);
         if (isUnlistable(lookAtFile(path))) unlisted.push(path);
         else if (documentFormatOf(path) !== undefined) documents.push(path);
@@ -283,6 +285,10 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
   });
   for (const [directory, names] of deserted) await removeOrphansAmong(directory, names);
   return { names: found, visited, documents, unlisted };
+}
+
+function mayBeDocumentAt(place: Dirent): boolean {
+  return !place.isDirectory() && !isSessionFileName(place.name) && mayBeDocument(place.name);
 }
 
 /** Empty if already visited; undefined: unreadable. Synchronous, as `lookAtFile` is. */
