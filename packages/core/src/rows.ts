@@ -57,6 +57,7 @@ export type {
   DocumentBytes,
   DocumentFormat,
   EntryIdentity,
+  RowFacts,
   SessionInFile,
   SpentTokens,
   TranscriptFormat,

@@ -5,7 +5,7 @@
  * See docs/decisions/0057-agents-are-registered.md.
  */
 import type { ByteSource, JsonObject } from "@branchlog/streaming";
-import type { SessionEntry } from "../entries/entry-types.ts";
+import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Usage } from "../entries/message-types.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -92,6 +92,18 @@ export interface SessionInFile {
   readonly changedMs: number;
   /** Of its rows. It changes with the session where the time does not. */
   readonly count: number;
+  /** Default: it has to be read. */
+  readonly rowFacts?: RowFacts | undefined;
+}
+
+/** What a list shows of a session before its messages were read, as the same fields of its log. */
+export interface RowFacts {
+  readonly header: SessionHeader;
+  readonly name: string | undefined;
+  /** Of the last message, in epoch ms. */
+  readonly lastMs: number;
+  /** What it costs to read it. */
+  readonly rows: number;
 }
 
 /** Where a session is that shares a file with others: `FILE#ID`. */

@@ -26,7 +26,7 @@ export async function documentFiles(path: string): Promise<readonly SessionFile[
   const whole = lookAtFile(file);
   const others = async (): Promise<readonly SessionFile[] | undefined> => {
     const sessions = await documentFormatOf(file)?.sessionsIn?.(file);
-    return sessions?.map(({ id: own, changedMs, count }) => ({
+    return sessions?.map(({ id: own, changedMs, count, rowFacts }) => ({
       ...whole,
       path: addressInFile(file, own),
       name: addressInFile(whole.name, own),
@@ -34,6 +34,7 @@ export async function documentFiles(path: string): Promise<readonly SessionFile[
       mtimeMs: changedMs,
       ctimeMs: changedMs,
       size: count,
+      rowFacts,
     }));
   };
   try {

@@ -32,7 +32,7 @@ import {
   savedActivityMarks,
 } from "./listed-activity.ts";
 import { readListedUsage, savedListedUsage } from "./listed-usage.ts";
-import { listedDocument } from "./listed-document.ts";
+import { listedDocument, unreadDocument } from "./listed-document.ts";
 import { listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { FactsReader } from "./session-facts.ts";
@@ -89,6 +89,15 @@ export class CatalogFile {
     if (!isUnchanged(this.#read, file)) return undefined;
     if (!mayBeDocument(file.name)) return this.#takeName(file.path);
     return this.#beside === besideDocument(file.path) ? 0 : undefined;
+  }
+
+  /** What is known of it without reading it; false: nothing is. It is read another time. */
+  leaveUnread(file: SessionFile): boolean {
+    const session = unreadDocument(file);
+    if (session === undefined) return false;
+    if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
+    [this.#read, this.#isSettled, this.#saved] = [file, false, undefined];
+    return true;
   }
 
   /**
@@ -212,10 +221,12 @@ export class CatalogFile {
     const { place, session: facts } = this.#saved ?? {};
     if (place === undefined || facts?.usage === undefined) return anew(source);
     const { usage, activity } = facts;
-    if (activity === undefined) return anew(source);
+    const { messageCount, ...summary } = facts.summary;
+    if (activity === undefined || messageCount === undefined) return anew(source);
     const bytes = fingerprintOf(source, place.offset);
     if (bytesDigest(bytes) !== place.digest) return anew(source);
-    const said = { ...facts, usage, activity, marks: place.marks };
+    const counted = { ...summary, messageCount };
+    const said = { ...facts, summary: counted, usage, activity, marks: place.marks };
     return { reader: new FactsReader({}, { ...place, facts: said }), bytes };
   }
 }

@@ -8,7 +8,7 @@ import { chunkBytesDefault } from "@branchlog/streaming";
 import { CatalogFile } from "./catalog-file.ts";
 import { CatalogStore } from "./catalog-store.ts";
 import type { CatalogMode } from "./catalog-store.ts";
-import { filesReadAtOnceMax } from "./limits.ts";
+import { filesReadAtOnceMax, listedRowsMax } from "./limits.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
 import { Ranking } from "./listed-session.ts";
@@ -49,6 +49,8 @@ export interface CatalogRefresh {
   readonly isUnwanted?: ((file: SessionFile) => boolean) | undefined;
   /** Whether the places of all agents are listed. Default: false. */
   readonly isWhole?: boolean;
+  /** Whether sessions in databases may be left unread, after so much was read. Default: false. */
+  readonly leavesUnread?: boolean | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -90,8 +92,10 @@ export class DirectoryCatalog {
     onFile,
     isUnwanted,
     isWhole,
+    leavesUnread = false,
     signal,
   }: CatalogRefresh): Promise<void> {
+    const reads = { rowsLeft: leavesUnread ? listedRowsMax : Infinity };
     const lookedAtMs = this.#options.now();
     const named = paths === null ? null : [...paths].map((path) => lookAtFile(path));
     // A name that now leads elsewhere may have been the alias of another file.
@@ -109,7 +113,7 @@ export class DirectoryCatalog {
         onFile?.();
         if (isUnwanted?.(file) === true) return;
         if (files.length > 1) chunks[lane] ??= Buffer.allocUnsafeSlow(chunkBytesDefault);
-        await this.#read(file, { lookedAtMs, chunk: chunks[lane], signal, onChange });
+        await this.#read(file, { lookedAtMs, chunk: chunks[lane], signal, onChange, reads });
         const session = this.#files.get(file.path)?.session;
         onRefreshed?.({ session, index, total: files.length });
       });
@@ -133,7 +137,7 @@ export class DirectoryCatalog {
 
   async #read(
     file: SessionFile,
-    { lookedAtMs, chunk, signal, onChange }: ReadOptions,
+    { lookedAtMs, chunk, signal, onChange, reads }: ReadOptions,
   ): Promise<void> {
     if (!file.isReadable) {
       this.#forget(file.path, onChange);
@@ -149,7 +153,8 @@ export class DirectoryCatalog {
     const dialectAt = this.#dialectAt;
     try {
       const options = { chunk, signal, dialectAt };
-      const readBytes = known.recall(file) ?? (await known.read(file, lookedAtMs, options));
+      const recalled = known.recall(file) ?? this.#leftUnread(known, file, reads);
+      const readBytes = recalled ?? (await known.read(file, lookedAtMs, options));
       if (readBytes > 0) {
         if (known.session?.transcript !== undefined) await this.#store.leaveAlone(path);
         await this.#store.note(path, known, readBytes);
@@ -159,6 +164,14 @@ export class DirectoryCatalog {
       return;
     }
     this.#rank({ before, now: known.session }, onChange);
+  }
+
+  /** Undefined if it is to be read. */
+  #leftUnread(known: CatalogFile, file: SessionFile, reads: Reads): number | undefined {
+    const { rows = 0 } = file.rowFacts ?? {};
+    if (rows > reads.rowsLeft && known.leaveUnread(file)) return 0;
+    reads.rowsLeft -= rows;
+    return undefined;
   }
 
   #isSame({ path, identity, isReadable }: SessionFile): boolean {
@@ -191,6 +204,12 @@ interface ReadOptions {
   readonly chunk: Buffer | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onChange: CatalogRefresh["onChange"];
+  readonly reads: Reads;
+}
+
+/** Of databases, in one refresh. */
+interface Reads {
+  rowsLeft: number;
 }
 
 /** Latest change first; equal times by path. */

@@ -9,6 +9,7 @@ import type { BigIntStats, Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { transcriptFormats } from "@branchlog/core/rows";
+import type { RowFacts } from "@branchlog/core/rows";
 import { directoriesReadAtOnceMax, stampTrustedAfterMs } from "./limits.ts";
 import { mapConcurrently, mapInBatches } from "./map-concurrently.ts";
 
@@ -28,6 +29,8 @@ export interface SessionFile extends FileStamp {
   readonly name: string;
   /** Whether it is an existing regular file. Others are never opened. */
   readonly isReadable: boolean;
+  /** Of a session that is rows of a database. */
+  readonly rowFacts?: RowFacts | undefined;
 }
 
 /** Called with each further name of a listed file. */

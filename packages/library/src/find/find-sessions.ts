@@ -54,6 +54,7 @@ const findNames: OptionNames<FindOptions> = {
   sinceMs: true,
   untilMs: true,
   limit: true,
+  unread: true,
   catalog: true,
   onProgress: true,
   signal: true,
@@ -121,6 +122,7 @@ export async function findAmong(
     },
     isUnwanted: (file) => !isCandidate(file) || latest.isOlder(file),
     isWhole: isWhole(found),
+    leavesUnread: options.unread,
     signal,
   });
   const parts = latest.olderParts();
@@ -154,7 +156,7 @@ function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
     const { id, parentSession } = header;
     if (transcript?.isSubagent === true && parentSession) callers.set(id, parentSession);
   }
-  const children = new Map<string, ListedUsage[]>();
+  const children = new Map<string, (ListedUsage | undefined)[]>();
   for (const { header, usage } of sessions) {
     let parentId = callers.get(header.id);
     // Damaged headers may lead in a circle.
@@ -163,15 +165,17 @@ function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
       if (above === undefined) break;
       parentId = above;
     }
-    if (usage === undefined || parentId === undefined) continue;
+    if (parentId === undefined) continue;
     const siblings = children.get(parentId) ?? [];
     children.set(parentId, siblings);
     siblings.push(usage);
   }
   return others.map((session) => {
     const below = children.get(session.header.id);
-    if (below === undefined || session.usage === undefined) return session;
-    return { ...session, usage: usageOfAll([session.usage, ...below]) };
+    if (below === undefined) return session;
+    const known = [session.usage, ...below].filter((one) => one !== undefined);
+    const isKnown = known.length === below.length + 1;
+    return { ...session, usage: isKnown ? usageOfAll(known) : undefined };
   });
 }
 
