@@ -208,6 +208,31 @@ describeAgent({
   ],
 });
 
+const cursorProject = ".cursor/projects/home-dev-shop";
+const cursorId = "5a1b2c3d-0000-4000-8000-000000000001";
+const cursorPlace = `${cursorProject}/agent-transcripts/${cursorId}`;
+
+describeAgent({
+  name: "cursor",
+  sessions: [
+    golden(
+      "cursor/transcript-2026-02.jsonl",
+      `${cursorProject}/agent-transcripts/${cursorId}.jsonl`,
+    ),
+    {
+      title: "a transcript of July 2026 with a sub-agent",
+      files: {
+        [`${cursorPlace}/${cursorId}.jsonl`]: readFileSync(
+          join(fixtures, "cursor/transcript-2026-07.jsonl"),
+        ),
+        [`${cursorPlace}/subagents/5a1b2c3d-0000-4000-8000-000000000002.jsonl`]: readFileSync(
+          join(fixtures, "cursor/transcript-2026-07-agent.jsonl"),
+        ),
+      },
+    },
+  ],
+});
+
 const clineSession = "1795941218519_16gyt";
 
 describeAgent({

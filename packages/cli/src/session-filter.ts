@@ -15,6 +15,7 @@ export const foreignAgentNames: readonly string[] = [
   "cline",
   "goose",
   "crush",
+  "cursor",
   "connectonion",
 ];
 export const agentNames: readonly string[] = ["pi", "omp", ...foreignAgentNames];

@@ -31,7 +31,7 @@ export const copilot: Agent = {
     titleIn,
     identity: () => undefined,
     indexedName: workspaceName,
-    nameFiles: workspaceFiles,
+    filesBeside: workspaceFiles,
     belongings: filesOfSession,
   },
 };

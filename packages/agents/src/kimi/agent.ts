@@ -31,7 +31,7 @@ export const kimi: Agent = {
     titleIn,
     identity: () => undefined,
     indexedName: givenTitle,
-    nameFiles: stateFiles,
+    filesBeside: stateFiles,
     belongings,
   },
 };

@@ -156,8 +156,8 @@ export interface TranscriptFormat extends SessionOwner {
   identity(entry: SessionEntry, spent: SpentTokens): EntryIdentity | undefined;
   /** The name that the agent keeps elsewhere than in the file. */
   indexedName?(path: string): string | undefined;
-  /** Where that name is, if each session has its own files of it. Default: it is asked again. */
-  nameFiles?(path: string): readonly string[];
+  /** Files that are of a session alone, and say something of it: its name, its directory. */
+  filesBeside?(path: string): readonly string[];
   /** Other files that are of a session alone, wherever their names do not say so. */
   belongings?(path: string): readonly string[];
   /** How it spreads a session over files; undefined: each file is one. */

@@ -17,6 +17,7 @@ import {
   readHeader,
   SavedFields,
   finiteNumber,
+  transcriptFormats,
   malformed,
   savedText,
   wholeNumber,
@@ -79,16 +80,13 @@ export class CatalogFile {
     return this.#session;
   }
 
-  /**
-   * If the file is as it was read, perhaps by another process, what it cost to take up its name;
-   * else undefined.
-   */
-  recall(file: SessionFile): number | undefined {
+  /** Whether the file is as it was read, perhaps by another process. */
+  recall(file: SessionFile): boolean {
     this.#takeUpSaved(file);
-    if (!this.#isSettled || this.#read === undefined) return undefined;
-    if (!isUnchanged(this.#read, file)) return undefined;
-    if (!mayBeDocument(file.name)) return this.#takeName(file.path);
-    return this.#beside === besideDocument(file.path) ? 0 : undefined;
+    if (!this.#isSettled || this.#read === undefined) return false;
+    if (!isUnchanged(this.#read, file) || this.#beside !== stampBeside(file.path)) return false;
+    this.#takeName(file.path);
+    return true;
   }
 
   /** What is known of it without reading it; false: nothing is. It is read another time. */
@@ -107,6 +105,7 @@ export class CatalogFile {
    */
   async read(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
     if (mayBeDocument(file.name)) return this.#readDocument(file, lookedAtMs);
+    const beside = stampBeside(file.path);
     const source = openLogSource(file.path);
     try {
       // The file may have been replaced, or have grown.
@@ -123,15 +122,14 @@ export class CatalogFile {
       if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
       this.#ownName = facts && "ownName" in facts ? facts.ownName : facts?.name;
       this.#isOfOneFile = source.before === 0;
-      // It is taken after the facts were read, which have a name: that is read again.
-      this.#beside = undefined;
-      this.#takeName(file.path);
+      this.#beside = beside;
       // A reader of a transcript holds all its ids: only what grows is worth that.
       const isKept = session?.transcript === undefined || this.#read !== undefined;
       this.#progress = isKept ? { reader, bytes: trail.bytes } : undefined;
       this.#read = opened;
       // A change within the same clock tick would not change the times.
-      this.#isSettled = lookedAtMs - opened.ctimeMs > stampTrustedAfterMs;
+      const isTrusted = lookedAtMs - opened.ctimeMs > stampTrustedAfterMs;
+      this.#isSettled = isTrusted && beside !== undefined;
       this.#saved = undefined;
       return openedFileBytes + reader.offset - bytes.cursor;
     } finally {
@@ -139,23 +137,19 @@ export class CatalogFile {
     }
   }
 
-  /** Some agents keep names in another file. Returns what reading it cost. */
-  #takeName(path: string): number {
+  /** Some agents keep the names of all sessions in one file. */
+  #takeName(path: string): void {
     const session = this.#session;
     const format = agentNamed(session?.transcript?.of ?? "")?.transcripts;
-    if (session === undefined || format?.indexedName === undefined) return 0;
-    const files = format.nameFiles?.(path);
-    const beside = files && filesStamp(files);
-    if (beside !== undefined && beside === this.#beside) return 0;
+    if (session === undefined || format?.indexedName === undefined) return;
+    if (format.filesBeside !== undefined) return;
     const name = format.indexedName(path) ?? this.#ownName;
     if (name !== session.name) this.#session = { ...session, name };
-    this.#beside = beside;
-    return beside === undefined ? 0 : openedFileBytes;
   }
 
   /** Read whole. */
   async #readDocument(file: SessionFile, lookedAtMs: number): Promise<number> {
-    const beside = besideDocument(file.path);
+    const beside = stampBeside(file.path);
     const listed = await listedDocument(file);
     const session = listed === "damaged" ? undefined : listed;
     this.#isDamaged = listed === "damaged";
@@ -180,8 +174,7 @@ export class CatalogFile {
     if (!this.#isSettled && place === undefined) return undefined;
     const { identity, size, mtimeMs, ctimeMs } = this.#read;
     const stamp = { identity, size, mtimeMs, ctimeMs };
-    const [besideStamp, ownName] = [this.#beside, this.#ownName];
-    const beside = besideStamp === undefined ? undefined : { stamp: besideStamp, ownName };
+    const beside = this.#beside === "" ? undefined : this.#beside;
     return { stamp, isSettled: this.#isSettled, session: this.#savedSession(), place, beside };
   }
 
@@ -196,8 +189,8 @@ export class CatalogFile {
   #savedSession(): SavedSession | undefined {
     if (this.#session === undefined) return undefined;
     const { path: _path, ...said } = this.#session;
-    // A name of another file is saved with the stamp of that one alone.
-    return this.#beside === undefined ? { ...said, name: this.#ownName } : said;
+    // What several sessions share has no part in the stamp.
+    return this.#beside === "" ? { ...said, name: this.#ownName } : said;
   }
 
   /** If the file is as it was when another one read it, that one's session is in it. */
@@ -206,8 +199,8 @@ export class CatalogFile {
     if (this.#read !== undefined || saved === undefined) return;
     if (!saved.isSettled || !isUnchanged(saved.stamp, file)) return;
     this.#session = saved.session && { path: file.path, ...saved.session };
-    this.#ownName = saved.beside === undefined ? saved.session?.name : saved.beside.ownName;
-    this.#beside = saved.beside?.stamp;
+    this.#ownName = saved.session?.name;
+    this.#beside = saved.beside ?? "";
     this.#read = saved.stamp;
     this.#isSettled = true;
   }
@@ -231,11 +224,16 @@ export class CatalogFile {
   }
 }
 
-/** The stamp of the other files of a document. Rows of a database have one of their own. */
-function besideDocument(path: string): string | undefined {
+/**
+ * The stamp of the other files that say something of a session. Rows of a database have one of
+ * their own.
+ */
+function stampBeside(path: string): string | undefined {
   if (fileOfAddress(path).id !== undefined) return "";
-  const own = documentFormats().filter((format) => format.mayBe(path));
-  return filesStamp(own.flatMap((format) => format.filesOf?.(path).slice(1) ?? []));
+  const ofTranscripts = transcriptFormats().flatMap((format) => format.filesBeside?.(path) ?? []);
+  const documents = documentFormats().filter((format) => format.mayBe(path));
+  const ofDocuments = documents.flatMap((format) => format.filesOf?.(path).slice(1) ?? []);
+  return filesStamp([...ofTranscripts, ...ofDocuments]);
 }
 
 /** A changed stamp with the same size is more than an append. */
@@ -264,13 +262,8 @@ export interface SavedFile {
   readonly isSettled: boolean;
   readonly session: SavedSession | undefined;
   readonly place: SavedPlace | undefined;
-  /** Of the files beside it that say something of the session, and its name without them. */
-  readonly beside: SavedBeside | undefined;
-}
-
-interface SavedBeside {
-  readonly stamp: string;
-  readonly ownName: string | undefined;
+  /** Of the files beside it that say something of the session. */
+  readonly beside: string | undefined;
 }
 
 /** Identifies the bytes that were read, in short form. */
@@ -316,12 +309,8 @@ export function savedFile(line: string): { readonly name: string; readonly file:
   const sizes = isWhole ? { from: stamp.size, to: stamp.size } : { from: 0, to: sizeMax };
   const session = fields.has("session") ? readSession(fields.fields("session"), sizes) : undefined;
   const place = fields.has("place") ? readPlace(fields.fields("place"), stamp) : undefined;
-  const beside = fields.has("beside") ? readBeside(fields.fields("beside")) : undefined;
+  const beside = fields.optionalText("beside");
   return { name, file: { stamp, isSettled: fields.flag("isSettled"), session, place, beside } };
-}
-
-function readBeside(fields: SavedFields): SavedBeside {
-  return { stamp: fields.text("stamp"), ownName: fields.optionalText("ownName") };
 }
 
 function readStamp(fields: SavedFields): FileStamp {

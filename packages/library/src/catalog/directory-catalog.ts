@@ -153,8 +153,8 @@ export class DirectoryCatalog {
     const dialectAt = this.#dialectAt;
     try {
       const options = { chunk, signal, dialectAt };
-      const recalled = known.recall(file) ?? this.#leftUnread(known, file, reads);
-      const readBytes = recalled ?? (await known.read(file, lookedAtMs, options));
+      const isKnown = known.recall(file) || this.#isLeftUnread(known, file, reads);
+      const readBytes = isKnown ? 0 : await known.read(file, lookedAtMs, options);
       if (readBytes > 0) {
         if (known.session?.transcript !== undefined) await this.#store.leaveAlone(path);
         await this.#store.note(path, known, readBytes);
@@ -166,12 +166,11 @@ export class DirectoryCatalog {
     this.#rank({ before, now: known.session }, onChange);
   }
 
-  /** Undefined if it is to be read. */
-  #leftUnread(known: CatalogFile, file: SessionFile, reads: Reads): number | undefined {
+  #isLeftUnread(known: CatalogFile, file: SessionFile, reads: Reads): boolean {
     const { rows = 0 } = file.rowFacts ?? {};
-    if (rows > reads.rowsLeft && known.leaveUnread(file)) return 0;
+    if (rows > reads.rowsLeft && known.leaveUnread(file)) return true;
     reads.rowsLeft -= rows;
-    return undefined;
+    return false;
   }
 
   #isSame({ path, identity, isReadable }: SessionFile): boolean {
