@@ -252,6 +252,15 @@ describeAgent({
         ]),
       ),
     },
+    {
+      title: "a task of the extension of VS Code",
+      files: Object.fromEntries(
+        ["api_conversation_history.json", "ui_messages.json", "task_metadata.json"].map((name) => [
+          `saoudrizwan.claude-dev/tasks/1770000000000/${name}`,
+          readFileSync(join(fixtures, "cline/tasks/1770000000000", name)),
+        ]),
+      ),
+    },
   ],
 });
 
