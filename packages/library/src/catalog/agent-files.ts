@@ -2,7 +2,7 @@
 import { addressInFile, agentNamed, documentFormatOf, documentFormats } from "@branchlog/core/rows";
 import { fileOfAddress, transcriptFormats } from "@branchlog/core/rows";
 import { isBranchlogError } from "@branchlog/core";
-import { lookAtFile } from "./session-files.ts";
+import { filesStamp, lookAtFile } from "./session-files.ts";
 import type { SessionFile } from "./session-files.ts";
 
 /** Whether a file may be a document, by its name alone. */
@@ -49,4 +49,16 @@ export async function documentFiles(path: string): Promise<readonly SessionFile[
 /** Whether a session of an agent is not a file of its own, which could be taken away. */
 export function sharesFiles(agent: string | undefined): boolean {
   return agentNamed(agent ?? "")?.documents?.sessionsIn !== undefined;
+}
+
+/**
+ * The stamp of the other files that say something of a session. Rows of a database have one of
+ * their own.
+ */
+export function stampBeside(path: string): string | undefined {
+  if (fileOfAddress(path).id !== undefined) return "";
+  const ofTranscripts = transcriptFormats().flatMap((format) => format.filesBeside?.(path) ?? []);
+  const documents = documentFormats().filter((format) => format.mayBe(path));
+  const ofDocuments = documents.flatMap((format) => format.filesOf?.(path).slice(1) ?? []);
+  return filesStamp([...ofTranscripts, ...ofDocuments]);
 }

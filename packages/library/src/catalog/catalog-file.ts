@@ -2,7 +2,7 @@
  * One file of a directory as last read, perhaps by another process that saved it. Reads only
  * appended bytes while the file's identity and earlier bytes are unchanged.
  */
-import { mayBeDocument } from "./agent-files.ts";
+import { mayBeDocument, stampBeside } from "./agent-files.ts";
 import { createHash } from "node:crypto";
 import { basename, isAbsolute } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -10,14 +10,12 @@ import type { ByteSource } from "@branchlog/streaming";
 import {
   agentNamed,
   documentFormatOf,
-  documentFormats,
   dialectNames,
   fileOfAddress,
   openLogSource,
   readHeader,
   SavedFields,
   finiteNumber,
-  transcriptFormats,
   malformed,
   savedText,
   wholeNumber,
@@ -38,7 +36,7 @@ import { listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { FactsReader } from "./session-facts.ts";
 import type { FactsReadOptions, SessionMarks } from "./session-facts.ts";
-import { filesStamp, isSessionFileName, isUnchanged, sessionFile } from "./session-files.ts";
+import { isSessionFileName, isUnchanged, sessionFile } from "./session-files.ts";
 import type { FileStamp, SessionFile } from "./session-files.ts";
 import type { ListedTranscript } from "./transcript-scan.ts";
 
@@ -222,18 +220,6 @@ export class CatalogFile {
     const said = { ...facts, summary: counted, usage, activity, marks: place.marks };
     return { reader: new FactsReader({}, { ...place, facts: said }), bytes };
   }
-}
-
-/**
- * The stamp of the other files that say something of a session. Rows of a database have one of
- * their own.
- */
-function stampBeside(path: string): string | undefined {
-  if (fileOfAddress(path).id !== undefined) return "";
-  const ofTranscripts = transcriptFormats().flatMap((format) => format.filesBeside?.(path) ?? []);
-  const documents = documentFormats().filter((format) => format.mayBe(path));
-  const ofDocuments = documents.flatMap((format) => format.filesOf?.(path).slice(1) ?? []);
-  return filesStamp([...ofTranscripts, ...ofDocuments]);
 }
 
 /** A changed stamp with the same size is more than an append. */
