@@ -146,6 +146,7 @@ const qwenProject = "projects/-home-dev-shop";
 describeAgent({
   name: "qwen",
   sessions: [
+    golden("qwen/session-0.1.4.json", "tmp/shop/chats/session-2026-11-29T11-42-ac71bf68.json"),
     golden(
       "qwen/qwen-0.15.10.jsonl",
       `${qwenProject}/chats/e37a9d47-37c8-478b-a2a8-1e22b46315c7.jsonl`,

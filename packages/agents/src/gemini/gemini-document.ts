@@ -1,4 +1,4 @@
-/** Makes a log of a chat of Gemini CLI before 0.43, which is one JSON object in a file. */
+/** Makes a log of a chat that is one JSON object in a file, see `chat-file.ts`. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { TextDecoder } from "node:util";
@@ -29,7 +29,7 @@ function chatOf(path: string, text: string): JsonObject {
   } catch (error) {
     cause = error;
   }
-  const message = `${path} is no chat of Gemini CLI, or only half written. It was left as it is.`;
+  const message = `${path} is no recorded chat, or only half written. It was left as it is.`;
   throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, cause });
 }
 
