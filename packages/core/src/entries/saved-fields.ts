@@ -57,9 +57,8 @@ export class SavedFields {
 
   oneOf<T extends string>(key: string, all: readonly T[]): T {
     const value = this.#own(key);
-    const found = all.find((one) => one === value);
-    if (found === undefined) throw malformed(`one of ${all.join(", ")}`, key);
-    return found;
+    for (const one of all) if (one === value) return one;
+    throw malformed(`one of ${all.join(", ")}`, key);
   }
 
   isNull(key: string): boolean {

@@ -24,6 +24,11 @@ export function lastFile(path: string): string {
 export async function documentFiles(path: string): Promise<readonly SessionFile[]> {
   const { file, id } = fileOfAddress(path);
   const whole = lookAtFile(file);
+  // Most are asked by their names alone.
+  const mayHaveSeveral = documentFormats().some(
+    (format) => format.sessionsIn !== undefined && format.mayBe(file),
+  );
+  if (!mayHaveSeveral && id === undefined) return [whole];
   const others = async (): Promise<readonly SessionFile[] | undefined> => {
     const sessions = await documentFormatOf(file)?.sessionsIn?.(file);
     return sessions?.map(({ id: own, changedMs, count, rowFacts }) => ({

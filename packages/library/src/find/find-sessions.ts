@@ -281,7 +281,7 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
     if (named.length > 0 && (given.has(directory) || isDocumentPlace(directory))) {
       for (const name of named) {
         const path = join(directory, name);
-        if (isUnlistable(lookAtFile(path))) unlisted.push(path);
+        if (name.includes("\u{fffd}") && isUnlistable(lookAtFile(path))) unlisted.push(path);
         else if (documentFormatOf(path) !== undefined) documents.push(path);
       }
     }
