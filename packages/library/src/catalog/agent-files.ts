@@ -2,12 +2,12 @@
 import { addressInFile, agentNamed, documentFormatOf, documentFormats } from "@branchlog/core/rows";
 import { fileOfAddress, transcriptFormats } from "@branchlog/core/rows";
 import { isBranchlogError } from "@branchlog/core";
-import { filesStamp, lookAtFile } from "./session-files.ts";
+import { filesStamp, isSessionFileName, lookAtFile } from "./session-files.ts";
 import type { SessionFile } from "./session-files.ts";
 
 /** Whether a file may be a document, by its name alone. */
 export function mayBeDocument(name: string): boolean {
-  return documentFormats().some((format) => format.mayBe(name));
+  return !isSessionFileName(name) && documentFormats().some((format) => format.mayBe(name));
 }
 
 export function isDocumentPlace(directory: string): boolean {
@@ -62,8 +62,11 @@ export function sharesFiles(agent: string | undefined): boolean {
  */
 export function stampBeside(path: string): string | undefined {
   if (fileOfAddress(path).id !== undefined) return "";
-  const ofTranscripts = transcriptFormats().flatMap((format) => format.filesBeside?.(path) ?? []);
-  const documents = documentFormats().filter((format) => format.mayBe(path));
-  const ofDocuments = documents.flatMap((format) => format.filesOf?.(path).slice(1) ?? []);
-  return filesStamp([...ofTranscripts, ...ofDocuments]);
+  const files: string[] = [];
+  // Asked for each file of a list: of most, nothing is beside them.
+  for (const format of transcriptFormats()) files.push(...(format.filesBeside?.(path) ?? []));
+  for (const format of isSessionFileName(path) ? [] : documentFormats()) {
+    if (format.mayBe(path)) files.push(...(format.filesOf?.(path).slice(1) ?? []));
+  }
+  return files.length === 0 ? "" : filesStamp(files);
 }

@@ -32,7 +32,6 @@ import type { ListedUsage } from "../catalog/listed-usage.ts";
 import { removeOrphansAmong } from "../catalog/catalog-store.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import {
-  isSessionFileName,
   isSidecarName,
   isUnlistable,
   lookAtFile,
@@ -292,7 +291,7 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
 }
 
 function mayBeDocumentAt(place: Dirent): boolean {
-  return !place.isDirectory() && !isSessionFileName(place.name) && mayBeDocument(place.name);
+  return !place.isDirectory() && mayBeDocument(place.name);
 }
 
 /** Empty if already visited; undefined: unreadable. Synchronous, as `lookAtFile` is. */
