@@ -100,7 +100,7 @@ export interface SessionInFile {
 export interface RowFacts {
   readonly header: SessionHeader;
   readonly name: string | undefined;
-  /** Of the last message, in epoch ms. */
+  /** Of the last message, or the last change, in epoch ms. */
   readonly lastMs: number;
   /** What it costs to read it. */
   readonly rows: number;
