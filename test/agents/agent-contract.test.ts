@@ -146,6 +146,7 @@ const qwenProject = "projects/-home-dev-shop";
 describeAgent({
   name: "qwen",
   sessions: [
+    golden("qwen/session-0.1.4.json", "tmp/shop/chats/session-2026-11-29T11-42-ac71bf68.json"),
     golden(
       "qwen/qwen-0.15.10.jsonl",
       `${qwenProject}/chats/e37a9d47-37c8-478b-a2a8-1e22b46315c7.jsonl`,
@@ -208,6 +209,31 @@ describeAgent({
   ],
 });
 
+const cursorProject = ".cursor/projects/home-dev-shop";
+const cursorId = "5a1b2c3d-0000-4000-8000-000000000001";
+const cursorPlace = `${cursorProject}/agent-transcripts/${cursorId}`;
+
+describeAgent({
+  name: "cursor",
+  sessions: [
+    golden(
+      "cursor/transcript-2026-02.jsonl",
+      `${cursorProject}/agent-transcripts/${cursorId}.jsonl`,
+    ),
+    {
+      title: "a transcript of July 2026 with a sub-agent",
+      files: {
+        [`${cursorPlace}/${cursorId}.jsonl`]: readFileSync(
+          join(fixtures, "cursor/transcript-2026-07.jsonl"),
+        ),
+        [`${cursorPlace}/subagents/5a1b2c3d-0000-4000-8000-000000000002.jsonl`]: readFileSync(
+          join(fixtures, "cursor/transcript-2026-07-agent.jsonl"),
+        ),
+      },
+    },
+  ],
+});
+
 const clineSession = "1795941218519_16gyt";
 
 describeAgent({
@@ -224,6 +250,15 @@ describeAgent({
         ].map((name) => [
           `sessions/${clineSession}/${name}`,
           readFileSync(join(fixtures, "cline", clineSession, name)),
+        ]),
+      ),
+    },
+    {
+      title: "a task of the extension of VS Code",
+      files: Object.fromEntries(
+        ["api_conversation_history.json", "ui_messages.json", "task_metadata.json"].map((name) => [
+          `saoudrizwan.claude-dev/tasks/1770000000000/${name}`,
+          readFileSync(join(fixtures, "cline/tasks/1770000000000", name)),
         ]),
       ),
     },

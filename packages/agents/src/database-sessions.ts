@@ -1,11 +1,14 @@
 /** What is common to agents that keep all sessions in one SQLite database. */
 import { BranchlogError } from "@branchlog/core";
+import { normalizeName } from "@branchlog/core/entries";
 import { addressInFile, dateMs, fileOfAddress } from "@branchlog/core/rows";
 import type { SessionInFile } from "@branchlog/core/rows";
 import { filesStamp, readForeignDatabase } from "@branchlog/library/catalogs";
 import type { QueryRows } from "@branchlog/library/catalogs";
 import type { JsonValue } from "@branchlog/streaming";
 import { databaseFiles } from "./database-file.ts";
+import { headerOf } from "./log-lines.ts";
+import type { SessionRow } from "./log-lines.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -14,19 +17,27 @@ export type DatabaseLister = (path: string) => Promise<readonly SessionInFile[]>
 /**
  * As `DocumentFormat.sessionsIn`, of a database. What was read last is kept: lists ask again and
  * again.
- * @param read Rows with `id`, `changed` in epoch ms, and `count`.
+ * @param read Rows with `id`, `changed` in epoch ms, `count`, and `rows` if that is another; of the
+ * last message, `last` in epoch ms. What they lack is that of the session.
+ * @param rowOf What a row says of its session.
  */
-export function databaseLister(read: (query: QueryRows) => Iterable<Row>): DatabaseLister {
+export function databaseLister(
+  read: (query: QueryRows) => Iterable<Row>,
+  rowOf: (row: Row, path: string) => SessionRow,
+): DatabaseLister {
   let known: { readonly stamp: string; readonly sessions: readonly SessionInFile[] } | undefined;
   return async (path) => {
     const stamp = filesStamp(databaseFiles(path));
     if (stamp !== undefined && known?.stamp === stamp) return known.sessions;
     const rows = await readForeignDatabase(path, (query) => [...read(query)]);
-    const all = rows.map(({ id, changed, count }) => ({
-      id: String(id),
-      changedMs: Number(changed),
-      count: Number(count),
-    }));
+    const all = rows.map((row) => {
+      const { id, changed, count, rows: rowCount = count, last } = row;
+      const of = rowOf(row, path);
+      const name = normalizeName(of.name ?? "") || undefined;
+      const lastMs = Number(last ?? changed);
+      const rowFacts = { header: headerOf(of), name, lastMs, rows: Number(rowCount) };
+      return { id: String(id), changedMs: Number(changed), count: Number(count), rowFacts };
+    });
     // Ids that agents make of those of calls may have any characters.
     const sessions = all.filter(({ id }) => fileOfAddress(addressInFile(path, id)).id === id);
     known = stamp === undefined ? undefined : { stamp, sessions };

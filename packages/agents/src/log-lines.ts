@@ -1,4 +1,23 @@
 /** The lines of a log that is made of a document; each entry is the parent of the next. */
+import type { SessionHeader } from "@branchlog/core";
+import { normalizeName } from "@branchlog/core/entries";
+import { currentVersion, dateMs, encodeHeader, timeText } from "@branchlog/core/rows";
+
+/** What a database says of a session in one row. */
+export interface SessionRow {
+  readonly id: string;
+  /** Whose sub-agent it is. */
+  readonly parentId: string | undefined;
+  readonly directory: string;
+  readonly name: string | undefined;
+  readonly createdMs: number;
+}
+
+export function headerOf({ id, parentId, directory: cwd, createdMs }: SessionRow): SessionHeader {
+  const timestamp = timeText(dateMs(createdMs) ?? 0);
+  const origin = parentId === undefined ? {} : { parentSession: parentId };
+  return { type: "session", version: currentVersion, id, timestamp, cwd, ...origin };
+}
 
 export type LineBody = { readonly type: string } & Readonly<Record<string, unknown>>;
 
@@ -17,6 +36,15 @@ export class LogLines {
     const { lastId: parentId, timestamp } = this;
     this.all.push(JSON.stringify({ type, id, parentId, timestamp, ...rest }));
     this.lastId = id;
+  }
+
+  addName(given: string | undefined): void {
+    const name = normalizeName(given ?? "");
+    if (name !== "") this.add("title", { type: "session_info", name });
+  }
+
+  log(header: SessionHeader): Buffer {
+    return Buffer.concat([encodeHeader(header), Buffer.from(`${this.all.join("\n")}\n`)]);
   }
 
   /** A line that is no record is a diagnostic of the log. */

@@ -9,6 +9,7 @@ import { codex } from "./codex/agent.ts";
 import { connectonion } from "./connectonion/agent.ts";
 import { copilot } from "./copilot/agent.ts";
 import { crush } from "./crush/agent.ts";
+import { cursor } from "./cursor/agent.ts";
 import { droid } from "./droid/agent.ts";
 import { gemini } from "./gemini/agent.ts";
 import { goose } from "./goose/agent.ts";
@@ -32,5 +33,6 @@ registerAgents([
   cline,
   goose,
   crush,
+  cursor,
   connectonion,
 ]);

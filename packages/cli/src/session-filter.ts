@@ -15,6 +15,7 @@ export const foreignAgentNames: readonly string[] = [
   "cline",
   "goose",
   "crush",
+  "cursor",
   "connectonion",
 ];
 export const agentNames: readonly string[] = ["pi", "omp", ...foreignAgentNames];
@@ -72,9 +73,9 @@ function rankOf(session: ListedSession, by: Exclude<SortName, "modified" | "name
     case "created":
       return Date.parse(session.header.timestamp) || 0;
     case "size":
-      return session.sizeBytes;
+      return session.sizeBytes ?? 0;
     case "messages":
-      return session.summary.messageCount;
+      return session.summary.messageCount ?? 0;
     case "tokens":
       return tokensOf(session.usage?.total);
     case "cost":

@@ -10,7 +10,15 @@ export {
   behindText,
 } from "./entries/exact-numbers.ts";
 export type { ExactArguments } from "./entries/exact-numbers.ts";
-export { countAt, dateMs, isObject, listAt, objectAt, stringAt } from "./entries/json-fields.ts";
+export {
+  countAt,
+  dateMs,
+  isDate,
+  isObject,
+  listAt,
+  objectAt,
+  stringAt,
+} from "./entries/json-fields.ts";
 export {
   SavedFields,
   finiteNumber,
@@ -37,6 +45,7 @@ export {
   addressInFile,
   agentNamed,
   documentFormatOf,
+  documentFormats,
   fileOfAddress,
   registerAgents,
   registeredAgents,
@@ -48,6 +57,7 @@ export type {
   DocumentBytes,
   DocumentFormat,
   EntryIdentity,
+  RowFacts,
   SessionInFile,
   SpentTokens,
   TranscriptFormat,
@@ -104,7 +114,7 @@ export type {
 export { arrayPathView } from "./projections/projection.ts";
 export type { PathView } from "./projections/projection.ts";
 export { legacyEntryId } from "./dialects/migrate-line.ts";
-export { summary, isDate, withUnread } from "./projections/summary.ts";
+export { summary, withUnread } from "./projections/summary.ts";
 export type { GivenName } from "./projections/name.ts";
 export { transcriptRecords } from "./dialects/transcript-records.ts";
 export type {

@@ -9,6 +9,7 @@ export { readSessionHeaderSync } from "./catalog/session-header.ts";
 export { latestStored } from "./find/stored-sessions.ts";
 export { DirectoryCatalog } from "./catalog/directory-catalog.ts";
 export { Ranking } from "./catalog/listed-session.ts";
+export { recordsTokens } from "./catalog/listed-usage.ts";
 export {
   filesStamp,
   sessionFilesBelow,

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { BranchlogError } from "@branchlog/core";
 import type { ListedActivity, ListedSession } from "@branchlog/library";
 import type { StoredSession } from "@branchlog/core";
+import { recordsTokens } from "@branchlog/library/catalogs";
 import { sessions$ } from "@branchlog/library/live";
 import type { LiveSessions } from "@branchlog/library/live";
 import type { ListingStore } from "@branchlog/core/types";
@@ -254,8 +255,9 @@ function keysById(sessions: readonly ListedSession[]): ReadonlyMap<string, strin
 }
 
 function itemOf(session: ListedSession, keys: ReadonlyMap<string, string>): SessionItem {
-  const { path, header, name, summary, usage, transcript, modifiedMs, sizeBytes } = session;
+  const { path, header, name, summary, usage, transcript, modifiedMs, sizeBytes = 0 } = session;
   const { dialect, activity } = session;
+  const { messageCount = 0 } = summary;
   const { cost, estimated } = usage === undefined ? noEstimate : estimateOf(usage);
   // Decoding boundary: of the header only the id was checked.
   const { cwd, parentSession, branchedFrom }: Readonly<Record<string, unknown>> = { ...header };
@@ -273,8 +275,9 @@ function itemOf(session: ListedSession, keys: ReadonlyMap<string, string>): Sess
     cwd: typeof cwd === "string" ? cwd : "",
     modifiedMs,
     sizeBytes,
-    messageCount: summary.messageCount,
-    tokens: usage === undefined ? null : usage.total.input + usage.total.output,
+    messageCount,
+    tokens:
+      usage !== undefined && recordsTokens(usage) ? usage.total.input + usage.total.output : null,
     models: usage?.models ?? [],
     parentKey: parent === "" ? null : (keys.get(parentId) ?? null),
     isSubagent: transcript?.isSubagent ?? false,

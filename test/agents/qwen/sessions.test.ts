@@ -1,4 +1,4 @@
-/** Sessions of Qwen Code as two of its versions wrote them, with a model that answers by a script. */
+/** Sessions of Qwen Code as three of its versions wrote them, with a model that answers by a script. */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -113,4 +113,22 @@ it("a session of Qwen Code is archived with all that is among its sub-agents", a
   });
   expect([failures, removed.length]).toEqual([[], 1]);
   expect(existsSync(join(deep, "note.txt"))).toBe(false);
+});
+
+describe("a chat of Qwen Code in one JSON file", () => {
+  const document = "qwen/session-0.1.4.json";
+
+  it("has prompts, answers and tokens, and is told from one of Gemini CLI", async () => {
+    const { header, path, tokens } = await readSession(document);
+    expect(header.id).toBe("ac71bf68-9fa9-4ae3-82a5-1847e94c614d");
+    expect(promptsOf(path)).toEqual(["what is in the shop?"]);
+    expect(tokens).toEqual({ input: 1030, output: 23 });
+    const places = [fixturePath(document), fixturePath("gemini/session-0.30.0.json")];
+    const { sessions } = await findSessions(places, { catalog: "off" });
+    const agents = sessions.map(({ transcript, usage }) => [transcript?.of, usage?.models]);
+    expect(agents).toContainEqual(["qwen", ["fake-1"]]);
+    expect(agents.map(([of]) => of)).toContain("gemini");
+    const [own] = sessions.filter(({ transcript }) => transcript?.of === "qwen");
+    expect(agentNamed("qwen")?.resume({ id: header.id, path: own?.path ?? "" })).toBeNull();
+  });
 });

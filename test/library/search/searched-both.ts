@@ -14,7 +14,7 @@ export interface Searched {
 }
 
 export async function search(
-  place: string,
+  place: string | readonly string[],
   query: string,
   options: SearchOptions = {},
 ): Promise<Searched> {
@@ -32,7 +32,7 @@ export async function search(
 
 /** Searches by the index, and expects what reading all files finds. */
 export async function searchBoth(
-  place: string,
+  place: string | readonly string[],
   query: string,
   options: SearchOptions = {},
 ): Promise<Searched> {

@@ -1,5 +1,4 @@
 /** Makes a log of a session of Cline: a file of its messages, written anew with each of them. */
-import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { TextDecoder } from "node:util";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
@@ -27,15 +26,17 @@ import { mappedContent, withoutEmptyText } from "../foreign-content.ts";
 import { LogLines } from "../log-lines.ts";
 import type { LineBody } from "../log-lines.ts";
 import { transcriptId } from "../transcript-id.ts";
-import { manifestOf } from "./session-directory.ts";
+import { logOfTask, messagesIn } from "./cline-task.ts";
+import { isTask, jsonBeside, manifestOf } from "./session-directory.ts";
 
 /** As `DocumentFormat.toLog`. */
 export async function clineLog(path: string, given?: DocumentBytes): Promise<Buffer> {
-  const parse = (text: string): JsonObject => storedIn(path, text);
-  const stored =
+  const read = async <Stored>(parse: (text: string) => Stored): Promise<Stored> =>
     given === undefined
-      ? await readFileAs(engineSettings({}).ports, path, parse)
+      ? readFileAs(engineSettings({}).ports, path, parse)
       : parse(new TextDecoder().decode(given.bytes));
+  if (isTask(path)) return logOfTask(path, await read((text) => messagesIn(path, text)));
+  const stored = await read((text) => storedIn(path, text));
   const compaction = objectBeside(path.replace(/\.messages\.json$/, ".compaction.json"));
   return linesOf(path, stored, objectBeside(manifestOf(path)) ?? {}, compaction);
 }
@@ -55,13 +56,8 @@ function storedIn(path: string, text: string): JsonObject {
 
 /** Undefined for what is missing, damaged, or not to be read. */
 function objectBeside(path: string): JsonObject | undefined {
-  try {
-    // Decoding boundary: checked right away.
-    const value = JSON.parse(readFileSync(path, "utf8")) as JsonValue;
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonBeside(path);
+  return isObject(value) ? value : undefined;
 }
 
 function linesOf(

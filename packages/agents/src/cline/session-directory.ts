@@ -1,6 +1,18 @@
-/** The directory of a session of Cline: its messages, what is known of it, and its sub-agents. */
+/**
+ * The directory of a session of Cline: its messages, what is known of it, and its sub-agents; or of
+ * a task of the extension of VS Code.
+ */
+import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import type { JsonValue } from "@branchlog/streaming";
 import { filesBelow } from "../files-below.ts";
+
+const taskName = "api_conversation_history.json";
+
+/** Whether it is of a task, by its name. */
+export function isTask(path: string): boolean {
+  return basename(path) === taskName;
+}
 
 /** Beside the messages of a session, and of its sub-agents. */
 export function manifestOf(path: string): string {
@@ -8,9 +20,29 @@ export function manifestOf(path: string): string {
   return join(directory, `${basename(directory)}.json`);
 }
 
+/** The files that a session is made of, its own first. */
+export function filesOf(path: string): readonly string[] {
+  if (!isTask(path)) {
+    const compaction = path.replace(/\.messages\.json$/, ".compaction.json");
+    return [path, manifestOf(path), compaction];
+  }
+  const beside = ["ui_messages.json", "task_metadata.json"];
+  return [path, ...beside.map((name) => join(dirname(path), name))];
+}
+
 /** All else in the directory of a session is of that session. */
 export function belongings(path: string): readonly string[] {
   const directory = dirname(path);
-  if (basename(path) !== `${basename(directory)}.messages.json`) return [];
-  return filesBelow(directory).filter((file) => file !== path);
+  const isOwn = isTask(path) || basename(path) === `${basename(directory)}.messages.json`;
+  return isOwn ? filesBelow(directory).filter((file) => file !== path) : [];
+}
+
+/** Undefined for what is missing, damaged, or not to be read. */
+export function jsonBeside(path: string): JsonValue | undefined {
+  try {
+    // Decoding boundary: JSON.parse returns only JSON values.
+    return JSON.parse(readFileSync(path, "utf8")) as JsonValue;
+  } catch {
+    return undefined;
+  }
 }

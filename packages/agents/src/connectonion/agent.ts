@@ -17,6 +17,7 @@ export const connectonion: Agent = {
     recognises: (path) => isSessionDocument(path),
     isPlace,
     belongings: runsOf,
+    filesOf: (path) => [path, ...runsOf(path)],
     // Loaded on demand: a YAML parser would delay the start of every program.
     toLog: async (path, given) => (await import("./import-log.ts")).documentLog(path, given),
   },

@@ -6,7 +6,7 @@ import { resolvePath } from "@branchlog/core/files";
 import { titleIn } from "../spoken-title.ts";
 import { isEvent } from "./copilot-bodies.ts";
 import { CopilotTranscript } from "./copilot-transcript.ts";
-import { filesOfSession, workspaceName } from "./session-directory.ts";
+import { filesOfSession, workspaceFiles, workspaceName } from "./session-directory.ts";
 
 export const copilot: Agent = {
   name: "copilot",
@@ -31,6 +31,7 @@ export const copilot: Agent = {
     titleIn,
     identity: () => undefined,
     indexedName: workspaceName,
+    filesBeside: workspaceFiles,
     belongings: filesOfSession,
   },
 };

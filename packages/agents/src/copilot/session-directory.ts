@@ -9,11 +9,17 @@ import { filesBelow } from "../files-below.ts";
 
 const eventsName = "events.jsonl";
 
+/** None for an older session. */
+export function workspaceFiles(path: string): readonly string[] {
+  return basename(path) === eventsName ? [join(dirname(path), "workspace.yaml")] : [];
+}
+
 /** The name that a user gave; undefined: none, as it is the first prompt then. */
 export function workspaceName(path: string): string | undefined {
-  if (basename(path) !== eventsName) return undefined;
+  const [file] = workspaceFiles(path);
+  if (file === undefined) return undefined;
   try {
-    const workspace = readFileSync(join(dirname(path), "workspace.yaml"), "utf8");
+    const workspace = readFileSync(file, "utf8");
     if (!/^user_named:[ \t]+true[ \t\r]*$/m.test(workspace)) return undefined;
     return normalizeName(scalarOf(/^name:[ \t]+(.*)$/m.exec(workspace)?.[1] ?? "")) || undefined;
   } catch {

@@ -1,26 +1,11 @@
 /** Maps messages of Crush to the lines of a log. Pure. */
-import { normalizeName } from "@branchlog/core/entries";
 import type { AssistantContent, UserContent } from "@branchlog/core/entries";
-import {
-  currentVersion,
-  encodeHeader,
-  isObject,
-  noUsage,
-  objectAt,
-  stringAt,
-  timeText,
-} from "@branchlog/core/rows";
+import { isObject, noUsage, objectAt, stringAt, timeText } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import { LogLines } from "../log-lines.ts";
-import type { LineBody } from "../log-lines.ts";
+import { LogLines, headerOf } from "../log-lines.ts";
+import type { LineBody, SessionRow } from "../log-lines.ts";
 
-export interface StoredSession {
-  readonly id: string;
-  /** Whose sub-agent it is. */
-  readonly parentId: string | undefined;
-  readonly directory: string;
-  readonly title: string | undefined;
-  readonly createdMs: number;
+export interface StoredSession extends SessionRow {
   readonly messages: readonly StoredMessage[];
 }
 
@@ -41,24 +26,12 @@ interface Part {
   readonly data: JsonObject;
 }
 
-/** What a session is called that could not be given a title. */
-const unnamed = "Untitled Session";
-
-export function linesOfSession(session: StoredSession): readonly string[] {
-  const { id, parentId, directory: cwd, title = unnamed, messages } = session;
-  const timestamp = timeText(session.createdMs);
-  const origin = parentId === undefined ? {} : { parentSession: parentId };
-  const header = { type: "session", version: currentVersion, id, timestamp, cwd } as const;
-  const lines = new LogLines(timestamp);
-  const name = normalizeName(title);
-  if (name !== "" && name !== unnamed) lines.add("title", { type: "session_info", name });
-  for (const message of messages) addMessage(lines, message);
-  return [
-    encodeHeader({ ...header, ...origin })
-      .toString()
-      .trimEnd(),
-    ...lines.all,
-  ];
+export function logOfSession(session: StoredSession): Buffer {
+  const header = headerOf(session);
+  const lines = new LogLines(header.timestamp);
+  lines.addName(session.name);
+  for (const message of session.messages) addMessage(lines, message);
+  return lines.log(header);
 }
 
 export function isFinished(parts: JsonValue): boolean {

@@ -5,8 +5,9 @@ import type { QueryRows } from "@branchlog/library/catalogs";
 import { databaseLister, jsonAt, noSessionError } from "../database-sessions.ts";
 import { tablesIn, textAt, timeMsAt } from "../database-sessions.ts";
 import type { DatabaseLister, Row } from "../database-sessions.ts";
-import { isFinished, linesOfSession } from "./crush-entries.ts";
+import { isFinished, logOfSession } from "./crush-entries.ts";
 import type { StoredMessage, StoredSession } from "./crush-entries.ts";
+import type { SessionRow } from "../log-lines.ts";
 import { projectOf } from "./crush-projects.ts";
 
 /**
@@ -16,12 +17,12 @@ import { projectOf } from "./crush-projects.ts";
 export const sessionsIn: DatabaseLister = databaseLister((query) => {
   if (!isOfCrush(tablesIn(query))) return [];
   return query(
-    "SELECT s.id, 1000 * s.updated_at AS changed, " +
+    "SELECT s.*, 1000 * s.updated_at AS changed, m.rows, " +
       "m.count + s.prompt_tokens + s.completion_tokens AS count FROM sessions s " +
-      "JOIN (SELECT session_id, count(*) + max(rowid) AS count FROM messages " +
+      "JOIN (SELECT session_id, count(*) AS rows, count(*) + max(rowid) AS count FROM messages " +
       "GROUP BY session_id) m ON m.session_id = s.id",
   );
-});
+}, rowOf);
 
 /** Other programs may name a database like this, too. */
 function isOfCrush(tables: ReadonlySet<unknown>): boolean {
@@ -33,7 +34,7 @@ export async function crushLog(path: string): Promise<Buffer> {
   const { file, id } = fileOfAddress(path);
   const session = await readForeignDatabase(file, (query) => sessionIn(query, file, id));
   if (session === undefined) throw noSessionError("Crush", { file, id });
-  return Buffer.from(`${linesOfSession(session).join("\n")}\n`);
+  return logOfSession(session);
 }
 
 function sessionIn(
@@ -47,13 +48,21 @@ function sessionIn(
   const ordered = "WHERE session_id = ? ORDER BY created_at, rowid";
   const rows = query(`SELECT * FROM messages ${ordered}`, id);
   const summaryId = textAt(row, "summary_message_id");
+  const messages = withoutRunning(rows).map((one) => messageOf(one, summaryId));
+  return { ...rowOf(row, file), messages };
+}
+
+/** What a session is called that could not be given a title. */
+const unnamed = "Untitled Session";
+
+function rowOf(row: Row, file: string): SessionRow {
+  const title = textAt(row, "title");
   return {
-    id,
+    id: textAt(row, "id") ?? "",
     parentId: textAt(row, "parent_session_id"),
     directory: projectOf(file),
-    title: textAt(row, "title"),
+    name: title === unnamed ? undefined : title,
     createdMs: timeMsAt(row, "created_at"),
-    messages: withoutRunning(rows).map((one) => messageOf(one, summaryId)),
   };
 }
 

@@ -5,13 +5,11 @@ import { basename, dirname, join } from "node:path";
 import { answerKey } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
-import { headOf } from "../database-file.ts";
+import { chatDocuments } from "./chat-file.ts";
 import { titleIn } from "../spoken-title.ts";
 import { isGeminiRecord } from "./gemini-bodies.ts";
 import { GeminiTranscript } from "./gemini-transcript.ts";
 
-/** The fields that tell a chat may be behind others. */
-const headBytes = 4096;
 const uuidName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.jsonl$/;
 
 export const gemini: Agent = {
@@ -23,19 +21,7 @@ export const gemini: Agent = {
     return [join(home, ".gemini", "tmp")];
   },
   resume: ({ id }) => ["gemini", "--resume", id],
-  documents: {
-    agent: "gemini",
-    version: 1,
-    noun: "a recorded chat of Gemini CLI",
-    mayBe: (name) => /(?:^|[/\\])session-[^/\\]*\.json$/.test(name),
-    recognises: (path) => {
-      const head = headOf(path, headBytes);
-      return /^\s*\{/.test(head) && /"sessionId"\s*:/.test(head) && /"projectHash"\s*:/.test(head);
-    },
-    isPlace: (directory) => basename(directory) === "chats",
-    // Loaded on demand: few have such chats.
-    toLog: async (path, given) => (await import("./gemini-document.ts")).geminiLog(path, given),
-  },
+  documents: chatDocuments("gemini", 2, "a recorded chat of Gemini CLI"),
   transcripts: {
     agent: "gemini",
     version: 1,

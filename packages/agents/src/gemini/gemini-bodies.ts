@@ -22,7 +22,10 @@ interface Body {
   readonly [key: string]: unknown;
 }
 
-export const provider = "google";
+/** Qwen Code before its 0.2 wrote the same messages, with a type of its own. */
+export function providerOf(message: JsonObject): string {
+  return stringAt(message, "type") === "qwen" ? "qwen" : "google";
+}
 
 /** Whether a record is one of Gemini CLI: of its notes, other programs write the like. */
 export function isGeminiRecord(record: JsonObject): boolean {
@@ -40,6 +43,7 @@ export type MessageKind = "typed" | "shell" | "context" | "results" | "answer" |
 export function kindOf(message: JsonObject): MessageKind {
   switch (stringAt(message, "type")) {
     case "gemini":
+    case "qwen":
       return "answer";
     case "info":
     case "warning":
@@ -193,7 +197,7 @@ function answerBody(message: JsonObject, place: TranscriptPlace): Body {
       role: "assistant",
       content,
       api: "google-generative-ai",
-      provider,
+      provider: providerOf(message),
       model: stringAt(message, "model") ?? "",
       usage,
       stopReason: toolCalls(message).length > 0 ? "toolUse" : "stop",

@@ -1,7 +1,6 @@
-/** Makes a log of a chat of Gemini CLI before 0.43, which is one JSON object in a file. */
+/** Makes a log of a chat that is one JSON object in a file, see `chat-file.ts`. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { TextDecoder } from "node:util";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
@@ -10,6 +9,7 @@ import { encodeHeader, isObject, listAt, placeOf, stringAt } from "@branchlog/co
 import type { DocumentBytes } from "@branchlog/core/rows";
 import { readFileAs } from "../connectonion/document-file.ts";
 import { GeminiTranscript } from "./gemini-transcript.ts";
+import { projectRootFile } from "./project-root.ts";
 
 /** As `DocumentFormat.toLog`. */
 export async function geminiLog(path: string, given?: DocumentBytes): Promise<Buffer> {
@@ -29,7 +29,7 @@ function chatOf(path: string, text: string): JsonObject {
   } catch (error) {
     cause = error;
   }
-  const message = `${path} is not a chat of Gemini CLI, or half written. It was left as it is.`;
+  const message = `${path} is not a recorded chat, or half written. It was left as it is.`;
   throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, cause });
 }
 
@@ -58,7 +58,7 @@ function logOf(path: string, chat: JsonObject): Buffer {
 /** Known where Gemini CLI wrote it down, since 0.29; else empty. */
 function projectOf(path: string, projectHash: string): string {
   try {
-    const root = readFileSync(join(dirname(dirname(path)), ".project_root"), "utf8").trim();
+    const root = readFileSync(projectRootFile(path), "utf8").trim();
     return createHash("sha256").update(root).digest("hex") === projectHash ? root : "";
   } catch {
     return "";

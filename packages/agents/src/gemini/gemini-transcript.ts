@@ -32,7 +32,7 @@ import {
   isGeminiRecord,
   kindOf,
   messageOf,
-  provider,
+  providerOf,
   textIn,
   usageIn,
 } from "./gemini-bodies.ts";
@@ -126,7 +126,7 @@ export class GeminiTranscript implements Transcript {
     const message = messageOf(record, id) ?? record;
     const model = stringAt(message, "model") ?? "";
     const recent = this.#answers.get(stringAt(message, "id") ?? "");
-    return { provider, model, usage: recent?.spent ?? usageIn(message) };
+    return { provider: providerOf(message), model, usage: recent?.spent ?? usageIn(message) };
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {

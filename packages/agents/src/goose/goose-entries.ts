@@ -1,29 +1,14 @@
 /** Maps messages of goose to the lines of a log. Pure. */
-import { normalizeName } from "@branchlog/core/entries";
 import type { AssistantContent, UserContent } from "@branchlog/core/entries";
-import {
-  currentVersion,
-  encodeHeader,
-  isObject,
-  listAt,
-  objectAt,
-  stringAt,
-  timeText,
-} from "@branchlog/core/rows";
+import { isObject, listAt, objectAt, stringAt, timeText } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { textBlock } from "../foreign-content.ts";
-import { LogLines } from "../log-lines.ts";
-import type { LineBody } from "../log-lines.ts";
+import { LogLines, headerOf } from "../log-lines.ts";
+import type { LineBody, SessionRow } from "../log-lines.ts";
 import { earlierSpent, spentOn, unclaimed, usageOfSpent } from "./goose-usage.ts";
 import type { LedgerRow, Spent } from "./goose-usage.ts";
 
-export interface StoredSession {
-  readonly id: string;
-  /** Whose sub-agent it is. */
-  readonly parentId: string | undefined;
-  readonly directory: string;
-  readonly name: string | undefined;
-  readonly createdMs: number;
+export interface StoredSession extends SessionRow {
   /** As set last. */
   readonly provider: string | undefined;
   readonly model: string | undefined;
@@ -43,19 +28,15 @@ export interface StoredMessage {
   readonly metadata: JsonObject | undefined;
 }
 
-export function linesOfSession(session: StoredSession): readonly string[] {
-  const { id, parentId, directory: cwd, name, ledger } = session;
-  const timestamp = timeText(session.createdMs);
-  const origin = parentId === undefined ? {} : { parentSession: parentId };
-  const header = { type: "session", version: currentVersion, id, timestamp, cwd } as const;
+export function logOfSession(session: StoredSession): Buffer {
+  const { ledger } = session;
   const messages = session.messages.toSorted((one, other) => one.createdMs - other.createdMs);
   const summaries = messages.filter((message, index) => isSummary(message, messages[index + 1]));
   const compactions = ledger.filter((row) => row.isCompaction);
   // Else it is not known which is of which.
   const paired = summaries.length === compactions.length ? compactions : [];
   const log = new GooseLog(session, paired);
-  const shown = normalizeName(name ?? "");
-  if (shown !== "") log.lines.add("title", { type: "session_info", name: shown });
+  log.lines.addName(session.name);
   log.addEarlier(earlierSpent(session.accumulated, ledger, messages));
   const rows = unclaimed(ledger, messages).filter((row) => !paired.includes(row));
   const items = [
@@ -67,12 +48,7 @@ export function linesOfSession(session: StoredSession): readonly string[] {
     ...rows.map((row) => ({ timeMs: row.createdMs + 999, add: () => log.addRow(row) })),
   ];
   for (const { add } of items.toSorted((one, other) => one.timeMs - other.timeMs)) add();
-  return [
-    encodeHeader({ ...header, ...origin })
-      .toString()
-      .trimEnd(),
-    ...log.lines.all,
-  ];
+  return log.lines.log(headerOf(session));
 }
 
 class GooseLog {

@@ -12,8 +12,9 @@ import {
   timeMsAt,
 } from "../database-sessions.ts";
 import type { DatabaseLister, Row } from "../database-sessions.ts";
-import { linesOfSession } from "./goose-entries.ts";
+import { logOfSession } from "./goose-entries.ts";
 import type { StoredMessage, StoredSession } from "./goose-entries.ts";
+import type { SessionRow } from "../log-lines.ts";
 import type { LedgerRow, Spent } from "./goose-usage.ts";
 
 /**
@@ -30,12 +31,12 @@ export const sessionsIn: DatabaseLister = databaseLister((query) => {
     "GROUP BY session_id) u ON u.session_id = s.id";
   const counts = `m.count + coalesce(s.accumulated_total_tokens, 0)`;
   return query(
-    "SELECT s.id, 1000 * unixepoch(s.updated_at) AS changed, " +
+    "SELECT s.*, 1000 * unixepoch(s.updated_at) AS changed, m.rows, " +
       `${counts} ${hasLedger ? "+ coalesce(u.count, 0) " : ""}AS count FROM sessions s ` +
-      "JOIN (SELECT session_id, count(*) + max(id) AS count FROM messages " +
+      "JOIN (SELECT session_id, count(*) AS rows, count(*) + max(id) AS count FROM messages " +
       `GROUP BY session_id) m ON m.session_id = s.id ${hasLedger ? ledger : ""}`,
   );
-});
+}, rowOf);
 
 function isOfGoose(tables: ReadonlySet<unknown>): boolean {
   return ["schema_version", "sessions", "messages"].every((table) => tables.has(table));
@@ -46,7 +47,7 @@ export async function gooseLog(path: string): Promise<Buffer> {
   const { file, id } = fileOfAddress(path);
   const session = await readForeignDatabase(file, (query) => sessionIn(query, id));
   if (session === undefined) throw noSessionError("goose", { file, id });
-  return Buffer.from(`${linesOfSession(session).join("\n")}\n`);
+  return logOfSession(session);
 }
 
 function sessionIn(query: QueryRows, id: string | undefined): StoredSession | undefined {
@@ -60,18 +61,24 @@ function sessionIn(query: QueryRows, id: string | undefined): StoredSession | un
   // The order in which goose reads them.
   const ordered = "ORDER BY created_timestamp, id";
   const messages = query(`SELECT * FROM messages WHERE session_id = ? ${ordered}`, id);
-  const isSubagent = textAt(row, "session_type") === "sub_agent";
   return {
-    id,
-    parentId: isSubagent ? textAt(row, "parent_session_id") : undefined,
-    directory: textAt(row, "working_dir") ?? "",
-    name: nameOf(row),
-    createdMs: timeMsAt(row, "created_at"),
+    ...rowOf(row),
     provider: textAt(row, "provider_name"),
     model: modelOf(jsonAt(row, "model_config_json")),
     accumulated: spentIn(row, "accumulated_"),
     ledger: ledger.map(ledgerRow),
     messages: messages.map(messageOf),
+  };
+}
+
+function rowOf(row: Row): SessionRow {
+  const isSubagent = textAt(row, "session_type") === "sub_agent";
+  return {
+    id: textAt(row, "id") ?? "",
+    parentId: isSubagent ? textAt(row, "parent_session_id") : undefined,
+    directory: textAt(row, "working_dir") ?? "",
+    name: nameOf(row),
+    createdMs: timeMsAt(row, "created_at"),
   };
 }
 

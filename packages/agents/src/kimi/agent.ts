@@ -31,17 +31,24 @@ export const kimi: Agent = {
     titleIn,
     identity: () => undefined,
     indexedName: givenTitle,
+    filesBeside: stateFiles,
     belongings,
   },
 };
 
+/** None for a sub-agent. */
+function stateFiles(path: string): readonly string[] {
+  const directory = sessionDirectory(path);
+  return directory === undefined ? [] : [join(directory, "state.json")];
+}
+
 /** That a user gave; others are the first prompt. */
 function givenTitle(path: string): string | undefined {
-  const directory = sessionDirectory(path);
-  if (directory === undefined) return undefined;
+  const [file] = stateFiles(path);
+  if (file === undefined) return undefined;
   try {
     // Decoding boundary: checked right away.
-    const state: unknown = JSON.parse(readFileSync(join(directory, "state.json"), "utf8"));
+    const state: unknown = JSON.parse(readFileSync(file, "utf8"));
     if (typeof state !== "object" || state === null) return undefined;
     const title: unknown = Reflect.get(state, "title");
     const isGiven: unknown = Reflect.get(state, "isCustomTitle");

@@ -1,12 +1,9 @@
 /** Maps messages of opencode with their parts to the lines of a log. Pure. */
 import type { AssistantContent, Usage, UserContent } from "@branchlog/core/entries";
-import { normalizeName } from "@branchlog/core/entries";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import {
   countAt,
-  currentVersion,
   dateMs,
-  encodeHeader,
   isObject,
   listAt,
   objectAt,
@@ -14,15 +11,10 @@ import {
   timeText,
   usageOf,
 } from "@branchlog/core/rows";
-import { LogLines } from "../log-lines.ts";
+import { LogLines, headerOf } from "../log-lines.ts";
+import type { SessionRow } from "../log-lines.ts";
 
-export interface StoredSession {
-  readonly id: string;
-  /** Whose sub-agent it is. */
-  readonly parentId: string | undefined;
-  readonly directory: string;
-  readonly title: string | undefined;
-  readonly createdMs: number;
+export interface StoredSession extends SessionRow {
   /** What was undone: the messages from `messageID` on. */
   readonly revert: JsonObject | undefined;
   readonly messages: readonly StoredMessage[];
@@ -34,24 +26,14 @@ export interface StoredMessage {
   readonly parts: readonly JsonValue[];
 }
 
-export function linesOfSession(session: StoredSession): readonly string[] {
-  const { id, parentId, directory, title, createdMs, messages } = session;
-  const timestamp = timeText(dateMs(createdMs) ?? 0);
-  const origin = parentId === undefined ? {} : { parentSession: parentId };
-  const header = {
-    type: "session",
-    version: currentVersion,
-    id,
-    timestamp,
-    cwd: directory,
-  } as const;
-  const lines = new Lines(timestamp);
-  const name = normalizeName(title ?? "");
-  if (name !== "" && !unnamed.test(name)) lines.add("title", { type: "session_info", name });
+export function logOfSession(session: StoredSession): Buffer {
+  const header = headerOf(session);
+  const lines = new Lines(header.timestamp);
+  lines.addName(session.name);
   const undoneFrom = stringAt(session.revert, "messageID");
   let keptId: string | null = null;
   let isUndone = false;
-  for (const message of messages) {
+  for (const message of session.messages) {
     if (isObject(message.info) && stringAt(message.info, "id") === undoneFrom) {
       if (undoneFrom !== undefined && !isUndone) keptId = lines.lastId;
       isUndone ||= undoneFrom !== undefined;
@@ -64,16 +46,8 @@ export function linesOfSession(session: StoredSession): readonly string[] {
     const data = { messageID: undoneFrom };
     lines.add("revert", { type: "custom", customType: "opencode.revert", data });
   }
-  return [
-    encodeHeader({ ...header, ...origin })
-      .toString()
-      .trimEnd(),
-    ...lines.all,
-  ];
+  return lines.log(header);
 }
-
-/** Titles of sessions that have none yet. */
-const unnamed = /^(?:New|Child) session - \d{4}-/;
 
 class Lines extends LogLines {
   /** From which on the model still sees what came before the next compaction. */

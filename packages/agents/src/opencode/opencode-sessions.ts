@@ -13,7 +13,8 @@ import type { QueryRows } from "@branchlog/library/catalogs";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { databaseLister, jsonAt, noSessionError, tablesIn, textAt } from "../database-sessions.ts";
 import type { Row } from "../database-sessions.ts";
-import { linesOfSession } from "./opencode-entries.ts";
+import type { SessionRow } from "../log-lines.ts";
+import { logOfSession } from "./opencode-entries.ts";
 import type { StoredMessage, StoredSession } from "./opencode-entries.ts";
 import { messageOfRow } from "./opencode-rows.ts";
 
@@ -30,12 +31,12 @@ const listedIn = databaseLister((query) => {
   const rows = formsIn(query).map((form) => query(form.list));
   // Those of a newer form replace those of an older one.
   return new Map(rows.toReversed().flatMap((list) => list.map((row) => [row["id"], row]))).values();
-});
+}, rowOf);
 
 /** As `DocumentFormat.toLog`. */
 export async function opencodeLog(path: string): Promise<Buffer> {
   const { file, id } = fileOfAddress(path);
-  if (file.endsWith(".json")) return logOf(sessionOfTree(file));
+  if (file.endsWith(".json")) return logOfSession(sessionOfTree(file));
   const session = await readForeignDatabase(file, (query) => {
     for (const form of formsIn(query)) {
       const [row] = query(`SELECT * FROM ${form.table} WHERE id = ?`, id ?? "");
@@ -47,12 +48,8 @@ export async function opencodeLog(path: string): Promise<Buffer> {
     }
     return undefined;
   });
-  if (session !== undefined) return logOf(session);
+  if (session !== undefined) return logOfSession(session);
   throw noSessionError("opencode", { file, id });
-}
-
-function logOf(session: StoredSession): Buffer {
-  return Buffer.from(`${linesOfSession(session).join("\n")}\n`);
 }
 
 interface ChangedMessage extends StoredMessage {
@@ -82,14 +79,16 @@ interface Form {
   read(query: QueryRows, id: string): readonly ChangedMessage[];
 }
 
+const rowColumns = "s.id, s.parent_id, s.directory, s.title, s.time_created";
+
 /** Parts are counted in an index, since a scan of their table would read all of it. */
 const partForm: Form = {
   table: "session",
   list:
-    "SELECT s.id, max(s.time_updated, coalesce(m.changed, 0)) AS changed, " +
-    "coalesce(m.count, 0) + coalesce(p.count, 0) AS count FROM session s " +
-    "LEFT JOIN (SELECT session_id, count(*) AS count, max(time_updated) AS changed " +
-    "FROM message GROUP BY session_id) m ON m.session_id = s.id " +
+    `SELECT ${rowColumns}, max(s.time_updated, coalesce(m.changed, 0)) AS changed, ` +
+    "coalesce(m.count, 0) + coalesce(p.count, 0) AS count, m.last FROM session s " +
+    "LEFT JOIN (SELECT session_id, count(*) AS count, max(time_updated) AS changed, " +
+    "max(time_created) AS last FROM message GROUP BY session_id) m ON m.session_id = s.id " +
     "LEFT JOIN (SELECT session_id, count(*) AS count FROM part GROUP BY session_id) p " +
     "ON p.session_id = s.id",
   read: (query, id) => {
@@ -112,9 +111,9 @@ const partForm: Form = {
 const messageForm: Form = {
   table: "session_v2",
   list:
-    "SELECT s.id, max(s.time_updated, m.changed) AS changed, m.last AS count FROM session_v2 s " +
-    "JOIN (SELECT session_id, max(seq) AS last, max(time_updated) AS changed " +
-    "FROM session_message GROUP BY session_id) m ON m.session_id = s.id",
+    `SELECT ${rowColumns}, max(s.time_updated, m.changed) AS changed, m.count, m.last ` +
+    "FROM session_v2 s JOIN (SELECT session_id, max(seq) AS count, max(time_updated) AS changed, " +
+    "max(time_created) AS last FROM session_message GROUP BY session_id) m ON m.session_id = s.id",
   read: (query, id) => {
     const rows = query("SELECT * FROM session_message WHERE session_id = ? ORDER BY seq", id);
     return rows.map((row) => ({
@@ -139,16 +138,24 @@ function decoded(row: Row): JsonValue {
 }
 
 function sessionOf(row: Row, messages: readonly StoredMessage[]): StoredSession {
-  const text = (key: string): string | undefined => textAt(row, key);
+  return { ...rowOf(row), revert: objectIn(textAt(row, "revert")), messages };
+}
+
+function rowOf(row: Row): SessionRow {
   return {
-    id: text("id") ?? "",
-    parentId: text("parent_id"),
-    directory: text("directory") ?? "",
-    title: text("title"),
+    id: textAt(row, "id") ?? "",
+    parentId: textAt(row, "parent_id"),
+    directory: textAt(row, "directory") ?? "",
+    name: nameOf(textAt(row, "title")),
     createdMs: Number(row["time_created"]),
-    revert: objectIn(text("revert")),
-    messages,
   };
+}
+
+/** Titles of sessions that have none yet. */
+const unnamed = /^\s*(?:New|Child) session - \d{4}-/;
+
+function nameOf(title: string | undefined): string | undefined {
+  return title === undefined || unnamed.test(title) ? undefined : title;
 }
 
 function objectIn(text: string | undefined): JsonObject | undefined {
@@ -175,7 +182,7 @@ function sessionOfTree(path: string): StoredSession {
     id,
     parentId: stringAt(facts, "parentID"),
     directory: stringAt(facts, "directory") ?? "",
-    title: stringAt(facts, "title"),
+    name: nameOf(stringAt(facts, "title")),
     createdMs: Number(objectAt(facts, "time")?.["created"]),
     revert: objectAt(facts, "revert"),
     messages: withoutRunning(messages),

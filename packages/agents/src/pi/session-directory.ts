@@ -203,6 +203,7 @@ export interface SessionInfo {
 /** Invalid times are ignored: `modified` is valid. */
 function sessionInfo(session: ListedSession): SessionInfo {
   const { path, header, name, summary, modifiedMs } = session;
+  const { messageCount = 0 } = summary;
   // Decoding boundary: of the header only the id was checked.
   const cwd: unknown = header.cwd;
   const parentSession: unknown = header.parentSession;
@@ -214,7 +215,7 @@ function sessionInfo(session: ListedSession): SessionInfo {
     ...(typeof parentSession === "string" ? { parentSessionPath: parentSession } : {}),
     created: new Date(storedTimeMs(header.timestamp)),
     modified: new Date(modifiedMs),
-    messageCount: summary.messageCount,
+    messageCount,
     firstMessage: summary.firstMessage ?? "(no messages)",
     get allMessagesText() {
       return textOf(path);

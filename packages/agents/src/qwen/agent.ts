@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
 import { filesBelow } from "../files-below.ts";
+import { chatDocuments } from "../gemini/chat-file.ts";
 import { titleIn } from "../spoken-title.ts";
 import { QwenTranscript, isQwenRecord } from "./qwen-transcript.ts";
 
@@ -13,11 +14,14 @@ export const qwen: Agent = {
   places: () => {
     const { QWEN_HOME, QWEN_RUNTIME_DIR } = process.env;
     const home = QWEN_RUNTIME_DIR || QWEN_HOME;
-    return [join(home ? resolvePath(home) : join(homedir(), ".qwen"), "projects")];
+    const own = join(homedir(), ".qwen");
+    return [join(home ? resolvePath(home) : own, "projects"), join(own, "tmp")];
   },
-  resume: ({ id }) => ["qwen", "--resume", id.replace(/\..*$/s, "")],
+  resume: ({ id, path }) =>
+    path.endsWith(".json") ? null : ["qwen", "--resume", id.replace(/\..*$/s, "")],
   renamedDirectory: (name, from, to) =>
     name === directoryName(from) ? directoryName(to) : undefined,
+  documents: chatDocuments("qwen", 1, "a recorded chat of Qwen Code"),
   transcripts: {
     agent: "qwen",
     version: 1,

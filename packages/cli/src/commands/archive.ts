@@ -164,7 +164,7 @@ async function writePlan(
   const { out, err } = io;
   let bytes = 0;
   for (const session of pruned) {
-    const { path, header, modifiedMs, sizeBytes } = session;
+    const { path, header, modifiedMs, sizeBytes = 0 } = session;
     bytes += sizeBytes;
     if (json) {
       const modified = isoTime(modifiedMs);
@@ -184,7 +184,7 @@ async function writePlan(
 }
 
 function planLine(session: ListedSession, nowMs: number | undefined): string {
-  const { modifiedMs, sizeBytes, path } = session;
+  const { modifiedMs, sizeBytes = 0, path } = session;
   const facts = [whenText(modifiedMs, nowMs), sizeText(sizeBytes).padStart(8), agentOf(session)];
   const title = oneLine(titleOf(session), 60);
   return `${facts.join("  ")}  ${title}\n    ${oneLine(path, 400)}\n`;

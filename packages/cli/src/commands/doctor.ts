@@ -98,7 +98,7 @@ async function diagnose(io: CommandIo): Promise<Diagnosis> {
       const own = sessions.filter(
         ({ transcript, dialect }) => (transcript?.of ?? dialect) === name,
       );
-      const sizeBytes = own.reduce((sum, session) => sum + session.sizeBytes, 0);
+      const sizeBytes = own.reduce((sum, session) => sum + (session.sizeBytes ?? 0), 0);
       return { agent: name, places: places.map(shownPath), sessions: own.length, sizeBytes };
     }),
     unlisted: unlisted.length,

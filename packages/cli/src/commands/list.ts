@@ -67,6 +67,7 @@ export async function listCommand(
       agents: options.agents,
       ...timeRange(options.changed, io.now()),
       limit: isLatest ? options.limit : undefined,
+      unread: isLatest,
       catalog: noSave ? "read" : "auto",
       onProgress: ({ searched, total }) => progress.show(searched, total),
       signal,

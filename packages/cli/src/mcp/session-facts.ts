@@ -1,7 +1,7 @@
 /** What every tool says of a session. */
 import { agentNamed } from "@branchlog/core/rows";
 import type { ListedSession } from "@branchlog/library";
-import { cwdOf } from "@branchlog/library/catalogs";
+import { cwdOf, recordsTokens } from "@branchlog/library/catalogs";
 import { quoted } from "../failure.ts";
 import { agentOf, tokensOf } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
@@ -35,6 +35,7 @@ export function factsOf(session: ListedSession, clean: (text: string) => string)
   const { header, path, name, summary, usage, transcript, modifiedMs } = session;
   const { total, models = [] } = usage ?? {};
   const cost = knownCost(total?.cost ?? 0);
+  const tokens = usage !== undefined && recordsTokens(usage) ? tokensOf(total) : undefined;
   const isSubagent = transcript?.isSubagent === true;
   const resume = isSubagent ? undefined : resumeText(session);
   return {
@@ -43,8 +44,8 @@ export function factsOf(session: ListedSession, clean: (text: string) => string)
     agent: agentOf(session),
     project: oneLine(clean(cwdOf(session)), 400),
     modified: isoTime(modifiedMs) ?? "",
-    messages: summary.messageCount,
-    ...(total === undefined ? {} : { tokens: tokensOf(total) }),
+    messages: summary.messageCount ?? 0,
+    ...(tokens === undefined ? {} : { tokens }),
     ...(cost === null ? {} : { cost: Math.round(cost * 10_000) / 10_000 }),
     ...(models.length === 0
       ? {}

@@ -23,6 +23,7 @@ export function recordLine(fields: readonly RecordField[]): string {
 /** Spaces are kept, for paths; white space with a tab or a line end in it becomes one. */
 function fieldText(field: RecordField): string {
   if (typeof field !== "string") return field === null || field === undefined ? "" : String(field);
+  if (/^[ -~]*$/.test(field)) return field;
   const whole = cleanText(field.replaceAll(/\r\n?/g, "\n"));
   return whole.replaceAll(/\s+/g, (run) => (/[\t\n\u2028\u2029]/u.test(run) ? " " : run));
 }

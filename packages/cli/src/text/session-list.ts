@@ -100,13 +100,14 @@ function sessionRow(
   { nowMs, ids, estimateOf }: ListTextOptions,
 ): Row {
   const { header, summary, usage, modifiedMs, sizeBytes } = session;
+  const { messageCount } = summary;
   return {
     indent: "  ".repeat(Math.min(depth, shownDepthMax) + 1),
     title: oneLine(titleOf(session), 400),
     facts: {
       age: ageText(nowMs - modifiedMs),
-      messages: countText(summary.messageCount, "message"),
-      size: sizeText(sizeBytes),
+      messages: messageCount === undefined ? "" : countText(messageCount, "message"),
+      size: sizeBytes === undefined ? "" : sizeText(sizeBytes),
       tokens: tokensText(usage),
       cost: spentText(usage, estimateOf),
       model: modelText(usage),

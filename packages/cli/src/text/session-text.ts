@@ -22,7 +22,7 @@ export function sessionLine(
   const time = timeText(timeMs);
   const { mark, paint } = marks(style)[kind];
   const name = oneLine(basename(session.path), nameUnitsMax);
-  const facts = `${countText(session.summary.messageCount, "message")}  ${name}`;
+  const facts = `${countText(session.summary.messageCount ?? 0, "message")}  ${name}`;
   const taken = time.length + mark.length + facts.length + 6;
   const title = oneLine(titleOf(session), Math.max(titleUnitsMin, columns - taken));
   return `${style.faint(time)}  ${paint(mark)}  ${title}  ${style.faint(facts)}\n`;

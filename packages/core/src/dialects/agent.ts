@@ -5,7 +5,7 @@
  * See docs/decisions/0057-agents-are-registered.md.
  */
 import type { ByteSource, JsonObject } from "@branchlog/streaming";
-import type { SessionEntry } from "../entries/entry-types.ts";
+import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Usage } from "../entries/message-types.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -92,6 +92,18 @@ export interface SessionInFile {
   readonly changedMs: number;
   /** Of its rows. It changes with the session where the time does not. */
   readonly count: number;
+  /** Default: it has to be read. */
+  readonly rowFacts?: RowFacts | undefined;
+}
+
+/** What a list shows of a session before its messages were read, as the same fields of its log. */
+export interface RowFacts {
+  readonly header: SessionHeader;
+  readonly name: string | undefined;
+  /** Of the last message, or the last change, in epoch ms. */
+  readonly lastMs: number;
+  /** What it costs to read it. */
+  readonly rows: number;
 }
 
 /** Where a session is that shares a file with others: `FILE#ID`. */
@@ -104,6 +116,8 @@ export function fileOfAddress(address: string): {
   readonly file: string;
   readonly id: string | undefined;
 } {
+  // Asked for each file of a list.
+  if (!address.includes(".db#")) return { file: address, id: undefined };
   const [, file = address, id] = /^(.*\.db)#([\w.:$-]+)$/s.exec(address) ?? [];
   return { file, id };
 }
@@ -142,6 +156,8 @@ export interface TranscriptFormat extends SessionOwner {
   identity(entry: SessionEntry, spent: SpentTokens): EntryIdentity | undefined;
   /** The name that the agent keeps elsewhere than in the file. */
   indexedName?(path: string): string | undefined;
+  /** Files that are of a session alone, and say something of it: its name, its directory. */
+  filesBeside?(path: string): readonly string[];
   /** Other files that are of a session alone, wherever their names do not say so. */
   belongings?(path: string): readonly string[];
   /** How it spreads a session over files; undefined: each file is one. */
@@ -198,10 +214,10 @@ const registered = new Map<string, Agent>();
  */
 export function registerAgents(agents: readonly Agent[]): () => void {
   for (const agent of agents) registered.set(agent.name, agent);
-  transcriptsOfAll = undefined;
+  formatsOfAll = undefined;
   return () => {
     for (const { name } of agents) registered.delete(name);
-    transcriptsOfAll = undefined;
+    formatsOfAll = undefined;
   };
 }
 
@@ -216,12 +232,28 @@ export function agentNamed(name: string): Agent | undefined {
 }
 
 export function transcriptFormats(): readonly TranscriptFormat[] {
-  transcriptsOfAll ??= registeredAgents().flatMap(({ transcripts }) => transcripts ?? []);
-  return transcriptsOfAll;
+  return formats().transcripts;
+}
+
+export function documentFormats(): readonly DocumentFormat[] {
+  return formats().documents;
+}
+
+interface Formats {
+  readonly transcripts: readonly TranscriptFormat[];
+  readonly documents: readonly DocumentFormat[];
 }
 
 /** Asked for each file of a list; undefined: agents were registered since. */
-let transcriptsOfAll: readonly TranscriptFormat[] | undefined;
+let formatsOfAll: Formats | undefined;
+
+function formats(): Formats {
+  formatsOfAll ??= {
+    transcripts: registeredAgents().flatMap(({ transcripts }) => transcripts ?? []),
+    documents: registeredAgents().flatMap(({ documents }) => documents ?? []),
+  };
+  return formatsOfAll;
+}
 
 /**
  * Earlier files of the session at this path, oldest first; empty for most.
@@ -237,8 +269,7 @@ export function earlierFiles(path: string, among?: readonly string[]): readonly 
 
 /** Undefined: no agent has such documents. */
 export function documentFormatOf(path: string): DocumentFormat | undefined {
-  const formats = registeredAgents().flatMap(({ documents }) => documents ?? []);
-  return formats.find((format) => format.mayBe(path) && format.recognises(path));
+  return documentFormats().find((format) => format.mayBe(path) && format.recognises(path));
 }
 
 /** Undefined: the record is of no known transcript. */

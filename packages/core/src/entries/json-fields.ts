@@ -26,8 +26,14 @@ export function listAt(record: JsonObject | undefined, key: string): readonly Js
 
 /** In epoch ms; undefined for what no Date can hold. */
 export function dateMs(value: unknown): number | undefined {
-  if (typeof value !== "number" || Number.isNaN(new Date(value).getTime())) return undefined;
-  return value;
+  return typeof value === "number" && isDate(value) ? value : undefined;
+}
+
+/** The range of a Date, in epoch ms. */
+const dateMsMax = 8.64e15;
+
+export function isDate(timeMs: number): boolean {
+  return Math.abs(timeMs) <= dateMsMax;
 }
 
 /** 0 for anything but a number from 0 on. */

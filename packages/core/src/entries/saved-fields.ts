@@ -1,5 +1,6 @@
 /** Values of a JSON text that Branchlog saved, read by type and range: a file may hold anything. */
 import type { JsonObject } from "@branchlog/streaming";
+import { isDate } from "./json-fields.ts";
 
 /**
  * A JSON object of a file, read by type and range. Other own keys, and `__proto__`, have no effect.
@@ -22,7 +23,7 @@ export class SavedFields {
 
   dateMs(key: string): number {
     const value = this.finite(key);
-    if (Number.isNaN(new Date(value).getTime())) throw malformed("a time", key);
+    if (!isDate(value)) throw malformed("a time", key);
     return value;
   }
 
@@ -56,9 +57,8 @@ export class SavedFields {
 
   oneOf<T extends string>(key: string, all: readonly T[]): T {
     const value = this.#own(key);
-    const found = all.find((one) => one === value);
-    if (found === undefined) throw malformed(`one of ${all.join(", ")}`, key);
-    return found;
+    for (const one of all) if (one === value) return one;
+    throw malformed(`one of ${all.join(", ")}`, key);
   }
 
   isNull(key: string): boolean {

@@ -12,15 +12,21 @@ import { nodeFileSystem } from "./node-file-system.ts";
 import { quietly } from "./ports.ts";
 import type { FileSystem } from "./ports.ts";
 
-/** Whether a directory, which need not exist, is such a place or below one. */
+/**
+ * Whether a directory, which need not exist, is such a place or below one, perhaps behind a link
+ * there.
+ */
 export function foreignPlaceCheck(): (directory: string) => boolean {
-  const ownerOf = ownerFinder(nodeFileSystem);
-  return (directory) => ownerOf(directory) !== undefined;
+  const owned = ownedPlaces(nodeFileSystem);
+  // Lists ask for thousands, most of which need not be resolved.
+  return (directory) =>
+    ownerAmong(owned, directory) !== undefined ||
+    ownerAmong(owned, realPath(nodeFileSystem, directory)) !== undefined;
 }
 
 /** Throws `ERR_CREATE_FAILED` for a path of a new file in such a place. */
 export function requireOwnPlace(fs: FileSystem, path: string): void {
-  const owner = ownerFinder(fs)(dirname(path));
+  const owner = ownerAmong(ownedPlaces(fs), realPath(fs, dirname(path)));
   if (owner === undefined) return;
   const message =
     `${path} was not created: ${owner.product} keeps its own sessions there, and nothing ` +
@@ -54,18 +60,25 @@ export function dialectFinder(
   };
 }
 
-function ownerFinder(
-  fs: Pick<FileSystem, "realpathSync">,
-): (directory: string) => Agent | undefined {
-  const readers = registeredAgents().filter(({ transcripts }) => transcripts !== undefined);
-  const owned = readers.map((agent) => ({
-    agent,
-    places: agent.places().map((place) => realPath(fs, place) + sep),
-  }));
-  return (directory) => {
-    const path = realPath(fs, directory) + sep;
-    return owned.find(({ places }) => places.some((place) => path.startsWith(place)))?.agent;
-  };
+interface OwnedPlace {
+  readonly agent: Agent;
+  /** Resolved, with a separator at its end. */
+  readonly place: string;
+}
+
+function ownerAmong(owned: readonly OwnedPlace[], directory: string): Agent | undefined {
+  const path = directory + sep;
+  return owned.find(({ place }) => path.startsWith(place))?.agent;
+}
+
+function ownedPlaces(fs: Pick<FileSystem, "realpathSync">): readonly OwnedPlace[] {
+  const isRead = ({ transcripts, documents }: Agent): boolean =>
+    transcripts !== undefined || documents !== undefined;
+  return registeredAgents()
+    .filter(isRead)
+    .flatMap((agent) =>
+      agent.places().map((place) => ({ agent, place: realPath(fs, place) + sep })),
+    );
 }
 
 /** Of what does not exist, the part that does is resolved. */

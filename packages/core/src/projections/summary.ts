@@ -1,12 +1,10 @@
 /**
  * The facts that a session list shows of a log. Needs message bodies. Pure; resumable at any entry.
  */
+import { isDate } from "../entries/json-fields.ts";
 import type { SessionMessageEntry } from "../entries/entry-types.ts";
 import type { Projection } from "./projection.ts";
 import { isStoredObject, storedText, storedTimeMs } from "./stored-value.ts";
-
-/** The range of a Date, in epoch ms. */
-const dateMsMax = 8.64e15;
 
 /** The folded facts. */
 export interface SessionSummary {
@@ -74,10 +72,6 @@ function activityMs(entry: SessionMessageEntry): number {
   const own: unknown = message.timestamp;
   // One absurd time must not remain the latest.
   return typeof own === "number" && isDate(own) ? own : storedTimeMs(entry.timestamp);
-}
-
-export function isDate(timeMs: number): boolean {
-  return Math.abs(timeMs) <= dateMsMax;
 }
 
 function later(known: number | undefined, timeMs: number): number | undefined {

@@ -177,7 +177,7 @@ function removable(
   directories: Directories = new Map(),
 ): RemovableSession {
   const { path, header, name, summary, modifiedMs } = session;
-  const { messageCount, firstMessage } = summary;
+  const { messageCount = 0, firstMessage } = summary;
   const cwd = textOf(header.cwd);
   const facts = { id: header.id, agent, name, firstMessage, cwd, messageCount, modifiedMs };
   const { transcripts, documents } = agentNamed(agent) ?? {};

@@ -23,7 +23,7 @@ export function planPrune(
   return sessions
     .filter(({ transcript }) => !sharesFiles(transcript?.of))
     .toSorted((one, other) => other.modifiedMs - one.modifiedMs)
-    .filter(({ modifiedMs, sizeBytes }, at) => {
+    .filter(({ modifiedMs, sizeBytes = 0 }, at) => {
       bytes += sizeBytes;
       return modifiedMs < beforeMs || at >= keep || bytes > keepBytes;
     });

@@ -1,17 +1,17 @@
 /** Which files are of agents whose sessions are documents, or in several files, by their names. */
-import { addressInFile, agentNamed, documentFormatOf } from "@branchlog/core/rows";
-import { fileOfAddress, registeredAgents, transcriptFormats } from "@branchlog/core/rows";
+import { addressInFile, agentNamed, documentFormatOf, documentFormats } from "@branchlog/core/rows";
+import { fileOfAddress, transcriptFormats } from "@branchlog/core/rows";
 import { isBranchlogError } from "@branchlog/core";
-import { lookAtFile } from "./session-files.ts";
+import { filesStamp, isSessionFileName, lookAtFile } from "./session-files.ts";
 import type { SessionFile } from "./session-files.ts";
 
 /** Whether a file may be a document, by its name alone. */
 export function mayBeDocument(name: string): boolean {
-  return registeredAgents().some(({ documents }) => documents?.mayBe(name) === true);
+  return !isSessionFileName(name) && documentFormats().some((format) => format.mayBe(name));
 }
 
 export function isDocumentPlace(directory: string): boolean {
-  return registeredAgents().some(({ documents }) => documents?.isPlace(directory) === true);
+  return documentFormats().some((format) => format.isPlace(directory));
 }
 
 /** The last file of the session that this one is of; itself for most. */
@@ -24,9 +24,14 @@ export function lastFile(path: string): string {
 export async function documentFiles(path: string): Promise<readonly SessionFile[]> {
   const { file, id } = fileOfAddress(path);
   const whole = lookAtFile(file);
+  // Most are asked by their names alone.
+  const mayHaveSeveral = documentFormats().some(
+    (format) => format.sessionsIn !== undefined && format.mayBe(file),
+  );
+  if (!mayHaveSeveral && id === undefined) return [whole];
   const others = async (): Promise<readonly SessionFile[] | undefined> => {
     const sessions = await documentFormatOf(file)?.sessionsIn?.(file);
-    return sessions?.map(({ id: own, changedMs, count }) => ({
+    return sessions?.map(({ id: own, changedMs, count, rowFacts }) => ({
       ...whole,
       path: addressInFile(file, own),
       name: addressInFile(whole.name, own),
@@ -34,6 +39,7 @@ export async function documentFiles(path: string): Promise<readonly SessionFile[
       mtimeMs: changedMs,
       ctimeMs: changedMs,
       size: count,
+      rowFacts,
     }));
   };
   try {
@@ -48,4 +54,19 @@ export async function documentFiles(path: string): Promise<readonly SessionFile[
 /** Whether a session of an agent is not a file of its own, which could be taken away. */
 export function sharesFiles(agent: string | undefined): boolean {
   return agentNamed(agent ?? "")?.documents?.sessionsIn !== undefined;
+}
+
+/**
+ * The stamp of the other files that say something of a session. Rows of a database have one of
+ * their own.
+ */
+export function stampBeside(path: string): string | undefined {
+  if (fileOfAddress(path).id !== undefined) return "";
+  const files: string[] = [];
+  // Asked for each file of a list: of most, nothing is beside them.
+  for (const format of transcriptFormats()) files.push(...(format.filesBeside?.(path) ?? []));
+  for (const format of isSessionFileName(path) ? [] : documentFormats()) {
+    if (format.mayBe(path)) files.push(...(format.filesOf?.(path).slice(1) ?? []));
+  }
+  return files.length === 0 ? "" : filesStamp(files);
 }

@@ -2,9 +2,9 @@
  * One file of a directory as last read, perhaps by another process that saved it. Reads only
  * appended bytes while the file's identity and earlier bytes are unchanged.
  */
-import { mayBeDocument } from "./agent-files.ts";
+import { mayBeDocument, stampBeside } from "./agent-files.ts";
 import { createHash } from "node:crypto";
-import { basename, isAbsolute, normalize } from "node:path";
+import { basename, isAbsolute } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { ByteSource } from "@branchlog/streaming";
 import {
@@ -31,7 +31,7 @@ import {
   savedActivityMarks,
 } from "./listed-activity.ts";
 import { readListedUsage, savedListedUsage } from "./listed-usage.ts";
-import { listedDocument } from "./listed-document.ts";
+import { listedDocument, unreadDocument } from "./listed-document.ts";
 import { listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { FactsReader } from "./session-facts.ts";
@@ -50,8 +50,10 @@ export class CatalogFile {
   /** That of the file itself, where another one may have another. */
   #ownName: string | undefined;
   #read: FileStamp | undefined;
-  /** Whether it says only what one file says. */
+  /** Whether other files than those of the stamps say something of it. */
   #isOfOneFile = true;
+  /** Of the other files that say something of it, before they were read. */
+  #beside: string | undefined;
   #isDamaged = false;
   /** Whether a later change would show in the stamp. */
   #isSettled = false;
@@ -76,18 +78,32 @@ export class CatalogFile {
     return this.#session;
   }
 
+  /** Whether the file is as it was read, perhaps by another process. */
+  recall(file: SessionFile): boolean {
+    this.#takeUpSaved(file);
+    if (!this.#isSettled || this.#read === undefined) return false;
+    if (!isUnchanged(this.#read, file) || this.#beside !== stampBeside(file.path)) return false;
+    this.#takeName(file.path);
+    return true;
+  }
+
+  /** What is known of it without reading it; false: nothing is. It is read another time. */
+  leaveUnread(file: SessionFile): boolean {
+    const session = unreadDocument(file);
+    if (session === undefined) return false;
+    if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
+    [this.#read, this.#isSettled, this.#saved] = [file, false, undefined];
+    return true;
+  }
+
   /**
-   * Reads new bytes and returns how many (0: none). A failure leaves the state unchanged.
+   * Reads new bytes and returns how many. A failure leaves the state unchanged.
    *
    * @param lookedAtMs When `file` was stat'ed, or before, in epoch ms.
    */
-  async refresh(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
-    this.#takeUpSaved(file);
-    if (this.#isSettled && this.#read !== undefined && isUnchanged(this.#read, file)) {
-      this.#takeName(file.path);
-      return 0;
-    }
-    if (mayBeDocument(file.name)) return this.#refreshDocument(file, lookedAtMs);
+  async read(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
+    if (mayBeDocument(file.name)) return this.#readDocument(file, lookedAtMs);
+    const beside = stampBeside(file.path);
     const source = openLogSource(file.path);
     try {
       // The file may have been replaced, or have grown.
@@ -104,12 +120,14 @@ export class CatalogFile {
       if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
       this.#ownName = facts && "ownName" in facts ? facts.ownName : facts?.name;
       this.#isOfOneFile = source.before === 0;
+      this.#beside = beside;
       // A reader of a transcript holds all its ids: only what grows is worth that.
       const isKept = session?.transcript === undefined || this.#read !== undefined;
       this.#progress = isKept ? { reader, bytes: trail.bytes } : undefined;
       this.#read = opened;
       // A change within the same clock tick would not change the times.
-      this.#isSettled = lookedAtMs - opened.ctimeMs > stampTrustedAfterMs;
+      const isTrusted = lookedAtMs - opened.ctimeMs > stampTrustedAfterMs;
+      this.#isSettled = isTrusted && beside !== undefined;
       this.#saved = undefined;
       return openedFileBytes + reader.offset - bytes.cursor;
     } finally {
@@ -117,27 +135,31 @@ export class CatalogFile {
     }
   }
 
-  /** Some agents keep names in another file. */
+  /** Some agents keep the names of all sessions in one file. */
   #takeName(path: string): void {
     const session = this.#session;
     const format = agentNamed(session?.transcript?.of ?? "")?.transcripts;
     if (session === undefined || format?.indexedName === undefined) return;
+    if (format.filesBeside !== undefined) return;
     const name = format.indexedName(path) ?? this.#ownName;
     if (name !== session.name) this.#session = { ...session, name };
   }
 
   /** Read whole. */
-  async #refreshDocument(file: SessionFile, lookedAtMs: number): Promise<number> {
+  async #readDocument(file: SessionFile, lookedAtMs: number): Promise<number> {
+    const beside = stampBeside(file.path);
     const listed = await listedDocument(file);
     const session = listed === "damaged" ? undefined : listed;
     this.#isDamaged = listed === "damaged";
     if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
     this.#ownName = session?.name;
-    const format = documentFormatOf(file.path);
-    this.#isOfOneFile = (format?.belongings?.(file.path) ?? []).length === 0;
+    this.#isOfOneFile = true;
+    this.#beside = beside;
     this.#read = file;
-    const trustedAfterMs = Math.max(stampTrustedAfterMs, format?.settlesAfterMs ?? 0);
-    this.#isSettled = lookedAtMs - file.ctimeMs > trustedAfterMs;
+    const { settlesAfterMs = 0 } = documentFormatOf(file.path) ?? {};
+    const trustedAfterMs = Math.max(stampTrustedAfterMs, settlesAfterMs);
+    const isTrusted = lookedAtMs - file.ctimeMs > trustedAfterMs;
+    this.#isSettled = isTrusted && beside !== undefined;
     return session?.sizeBytes ?? file.size;
   }
 
@@ -150,7 +172,8 @@ export class CatalogFile {
     if (!this.#isSettled && place === undefined) return undefined;
     const { identity, size, mtimeMs, ctimeMs } = this.#read;
     const stamp = { identity, size, mtimeMs, ctimeMs };
-    return { stamp, isSettled: this.#isSettled, session: this.#savedSession(), place };
+    const beside = this.#beside === "" ? undefined : this.#beside;
+    return { stamp, isSettled: this.#isSettled, session: this.#savedSession(), place, beside };
   }
 
   #place(): SavedPlace | undefined {
@@ -164,7 +187,8 @@ export class CatalogFile {
   #savedSession(): SavedSession | undefined {
     if (this.#session === undefined) return undefined;
     const { path: _path, ...said } = this.#session;
-    return { ...said, name: this.#ownName };
+    // What several sessions share has no part in the stamp.
+    return this.#beside === "" ? { ...said, name: this.#ownName } : said;
   }
 
   /** If the file is as it was when another one read it, that one's session is in it. */
@@ -174,6 +198,7 @@ export class CatalogFile {
     if (!saved.isSettled || !isUnchanged(saved.stamp, file)) return;
     this.#session = saved.session && { path: file.path, ...saved.session };
     this.#ownName = saved.session?.name;
+    this.#beside = saved.beside ?? "";
     this.#read = saved.stamp;
     this.#isSettled = true;
   }
@@ -187,10 +212,12 @@ export class CatalogFile {
     const { place, session: facts } = this.#saved ?? {};
     if (place === undefined || facts?.usage === undefined) return anew(source);
     const { usage, activity } = facts;
-    if (activity === undefined) return anew(source);
+    const { messageCount, ...summary } = facts.summary;
+    if (activity === undefined || messageCount === undefined) return anew(source);
     const bytes = fingerprintOf(source, place.offset);
     if (bytesDigest(bytes) !== place.digest) return anew(source);
-    const said = { ...facts, usage, activity, marks: place.marks };
+    const counted = { ...summary, messageCount };
+    const said = { ...facts, summary: counted, usage, activity, marks: place.marks };
     return { reader: new FactsReader({}, { ...place, facts: said }), bytes };
   }
 }
@@ -221,6 +248,8 @@ export interface SavedFile {
   readonly isSettled: boolean;
   readonly session: SavedSession | undefined;
   readonly place: SavedPlace | undefined;
+  /** Of the files beside it that say something of the session. */
+  readonly beside: string | undefined;
 }
 
 /** Identifies the bytes that were read, in short form. */
@@ -259,14 +288,15 @@ export function savedFile(line: string): { readonly name: string; readonly file:
   const fields = new SavedFields(JSON.parse(line));
   const name = fields.text("name");
   const isNamed = isSessionFileName(basename(name)) || mayBeDocument(name);
-  const isPlaced = name === basename(name) || (isAbsolute(name) && name === normalize(name));
+  const isPlaced = isAbsolute(name) || name === basename(name);
   if (!isPlaced || !isNamed) throw malformed("session file", "name");
   const stamp = readStamp(fields);
   const isWhole = fileOfAddress(name).id === undefined;
   const sizes = isWhole ? { from: stamp.size, to: stamp.size } : { from: 0, to: sizeMax };
   const session = fields.has("session") ? readSession(fields.fields("session"), sizes) : undefined;
   const place = fields.has("place") ? readPlace(fields.fields("place"), stamp) : undefined;
-  return { name, file: { stamp, isSettled: fields.flag("isSettled"), session, place } };
+  const beside = fields.optionalText("beside");
+  return { name, file: { stamp, isSettled: fields.flag("isSettled"), session, place, beside } };
 }
 
 function readStamp(fields: SavedFields): FileStamp {

@@ -4,10 +4,9 @@
  */
 import type { BytesKind } from "@branchlog/core/files";
 import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
 import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { runAsync } from "@branchlog/streaming";
+import { runAsync, runSync } from "@branchlog/streaming";
 import {
   cachedCatalog,
   checkpointKind,
@@ -68,8 +67,12 @@ export class CatalogStore {
   /** Whether an agent alone writes there. */
   readonly #isForeign = foreignPlaceCheck();
   readonly #catalogs = new Map<string, Promise<KnownCatalog>>();
+  /** By directories: waiting for each file would take longer than looking it up. */
+  readonly #loaded = new Map<string, KnownCatalog>();
   /** By their directories, the places of shared ones; undefined: a directory has its own. */
   readonly #sharedPlaces = new Map<string, string | undefined>();
+  /** By their numbers. */
+  readonly #shared = Array.from({ length: sharedCatalogs }, (_, number) => sharedCatalog(number));
 
   constructor(mode: CatalogMode) {
     this.#mode = mode;
@@ -78,7 +81,14 @@ export class CatalogStore {
 
   async savedFile(path: string): Promise<SavedFile | undefined> {
     const catalog = await this.#catalogOf(path);
+    this.#loaded.set(dirname(path), catalog);
     return catalog.files.get(nameIn(catalog, path));
+  }
+
+  /** Also undefined if its catalog was not loaded so far. */
+  loadedFile(path: string): SavedFile | undefined {
+    const catalog = this.#loaded.get(dirname(path));
+    return catalog?.files.get(nameIn(catalog, path));
   }
 
   /** Nothing is written in the directory of this file: it belongs to another agent. */
@@ -159,14 +169,13 @@ export class CatalogStore {
 
   #sharedPlace(directory: string): string | undefined {
     if (this.#sharedPlaces.has(directory)) return this.#sharedPlaces.get(directory);
-    const place = this.#isForeign(directory) ? sharedCatalog(numberOf(directory)) : undefined;
+    const place = this.#isForeign(directory) ? this.#shared[numberOf(directory)] : undefined;
     this.#sharedPlaces.set(directory, place);
     return place;
   }
 
   #takeUpShared(): void {
-    for (let number = 0; number < sharedCatalogs; number += 1) {
-      const place = sharedCatalog(number);
+    for (const place of this.#shared) {
       if (!this.#catalogs.has(place)) this.#catalogs.set(place, this.#loadShared(place));
     }
   }
@@ -194,7 +203,11 @@ export class CatalogStore {
 
 /** Spreads directories evenly, each of them whole, so that little is written when few change. */
 function numberOf(directory: string): number {
-  return createHash("sha256").update(directory).digest().readUInt8(0) % sharedCatalogs;
+  let sum = 0;
+  for (let at = 0; at < directory.length; at += 1) {
+    sum = (Math.imul(sum, 31) + directory.charCodeAt(at)) >>> 0;
+  }
+  return sum % sharedCatalogs;
 }
 
 function sharedCatalog(number: number): string {
@@ -211,8 +224,9 @@ function isGone(name: string, there: ReadonlySet<string>, directory: string | un
   return !there.has(name) && quietly(() => ports.fs.statSync(fileOfAddress(name).file)) === null;
 }
 
+/** A list has to wait for it: without blocking, dozens of short reads take ten times as long. */
 async function loadCatalog(place: string): Promise<FoundCatalog | undefined> {
-  const lines = await runAsync(loadBytes(ports.fs, place, catalogKind));
+  const lines = runSync(loadBytes(ports.fs, place, catalogKind));
   return lines && (await readCatalog(lines));
 }
 
@@ -251,7 +265,7 @@ export const catalogKind: BytesKind = {
   version: 1,
   textBytesMax: 256,
   // Changes whenever a saved line, or a fold saved in it, changes its meaning.
-  contents: `7.${sessionName.version}.${summary.version}.${usage.version}`,
+  contents: `8.${sessionName.version}.${summary.version}.${usage.version}`,
   bytesMax: catalogBytesMax,
   // An empty line.
   filler: newline,

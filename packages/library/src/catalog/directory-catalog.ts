@@ -8,7 +8,7 @@ import { chunkBytesDefault } from "@branchlog/streaming";
 import { CatalogFile } from "./catalog-file.ts";
 import { CatalogStore } from "./catalog-store.ts";
 import type { CatalogMode } from "./catalog-store.ts";
-import { filesReadAtOnceMax } from "./limits.ts";
+import { filesReadAtOnceMax, listedRowsMax } from "./limits.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
 import { Ranking } from "./listed-session.ts";
@@ -49,6 +49,8 @@ export interface CatalogRefresh {
   readonly isUnwanted?: ((file: SessionFile) => boolean) | undefined;
   /** Whether the places of all agents are listed. Default: false. */
   readonly isWhole?: boolean;
+  /** Whether sessions in databases may be left unread, after so much was read. Default: false. */
+  readonly leavesUnread?: boolean | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -90,8 +92,10 @@ export class DirectoryCatalog {
     onFile,
     isUnwanted,
     isWhole,
+    leavesUnread = false,
     signal,
   }: CatalogRefresh): Promise<void> {
+    const reads = { rowsLeft: leavesUnread ? listedRowsMax : Infinity };
     const lookedAtMs = this.#options.now();
     const named = paths === null ? null : [...paths].map((path) => lookAtFile(path));
     // A name that now leads elsewhere may have been the alias of another file.
@@ -109,7 +113,7 @@ export class DirectoryCatalog {
         onFile?.();
         if (isUnwanted?.(file) === true) return;
         if (files.length > 1) chunks[lane] ??= Buffer.allocUnsafeSlow(chunkBytesDefault);
-        await this.#read(file, { lookedAtMs, chunk: chunks[lane], signal, onChange });
+        await this.#read(file, { lookedAtMs, chunk: chunks[lane], signal, onChange, reads });
         const session = this.#files.get(file.path)?.session;
         onRefreshed?.({ session, index, total: files.length });
       });
@@ -133,27 +137,40 @@ export class DirectoryCatalog {
 
   async #read(
     file: SessionFile,
-    { lookedAtMs, chunk, signal, onChange }: ReadOptions,
+    { lookedAtMs, chunk, signal, onChange, reads }: ReadOptions,
   ): Promise<void> {
     if (!file.isReadable) {
       this.#forget(file.path, onChange);
       return;
     }
+    const { path } = file;
+    const saved = this.#store.loadedFile(path);
     const known =
-      this.#files.get(file.path) ?? new CatalogFile(await this.#store.savedFile(file.path));
-    this.#files.set(file.path, known);
+      this.#files.get(path) ?? new CatalogFile(saved ?? (await this.#store.savedFile(path)));
+    this.#files.set(path, known);
     const before = known.session;
     this.#dialectAt ??= dialectFinder();
     const dialectAt = this.#dialectAt;
     try {
-      const readBytes = await known.refresh(file, lookedAtMs, { chunk, signal, dialectAt });
-      if (known.session?.transcript !== undefined) await this.#store.leaveAlone(file.path);
-      if (readBytes > 0) await this.#store.note(file.path, known, readBytes);
+      const options = { chunk, signal, dialectAt };
+      const isKnown = known.recall(file) || this.#isLeftUnread(known, file, reads);
+      const readBytes = isKnown ? 0 : await known.read(file, lookedAtMs, options);
+      if (readBytes > 0) {
+        if (known.session?.transcript !== undefined) await this.#store.leaveAlone(path);
+        await this.#store.note(path, known, readBytes);
+      }
     } catch {
       signal?.throwIfAborted();
       return;
     }
     this.#rank({ before, now: known.session }, onChange);
+  }
+
+  #isLeftUnread(known: CatalogFile, file: SessionFile, reads: Reads): boolean {
+    const { rows = 0 } = file.rowFacts ?? {};
+    if (rows > reads.rowsLeft && known.leaveUnread(file)) return true;
+    reads.rowsLeft -= rows;
+    return false;
   }
 
   #isSame({ path, identity, isReadable }: SessionFile): boolean {
@@ -186,6 +203,12 @@ interface ReadOptions {
   readonly chunk: Buffer | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onChange: CatalogRefresh["onChange"];
+  readonly reads: Reads;
+}
+
+/** Of databases, in one refresh. */
+interface Reads {
+  rowsLeft: number;
 }
 
 /** Latest change first; equal times by path. */

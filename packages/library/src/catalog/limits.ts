@@ -35,6 +35,9 @@ export const catalogBadLinesMax: number = 1000;
 /** What opening a file costs, in bytes that are read in the same time. */
 export const openedFileBytes: number = 16 * 1024;
 
+/** Rows of sessions that a list reads which may leave others unread: those of half a second. */
+export const listedRowsMax: number = 5_000;
+
 /** Longest message that is built for its text; of longer ones only role and time are read. */
 export const messageBytesMax: number = 64 * 1024 * 1024;
 

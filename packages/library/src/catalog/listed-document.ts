@@ -1,12 +1,27 @@
 /** What a list shows of a document, which is read whole: facts of the log that is made of it. */
 import { dirname } from "node:path";
 import { isBranchlogError } from "@branchlog/core";
+import type { SessionHeader } from "@branchlog/core";
 import { documentFormatOf, fileOfAddress } from "@branchlog/core/rows";
-import { listedSession } from "./listed-session.ts";
+import type { DocumentFormat } from "@branchlog/core/rows";
+import { listedSession, unreadSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { bytesSource } from "./stored-bytes.ts";
 import { FactsReader } from "./session-facts.ts";
 import type { SessionFile } from "./session-files.ts";
+import type { ListedTranscript } from "./transcript-scan.ts";
+
+/** Of a session in a database, before it was read; undefined: it has to be. */
+export function unreadDocument({ path, rowFacts }: SessionFile): ListedSession | undefined {
+  const format = rowFacts && documentFormatOf(path);
+  if (rowFacts === undefined || format === undefined) return undefined;
+  return unreadSession(path, rowFacts, transcriptOf(format, rowFacts.header));
+}
+
+function transcriptOf(format: DocumentFormat, header: SessionHeader): ListedTranscript {
+  const isSubagent = format.hasSubagents === true && header.parentSession !== undefined;
+  return { of: format.agent, isSubagent };
+}
 
 /**
  * Undefined: no agent has such documents. A damaged one is no session to anything that changes
@@ -22,8 +37,7 @@ export async function listedDocument(
     const facts = await new FactsReader().readOn(bytesSource(log), log.length, {});
     if (facts === undefined) return undefined;
     const { header, name, summary, usage, activity } = facts;
-    const isSubagent = format.hasSubagents === true && header.parentSession !== undefined;
-    const transcript = { of: format.agent, isSubagent };
+    const transcript = transcriptOf(format, header);
     const said = { header, name, ownName: name, summary, usage, activity };
     // Of several sessions in a file, none has a size but that of its log.
     const size = fileOfAddress(file.path).id === undefined ? file.size : log.length;

@@ -3,6 +3,7 @@ import type { DialectName } from "@branchlog/core/entries";
 import type { SessionSummary } from "@branchlog/core/types";
 import type { SessionHeader } from "@branchlog/core";
 import { storedTimeMs } from "@branchlog/core/rows";
+import type { RowFacts } from "@branchlog/core/rows";
 import type { SessionFacts } from "./session-facts.ts";
 import type { SessionFile } from "./session-files.ts";
 import type { ListedActivity } from "./listed-activity.ts";
@@ -18,7 +19,7 @@ export interface ListedSession {
   /** The name in force; undefined if it has none or it was cleared. */
   readonly name: string | undefined;
   /** Counts all roles and branches. */
-  readonly summary: SessionSummary;
+  readonly summary: ListedSummary;
   /** Absent if it is not known, as of what was archived. */
   readonly usage?: ListedUsage | undefined;
   /** Absent like `usage`. */
@@ -29,8 +30,13 @@ export interface ListedSession {
   readonly transcript?: ListedTranscript;
   /** Epoch ms of the last message of a user or assistant, else of the header, else of the file. */
   readonly modifiedMs: number;
-  /** Length of the file in bytes. */
-  readonly sizeBytes: number;
+  /** Length of the file in bytes; undefined if it was not read, see `FindOptions.unread`. */
+  readonly sizeBytes: number | undefined;
+}
+
+export interface ListedSummary extends Omit<SessionSummary, "messageCount"> {
+  /** Undefined if it was not read. */
+  readonly messageCount: number | undefined;
 }
 
 type ListedFile = Pick<SessionFile, "path" | "size" | "mtimeMs">;
@@ -46,6 +52,17 @@ export function listedSession(
   return "transcript" in facts
     ? { ...shared, dialect: "pi", transcript: facts.transcript }
     : { ...shared, dialect: facts.dialect };
+}
+
+/** Before it was read: what its rows say. */
+export function unreadSession(
+  path: string,
+  { header, name, lastMs }: RowFacts,
+  transcript: ListedTranscript,
+): ListedSession {
+  const summary = { messageCount: undefined, firstMessage: undefined, lastActivityMs: lastMs };
+  const shared = { path, header, name, summary, modifiedMs: lastMs, sizeBytes: undefined };
+  return { ...shared, dialect: "pi", transcript };
 }
 
 /** Always a time that a Date can hold. */

@@ -16,6 +16,11 @@ export interface ListedUsage extends SessionUsage {
   readonly models: readonly string[];
 }
 
+/** Whether tokens are known: some agents, and some models, record none. */
+export function recordsTokens({ total, models }: ListedUsage): boolean {
+  return total.requests > 0 || models.length === 0;
+}
+
 export class UsageFold {
   readonly #total: Sums;
   readonly #unattributed: Sums;

@@ -9,6 +9,7 @@ import type { BigIntStats, Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { transcriptFormats } from "@branchlog/core/rows";
+import type { RowFacts } from "@branchlog/core/rows";
 import { directoriesReadAtOnceMax, stampTrustedAfterMs } from "./limits.ts";
 import { mapConcurrently, mapInBatches } from "./map-concurrently.ts";
 
@@ -28,6 +29,8 @@ export interface SessionFile extends FileStamp {
   readonly name: string;
   /** Whether it is an existing regular file. Others are never opened. */
   readonly isReadable: boolean;
+  /** Of a session that is rows of a database. */
+  readonly rowFacts?: RowFacts | undefined;
 }
 
 /** Called with each further name of a listed file. */
@@ -55,9 +58,12 @@ export function isUnlistable({ name, identity }: SessionFile): boolean {
 
 /** The name before its agent compressed the session, whose content is not read then. */
 export function nameBeforeCompression(name: string): string | undefined {
-  const ends = transcriptFormats().flatMap(({ compression }) => compression?.nameEnd ?? []);
-  const end = ends.find((one) => name.endsWith(one));
-  return end === undefined ? undefined : name.slice(0, -end.length) + sessionNameEnd;
+  if (isSessionFileName(name)) return undefined;
+  for (const { compression } of transcriptFormats()) {
+    const end = compression?.nameEnd;
+    if (end !== undefined && name.endsWith(end)) return name.slice(0, -end.length) + sessionNameEnd;
+  }
+  return undefined;
 }
 
 export function isSessionFileName(name: string): boolean {
@@ -178,20 +184,15 @@ export async function lookAtFiles(
 export function lookAtFile(path: string): SessionFile {
   try {
     // As integers: some inode numbers exceed what a double can tell apart.
-    return sessionFile(path, statSync(path, { bigint: true }));
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (stats !== undefined) return sessionFile(path, stats);
   } catch {
-    // A dangling link, or a file that was just removed.
-    const never = Number.NEGATIVE_INFINITY;
-    const times = { mtimeMs: never, ctimeMs: never };
-    return {
-      path,
-      name: basename(path),
-      ...times,
-      isReadable: false,
-      size: 0,
-      identity: undefined,
-    };
+    // In a directory that may not be read.
   }
+  // A dangling link, or a file that was just removed.
+  const never = Number.NEGATIVE_INFINITY;
+  const times = { mtimeMs: never, ctimeMs: never };
+  return { path, name: basename(path), ...times, isReadable: false, size: 0, identity: undefined };
 }
 
 export function sessionFile(path: string, stats: BigIntStats): SessionFile {
@@ -209,12 +210,13 @@ export function sessionFile(path: string, stats: BigIntStats): SessionFile {
 /** Changes whenever one of the files does; undefined if a later change might not show in it. */
 export function filesStamp(paths: readonly string[]): string | undefined {
   const now = Date.now();
-  const hash = createHash("sha256");
-  for (const { path, identity, size, mtimeMs, ctimeMs } of paths.map(lookAtFile)) {
+  const stamps: string[] = [];
+  for (const { identity, size, mtimeMs, ctimeMs } of paths.map(lookAtFile)) {
     if (now - ctimeMs <= stampTrustedAfterMs) return undefined;
-    hash.update(JSON.stringify([path, identity, size, mtimeMs, ctimeMs]));
+    stamps.push(identity === undefined ? "-" : `${identity} ${size} ${mtimeMs} ${ctimeMs}`);
   }
-  return paths.length === 0 ? "" : hash.digest("base64");
+  const all = stamps.join("\n");
+  return stamps.length < 3 ? all : createHash("sha256").update(all).digest("base64");
 }
 
 export function isUnchanged(before: FileStamp, now: FileStamp): boolean {

@@ -28,6 +28,11 @@ export interface FindOptions {
    * until no older one can be among them.
    */
   readonly limit?: number | undefined;
+  /**
+   * Whether sessions in large databases may be listed as their rows say, without counts, size,
+   * usage, activity and texts, until they are read, some more each time. Default false.
+   */
+  readonly unread?: boolean | undefined;
   /** Whether facts are saved and loaded; see `sessions$`. Default `auto`. */
   readonly catalog?: CatalogMode;
   /** Called before each file. */

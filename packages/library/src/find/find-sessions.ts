@@ -53,6 +53,7 @@ const findNames: OptionNames<FindOptions> = {
   sinceMs: true,
   untilMs: true,
   limit: true,
+  unread: true,
   catalog: true,
   onProgress: true,
   signal: true,
@@ -120,6 +121,7 @@ export async function findAmong(
     },
     isUnwanted: (file) => !isCandidate(file) || latest.isOlder(file),
     isWhole: isWhole(found),
+    leavesUnread: options.unread,
     signal,
   });
   const parts = latest.olderParts();
@@ -153,7 +155,7 @@ function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
     const { id, parentSession } = header;
     if (transcript?.isSubagent === true && parentSession) callers.set(id, parentSession);
   }
-  const children = new Map<string, ListedUsage[]>();
+  const children = new Map<string, (ListedUsage | undefined)[]>();
   for (const { header, usage } of sessions) {
     let parentId = callers.get(header.id);
     // Damaged headers may lead in a circle.
@@ -162,15 +164,17 @@ function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
       if (above === undefined) break;
       parentId = above;
     }
-    if (usage === undefined || parentId === undefined) continue;
+    if (parentId === undefined) continue;
     const siblings = children.get(parentId) ?? [];
     children.set(parentId, siblings);
     siblings.push(usage);
   }
   return others.map((session) => {
     const below = children.get(session.header.id);
-    if (below === undefined || session.usage === undefined) return session;
-    return { ...session, usage: usageOfAll([session.usage, ...below]) };
+    if (below === undefined) return session;
+    const known = [session.usage, ...below].filter((one) => one !== undefined);
+    const isKnown = known.length === below.length + 1;
+    return { ...session, usage: isKnown ? usageOfAll(known) : undefined };
   });
 }
 
@@ -272,10 +276,11 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
       // One is written beside the other before the first is removed.
       if (before !== undefined && !names.includes(before)) unlisted.push(join(directory, name));
     }
-    if (given.has(directory) || isDocumentPlace(directory)) {
-      for (const name of names.filter(mayBeDocument)) {
+    const named = places.flatMap((place) => (mayBeDocumentAt(place) ? place.name : []));
+    if (named.length > 0 && (given.has(directory) || isDocumentPlace(directory))) {
+      for (const name of named) {
         const path = join(directory, name);
-        if (isUnlistable(lookAtFile(path))) unlisted.push(path);
+        if (name.includes("\u{fffd}") && isUnlistable(lookAtFile(path))) unlisted.push(path);
         else if (documentFormatOf(path) !== undefined) documents.push(path);
       }
     }
@@ -283,6 +288,10 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
   });
   for (const [directory, names] of deserted) await removeOrphansAmong(directory, names);
   return { names: found, visited, documents, unlisted };
+}
+
+function mayBeDocumentAt(place: Dirent): boolean {
+  return !place.isDirectory() && mayBeDocument(place.name);
 }
 
 /** Empty if already visited; undefined: unreadable. Synchronous, as `lookAtFile` is. */

@@ -6,7 +6,7 @@
 import { closeSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createHash } from "node:crypto";
-import { transcriptFormats } from "@branchlog/core/rows";
+import { documentFormats, transcriptFormats } from "@branchlog/core/rows";
 import {
   acquireLock,
   cachedSearchIndexes,
@@ -26,7 +26,7 @@ import { isOfVocabulary } from "./indexed-words.ts";
 import type { Vocabulary } from "./indexed-words.ts";
 
 /** In the name of the database, so that several releases on a machine leave each other's alone. */
-const version = 2;
+const version = 3;
 
 /**
  * The id of a line is its file's times this, and its number. More lines than this are not indexed.
@@ -45,7 +45,10 @@ export interface IndexedFile extends FileStamp {
   readonly before: number;
   /** The stamp of the files beside it; "" for most, undefined: not known. */
   readonly sides: string | undefined;
-  /** Bytes that are indexed, all of whole lines; 0 for a file whose indexing was interrupted. */
+  /**
+   * Bytes that are indexed, of the file or of the log that is made of a document, all of whole
+   * lines; 0 for a file whose indexing was interrupted.
+   */
   readonly cursor: number;
   /** How many lines these are. */
   readonly lines: number;
@@ -68,7 +71,8 @@ export async function searchIndexPath(): Promise<string> {
 
 /** Changes with the agents whose sessions are read, and with how they are read. */
 function formId(): string {
-  const owners = transcriptFormats().map(({ agent, version: form }) => `${agent} ${form}`);
+  const formats = [...transcriptFormats(), ...documentFormats()];
+  const owners = formats.map(({ agent, version: form }) => `${agent} ${form}`);
   const form = [version, ...owners.sort()].join("\n");
   return createHash("sha256").update(form).digest("hex").slice(0, 8);
 }

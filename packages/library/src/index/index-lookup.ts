@@ -5,6 +5,7 @@ import { fingerprintOf } from "@branchlog/core/files";
 import type { LogFingerprint } from "@branchlog/core/files";
 import type { ByteSource } from "@branchlog/streaming";
 import type { LogSource } from "@branchlog/core/rows";
+import { mayBeDocument, stampBeside } from "../catalog/agent-files.ts";
 import { filesStamp, isUnchanged } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import type { Search } from "../search/search-terms.ts";
@@ -83,6 +84,13 @@ export class IndexLookup {
     return this.#lines.has(id) ? undefined : { agent, sides };
   }
 
+  /** Whether a document, which need not be read then, has no line that may match. */
+  isDocumentWithout(file: SessionFile): boolean {
+    const known = this.#files.get(file.path);
+    if (known === undefined || !isDocumentIndexed(known, file)) return false;
+    return !this.#lines.has(known.id);
+  }
+
   /** Undefined if a stored log, which never changes, may match. */
   withoutStored(key: string): WithoutMatch | undefined {
     const known = this.#files.get(key);
@@ -105,13 +113,22 @@ export class IndexLookup {
   }
 
   /** How many bytes an update would read. */
-  unindexedBytes({ path }: SessionFile, size: number, part: IndexedPart | undefined): number {
-    const known = this.#files.get(path);
+  unindexedBytes(file: SessionFile, size: number, part: IndexedPart | undefined): number {
+    const known = this.#files.get(file.path);
+    if (known !== undefined && mayBeDocument(file.path)) {
+      return isDocumentIndexed(known, file) ? 0 : size;
+    }
     if (known === undefined || part !== undefined) {
       return known !== undefined && !isWorthReading(known, size) ? 0 : size - (part?.cursor ?? 0);
     }
     return known.agent === undefined ? 0 : size;
   }
+}
+
+/** Whether a document is as it was indexed, with the other files that it is made of. */
+export function isDocumentIndexed(known: IndexedFile, file: SessionFile): boolean {
+  if (!isWhollyIndexed(known, file) || known.sides === undefined) return false;
+  return known.sides === stampBeside(file.path);
 }
 
 /** A transcript is read from its start again once it has grown by this part. */
@@ -126,7 +143,8 @@ export function isWorthReading({ agent, cursor }: IndexedFile, size: number): bo
 export function isWhollyIndexed(known: IndexedFile, file: SessionFile): boolean {
   const { agent, before, earlier, cursor } = known;
   if (cursor === 0 || before > 0 || earlier !== "" || !isUnchanged(known, file)) return false;
-  if (agent === undefined) return true;
+  // How long the log is that is made of a document is not known without it.
+  if (agent === undefined || mayBeDocument(file.path)) return true;
   return cursor === file.size && (agent === "" || earlierFiles(file.path).length === 0);
 }
 

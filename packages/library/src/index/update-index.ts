@@ -7,9 +7,15 @@ import { isAbsolute } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { LineFramer, chunkBytesDefault } from "@branchlog/streaming";
 import type { ByteSource, OptionNames } from "@branchlog/streaming";
+import { isBranchlogError } from "@branchlog/core";
 import type { ListingStore } from "@branchlog/core/types";
 import { archiveStore } from "../archive/archive-store.ts";
-import { openLogSource, readableFormat } from "@branchlog/core/rows";
+import {
+  documentFormatOf,
+  fileOfAddress,
+  openLogSource,
+  readableFormat,
+} from "@branchlog/core/rows";
 import type { LogSource } from "@branchlog/core/rows";
 import {
   FingerprintingReader,
@@ -18,7 +24,7 @@ import {
   requireOptions,
 } from "@branchlog/core/files";
 import type { LogFingerprint } from "@branchlog/core/files";
-import { mayBeDocument } from "../catalog/agent-files.ts";
+import { mayBeDocument, stampBeside } from "../catalog/agent-files.ts";
 import { bytesSource, storedBytes } from "../catalog/stored-bytes.ts";
 import { stampTrustedAfterMs } from "../catalog/limits.ts";
 import { filesStamp, lookAtFile, sessionFile } from "../catalog/session-files.ts";
@@ -34,8 +40,8 @@ import {
   withIndexErrors,
 } from "./index-database.ts";
 import type { IndexedFile, IndexedLine } from "./index-database.ts";
-import { digestOf, isAsIndexed, isWhollyIndexed, isWorthReading } from "./index-lookup.ts";
-import { storedKey } from "./index-lookup.ts";
+import { digestOf, isAsIndexed, isDocumentIndexed, isWhollyIndexed } from "./index-lookup.ts";
+import { isWorthReading, storedKey } from "./index-lookup.ts";
 import type { IndexedSource } from "./index-lookup.ts";
 import { SessionLines, TranscriptLines } from "./indexed-lines.ts";
 import type { TakeLine } from "./indexed-lines.ts";
@@ -94,7 +100,7 @@ async function update(options: IndexOptions): Promise<IndexUpdate> {
     try {
       const run = new Update(database, onProgress, signal);
       if (options.places === undefined) await run.addStored(archiveStore());
-      return await run.run(files.filter((file) => !mayBeDocument(file.path)));
+      return await run.run(files);
     } finally {
       database.close();
     }
@@ -134,19 +140,29 @@ class Update {
     for (const { id } of known.values()) this.#nextId = Math.max(this.#nextId, id + 1);
     const changed = files.filter((file) => {
       const indexed = known.get(file.path);
-      return indexed === undefined || !isWhollyIndexed(indexed, file) || hasOtherSides(indexed);
+      if (indexed === undefined) return true;
+      if (mayBeDocument(file.path)) return !isDocumentIndexed(indexed, file);
+      return !isWhollyIndexed(indexed, file) || hasOtherSides(indexed);
     });
     const sizes = changed.map((file) => file.size - (known.get(file.path)?.cursor ?? 0));
     this.#totalBytes = sizes.reduce((sum, size) => sum + Math.max(0, size), 0);
     try {
-      for (const file of changed) await this.#readIfPossible(file, known.get(file.path));
+      for (const file of changed) {
+        const indexed = known.get(file.path);
+        if (mayBeDocument(file.path)) await this.#readDocument(file, indexed);
+        else await this.#readIfPossible(file, indexed);
+      }
     } finally {
       // After an interruption, too.
       this.#flush();
     }
     const there = new Set(files.map(({ path }) => path));
-    const isGone = (path: string): boolean =>
-      isAbsolute(path) && !there.has(path) && !lookAtFile(path).isReadable;
+    const databases = new Set(files.map(({ path }) => fileOfAddress(path).file));
+    const isGone = (path: string): boolean => {
+      if (!isAbsolute(path) || there.has(path)) return false;
+      const { file } = fileOfAddress(path);
+      return databases.has(file) || !lookAtFile(file).isReadable;
+    };
     const gone = [...known.values()].filter(({ path }) => isGone(path));
     for (const { id } of gone) this.#database.write(() => this.#database.removeFile(id));
     return { bytes: this.#bytes, files: this.#files, removed: gone.length };
@@ -195,6 +211,30 @@ class Update {
     } finally {
       source?.closeSync();
     }
+  }
+
+  /** The log that is made of it, with the stamp of before it was made. */
+  async #readDocument(file: SessionFile, known: IndexedFile | undefined): Promise<void> {
+    const { path } = file;
+    const format = documentFormatOf(path);
+    const sides = stampBeside(path);
+    const log = await format?.toLog(path).catch(unlessRefused);
+    if (format === undefined || log === undefined) return;
+    this.#files += 1;
+    this.#totalBytes += log.length - Math.max(0, file.size - (known?.cursor ?? 0));
+    const source = bytesSource(log);
+    const id = this.#newFile(path, known);
+    const lines = new SessionLines(source, false, (line, words, names) =>
+      this.#add(id, line, { words, names }),
+    );
+    const read = await this.#lines(source, log.length, lines, { from: start });
+    if (read === undefined) return;
+    const trustedAfterMs = Math.max(stampTrustedAfterMs, format.settlesAfterMs ?? 0);
+    const isTrusted = Date.now() - file.ctimeMs > trustedAfterMs;
+    const said = { agent: format.agent, sides, earlier: "", before: 0, lines: read.lines };
+    const stamp = stampOf(isTrusted ? file : { ...file, ctimeMs: 0 });
+    const all = { id, path, ...stamp, ...said, cursor: read.cursor, digest: digestOf(read) };
+    this.#writes.push(() => this.#database.setFile(all));
   }
 
   async #readFile(path: string, source: LogSource, known: IndexedFile | undefined): Promise<void> {
@@ -330,6 +370,12 @@ class Update {
     if (this.#seenWords.size > seenWordsMax) this.#seenWords.clear();
     this.#onProgress?.({ bytes: this.#bytes, totalBytes: this.#totalBytes });
   }
+}
+
+/** Undefined for a document that is damaged, or has gone: a search says so. */
+function unlessRefused(error: unknown): undefined {
+  const isOfSystem = error instanceof Error && "syscall" in error;
+  if (!isBranchlogError(error) && !isOfSystem) throw error;
 }
 
 function isSettled({ ctimeMs }: FileStamp): boolean {

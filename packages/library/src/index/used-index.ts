@@ -36,6 +36,15 @@ export class UsedIndex {
     return this.#lookup?.withoutMatch(file);
   }
 
+  isDocumentWithout(file: SessionFile): boolean {
+    return this.#lookup?.isDocumentWithout(file) === true;
+  }
+
+  /** Of a document that is read whole. */
+  addRead(file: SessionFile, size: number): void {
+    this.#unindexedBytes += this.#lookup?.unindexedBytes(file, size, undefined) ?? size;
+  }
+
   /** Of a log that never changes. */
   withoutStored(key: string): WithoutMatch | undefined {
     return this.#lookup?.withoutStored(key);

@@ -150,10 +150,13 @@ async function* hitsInFile(
   reading: Reading & { readonly index: UsedIndex },
 ): AsyncGenerator<SearchHit, void, undefined> {
   const { path, isGiven } = file;
-  const document = mayBeDocument(path) ? documentFormatOf(path) : undefined;
+  const isDocument = mayBeDocument(path);
+  if (isDocument && reading.index.isDocumentWithout(file)) return;
+  const document = isDocument ? documentFormatOf(path) : undefined;
   if (document !== undefined) {
     if (!search.includes(document.agent)) return;
     const log = await document.toLog(path);
+    reading.index.addRead(file, log.length);
     const made = { path, owner: document.agent, source: bytesSource(log), size: log.length };
     yield* hitsIn(made, search, reading);
     return;

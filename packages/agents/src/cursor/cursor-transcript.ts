@@ -1,0 +1,192 @@
+/**
+ * Transcripts of Cursor in place: messages without ids, each below the one before, without results
+ * of tools, models and tokens. See docs/agents.md, "Cursor". No I/O.
+ */
+import type { JsonObject } from "@branchlog/streaming";
+import type { SessionHeader } from "@branchlog/core";
+import type { AssistantContent, UserContent } from "@branchlog/core/entries";
+import {
+  currentVersion,
+  dateMs,
+  isObject,
+  noUsage,
+  objectAt,
+  savedHeader,
+  stringAt,
+  timeText,
+} from "@branchlog/core/rows";
+import type {
+  SavedFields,
+  SpentAnswer,
+  Transcript,
+  TranscriptPlace,
+  TranscriptRow,
+} from "@branchlog/core/rows";
+import { answerBlock, spokenBlock } from "../anthropic-content.ts";
+import { mappedContent, withoutEmptyText } from "../foreign-content.ts";
+import { transcriptId } from "../transcript-id.ts";
+
+/** What only the path of a transcript says. */
+interface CursorPlace {
+  readonly fileName: string;
+  /** Whose sub-agent it is. */
+  readonly caller: string | undefined;
+  /** Empty if it is not known. */
+  readonly directory: string;
+}
+
+const provider = "cursor";
+/** Transcripts do not name it. */
+const model = "unknown";
+
+/** Of what others have that look like it, none may be there. */
+const foreignKeys = ["id", "uuid", "sessionId", "timestamp", "parentId"] as const;
+
+/** Messages have a role and nothing else. */
+export function isCursorRecord(record: JsonObject): boolean {
+  if (roleOf(record) === undefined || (stringAt(record, "type") ?? "") !== "") return false;
+  const content = objectAt(record, "message")?.["content"];
+  if (!Array.isArray(content) && typeof content !== "string") return false;
+  return foreignKeys.every((key) => typeof record[key] !== "string");
+}
+
+function roleOf(record: JsonObject): "user" | "assistant" | undefined {
+  const role = stringAt(record, "role");
+  return role === "user" || role === "assistant" ? role : undefined;
+}
+
+export class CursorTranscript implements Transcript {
+  header: SessionHeader | undefined;
+  readonly name = undefined;
+  readonly isSubagent: boolean;
+  tailId: string | null = null;
+  readonly repetition = undefined;
+  readonly #place: CursorPlace;
+  readonly #isEntry: (id: string) => boolean;
+  #timeMs = 0;
+
+  constructor(place: CursorPlace, isEntry: (id: string) => boolean) {
+    this.#place = place;
+    this.#isEntry = isEntry;
+    this.isSubagent = place.caller !== undefined;
+  }
+
+  add(record: JsonObject, line: number): readonly TranscriptRow[] {
+    if (this.header === undefined && !isCursorRecord(record)) return [];
+    const timeMs = roleOf(record) === "user" ? promptTimeMs(record) : undefined;
+    this.header ??= this.#headerOf(timeMs);
+    this.#timeMs = timeMs ?? this.#timeMs;
+    const id = `line:${line}`;
+    if (bodyOf(record, id, this.#timeMs) === undefined || this.#isEntry(id)) return [];
+    const parentId = this.tailId;
+    this.tailId = id;
+    const role = roleOf(record);
+    const kind = role === undefined ? noteOf(record) : ({ type: "message", role } as const);
+    return [{ id, parentId, timeMs: this.#timeMs, ...kind }];
+  }
+
+  save(): object {
+    return { header: this.header, tailId: this.tailId, timeMs: this.#timeMs };
+  }
+
+  restore(saved: SavedFields): void {
+    this.header = savedHeader(saved);
+    this.tailId = saved.nullableText("tailId");
+    this.#timeMs = saved.dateMs("timeMs");
+  }
+
+  spentBy(): SpentAnswer {
+    return { provider, model, usage: noUsage };
+  }
+
+  entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
+    const { id, parentId, timestamp } = place;
+    const body = bodyOf(record, id, Date.parse(timestamp));
+    if (body === undefined) return undefined;
+    const { type, ...rest } = body;
+    return { type, id, parentId, timestamp, ...rest };
+  }
+
+  #headerOf(timeMs: number | undefined): SessionHeader {
+    const { fileName, caller, directory: cwd } = this.#place;
+    const timestamp = timeMs === undefined ? "" : timeText(timeMs);
+    const origin = caller === undefined ? {} : { parentSession: caller };
+    const id = transcriptId(undefined, fileName);
+    return { type: "session", version: currentVersion, id, timestamp, cwd, ...origin };
+  }
+}
+
+interface Body {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+function noteOf(record: JsonObject): { readonly type: "custom"; readonly customType: string } {
+  const type = stringAt(record, "type") ?? "";
+  return { type: "custom", customType: `cursor.${type.slice(0, 60)}` };
+}
+
+function bodyOf(record: JsonObject, id: string, timestamp: number): Body | undefined {
+  const role = roleOf(record);
+  const stored = objectAt(record, "message")?.["content"];
+  if (role === "user") {
+    const content = withoutEmptyText(mappedContent(stored, promptBlock)).content;
+    if (content.length === 0) return undefined;
+    return { type: "message", message: { role, content, timestamp } };
+  }
+  if (role === "assistant") {
+    const mapped = mappedContent(stored, (block) => saidBlock(block, id, stored));
+    const { content } = withoutEmptyText(mapped);
+    if (content.length === 0) return undefined;
+    const stopReason = content.some((block) => block.type === "toolCall") ? "toolUse" : "stop";
+    const answer = { api: "cursor", provider, model, usage: noUsage, stopReason, timestamp };
+    return { type: "message", message: { role, content, ...answer } };
+  }
+  const type = stringAt(record, "type") ?? "";
+  const isPassed = type === "turn_ended" && stringAt(record, "status") === "success";
+  if (type === "" || isPassed) return undefined;
+  return { ...noteOf(record), data: record };
+}
+
+/** Without what Cursor puts around what was typed. */
+function promptBlock(block: JsonObject): UserContent | undefined {
+  const spoken = spokenBlock(block);
+  if (spoken?.type !== "text") return spoken;
+  const [, typed] = /<user_query>\s*([^]*?)\s*(?:<\/user_query>|$)/u.exec(spoken.text) ?? [];
+  return { ...spoken, text: typed ?? spoken.text.replace(timeElement, "").trim() };
+}
+
+/** Calls have no ids. */
+function saidBlock(
+  block: JsonObject,
+  id: string,
+  all: JsonObject[string] | undefined,
+): AssistantContent | undefined {
+  const number = Array.isArray(all) ? all.indexOf(block) : 0;
+  const said = answerBlock({ ...block, id: stringAt(block, "id") ?? `${id}:${number}` });
+  // Where thoughts were taken out.
+  return said?.type === "text"
+    ? { ...said, text: said.text.replace(/\s*\[REDACTED\]\s*$/u, "") }
+    : said;
+}
+
+const timeElement = /<timestamp>\s*([^<]*?)\s*<\/timestamp>/u;
+/** As `Tuesday, Jul 21, 2026, 1:11 PM (UTC+3)`. */
+const timeForm = /([A-Z]\w+ \d+, \d{4}), (\d+:\d\d [AP]M) \(UTC(?:([+-])(\d+)(?::(\d\d))?)?\)$/u;
+
+/** Of the minute in which it was sent; undefined for older ones, which do not say it. */
+function promptTimeMs(record: JsonObject): number | undefined {
+  const content = objectAt(record, "message")?.["content"];
+  const blocks = Array.isArray(content) ? content.filter(isObject) : [];
+  const texts =
+    typeof content === "string" ? [content] : blocks.map((one) => stringAt(one, "text"));
+  for (const text of texts) {
+    const [, said = ""] = timeElement.exec(text ?? "") ?? [];
+    const found = timeForm.exec(said.replaceAll(/\s/gu, " "));
+    if (found === null) continue;
+    const [, date = "", time = "", sign, hours = 0, minutes = 0] = found;
+    const offsetMinutes = (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -1 : 1);
+    return dateMs(Date.parse(`${date} ${time} UTC`) - offsetMinutes * 60_000);
+  }
+  return undefined;
+}
