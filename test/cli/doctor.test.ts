@@ -70,4 +70,15 @@ describe("branchlog doctor", () => {
     expect(code).toBe(1);
     expect(out).toContain("wrong: ~/cache cannot be written");
   });
+
+  it("finds nothing where a part of a path is a file", async () => {
+    const { directory } = home();
+    const file = join(directory, "file");
+    writeFileSync(file, "");
+    vi.stubEnv("HOME", file);
+    vi.stubEnv("BRANCHLOG_DATA_DIR", join(file, "data"));
+    const { out, code } = await branchlog(["doctor"]);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^wrong: .*data cannot be written/m);
+  });
 });

@@ -168,6 +168,26 @@ describe("the conversation", () => {
     expect(exported).not.toContain('"isPartial":true');
   });
 
+  it("sums each branch of a long turn for itself when both are asked for at once", async () => {
+    const [shared, long, short] = [2_100, 3_000, 1_500];
+    const entries = Array.from({ length: shared + long }, (_, at) =>
+      entry(at, at === 0 ? null : at - 1, at === 0 ? asked("Do all of it.") : said(`step ${at}`)),
+    );
+    for (let at = 0; at < short; at += 1) {
+      const parent = at === 0 ? shared - 1 : shared + long + at - 1;
+      entries.push(entry(shared + long + at, parent, said(`other ${at}`)));
+    }
+    const { turns } = await opened(written(entries));
+    const headOf = async (tip: number | null): Promise<TurnHead | null> =>
+      (await turns(0, 1, tip)).sections[0]?.head ?? null;
+    const [, other] = await Promise.all([headOf(shared + long - 1), headOf(null)]);
+    expect(other).toMatchObject({
+      isPartial: false,
+      entryCount: shared + short,
+      usage: { requests: shared + short - 1 },
+    });
+  });
+
   it("is shared from one turn to another as a file without secrets", async () => {
     const secret = "ghp_06A7b9XqLmNoPqRsTuVwXyZ0123456789Abc";
     const texts = ["first question", `the token is ${secret}`, "last question"];

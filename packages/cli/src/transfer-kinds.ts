@@ -177,7 +177,11 @@ async function exportDocument(
     typeof source === "string"
       ? await openSession(source, opening)
       : await openSession({ ...source, ...opening });
-  if (at !== undefined) await session.moveTo(at);
-  const report = await exportConnectonion(session, target, { redact });
-  return { json: report, text: () => `${lossText(report)}${redactionText(report.redaction)}` };
+  try {
+    if (at !== undefined) await session.moveTo(at);
+    const report = await exportConnectonion(session, target, { redact });
+    return { json: report, text: () => `${lossText(report)}${redactionText(report.redaction)}` };
+  } finally {
+    await session.close();
+  }
 }

@@ -162,6 +162,24 @@ describe("a session of the Claude Agent SDK in a directory", () => {
     expect(await store.load(key)).toEqual([entry("a"), entry("c")]);
   });
 
+  it("begins again when another file has the number of the one that was removed", async () => {
+    const directory = temporaryDirectory();
+    const store = claudeSessionStore(directory, { dataDir: temporaryDirectory() });
+    const titled = (uuid: string, customTitle: string) => ({ ...entry(uuid), customTitle });
+    await store.append(key, [titled("a", "before")]);
+    await store.append(key, [entry("b")]);
+    await store.listSessionSummaries(key.projectKey);
+    await store.delete(key);
+    await store.append(key, [titled("c", "x".repeat(1000))]);
+    await store.append(key, [entry("a")]);
+    const loaded = await store.load(key);
+    expect(loaded?.map(({ uuid }) => uuid)).toEqual(["c", "a"]);
+    const fresh = claudeSessionStore(directory);
+    expect(await store.listSessionSummaries(key.projectKey)).toEqual(
+      await fresh.listSessionSummaries(key.projectKey),
+    );
+  });
+
   it("has what processes append at once, each uuid once, and all that a killed one was told", async () => {
     const directory = temporaryDirectory();
     const words = (name: string): string[] => [directory, sessionId, name, "40"];

@@ -256,4 +256,33 @@ describe("a thread of LangGraph", () => {
     expect(new Set(ids).size).toBe(45);
     expect(ids).toHaveLength(45);
   });
+
+  it("keeps the writes of channels that are called as members of every object", async () => {
+    const saver = saverIn(temporaryDirectory());
+    const config = { configurable: { thread_id: "t", checkpoint_ns: "" } };
+    const checkpoint = await saver.put(
+      config,
+      emptyCheckpoint(),
+      {
+        source: "loop",
+        step: 0,
+        parents: {},
+      },
+      {},
+    );
+    const names = ["toString", "valueOf", "constructor"];
+    await saver.putWrites(
+      checkpoint,
+      names.map((name) => [name, name]),
+      "task",
+    );
+    const { pendingWrites } = (await saver.getTuple(checkpoint)) ?? {};
+    expect(pendingWrites).toEqual(names.map((name) => ["task", name, name]));
+  });
+
+  it("refuses a thread whose id has a lone surrogate, which has no bytes of its own", async () => {
+    const saver = saverIn(temporaryDirectory());
+    const error = typedError(await rejection(saver.getTuple(onThread("\ud800"))));
+    expect(error.code).toBe("ERR_INVALID_ARGUMENT");
+  });
 });

@@ -304,4 +304,16 @@ describe("a session of OpenAI Agents", () => {
     for (const content of contents) counts.set(content, (counts.get(content) ?? 0) + 1);
     expect(new Set(counts.values())).toEqual(new Set([2]));
   });
+
+  it("refuses what is no object by a code, and writes nothing", async () => {
+    const session = openaiSession(join(temporaryDirectory(), "s.jsonl"));
+    for (const text of ['"text"', "null", "5", "[]"]) {
+      // As a program without types does.
+      const item = JSON.parse(text) as AgentInputItem;
+      const error = typedError(await rejection(session.addItems([user("Hi"), item])));
+      expect(error.code).toBe("ERR_INVALID_ARGUMENT");
+    }
+    expect(await session.getItems()).toEqual([]);
+    await session.close();
+  });
 });

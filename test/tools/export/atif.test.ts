@@ -199,6 +199,25 @@ describe("a session as a trajectory", () => {
     });
   });
 
+  it("refers to a sub-agent when a secret in its prompt was replaced", async () => {
+    const directory = temporaryDirectory();
+    const secret = "ghp_06A7b9XqLmNoPqRsTuVwXyZ0123456789Abc";
+    const [id, subagents] = ["1137f3dd-1132-482f-b210-7f3e511d0b2d", join(directory, "subagents")];
+    const path = join(directory, "chats", `${id}.jsonl`);
+    mkdirSync(join(subagents, id), { recursive: true });
+    mkdirSync(join(directory, "chats"));
+    const copy = (from: string, to: string): void => {
+      const text = readFileSync(join(fixtures, from), "utf8");
+      writeFileSync(to, text.replaceAll("where is the rate?", `where is ${secret}?`));
+    };
+    copy("qwen/qwen-0.24.4.jsonl", path);
+    const agent = join(subagents, id, "agent-general-purpose-call_7_0.jsonl");
+    copy("qwen/qwen-0.24.4-agent.jsonl", agent);
+    const text = (await collected(atifPieces(path, { redact: true }))).join("");
+    expect(text).not.toContain(secret);
+    expect(text).toContain('"subagent_trajectory_ref":[');
+  });
+
   it("has one step where a session has no entries", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const header = { type: "session", version: 3, id: "s", timestamp: time, cwd: "/w" };

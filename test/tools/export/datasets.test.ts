@@ -1,10 +1,12 @@
 /** Sessions in the two forms that hubs of datasets know. */
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import { shareGptPieces, traceLinePieces } from "@branchlog/tools";
+import { atifPieces, markdownPieces, shareGptPieces, traceLinePieces } from "@branchlog/tools";
 import { collected } from "../../support/collected.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { rejection, typedError } from "../../support/typed-errors.ts";
 
 const fixtures = join(import.meta.dirname, "../../../fixtures");
 
@@ -102,6 +104,23 @@ describe("a session in the form of ShareGPT", () => {
     }
   });
 
+  it("holds one message at a time when a speaker says many in a row", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const time = "2026-01-01T00:00:00.000Z";
+    const header = { type: "session", version: 3, id: "s", timestamp: time, cwd: "/a" };
+    const texts = Array.from({ length: 50 }, (_, at) => `${at} "${"x".repeat(1000)}\n`);
+    const entries = texts.map((text, at) => {
+      const message = { role: "user", content: text };
+      const parentId = at === 0 ? null : `e${at - 1}`;
+      return { type: "message", id: `e${at}`, parentId, timestamp: time, message };
+    });
+    writeFileSync(path, [header, ...entries].map((one) => `${JSON.stringify(one)}\n`).join(""));
+    const pieces = await collected(shareGptPieces(path));
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(1200);
+    const { conversations } = JSON.parse(pieces.join("")) as { conversations: unknown };
+    expect(conversations).toEqual([{ from: "human", value: texts.join("\n\n") }]);
+  });
+
   it("has calls, results and thoughts as tags", async () => {
     const source = join(fixtures, "claude/conversation.jsonl");
     const text = (await collected(shareGptPieces(source, { redact: true }))).join("");
@@ -115,3 +134,20 @@ describe("a session in the form of ShareGPT", () => {
     expect(values.some((value) => value.startsWith("<tool_response>\n"))).toBe(true);
   });
 });
+
+it.each([atifPieces, markdownPieces, shareGptPieces, traceLinePieces])(
+  "%o rejects with a code when an entry is nested too deeply",
+  async (pieces) => {
+    const path = join(temporaryDirectory(), "deep.jsonl");
+    const time = "2026-01-01T00:00:00.000Z";
+    const header = { type: "session", version: 3, id: "deep", timestamp: time, cwd: "/a" };
+    const call = { type: "toolCall", id: "c", name: "bash", arguments: "DEEP" };
+    const message = { role: "assistant", content: [call] };
+    const entry = { type: "message", id: "a", parentId: null, timestamp: time, message };
+    const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+    const line = JSON.stringify(entry).replace('"DEEP"', deep);
+    writeFileSync(path, `${JSON.stringify(header)}\n${line}\n`);
+    const error = typedError(await rejection(collected(pieces(path))));
+    expect(error.code).toBe("ERR_UNSERIALIZABLE");
+  },
+);

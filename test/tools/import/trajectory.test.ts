@@ -48,6 +48,21 @@ describe("a trajectory as a session", () => {
     await opened.close();
   });
 
+  it("keeps a summary in parts, behind a byte-order mark", async () => {
+    const directory = temporaryDirectory();
+    const [source, session] = [join(directory, "trajectory.json"), join(directory, "s.jsonl")];
+    const message = [
+      { type: "text", text: "All was" },
+      { type: "text", text: "done." },
+    ];
+    const extra = { context_management: { type: "compaction", boundary: "replace" } };
+    const steps = [{ step_id: 1, source: "system", message, extra }];
+    const text = JSON.stringify({ schema_version: "ATIF-v1.8", session_id: "s", steps });
+    writeFileSync(source, `\uFEFF${text}`);
+    await importTrajectory(source, session);
+    expect((await stepsOf(session)).steps).toMatchObject([{ message: "All was\ndone." }]);
+  });
+
   it("is made of what others write, whose fields may be missing", async () => {
     const directory = temporaryDirectory();
     const [source, session] = [join(directory, "trajectory.json"), join(directory, "s.jsonl")];

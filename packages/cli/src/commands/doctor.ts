@@ -3,7 +3,7 @@ import { accessSync, constants, lstatSync, readdirSync, readlinkSync, statSync }
 import { homedir, release } from "node:os";
 import { dirname, join } from "node:path";
 import { isBranchlogError } from "@branchlog/core";
-import { cachedSearchIndexes, processState } from "@branchlog/core/files";
+import { cachedSearchIndexes, errorCodeOf, processState } from "@branchlog/core/files";
 import { registeredAgents } from "@branchlog/core/rows";
 import { findSessions, searchIndexState } from "@branchlog/library";
 import type { ListedSession } from "@branchlog/library";
@@ -113,10 +113,12 @@ async function diagnose(io: CommandIo): Promise<Diagnosis> {
 }
 
 function isThere(place: string, problems: string[]): boolean {
-  if (statSync(place, { throwIfNoEntry: false }) === undefined) return false;
   try {
+    if (statSync(place, { throwIfNoEntry: false }) === undefined) return false;
     accessSync(place, constants.R_OK);
-  } catch {
+  } catch (error) {
+    // A part of the path is a file.
+    if (errorCodeOf(error) === "ENOTDIR") return false;
     problems.push(`${shownPath(place)} cannot be read: check its permissions.`);
   }
   return true;
@@ -142,8 +144,8 @@ function directoryFacts(
   problems: string[],
 ): OwnDirectory {
   const facts = { what, path: shownPath(path) };
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return { ...facts, sizeBytes: 0 };
   try {
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return { ...facts, sizeBytes: 0 };
     accessSync(path, constants.W_OK);
     const files = readdirSync(path, { recursive: true, withFileTypes: true });
     const sizes = files.map((file) =>

@@ -1,9 +1,11 @@
 /** `branchlog export`: sessions in another form, to files or to standard output. */
+import { createHash } from "node:crypto";
 import { mkdirSync, statSync } from "node:fs";
 import { join, parse } from "node:path";
 import { isBranchlogError } from "@branchlog/core";
 import { sessionPath } from "@branchlog/core/engine";
 import { findSessions } from "@branchlog/library";
+import type { ListedSession } from "@branchlog/library";
 import type { RedactionReport, ExportSource } from "@branchlog/tools";
 import { entryIdIn } from "../addressed-entry.ts";
 import { writeJsonLine } from "../command-io.ts";
@@ -69,17 +71,13 @@ async function exportAll(
   if (at !== undefined) throw new UsageError("--at is for one session; leave it out.");
   const { out, err, signal } = io;
   const { write, ending } = exporters[to];
-  const { sessions } = await findSessions([file], { catalog: "auto", signal });
+  const { sessions, unlisted } = await findSessions([file], { catalog: "auto", signal });
   mkdirSync(output, { recursive: true });
   const progress = new ProgressLine(io, "exporting", "sessions");
   const counts = { exported: 0, exists: 0, failed: 0 };
-  const made = new Map<string, number>();
-  for (const [place, { path, header }] of sessions.entries()) {
-    const { name } = parse(sessionPath(output, header));
-    // Copies of a session have its id and time.
-    const count = (made.get(name) ?? 0) + 1;
-    made.set(name, count);
-    const target = join(output, `${name}${count > 1 ? `-${count}` : ""}${ending}`);
+  const names = targetNames(sessions);
+  for (const [place, { path }] of sessions.entries()) {
+    const target = join(output, `${names[place]}${ending}`);
     progress.show(place, sessions.length);
     const step = await exported(() => write(path, target, { redact, signal }), signal);
     counts[step.kind] += 1;
@@ -90,14 +88,44 @@ async function exportAll(
     }
   }
   const { failed, exists } = counts;
-  if (json) await writeJsonLine(out, { kind: "summary", ...counts });
+  if (json) await writeJsonLine(out, { kind: "summary", ...counts, unlisted: unlisted.length });
   else {
     const left = failed === 0 ? "" : `, ${failed} left out`;
     const known = exists === 0 ? "" : `, ${exists} there already`;
     const written = countText(counts.exported, "session");
-    await out.write(`exported ${written} to ${oneLine(output, 400)}${known}${left}\n`);
+    const others = unlisted.length === 0 ? "" : `, ${unlisted.length} cannot be listed`;
+    await out.write(`exported ${written} to ${oneLine(output, 400)}${known}${left}${others}\n`);
   }
   return failed === 0 ? 0 : 1;
+}
+
+/**
+ * Without their endings, the same for each run. Copies of a session have its id and time, so that
+ * their names end with a digest of their paths.
+ */
+function targetNames(sessions: readonly ListedSession[]): readonly string[] {
+  const names = sessions.map(targetName);
+  const counts = new Map<string, number>();
+  // Some file systems do not tell capital letters from others.
+  const folded = names.map((name) => name.toLowerCase());
+  for (const name of folded) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return names.map((name, at) => {
+    const isShared = (counts.get(folded[at] ?? "") ?? 0) > 1;
+    return isShared ? `${name}-${digestOf(sessions[at]?.path ?? "")}` : name;
+  });
+}
+
+function targetName({ header, path }: ListedSession): string {
+  try {
+    return parse(sessionPath("", header)).name;
+  } catch (error) {
+    if (!isBranchlogError(error, "ERR_INVALID_SESSION_ID")) throw error;
+    return digestOf(path);
+  }
+}
+
+function digestOf(path: string): string {
+  return createHash("sha256").update(path).digest("hex").slice(0, 12);
 }
 
 type Step =
@@ -111,8 +139,9 @@ async function exported(write: () => Promise<unknown>, signal: AbortSignal): Pro
     return { kind: "exported" };
   } catch (error) {
     signal.throwIfAborted();
-    if (!isBranchlogError(error)) throw error;
-    if (error.code === "ERR_LOG_EXISTS") return { kind: "exists" };
+    // A RangeError: an entry is nested too deeply.
+    if (!isBranchlogError(error) && !(error instanceof RangeError)) throw error;
+    if (isBranchlogError(error, "ERR_LOG_EXISTS")) return { kind: "exists" };
     return { kind: "failed", error: describeFailure(error) };
   }
 }

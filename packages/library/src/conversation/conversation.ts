@@ -189,12 +189,15 @@ export class Conversation {
   async #longHead(
     path: TurnPath,
     place: HeadPlace,
-    { from, to, isExact }: { from: number; to: number; isExact: boolean },
+    asked: { from: number; to: number; isExact: boolean },
   ): Promise<TurnHead> {
+    const { from, to, isExact } = asked;
     const sum = this.#longSum(path, from);
     if (sum.to === from) await sum.addUpTo(path, from + summedEntriesMax);
     if (isExact || to - sum.to <= summedEntriesMax) {
       await sum.addUpTo(path, to);
+      // Meanwhile the turn of another branch was added to it.
+      if (!sum.isOf(path, from)) return this.#longHead(path, place, asked);
       return shownHead(await sum.facts(path, to), this.#estimate, place);
     }
     sum.addUpTo(path, to).then(this.#shown.onSummed, () => undefined);

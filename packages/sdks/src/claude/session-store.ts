@@ -155,7 +155,7 @@ class ClaudeSessionStore implements Required<SessionStore> {
     };
     const lines = new TranscriptLines(fold, read.from);
     for await (const piece of read.pieces) lines.push(piece);
-    return { session, summary, place: { identity: read.identity, at: lines.wholeEnd } };
+    return { session, summary, place: read.placeAt(lines.wholeEnd) };
   }
 }
 

@@ -2,14 +2,16 @@
  * A transcript in a file. Batches are committed as entries of a session are: in one write, under
  * the lock of the file, verified. An append that has returned survives the death of the process.
  */
+import { createHash } from "node:crypto";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { portStep, runAsync } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import { commitToFile } from "@branchlog/core/engine";
 import type { LinePlan, LogInFile, PlannedLine } from "@branchlog/core/engine";
-import { LogFile, createStreamedLog, inBatches } from "@branchlog/core/files";
-import { isSameFile, reasonOf, requireOwnPlace } from "@branchlog/core/files";
+import { FingerprintingReader, LogFile, createStreamedLog } from "@branchlog/core/files";
+import { fingerprintOf, inBatches, isSameFile, isUnchanged } from "@branchlog/core/files";
+import { matchesFingerprint, reasonOf, requireOwnPlace } from "@branchlog/core/files";
 import type { EngineSettings } from "@branchlog/core/files";
 import type { FileStat } from "@branchlog/core/types";
 import { TranscriptLines, isLine } from "./transcript-lines.ts";
@@ -22,12 +24,15 @@ export class TranscriptFile implements LogInFile, Transcript {
   generation = 1;
   readonly #settings: EngineSettings;
   readonly #file: LogFile;
+  /** Has the fingerprint of what was read. */
+  #reader: FingerprintingReader;
   #stat: FileStat | undefined;
   #lines = new TranscriptLines();
 
   constructor(path: string, settings: EngineSettings) {
     this.#settings = settings;
     this.#file = new LogFile(settings.ports.fs, path);
+    this.#reader = new FingerprintingReader(this.#file);
   }
 
   get path(): string {
@@ -94,10 +99,10 @@ export class TranscriptFile implements LogInFile, Transcript {
     const stat = file.statSync();
     if (stat === null) return undefined;
     file.adopt(stat);
-    const identity = `${stat.dev}:${stat.ino}`;
-    const isSame = since?.identity === identity && since.at <= stat.size;
-    const from = isSame ? since.at : 0;
-    return { identity, from, pieces: piecesOf(file, from, stat.size) };
+    const placeAt = (at: number): TranscriptPlace => ({ identity: identityAt(file, stat, at), at });
+    const isInside = since !== undefined && since.at <= stat.size;
+    const from = isInside && placeAt(since.at).identity === since.identity ? since.at : 0;
+    return { placeAt, from, pieces: piecesOf(file, from, stat.size) };
   }
 
   *catchUp(): Steps<void> {
@@ -112,13 +117,19 @@ export class TranscriptFile implements LogInFile, Transcript {
       const message = `${this.path} is gone: it was deleted or moved. Append again to begin it.`;
       throw new BranchlogError("ERR_LOG_GONE", message, { path: this.path });
     }
-    const isSame = this.#stat !== undefined && isSameFile(stat, this.#stat);
-    if (!isSame || stat.size < this.end) this.#startOver(stat);
+    if (!this.#continues(stat)) this.#startOver(stat);
     this.#stat = stat;
     const target = Buffer.allocUnsafe(Math.min(chunkBytes, stat.size - this.end));
-    const count = this.#file.readSync(target, 0, target.length, this.end);
+    const count = this.#reader.readSync(target, 0, target.length, this.end);
     this.#lines.push(target.subarray(0, count));
     return count > 0 && this.end < stat.size;
+  }
+
+  /** A new file often gets the number of the one that was removed. */
+  #continues(stat: FileStat): boolean {
+    if (this.#stat === undefined || !isSameFile(stat, this.#stat)) return false;
+    if (isUnchanged(stat, this.#stat)) return true;
+    return stat.size >= this.end && matchesFingerprint(this.#file, this.#reader.bytes);
   }
 
   #startOver(stat: FileStat): void {
@@ -129,6 +140,7 @@ export class TranscriptFile implements LogInFile, Transcript {
     }
     this.#lines = new TranscriptLines();
     this.#lines.batch = batch;
+    this.#reader = new FingerprintingReader(this.#file);
     this.#file.adopt(stat);
   }
 
@@ -146,6 +158,7 @@ export class TranscriptFile implements LogInFile, Transcript {
   }
 
   adopt(bytes: Buffer, stat: FileStat): void {
+    this.#reader.add(bytes);
     this.#lines.push(bytes);
     this.#stat = stat;
   }
@@ -159,6 +172,12 @@ export class TranscriptFile implements LogInFile, Transcript {
   offsetOf(id: string): number {
     return this.#lines.batch?.offsetOf(Number(id)) ?? -1;
   }
+}
+
+function identityAt(file: LogFile, { dev, ino }: FileStat, at: number): string {
+  const { start, beforeCursor } = fingerprintOf(file, at);
+  const digest = createHash("sha256").update(start).update(beforeCursor).digest("hex");
+  return `${dev}:${ino}:${digest}`;
 }
 
 async function* piecesOf(file: LogFile, from: number, to: number): AsyncGenerator<Buffer> {

@@ -124,7 +124,8 @@ class TranscriptLog implements Transcript {
     if (log === undefined) return undefined;
     const generation = this.#generation;
     const from = since?.identity === generation ? since.at : 0;
-    return { identity: generation, from, pieces: log.read({ generation, at: from }) };
+    const placeAt = (at: number): TranscriptPlace => ({ identity: generation, at });
+    return { placeAt, from, pieces: log.read({ generation, at: from }) };
   }
 
   /** Undefined: there is none. */

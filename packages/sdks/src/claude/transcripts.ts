@@ -20,7 +20,8 @@ export interface TranscriptPlace {
 }
 
 export interface ReadTranscript {
-  readonly identity: string;
+  /** Of what was read. */
+  readonly placeAt: (at: number) => TranscriptPlace;
   readonly from: number;
   readonly pieces: AsyncIterable<Buffer> | Iterable<Buffer>;
 }

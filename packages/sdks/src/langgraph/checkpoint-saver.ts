@@ -148,7 +148,8 @@ export class BranchlogSaver extends BaseCheckpointSaver {
     if (id === undefined) throw invalidArgument("The config of writes must name a checkpoint_id");
     const stored = await Promise.all(
       writes.map(async ([channel, value], at) => ({
-        index: WRITES_IDX_MAP[channel] ?? at,
+        // Channels may be called as the members of every object.
+        index: (Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel] : at) ?? at,
         channel,
         value: await storedValue(this.serde, value, "A write"),
       })),
@@ -289,7 +290,9 @@ function placeOf(config: Config): Place {
   const { configurable = {} } = config;
   const text = (name: string): string | undefined => {
     const value: unknown = configurable[name];
-    if (value === undefined || typeof value === "string") return value;
+    // Lone surrogates would all become the same bytes.
+    const isText = typeof value === "string" && !/\p{Cs}/u.test(value);
+    if (value === undefined || isText) return value;
     throw invalidArgument(`The ${name} of a config must be a text, not ${shown(value)}`);
   };
   const id = getCheckpointId(config);

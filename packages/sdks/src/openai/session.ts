@@ -19,7 +19,7 @@ import type { Session, StoredSession } from "@branchlog/core";
 import type { AnyDraft } from "@branchlog/core/entries";
 import { commitConflictsMax, invalidArgument, isInStore, requireList } from "@branchlog/core/files";
 import { requireOptions, requireText } from "@branchlog/core/files";
-
+import { isObject } from "@branchlog/core/rows";
 import { jsonText } from "../json-text.ts";
 import { historyOf } from "./history.ts";
 import type { HistoryItem } from "./history.ts";
@@ -263,6 +263,9 @@ const leafDraft: AnyDraft = { type: "custom", customType: "branchlog.leaf" };
 
 /** Several items count together or not at all. */
 function draftsOf({ items, replaces = false, spent }: Change, operation?: Operation): Drafts {
+  if (!items.every((item: unknown) => isObject(item))) {
+    throw invalidArgument("Each item of a session must be an object");
+  }
   const timeMs = Date.now();
   const spender = items.findLastIndex(isAnswer);
   const change = items.length > 1 ? randomUUID() : undefined;

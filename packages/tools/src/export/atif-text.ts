@@ -18,8 +18,10 @@ export async function* atifTexts(
   redactor: Redactor | undefined,
 ): AsyncGenerator<string, void, undefined> {
   const subagents = await subagentsOf(engine, options.signal);
+  const clean = (text: string): string => redactor?.text(text) ?? text;
+  // The prompts in the calls have no secrets either.
   const idsByPrompt = new Map(
-    subagents.map(({ prompt, id }) => [prompt, redactor?.text(id) ?? id] as const),
+    subagents.map(({ prompt, id }) => [clean(prompt), clean(id)] as const),
   );
   yield* trajectory(engine, options, { redactor, idsByPrompt });
   if (subagents.length > 0) yield ',"subagent_trajectories":[';

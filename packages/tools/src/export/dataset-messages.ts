@@ -100,30 +100,27 @@ function shownText(parts: readonly EntryPart[]): string {
   return texts.length === 0 ? textOfParts(parts, "\n") : texts.join("\n\n");
 }
 
-export interface ShareGptTurn {
-  readonly from: "system" | "human" | "gpt" | "tool";
-  readonly value: string;
-}
-
 const speakers = { system: "system", user: "human", assistant: "gpt", tool: "tool" } as const;
 
-/** Joins what one speaker says in a row: those who train expect that speakers take turns. */
+/**
+ * The turns as the members of a list in JSON. What one speaker says in a row is one turn: those who
+ * train expect that speakers take turns. It is passed on piece by piece, as it may be long.
+ */
 export class ShareGptTurns {
-  #open: ShareGptTurn | undefined;
+  #speaker: string | undefined;
 
-  take(message: DatasetMessage): readonly ShareGptTurn[] {
-    const turn = { from: speakers[message.role], value: shareGptText(message) };
-    const before = this.#open;
-    if (before?.from !== turn.from) {
-      this.#open = turn;
-      return before === undefined ? [] : [before];
-    }
-    this.#open = { from: turn.from, value: `${before.value}\n\n${turn.value}` };
-    return [];
+  take(message: DatasetMessage): string {
+    const speaker = speakers[message.role];
+    const before = this.#speaker;
+    const value = JSON.stringify(shareGptText(message)).slice(1, -1);
+    if (before === speaker) return `\\n\\n${value}`;
+    this.#speaker = speaker;
+    const separator = before === undefined ? "" : '"},';
+    return `${separator}{"from":"${speaker}","value":"${value}`;
   }
 
-  end(): readonly ShareGptTurn[] {
-    return this.#open === undefined ? [] : [this.#open];
+  end(): string {
+    return this.#speaker === undefined ? "" : '"}';
   }
 }
 

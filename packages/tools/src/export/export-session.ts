@@ -1,6 +1,7 @@
 /** Exports one path of a session, in bounded memory, whole or not at all. */
 import { resolve } from "node:path";
 import type { JsonObject, OptionNames } from "@branchlog/streaming";
+import { BranchlogError } from "@branchlog/core";
 import type { SessionEntry, StoredSession } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import type { RedactionReport } from "../redaction/redactor.ts";
@@ -22,7 +23,7 @@ import { Redactor } from "../redaction/redactor.ts";
 import { LineConverter } from "../convert/line-converter.ts";
 import { atifTexts, ownerName } from "./atif-text.ts";
 import { DatasetMessages, ShareGptTurns } from "./dataset-messages.ts";
-import type { DatasetMessage, ShareGptTurn } from "./dataset-messages.ts";
+import type { DatasetMessage } from "./dataset-messages.ts";
 import { linearLines, linearPath } from "./linear-lines.ts";
 import { inTwoPasses, redactedEntry, redactedHeader, redactedLines } from "./redacted-parts.ts";
 import {
@@ -77,7 +78,8 @@ export interface LinearReport extends ExportReport {
 /**
  * A path of a session as Markdown, in pieces.
  * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`; `ERR_LOG_CHANGED` at the end at
- * the latest, after which the pieces are invalid; `ERR_REDACTION_FAILED`.
+ * the latest, after which the pieces are invalid; `ERR_REDACTION_FAILED`; `ERR_UNSERIALIZABLE` for
+ * an entry that is nested too deeply.
  */
 export function markdownPieces(
   source: ExportSource,
@@ -99,9 +101,17 @@ async function* piecesOf<T>(
   try {
     yield* piecesOfOneLog(engine, redactor ? inTwoPasses(redactor, pieces) : pieces());
     if (redactor) onRedacted?.(redactor.report());
+  } catch (error) {
+    throw error instanceof RangeError ? tooDeep(engine.path, error) : error;
   } finally {
     engine.release();
   }
+}
+
+/** The stack ends, or no text is that long. */
+function tooDeep(path: string, cause: RangeError): BranchlogError {
+  const message = `An entry of ${path} is nested too deeply or too long to be exported.`;
+  return new BranchlogError("ERR_UNSERIALIZABLE", message, { path, cause });
 }
 
 async function* markdownTexts(
@@ -206,16 +216,10 @@ export function shareGptPieces(
     const turns = new ShareGptTurns();
     const id = redactor?.text(engine.header.id) ?? engine.header.id;
     yield `{"id":${JSON.stringify(id)},"conversations":[`;
-    let separator = "";
-    const textOf = (turn: ShareGptTurn): string => {
-      const text = `${separator}${JSON.stringify(turn)}`;
-      separator = ",";
-      return text;
-    };
     for await (const message of datasetMessages(engine, options, redactor)) {
-      yield* turns.take(message).map(textOf);
+      yield turns.take(message);
     }
-    yield* turns.end().map(textOf);
+    yield turns.end();
     yield "]}\n";
   });
 }

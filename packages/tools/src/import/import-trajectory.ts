@@ -103,7 +103,8 @@ export async function importTrajectory(
 function rootIn(text: string, path: string): JsonObject {
   let root: unknown;
   try {
-    root = JSON.parse(text);
+    // Some editors begin a file with a byte-order mark.
+    root = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (cause) {
     throw notTrajectory(path, "it is not JSON", cause);
   }
@@ -221,7 +222,7 @@ class TrajectoryEntries {
     const context = objectAt(extra, "context_management");
     const command = stringAt(objectAt(extra, "user_command"), "command");
     const content = contentOf(step["message"]);
-    const summary = typeof content === "string" ? content : "";
+    const summary = textOf(content);
     const type = stringAt(context, "type");
     if (type === "branch_summary") {
       this.add({ type, fromId: this.#last ?? "root", summary }, timeMs);
@@ -271,6 +272,11 @@ function callBlock(call: JsonObject): object {
 type Block =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image"; readonly mimeType: string; readonly data: string };
+
+function textOf(content: string | readonly Block[]): string {
+  if (typeof content === "string") return content;
+  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
 
 /** A part that is in another file is named. */
 function contentOf(value: JsonValue | undefined): string | Block[] {
