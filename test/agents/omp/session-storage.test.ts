@@ -2,12 +2,14 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations, undoOperation } from "@branchlog/library";
 import { ompSessionStorage } from "@branchlog/agents/omp";
 import type { OmpSessionStorage } from "@branchlog/agents/omp";
 import { BranchlogError } from "@branchlog/core";
 import { fileError, nodePorts } from "@branchlog/core/testing";
+import "@branchlog/postgres/blocking";
+import { DatabaseServer, hasPostgres } from "../../postgres/database-server.ts";
 import { blockingMemoryStore } from "../../support/blocking-memory-store.ts";
 import { rejection, thrownBy, typedError } from "../../support/typed-errors.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -384,8 +386,28 @@ describe("a storage of omp over a store", () => {
 
   it("refuses what is not the address of a store", () => {
     expect(codeOf(() => ompSessionStorage({ address: "sessions" }))).toBe("ERR_INVALID_ARGUMENT");
-    expect(codeOf(() => ompSessionStorage({ address: "postgres://db.example/team" }))).toBe(
+    expect(codeOf(() => ompSessionStorage({ address: "mysql://db.example/team" }))).toBe(
       "ERR_INVALID_ARGUMENT",
     );
+  });
+});
+
+describe.skipIf(!hasPostgres())("a storage of omp over PostgreSQL", () => {
+  let server: DatabaseServer;
+  let address: string;
+  let places = 0;
+
+  beforeAll(async () => {
+    server = await DatabaseServer.start();
+    const schema = server.newSchema();
+    await server.store({ schema });
+    address = server.url(schema);
+  });
+  afterAll(() => server.remove());
+
+  contract(() => {
+    places += 1;
+    const one = ompSessionStorage({ address });
+    return [one, ompSessionStorage({ address }), `/work/sessions-${places}`];
   });
 });
