@@ -60,6 +60,7 @@ export type { EngineSettings } from "./log/engine-options.ts";
 export { acquireLock } from "./platform/lock.ts";
 export { matchesFingerprint, FingerprintingReader, fingerprintOf } from "./log/fingerprint.ts";
 export type { LogFingerprint } from "./log/fingerprint.ts";
+export { decodedName, encodedName, shortName } from "./store/encoded-name.ts";
 export { requireStoredName, storedLogError } from "./store/stored-names.ts";
 export { registerBlockingStores, storePlace } from "./store/blocking-stores.ts";
 export type { BlockingStore, StorePlace } from "./store/blocking-stores.ts";

@@ -63,6 +63,11 @@ class BlockingPostgresStore implements BlockingStore {
     workerCalls().call("create", this.given, requireStoredName(name), bytes);
   }
 
+  replaceSync(name: string, expected: StoredPosition, bytes: Buffer | undefined): boolean {
+    const given = bytes && bytesToGive(bytes);
+    return workerCalls().call("replace", this.given, requireStoredName(name), expected, given);
+  }
+
   listSync(): readonly StoredFacts[] {
     return workerCalls().call("list", this.given);
   }

@@ -7,6 +7,7 @@ import type {
   LogPart,
   LogRange,
   StoredLog,
+  StoredPosition,
 } from "@branchlog/core/types";
 import {
   createStreamedLog,
@@ -18,7 +19,7 @@ import {
 } from "@branchlog/core/files";
 import type { OptionNames } from "@branchlog/streaming";
 import { connectionsOf, unlessAborted } from "./connections.ts";
-import type { Connections, PostgresPool, QueryOptions } from "./connections.ts";
+import type { Connections, PostgresPool, QueryOptions, Transaction } from "./connections.ts";
 import { GroupedAppends } from "./grouped-appends.ts";
 import { LogHints } from "./log-hints.ts";
 import { applyMigrations, requireVersion } from "./migration.ts";
@@ -164,21 +165,7 @@ export class PostgresStore implements ListingStore {
     await this.#check();
     const transaction = await this.#connections.begin();
     try {
-      const [row] = await transaction.query<{ readonly id: string }>(
-        inSchema("SELECT SCHEMA.create_log($1) AS id", this.#schema),
-        [name],
-      );
-      if (row === undefined) throw new Error("an insertion without an id");
-      const log = this.#log(name, row.id);
-      let at = 0;
-      for await (const batch of batchesOf(bytes, log.address)) {
-        const { text, raw } = columnsOf(batch);
-        await transaction.query(
-          inSchema("SELECT SCHEMA.append($1, $2, NULL, $3, $4, $5)", this.#schema),
-          [row.id, at, text, raw, this.#synced],
-        );
-        at += batch.length;
-      }
+      const log = await this.#created(transaction, name, bytes);
       await transaction.commit();
       return log;
     } catch (error) {
@@ -187,6 +174,56 @@ export class PostgresStore implements ListingStore {
     } finally {
       await transaction.rollback();
     }
+  }
+
+  /**
+   * In one transaction: if the log ends at `expected`, another one with these bytes takes its
+   * place, or without bytes none. False: nothing changed, since it ends elsewhere, or is gone.
+   */
+  async replace(
+    name: string,
+    { generation, at }: StoredPosition,
+    bytes: Buffer | undefined,
+  ): Promise<boolean> {
+    const transaction = await this.#connections.begin();
+    try {
+      const [row] = await transaction.query<{ readonly ends: string | null }>(
+        inSchema("SELECT ends FROM SCHEMA.lease_log($1, $2, NULL)", this.#schema),
+        [generation, at],
+      );
+      if (Number(row?.ends ?? -1) !== at) return false;
+      await transaction.query(inSchema("SELECT SCHEMA.remove_log($1)", this.#schema), [
+        requireStoredName(name),
+      ]);
+      if (bytes !== undefined) await this.#created(transaction, name, [bytes]);
+      await transaction.commit();
+      return true;
+    } finally {
+      await transaction.rollback();
+    }
+  }
+
+  async #created(
+    transaction: Transaction,
+    name: string,
+    bytes: AsyncIterable<Buffer> | Iterable<Buffer>,
+  ): Promise<PostgresLog> {
+    const [row] = await transaction.query<{ readonly id: string }>(
+      inSchema("SELECT SCHEMA.create_log($1) AS id", this.#schema),
+      [name],
+    );
+    if (row === undefined) throw new Error("an insertion without an id");
+    const log = this.#log(name, row.id);
+    let at = 0;
+    for await (const batch of batchesOf(bytes, log.address)) {
+      const { text, raw } = columnsOf(batch);
+      await transaction.query(
+        inSchema("SELECT SCHEMA.append($1, $2, NULL, $3, $4, $5)", this.#schema),
+        [row.id, at, text, raw, this.#synced],
+      );
+      at += batch.length;
+    }
+    return log;
   }
 
   async *names(signal?: AbortSignal): AsyncGenerator<string, void, undefined> {

@@ -56,6 +56,8 @@ const methods: {
   create: async (store, name, bytes) => {
     await (await storeAt(store)).create(name, [asBuffer(bytes)]);
   },
+  replace: async (store, name, expected, bytes) =>
+    (await storeAt(store)).replace(name, expected, bytes && asBuffer(bytes)),
   list: async (store) => listed(await storeAt(store)),
   end: (log) => logAt(log).end(),
   read: (log, from) => readPiece(logAt(log), from),

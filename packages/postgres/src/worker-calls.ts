@@ -29,6 +29,12 @@ export interface LogInWorker {
 export interface WorkerMethods {
   open(store: string, name: string): LogInWorker;
   create(store: string, name: string, bytes: Uint8Array<ArrayBuffer>): void;
+  replace(
+    store: string,
+    name: string,
+    expected: StoredPosition,
+    bytes: Uint8Array<ArrayBuffer> | undefined,
+  ): boolean;
   list(store: string): readonly StoredFacts[];
   end(log: number): StoredPosition | undefined;
   read(log: number, from: StoredPosition): ReadPiece;

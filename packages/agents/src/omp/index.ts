@@ -1,6 +1,17 @@
 /** `@branchlog/agents/omp`: omp's session layer on the engine of Branchlog. */
 export { SessionManager } from "./session-manager.ts";
 export type { ManagerFactory, ReadonlySessionManager } from "./session-manager.ts";
+export {
+  OmpSessionStorage,
+  OmpSessionWriter,
+  ompSessionStorage,
+} from "./storage/session-storage.ts";
+export type {
+  OmpStorageOptions,
+  OmpTitleUpdate,
+  OmpWriteOptions,
+  OmpWriterOptions,
+} from "./storage/session-storage.ts";
 export type { NewSessionOptions } from "@branchlog/core/engine";
 export type { TitleSource } from "@branchlog/core/rows";
 export type {

@@ -4,7 +4,7 @@
  */
 import { BranchlogError } from "../errors.ts";
 import { requireNoAddress, schemeOf } from "../platform/address.ts";
-import type { StoredFacts, StoredLog } from "./log-store.ts";
+import type { StoredFacts, StoredLog, StoredPosition } from "./log-store.ts";
 
 /** A store whose methods block until it has answered. They throw as those of `LogStore`. */
 export interface BlockingStore {
@@ -13,6 +13,11 @@ export interface BlockingStore {
   /** Gives a log that blocks. */
   openSync(name: string): StoredLog;
   createSync(name: string, bytes: Iterable<Buffer>): void;
+  /**
+   * In one step: another log with these bytes takes the place of one that ends at `expected`, or
+   * none does. False: nothing changed, since it ends elsewhere, or is gone.
+   */
+  replaceSync(name: string, expected: StoredPosition, bytes: Buffer | undefined): boolean;
   /** All sessions, as their headers tell. */
   listSync(): readonly StoredFacts[];
 }

@@ -119,8 +119,8 @@ function changesOf(
   const [first, ...others] = [path, ...attachments].map((of) => {
     return { kind: "removed", file: sourceOf(sources, of) } as const;
   });
-  if (first === undefined || facts === undefined) return first === undefined ? [] : [first];
-  return [{ ...first, session: facts }, ...others];
+  if (first === undefined) return [];
+  return [facts === undefined ? first : { ...first, session: facts }, ...others];
 }
 
 function sourceOf(sources: ReadonlyMap<string, PackedFile>, path: string): PackedFile {

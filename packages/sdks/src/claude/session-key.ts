@@ -2,10 +2,9 @@
  * Where the transcript of a key is: below a directory as Claude Code itself keeps it, in a store
  * under a name. Different keys have different places, and no key leads out of the directory. Pure.
  */
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { SessionKey } from "@anthropic-ai/claude-agent-sdk";
-import { decodedName, encodedName } from "../encoded-name.ts";
+import { decodedName, encodedName, shortName } from "@branchlog/core/files";
 import { invalidArgument, nameBytesMax, requireText, shown } from "@branchlog/core/files";
 
 export const transcriptEnding = ".jsonl";
@@ -46,16 +45,10 @@ export function transcriptPath(directory: string, key: SessionKey): string {
 /** Between the parts of a name, none of which has it. */
 const between = ".";
 
-/** Names of directories are long, and those in a store end after 200 characters. */
-const projectUnitsMax = 80;
-
 /** What the name of each transcript of a project in a store begins with. */
 export function projectPrefix(projectKey: string): string {
   const name = encodedName(requireSegment("The project key", projectKey));
-  // No encoded name has an underscore before an "x".
-  const hash = `_x${createHash("sha256").update(name).digest("hex").slice(0, 32)}`;
-  const short = name.slice(0, projectUnitsMax - hash.length) + hash;
-  return ["claude", name.length > projectUnitsMax ? short : name, ""].join(between);
+  return ["claude", shortName(name), ""].join(between);
 }
 
 /** In a store. Throws as `segmentsOf`; the store refuses a name that is too long. */

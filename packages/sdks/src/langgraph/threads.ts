@@ -7,7 +7,7 @@ import { errorCodeOf, invalidArgument, nameBytesMax, resolvePath } from "@branch
 import type { LogStore } from "@branchlog/core/types";
 import type { DataDirectoryOptions } from "@branchlog/library";
 import { archiveFiles } from "@branchlog/library/catalogs";
-import { decodedName, encodedName } from "../encoded-name.ts";
+import { decodedName, encodedName } from "@branchlog/core/files";
 
 export interface Threads {
   ids(): Promise<readonly string[]>;
