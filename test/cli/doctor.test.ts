@@ -44,7 +44,7 @@ describe("branchlog doctor", () => {
     expect(out).not.toContain(directory);
     // Neither texts nor working directories.
     expect(out).not.toMatch(/Plan the cache|checkout|\/home\/dev/);
-    expect((await onTerminal(["doctor"])).out).toContain("nothing is wrong");
+    expect((await onTerminal(["doctor"])).out).toContain("no problems");
   });
 
   it("says which locks there are, and whose holders have ended", async () => {
@@ -68,7 +68,7 @@ describe("branchlog doctor", () => {
     writeFileSync(join(directory, "cache"), "a file where a directory should be");
     const { out, code } = await branchlog(["doctor"]);
     expect(code).toBe(1);
-    expect(out).toContain("wrong: ~/cache cannot be written");
+    expect(out).toContain("problem: ~/cache cannot be written");
   });
 
   it("finds nothing where a part of a path is a file", async () => {
@@ -79,6 +79,6 @@ describe("branchlog doctor", () => {
     vi.stubEnv("BRANCHLOG_DATA_DIR", join(file, "data"));
     const { out, code } = await branchlog(["doctor"]);
     expect(code).toBe(1);
-    expect(out).toMatch(/^wrong: .*data cannot be written/m);
+    expect(out).toMatch(/^problem: .*data cannot be written/m);
   });
 });

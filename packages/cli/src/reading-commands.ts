@@ -303,7 +303,7 @@ export const readingCommands: readonly Declared[] = [
   }),
   command({
     usage: "doctor",
-    about: "Say what is installed, found and held, for a report",
+    about: "Show versions, places, sizes, locks and problems, for a report",
     positionals: {},
     options: { json },
     examples: [["doctor --json", "for an issue; nothing that was said is in it"]],

@@ -115,6 +115,9 @@ describe("a trajectory as a session", () => {
         path: source,
       });
     }
+    const argument = '{"type":"message","arguments":{"schema_version":"ATIF-v1.8"}}';
+    writeFileSync(source, argument);
+    expect(isTrajectory(source)).toBe(false);
     expect(isTrajectory(join(directory, "absent"))).toBe(false);
     expect(readdirSync(directory)).toEqual(["source.json"]);
   });

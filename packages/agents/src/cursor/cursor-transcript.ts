@@ -47,7 +47,8 @@ export function isCursorRecord(record: JsonObject): boolean {
   if (roleOf(record) === undefined || (stringAt(record, "type") ?? "") !== "") return false;
   const content = objectAt(record, "message")?.["content"];
   if (!Array.isArray(content) && typeof content !== "string") return false;
-  return foreignKeys.every((key) => typeof record[key] !== "string");
+  // A chat has its content in place of the message, which is presumed where a line is torn.
+  return !("content" in record) && foreignKeys.every((key) => typeof record[key] !== "string");
 }
 
 function roleOf(record: JsonObject): "user" | "assistant" | undefined {

@@ -1,4 +1,4 @@
-/** `branchlog doctor`: what is installed, found and held. Nothing that was said is in it. */
+/** `branchlog doctor`: versions, places, sizes, locks, problems; no text of a session. */
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { homedir, release } from "node:os";
 import { dirname, join } from "node:path";
@@ -212,7 +212,7 @@ function diagnosisText({ agents, index, directories, locks, problems, ...one }: 
     ),
     ...locks.map(({ file, holder }) => `lock          ${file}, its holder: ${holder}\n`),
     ...(problems.length === 0
-      ? ["nothing is wrong\n"]
-      : problems.map((problem) => `wrong: ${problem}\n`)),
+      ? ["no problems\n"]
+      : problems.map((problem) => `problem: ${problem}\n`)),
   ].join("");
 }

@@ -20,8 +20,14 @@ export async function* atifTexts(
   const subagents = await subagentsOf(engine, options.signal);
   const clean = (text: string): string => redactor?.text(text) ?? text;
   // The prompts in the calls have no secrets either.
+  const prompts = subagents.map(({ prompt }) => clean(prompt));
+  // Of two with one prompt it is unknown which call asked which.
+  const isSole = (prompt: string): boolean =>
+    prompts.indexOf(prompt) === prompts.lastIndexOf(prompt);
   const idsByPrompt = new Map(
-    subagents.map(({ prompt, id }) => [clean(prompt), clean(id)] as const),
+    subagents.flatMap(({ prompt, id }) =>
+      isSole(clean(prompt)) ? [[clean(prompt), clean(id)] as const] : [],
+    ),
   );
   yield* trajectory(engine, options, { redactor, idsByPrompt });
   if (subagents.length > 0) yield ',"subagent_trajectories":[';
