@@ -1,5 +1,5 @@
 /**
- * Lines in a file that is no session of ours, appended as entries are: in one write, under the lock,
+ * Lines in a file that is no session of ours, appended as entries are: in one write under its lock,
  * verified. What the lines are is for the caller, who is given what is read.
  */
 import { portStep } from "@branchlog/streaming";
