@@ -6,7 +6,7 @@ import { openSession } from "@branchlog/core";
 import { DatabaseServer, hasPostgres } from "../postgres/database-server.ts";
 import { collected } from "../support/collected.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { faceUrl, ompProblem, runOnBun, startOnBun } from "./support/omp-program.ts";
+import { faceUrl, ompProblem, sdkUrl, runOnBun, startOnBun } from "./support/omp-program.ts";
 
 const problem = ompProblem();
 const program = "on-our-storage.mjs";
@@ -63,6 +63,14 @@ describe.skipIf(problem !== undefined)(`omp on our storage ${problem ?? ""}`, ()
     const named = (name: string) => Array.from({ length: 40 }, (_, i) => `${name}-${i}`);
     expect(texts.filter((text) => text?.startsWith("a-"))).toEqual(named("a"));
     expect(texts.filter((text) => text?.startsWith("b-"))).toEqual(named("b"));
+  });
+});
+
+describe.skipIf(problem !== undefined)("omp's agent on our session manager", () => {
+  it("begins and ends a session", () => {
+    const [home, directory] = [temporaryDirectory(), join(temporaryDirectory(), "sessions")];
+    const said = runOnBun("ours", home, "agent-session.mjs", sdkUrl, directory);
+    expect(said).toEqual({ isSame: true, directories: [directory] });
   });
 });
 

@@ -271,3 +271,58 @@ it("usage adds up over the whole log, and what is new to it", () => {
   answer(manager, "two");
   expect(manager.getUsageStatistics()).toMatchObject({ input: 2, output: 4 });
 });
+
+describe("what sessions of agents ask for", () => {
+  it("gives each output of a tool a file of its own, beside the session", async () => {
+    const { fs, manager, managers } = created();
+    say(manager, "Hello");
+    const artifacts = manager.getSessionFile()?.slice(0, -".jsonl".length);
+    expect(manager.getArtifactsDir()).toBe(artifacts);
+    expect(await manager.allocateArtifactPath("bash")).toEqual({
+      id: "0",
+      path: `${artifacts}/0.bash.log`,
+    });
+    const same = await managers.open(manager.getSessionFile() ?? "");
+    expect(await same.allocateArtifactPath("mcp: ../x")).toEqual({
+      id: "1",
+      path: `${artifacts}/1.mcp_x.log`,
+    });
+    expect(fs.listSync(artifacts ?? "").toSorted()).toEqual(["0.bash.log", "1.mcp_x.log"]);
+    const inMemory = managers.inMemory("/work");
+    expect([inMemory.getArtifactsDir(), inMemory.getArtifactManager()]).toEqual([null, null]);
+    expect(await inMemory.allocateArtifactPath("bash")).toEqual({});
+  });
+
+  it("keeps directories of the workspace for itself, and counts the budget of a turn", async () => {
+    const { manager } = created();
+    expect(manager.getRecordedCwd()).toBe("/work");
+    expect(manager.getAdditionalDirectories()).toEqual([]);
+    await manager.setAdditionalDirectories(["/b", "/work", "/b/../a", "/a"]);
+    expect(manager.getAdditionalDirectories()).toEqual(["/b", "/a"]);
+    say(manager, "Hello");
+    answer(manager, "Hi");
+    expect(manager.getTurnBudget()).toMatchObject({ total: null, hard: false });
+    manager.beginTurnBudget(1000, true);
+    expect(manager.getTurnBudget()).toEqual({ total: 1000, spent: 0, hard: true });
+    answer(manager, "Hi again");
+    const { spent } = manager.getTurnBudget();
+    expect(spent).toBeGreaterThan(0);
+    manager.recordEvalSubagentOutput(7);
+    manager.recordEvalSubagentOutput(Number.NaN);
+    expect(manager.getTurnBudget().spent).toBe(spent + 7);
+  });
+  it("knows which account served a provider last, on the path to the leaf", () => {
+    const { manager } = created();
+    const first = say(manager, "Hello");
+    manager.appendCredentialPin("anthropic", "h1");
+    manager.seal();
+    manager.appendCredentialPin("other", "h2");
+    manager.releaseRetainedEntries();
+    answer(manager, "Hi");
+    const pins = manager.getCredentialPins();
+    expect(pins.get("anthropic")?.hash).toBe("h1");
+    expect(pins.get("other")?.lastUsedAt).toBeGreaterThan(0);
+    manager.branch(first);
+    expect(manager.getCredentialPins().size).toBe(0);
+  });
+});

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { ompSessionStorage } from "@branchlog/agents/omp";
@@ -42,16 +43,16 @@ it("loses nothing of two processes at once, while a third replaces the session",
   storage.writeTextSync(path, '{"type":"session","id":"s"}\n');
   const both = Promise.all([appending(path, "a", 300), appending(path, "b", 300)]);
   let replaced = 0;
-  let isOver = false;
-  void both.finally(() => (isOver = true));
-  while (!isOver) {
+  const over = new AbortController();
+  void both.finally(() => over.abort());
+  while (!over.signal.aborted) {
     const text = await storage.readText(path);
     const expectedSize = Buffer.byteLength(text);
     await storage.writeTextAtomic(path, text, { expectedSize }).then(
       () => (replaced += 1),
       () => undefined,
     );
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextIteration();
   }
   expect(await both).toEqual([300, 300]);
   const found = idsIn(path);

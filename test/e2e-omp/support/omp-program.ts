@@ -17,6 +17,7 @@ const face = new URL("../../../packages/agents/dist/omp/index.js", import.meta.u
 export type Side = "omp" | "ours";
 
 export const faceUrl: string = face.href;
+export const sdkUrl: string = peerModule("omp", "@oh-my-pi/pi-coding-agent/src/sdk.ts");
 
 /** What omp cannot be installed for here; undefined: it is there. */
 export function ompProblem(): string | undefined {

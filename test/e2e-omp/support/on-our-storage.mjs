@@ -1,4 +1,6 @@
 // omp's own manager on our storage, several turns: `on-our-storage.mjs MANAGER STORAGE WHAT …`.
+import { setTimeout } from "node:timers/promises";
+
 const [manager, ours, what, ...args] = process.argv.slice(2);
 const { SessionManager } = await import(manager);
 const { ompSessionStorage } = await import(ours);
@@ -45,7 +47,7 @@ async function turns(path, name, count) {
   const session = await SessionManager.open(path, undefined, ompSessionStorage());
   for (let i = 0; i < Number(count); i += 1) {
     session.appendMessage(message("user", `${name}-${i}`));
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await setTimeout(1);
   }
   await session.flush();
   await session.close();

@@ -12,6 +12,8 @@ export type {
   OmpWriteOptions,
   OmpWriterOptions,
 } from "./storage/session-storage.ts";
+export type { CredentialPin } from "./credential-pins.ts";
+export type { TurnBudgetState } from "./turn-budget.ts";
 export type { NewSessionOptions } from "@branchlog/core/engine";
 export type { TitleSource } from "@branchlog/core/rows";
 export type {

@@ -33,8 +33,9 @@ export function sessionsRoot(): string {
 }
 
 /** Creates nothing. */
-export function getDefaultSessionDir(cwd: string): string {
-  return join(sessionsRoot(), sessionDirectoryName(cwd));
+export function getDefaultSessionDir(cwd: string, agentDir?: string): string {
+  const root = agentDir === undefined ? sessionsRoot() : join(expandPath(agentDir), "sessions");
+  return join(root, sessionDirectoryName(cwd));
 }
 
 /** The first is for new sessions. */

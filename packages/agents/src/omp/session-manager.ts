@@ -1,8 +1,12 @@
 /** omp's SessionManager on an engine: the calls of its documentation, and of later versions. */
 import type { UserContent } from "@branchlog/core/entries";
-import { requireOptions, engineOptionNames } from "@branchlog/core/files";
+import { requireOptions, engineOptionNames, resolvePath } from "@branchlog/core/files";
 import { mainRole, roleModelType, isStoredObject } from "@branchlog/core/rows";
 import type { TitleSource } from "@branchlog/core/rows";
+import { credentialPinsOf } from "./credential-pins.ts";
+import type { CredentialPin } from "./credential-pins.ts";
+import { TurnBudget } from "./turn-budget.ts";
+import type { TurnBudgetState } from "./turn-budget.ts";
 import type { OmpSessionEntry, SessionInit } from "./entry-types.ts";
 import type { SessionEntry } from "@branchlog/core";
 import type { EngineOptions, UsageTotals } from "@branchlog/core/types";
@@ -23,6 +27,8 @@ import {
 } from "../pi/manager-state.ts";
 import type { ManagerState } from "../pi/manager-state.ts";
 import type { SessionTreeNode } from "../pi/tree-nodes.ts";
+import { getDefaultSessionDir } from "./omp-directory.ts";
+import { artifactsOf, newArtifact, sessionEnding } from "./session-artifacts.ts";
 import { ompContextOf, ompStateAt } from "./log-context.ts";
 import type { SessionContext } from "./log-context.ts";
 import { listAll, listSessions, mostRecentSession, sessionDirFor } from "./session-list.ts";
@@ -100,6 +106,14 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     newManager = (state) => new SessionManager(state);
   }
 
+  /** Where sessions of a working directory are by default. */
+  static getDefaultSessionDir(cwd: string, agentDir?: string): string {
+    return getDefaultSessionDir(resolvePath(cwd), agentDir);
+  }
+
+  #additionalDirectories: readonly string[] | undefined;
+  readonly #budget = new TurnBudget();
+
   private constructor(state: ManagerState) {
     super(state);
   }
@@ -162,6 +176,62 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     return usageFold(engine).valueSync().total;
   }
 
+  /** The working directory in the header. */
+  getRecordedCwd(): string | undefined {
+    return this.getHeader()?.cwd;
+  }
+
+  /** Of the workspace, beside the working directory: as set last, or in the header. */
+  getAdditionalDirectories(): string[] {
+    if (this.#additionalDirectories !== undefined) return [...this.#additionalDirectories];
+    const recorded: unknown = Reflect.get(this.getHeader() ?? {}, "additionalDirectories");
+    return Array.isArray(recorded) ? recorded.filter((one) => typeof one === "string") : [];
+  }
+
+  /** For this object alone: a header is never rewritten. */
+  async setAdditionalDirectories(directories: readonly string[]): Promise<void> {
+    const own = resolvePath(this.getCwd());
+    const resolved = new Set(directories.map((directory) => resolvePath(directory)));
+    this.#additionalDirectories = [...resolved].filter((directory) => directory !== own);
+  }
+
+  /** Where the outputs of tools are kept; null: nowhere. */
+  getArtifactsDir(): string | null {
+    const path = this.#state.isPersisted ? this.getSessionFile() : undefined;
+    return path?.endsWith(sessionEnding) === true ? artifactsOf(path) : null;
+  }
+
+  /** None: `allocateArtifactPath` gives files to the tools. */
+  getArtifactManager(): null {
+    return null;
+  }
+
+  /** A new file for an output of a tool, and its number; nothing for a session without a file. */
+  async allocateArtifactPath(toolType: string): Promise<{ id?: string; path?: string }> {
+    const directory = this.getArtifactsDir();
+    const { fs } = this.#state.log.engine.settings.ports;
+    return directory === null ? {} : newArtifact(fs, directory, toolType);
+  }
+
+  /** From here on, tokens that models write count for the budget; null: there is none. */
+  beginTurnBudget(total: number | null, hard: boolean): void {
+    this.#budget.begin(total, hard, this.#outputTokens());
+  }
+
+  /** Adds what a sub-agent wrote that is in another session. */
+  recordEvalSubagentOutput(output: number): void {
+    this.#budget.addOfSubagent(output);
+  }
+
+  /** In tokens. */
+  getTurnBudget(): TurnBudgetState {
+    return this.#budget.state(this.#outputTokens());
+  }
+
+  #outputTokens(): number {
+    return this.getUsageStatistics().output;
+  }
+
   /** Resolves once all appends are on the device. */
   async flush(): Promise<void> {
     this.flushSync();
@@ -176,6 +246,16 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
   /** {@link SessionManager.flush}; the manager stays usable. */
   async close(): Promise<void> {
     await this.flush();
+  }
+
+  /** Does nothing: what is appended later rewrites nothing, and is kept. */
+  seal(): void {
+    // See above.
+  }
+
+  /** Does nothing: entries are read when they are asked for. */
+  releaseRetainedEntries(): void {
+    // See above.
   }
 
   /**
@@ -264,6 +344,14 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
   /** Records a change of the service tiers; null: none. */
   appendServiceTierChange(serviceTier: Readonly<Record<string, string>> | null): string {
     return this.#position.append({ type: "service_tier_change", serviceTier });
+  }
+  /** Records which account of a provider serves the session from here on. */
+  appendCredentialPin(provider: string, hash: string): string {
+    return this.#position.append({ type: "credential_pin", provider, hash });
+  }
+  /** The accounts on the path to the leaf, by provider. */
+  getCredentialPins(): Map<string, CredentialPin> {
+    return credentialPinsOf(this.getBranch());
   }
   /** From here on the model sees nothing of what came before. */
   appendResetBoundary(): string {

@@ -7,6 +7,7 @@
 import { LineFramer, decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionStoreEntry } from "@anthropic-ai/claude-agent-sdk";
+import type { ReadLines } from "@branchlog/core/engine";
 import { bodyBytesMax } from "@branchlog/core/files";
 import { stringAt } from "@branchlog/core/rows";
 import { jsonText, unserializable } from "../json-text.ts";
@@ -70,14 +71,14 @@ export class Batch {
   }
 }
 
-export function isLine(line: Buffer, terminated: Buffer): boolean {
+function isLine(line: Buffer, terminated: Buffer): boolean {
   return line.equals(terminated.subarray(0, -1));
 }
 
 /** The numbers of lines in a batch. */
 export type BatchPart = readonly number[];
 
-export class TranscriptLines {
+export class TranscriptLines implements ReadLines {
   /** Of the append that is being made, or that failed. */
   batch: Batch | undefined;
   readonly #framer: LineFramer;
@@ -119,6 +120,11 @@ export class TranscriptLines {
   /** At the end of what is there: a last line that lacks only its newline is an entry, too. */
   finish(): void {
     if (this.tail !== undefined) this.#take(this.tail.bytes, this.tail.offset);
+  }
+
+  /** Of a line of the batch, by its number. */
+  offsetOf(id: string): number {
+    return this.batch?.offsetOf(Number(id)) ?? -1;
   }
 
   /** The lines of the batch that are not here, each uuid once. */

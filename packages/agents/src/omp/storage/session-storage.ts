@@ -13,8 +13,9 @@ import type { TitleSource } from "@branchlog/core/rows";
 import { engineSettings, invalidArgument, requireOptions, storePlace } from "@branchlog/core/files";
 import { dataDirectoryNames } from "@branchlog/library/catalogs";
 import type { DataDirectoryOptions } from "@branchlog/library";
+import { artifactsOf, sessionEnding } from "../session-artifacts.ts";
 import { StoredTexts } from "./stored-texts.ts";
-import { TextFiles, artifactsOf, sessionEnding } from "./text-files.ts";
+import { TextFiles } from "./text-files.ts";
 import { noSuchText, requireExpected } from "./texts.ts";
 import type { Appender, IsWanted, Texts } from "./texts.ts";
 

@@ -11,7 +11,7 @@ import { commitConflictsMax, decodedName, encodedName, shortName } from "@branch
 import { storedLogError } from "@branchlog/core/files";
 import type { BlockingStore } from "@branchlog/core/files";
 import type { StoredFacts, StoredLog, StoredPosition } from "@branchlog/core/types";
-import { artifactsOf } from "./text-files.ts";
+import { artifactsOf } from "../session-artifacts.ts";
 import { isTitleWanted, noSuchText } from "./texts.ts";
 import type { Appender, FoundText, IsWanted, TextFacts, Texts } from "./texts.ts";
 

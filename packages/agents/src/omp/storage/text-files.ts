@@ -27,16 +27,10 @@ import {
 import type { EngineSettings } from "@branchlog/core/files";
 import { archiveFiles } from "@branchlog/library/catalogs";
 import type { DataDirectoryOptions } from "@branchlog/library";
+import { artifactsOf } from "../session-artifacts.ts";
 import { AppendedFile } from "./appended-file.ts";
 import { isTitleWanted, noSuchText } from "./texts.ts";
 import type { FoundText, IsWanted, TextFacts, Texts } from "./texts.ts";
-
-export const sessionEnding = ".jsonl";
-
-/** Where omp has what belongs to a session. */
-export function artifactsOf(sessionPath: string): string {
-  return sessionPath.slice(0, -sessionEnding.length);
-}
 
 export class TextFiles implements Texts {
   readonly #settings: EngineSettings;
