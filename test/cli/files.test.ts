@@ -161,7 +161,9 @@ describe("list", () => {
   it("list shows the sessions of the agents on this machine, and reports when there are none", async () => {
     const none = await branchlog(["list"]);
     expect([none.code, none.out]).toEqual([0, ""]);
-    expect(none.err).toBe("no sessions in the places where agents keep them\n");
+    const [where, agents] = none.err.split("\n");
+    expect(where).toBe("no sessions in the places where agents keep them");
+    for (const name of ["pi", "Claude Code", "opencode", "Cursor"]) expect(agents).toContain(name);
     write(join(home, ".pi/agent/sessions/--w--/a.jsonl"), line("pi", {}));
     write(join(home, ".omp/agent/sessions/-w/b.jsonl"), line("omp", { title: "T" }));
     write(join(home, ".omp/agent/sessions/-w/b/sub.jsonl"), line("sub", { title: "Sub" }));

@@ -2,6 +2,7 @@
 import { findSessions, knownPlaces, sessionGroups } from "@branchlog/library";
 import type { ListedSession, SessionGroup } from "@branchlog/library";
 import type { ListingStore } from "@branchlog/core/types";
+import { registeredAgents } from "@branchlog/core/rows";
 import { latestStored } from "@branchlog/library/catalogs";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
@@ -155,7 +156,12 @@ async function writeNone(options: ListCommandOptions, { err }: CommandIo): Promi
   const isFiltered = [agents, changed.since, changed.until].some((one) => one !== undefined);
   const which = isFiltered ? "such sessions" : "sessions";
   await err.write(`no ${which} in ${oneLine(place, 400)}\n`);
+  if (directory !== undefined || isFiltered) return;
+  const products = registeredAgents().map(({ product }) => product);
+  await err.write(`${listFormat.format(products)}; branchlog doctor shows the places\n`);
 }
+
+const listFormat = new Intl.ListFormat("en");
 
 async function writeJson(
   groups: readonly SessionGroup[],
