@@ -1,6 +1,5 @@
 /** ConnectOnion: a file of YAML holds all runs of one agent. */
 import { resolve } from "node:path";
-import { quietly } from "@branchlog/core/files";
 import type { Agent } from "@branchlog/core/rows";
 import { filesBelow } from "../files-below.ts";
 import { isPlace, isSessionDocument, runsDirectory } from "./document-head.ts";
@@ -8,8 +7,7 @@ import { isPlace, isSessionDocument, runsDirectory } from "./document-head.ts";
 export const connectonion: Agent = {
   name: "connectonion",
   product: "ConnectOnion",
-  // Below the working directory, which may be gone.
-  places: () => quietly(() => [resolve(".co", "sessions"), resolve(".co", "evals")]) ?? [],
+  places: () => [resolve(".co", "sessions"), resolve(".co", "evals")],
   resume: () => null,
   documents: {
     agent: "connectonion",

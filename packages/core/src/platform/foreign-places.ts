@@ -76,9 +76,11 @@ function ownedPlaces(fs: Pick<FileSystem, "realpathSync">): readonly OwnedPlace[
     transcripts !== undefined || documents !== undefined;
   return registeredAgents()
     .filter(isRead)
-    .flatMap((agent) =>
-      agent.places().map((place) => ({ agent, place: realPath(fs, place) + sep })),
-    );
+    .flatMap((agent) => {
+      // Some are below the working directory, which may be gone.
+      const places = quietly(() => agent.places()) ?? [];
+      return places.map((place) => ({ agent, place: realPath(fs, place) + sep }));
+    });
 }
 
 /** Of what does not exist, the part that does is resolved. */
