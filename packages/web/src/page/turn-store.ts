@@ -11,8 +11,8 @@ import { coalesce } from "./model/coalesce.ts";
 /** Together at most 80 sections. */
 const pagesMax = 8;
 
-/** What is in view is drawn first. */
-const nearbySections = 0;
+/** What is in view is drawn first: the section that was asked for, and short ones around it. */
+const firstBlocksMax = 40;
 
 export interface TurnWindow {
   readonly place: TurnPlace;
@@ -68,7 +68,7 @@ export class TurnStore {
       const shown = (this.#opened += 1);
       this.#pages = new Map(read);
       this.#failure.value = null;
-      this.#show(place, nearbySections);
+      this.#show(place, firstBlocksMax);
       setTimeout(() => shown === this.#opened && this.#show(place));
       return place;
     } catch (error) {
@@ -138,12 +138,19 @@ export class TurnStore {
     }
   });
 
-  #show(place: TurnPlace, reach = Infinity): void {
+  /** @param blocksMax Further sections are left out where those nearer have so many blocks. */
+  #show(place: TurnPlace, blocksMax = Infinity): void {
     const pages = [...this.#pages].toSorted(([one], [other]) => one - other);
     const [first, last] = [pages[0]?.[0] ?? 0, pages.at(-1)?.[0] ?? 0];
-    const sections = pages
-      .flatMap(([, page]) => page.sections)
-      .filter(({ section }) => Math.abs(section - place.section) <= reach);
+    const all = pages.flatMap(([, page]) => page.sections);
+    const distance = ({ section }: TurnSection): number => Math.abs(section - place.section);
+    let [reach, blocks] = [0, 0];
+    for (const one of all.toSorted((a, b) => distance(a) - distance(b))) {
+      blocks += one.blocks.length;
+      if (blocks > blocksMax) break;
+      reach = distance(one);
+    }
+    const sections = all.filter((one) => distance(one) <= reach);
     this.#window.value = { place, first, last, sections };
   }
 }
