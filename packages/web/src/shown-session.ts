@@ -46,7 +46,14 @@ const sumsDelayMs = 300;
 /** Messages of a context that the page gets; the first ones are counted only. */
 const contextMessagesMax = 2000;
 
-const noPath = { leaf: -1, rows: new Int32Array(0) };
+interface LeafPath {
+  readonly leaf: number;
+  /** Rows of the session when it was found. */
+  readonly count: number;
+  readonly rows: Int32Array;
+}
+
+const noPath: LeafPath = { leaf: -1, count: -1, rows: new Int32Array(0) };
 
 export type ShownFacts = Omit<SessionFacts, "item" | "canWrite" | "resume">;
 
@@ -57,9 +64,7 @@ export class ShownSession {
   /** Of the rows that were drawn; a conversation needs none. */
   #lanes = new Lanes();
   /** The rows from the root to the leaf, ascending. */
-  #path: { readonly leaf: number; readonly rows: Int32Array } = noPath;
-  /** Of how many rows it is. */
-  #pathCount = -1;
+  #path: LeafPath = noPath;
   /** What takes a pass over the bodies, once it is known; see {@link ShownSession.facts}. */
   #sums: Pick<SessionFacts, "usage" | "findings"> = { usage: null, findings: [] };
   #sumsRow = -1;
@@ -227,13 +232,13 @@ export class ShownSession {
   path(): Int32Array {
     const index = this.#update();
     const leaf = this.#rowOf(this.session.leaf);
-    const { leaf: former, rows } = this.#path;
+    const { leaf: former, count, rows } = this.#path;
     // A parent that comes late makes a path longer at its root.
-    if (leaf === former && this.#pathCount === index.count) return rows;
+    if (leaf === former && count === index.count) return rows;
     const { engine } = watchedSession(this.session);
     const found = engine.rowPath(this.session.leaf).rows;
-    this.#path = { leaf, rows: isAscending(found) ? found : found.toSorted() };
-    this.#pathCount = index.count;
+    const ascending = isAscending(found) ? found : found.toSorted();
+    this.#path = { leaf, count: index.count, rows: ascending };
     return this.#path.rows;
   }
 

@@ -213,7 +213,7 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     return directory === null ? {} : newArtifact(fs, directory, toolType);
   }
 
-  /** From here on, tokens that models write count for the budget; null: there is none. */
+  /** From here on, tokens that models write count for the budget; null: no budget. */
   beginTurnBudget(total: number | null, hard: boolean): void {
     this.#budget.begin(total, hard, this.#outputTokens());
   }

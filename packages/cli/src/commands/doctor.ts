@@ -124,7 +124,7 @@ function isThere(place: string, problems: string[]): boolean {
   return true;
 }
 
-/** @returns Null: there is none yet, or none that can be read. */
+/** @returns Null: missing or unreadable. */
 async function indexFacts(problems: string[]): Promise<Diagnosis["index"]> {
   try {
     const { index } = await searchIndexState();

@@ -37,7 +37,7 @@ export interface OmpTitleUpdate {
 
 /** What is checked in the same step as a text is replaced. */
 export interface OmpWriteOptions {
-  /** Null: there is none yet. */
+  /** Null: not created yet. */
   readonly expectedSize?: number | null | undefined;
   /** False: nothing is written. Runs while the lock is held. */
   readonly commitGuard?: (() => boolean) | undefined;
@@ -96,7 +96,7 @@ export class OmpSessionStorage {
     return this.existsSync(path);
   }
 
-  /** Throws an error with the code `ENOENT` if there is none. */
+  /** Throws an error with the code `ENOENT` for a missing file. */
   statSync(path: string): { size: number; mtimeMs: number; mtime: Date } {
     const facts = this.#texts.facts(path);
     if (facts === undefined) throw noSuchText(path);
@@ -121,7 +121,7 @@ export class OmpSessionStorage {
       .map((name) => join(directory, name));
   }
 
-  /** Rejects with the code `ENOENT` if there is none. */
+  /** Rejects with the code `ENOENT` for a missing file. */
   async readText(path: string): Promise<string> {
     const bytes = this.#texts.read(path);
     if (bytes === undefined) throw noSuchText(path);

@@ -28,9 +28,9 @@ export interface Appender {
 /** All methods block. */
 export interface Texts {
   makeDirectory(directory: string): void;
-  /** Undefined: there is none. */
+  /** Undefined: missing. */
   facts(path: string): TextFacts | undefined;
-  /** Undefined: there is none. */
+  /** Undefined: missing. */
   read(path: string, from?: number, to?: number): Buffer | undefined;
   /** Of the texts in a directory. */
   names(directory: string): readonly string[];
