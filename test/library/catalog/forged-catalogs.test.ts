@@ -155,14 +155,9 @@ describe(`forged catalogs, BRANCHLOG_SEED=${seed}`, () => {
       return record["name"] === "large.jsonl" ? (JSON.stringify(change(record)) ?? "{") : line;
     });
     const bytes = catalogOf(changed);
-    expect(await namesIn(bytes)).toEqual(["empty.jsonl", "other.jsonl", "small.jsonl"]);
+    expect(namesIn(bytes)).toEqual(["empty.jsonl", "other.jsonl", "small.jsonl"]);
     writeFileSync(catalogPath(directory), bytes);
     expect(await list(directory, { saved: "read" })).toEqual(truth);
-  });
-
-  it("a catalog is not loaded when it has more bad lines than any that was saved", async () => {
-    const bytes = catalogOf([...lines, ...Array.from({ length: 100_000 }, () => "{}")]);
-    expect(await namesIn(bytes)).toBeUndefined();
   });
 
   it("reading continues from a forged place only if its digest is that of the file", async () => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, unlinkSync, utimesSync, writeFileSy
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import { removeOrphans } from "../../../packages/library/src/catalog/catalog-store.ts";
+import { removeOrphans } from "../../../packages/library/src/catalog/orphaned-sidecars.ts";
 import { list } from "./saved-directory.ts";
 import { header, user, writeLines } from "./session-lines.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

@@ -20,6 +20,7 @@ import { basename, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { findSessions } from "@branchlog/library";
+import { readCounter } from "@branchlog/streaming";
 import { checkpointKind } from "@branchlog/core/files";
 import { agentNamed, registerAgents } from "@branchlog/core/rows";
 import type { CatalogMode } from "../../../packages/library/src/catalog/catalog-store.ts";
@@ -63,14 +64,15 @@ describe("the saved catalog of a directory with transcripts", () => {
     return directory;
   }
 
-  it("is saved where only the cache may be written, and one of other sessions is not", async () => {
-    const cache = ownCache();
+  it("is saved where only the cache may be written, as is one of other sessions", async () => {
+    ownCache();
     const [directory, other] = [transcripts(), temporaryDirectory()];
     writeLines(other, "large.jsonl", [header({ id: "large" }), user("one"), large]);
     const before = [directoryState(directory), directoryState(other)];
     for (const one of [directory, other]) await list(one, { saved: "cache" });
     expect([directoryState(directory), directoryState(other)]).toEqual(before);
-    expect(readdirSync(join(cache, "catalogs")).length).toBe(1);
+    expect(await bytesReadBy(() => list(other, { saved: "cache" }))).toBe(0);
+    appendFileSync(join(other, "large.jsonl"), jsonl([large]));
     await list(other);
     expect(readdirSync(other)).toContain(basename(catalogPath(other)));
   });
@@ -215,6 +217,33 @@ describe("the saved catalog of a directory", () => {
     expect(statSync(catalogPath(directory)).mode & 0o777).toBe(0o600);
   });
 
+  it("is shared by directories that are too small for one of their own, and forgets what is gone", async () => {
+    const cache = ownCache();
+    const root = temporaryDirectory();
+    for (let at = 0; at < 400; at += 1) {
+      mkdirSync(join(root, `${at}`));
+      writeLines(join(root, `${at}`), "s.jsonl", [header({ id: `s${at}` }), user(`prompt ${at}`)]);
+    }
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const { sessions } = await findSessions([root], { catalog: "off" });
+    expect((await findSessions([root])).sessions).toEqual(sessions);
+    const before = readCounter.bytes;
+    expect((await findSessions([root])).sessions).toEqual(sessions);
+    expect(readCounter.bytes - before).toBe(0);
+    expect(readdirSync(join(root, "7"))).toEqual(["s.jsonl"]);
+
+    const savedTexts = (): string =>
+      readdirSync(join(cache, "catalogs"))
+        .map((one) => readFileSync(join(cache, "catalogs", one), "utf8"))
+        .join("");
+    expect(savedTexts()).toContain("prompt 7");
+    rmSync(join(root, "7", "s.jsonl"));
+    expect((await findSessions([root])).sessions).toHaveLength(399);
+    expect(savedTexts()).toContain("prompt 70");
+    expect(savedTexts()).not.toContain('prompt 7"');
+  });
+
   it("does not bring back a directory that was removed", async () => {
     const directory = join(temporaryDirectory(), "project");
     mkdirSync(directory);
@@ -290,17 +319,15 @@ describe("the saved catalog of a directory", () => {
   it("waits the longer the larger it is", async () => {
     const directory = temporaryDirectory();
     const text = "x".repeat(20_000);
-    for (let at = 0; at < 10; at += 1) writeLines(directory, `${at}.jsonl`, [header(), user(text)]);
+    for (let at = 0; at < 90; at += 1) writeLines(directory, `${at}.jsonl`, [header(), user(text)]);
     const path = writeLines(directory, "busy.jsonl", [header(), large]);
     await list(directory);
     const before = readFileSync(catalogPath(directory));
-    expect(before.length).toBeGreaterThan(200_000);
-    for (let times = 0; times < 2; times += 1) {
-      appendFileSync(path, jsonl([large]));
-      await list(directory);
-    }
+    expect(before.length).toBeGreaterThan(1_500_000);
+    appendFileSync(path, jsonl([large]));
+    await list(directory);
     expect(readFileSync(catalogPath(directory)).equals(before)).toBe(true);
-    appendFileSync(path, jsonl([large, large]));
+    appendFileSync(path, jsonl([large]));
     await list(directory);
     expect(readFileSync(catalogPath(directory)).equals(before)).toBe(false);
     expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
@@ -343,7 +370,7 @@ describe("whatever happens to the saved catalog", () => {
     const directory = await savedDirectory(temporaryDirectory());
     const whole = readFileSync(catalogPath(directory));
     const expected = await list(directory, { saved: "off" });
-    expect(await namesIn(whole)).toHaveLength(4);
+    expect(namesIn(whole)).toHaveLength(4);
     const linesEnd = 16 + Buffer.byteLength(linesIn(whole).join("\n")) + 1;
     for (const [n, at] of sampled(0, whole.length, 102).entries()) {
       const damaged = Buffer.from(whole);
@@ -351,7 +378,7 @@ describe("whatever happens to the saved catalog", () => {
       const bytes = n % 2 === 0 ? damaged : whole.subarray(0, at);
       // One page has all lines: without it, no file is known.
       const isPage = n % 2 === 0 && at >= 16 && at < linesEnd;
-      expect([at, await namesIn(bytes)]).toEqual([at, isPage ? [] : undefined]);
+      expect([at, namesIn(bytes)]).toEqual([at, isPage ? [] : undefined]);
       if (n % 100 > 1) continue;
       writeFileSync(catalogPath(directory), bytes);
       const read = await bytesReadBy(async () => {
@@ -372,10 +399,10 @@ describe("whatever happens to the saved catalog", () => {
       whole,
       many.map((line) => JSON.stringify(line)),
     );
-    const all = (await namesIn(bytes)) ?? [];
+    const all = namesIn(bytes) ?? [];
     expect(all).toHaveLength(400);
     bytes[16 + 64 * 1024 + 5] = 0;
-    const left = (await namesIn(bytes)) ?? [];
+    const left = namesIn(bytes) ?? [];
     expect(left.length).toBeGreaterThan(200);
     expect(left.length).toBeLessThan(400);
     expect(all).toEqual(expect.arrayContaining([...left]));

@@ -5,7 +5,11 @@ import type { PageFile } from "../../../packages/core/src/checkpoint/page-file.t
 import { join } from "node:path";
 import { readCounter, runSync } from "@branchlog/streaming";
 import type { ListedSession } from "@branchlog/library";
-import { catalogKind, readCatalog } from "../../../packages/library/src/catalog/catalog-store.ts";
+import {
+  catalogKind,
+  parsedFile,
+  readCatalog,
+} from "../../../packages/library/src/catalog/catalog-store.ts";
 import type { CatalogMode } from "../../../packages/library/src/catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../../../packages/library/src/catalog/directory-catalog.ts";
 import {
@@ -69,11 +73,12 @@ function fileIn(bytes: Buffer): PageFile | undefined {
 }
 
 /** The names of files in a saved catalog; undefined: it is none. */
-export async function namesIn(bytes: Buffer): Promise<readonly string[] | undefined> {
+export function namesIn(bytes: Buffer): readonly string[] | undefined {
   const file = fileIn(bytes);
   const lines = file && runSync(readBytes(file, catalogKind));
-  const found = lines && (await readCatalog(lines));
-  return found && [...found.files.keys()].toSorted();
+  const found = lines && readCatalog(lines);
+  const whole = [...(found?.files ?? [])].filter(([, known]) => parsedFile(known) !== undefined);
+  return found && whole.map(([one]) => one).toSorted();
 }
 
 /** The lines of a saved catalog. */

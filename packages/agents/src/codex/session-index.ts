@@ -40,7 +40,8 @@ export function homeOf(directory: string): string | undefined {
 /** No names, if the file is missing, damaged, or cannot be read. */
 function namesIn(path: string): ReadonlyMap<string, string> {
   try {
-    const stats = statSync(path);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return new Map();
     const stamp = `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
     const known = read.get(path);
     if (known?.stamp === stamp) return known.names;

@@ -29,9 +29,9 @@ export function cachedCheckpoints(): string {
   return join(cacheDirectory(), "checkpoints");
 }
 
-/** The saved catalog of a directory in which nothing may be written. */
-export function cachedCatalog(directory: string): string {
-  const digest = createHash("sha256").update(directory).digest("hex");
+/** One of the catalogs that directories share. */
+export function cachedCatalog(number: number): string {
+  const digest = createHash("sha256").update(`shared:${number}`).digest("hex");
   return join(cacheDirectory(), "catalogs", digest.slice(0, 32));
 }
 

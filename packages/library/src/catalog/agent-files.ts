@@ -59,14 +59,19 @@ export function sharesFiles(agent: string | undefined): boolean {
 /**
  * The stamp of the other files that say something of a session. Rows of a database have one of
  * their own.
+ * @param agent Whose session it is. Default: it may be of any.
  */
-export function stampBeside(path: string): string | undefined {
+export function stampBeside(path: string, agent?: string): string | undefined {
   if (fileOfAddress(path).id !== undefined) return "";
   const files: string[] = [];
   // Asked for each file of a list: of most, nothing is beside them.
-  for (const format of transcriptFormats()) files.push(...(format.filesBeside?.(path) ?? []));
+  for (const format of transcriptFormats()) {
+    const isOther = agent !== undefined && agent !== format.agent;
+    if (!isOther) files.push(...(format.filesBeside?.(path) ?? []));
+  }
   for (const format of isSessionFileName(path) ? [] : documentFormats()) {
-    if (format.mayBe(path)) files.push(...(format.filesOf?.(path).slice(1) ?? []));
+    const isOther = agent !== undefined && agent !== format.agent;
+    if (!isOther && format.mayBe(path)) files.push(...(format.filesOf?.(path).slice(1) ?? []));
   }
   return files.length === 0 ? "" : filesStamp(files);
 }

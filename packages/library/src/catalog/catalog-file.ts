@@ -82,7 +82,8 @@ export class CatalogFile {
   recall(file: SessionFile): boolean {
     this.#takeUpSaved(file);
     if (!this.#isSettled || this.#read === undefined) return false;
-    if (!isUnchanged(this.#read, file) || this.#beside !== stampBeside(file.path)) return false;
+    if (!isUnchanged(this.#read, file)) return false;
+    if (this.#beside !== stampBeside(file.path, this.#owner)) return false;
     this.#takeName(file.path);
     return true;
   }
@@ -103,7 +104,7 @@ export class CatalogFile {
    */
   async read(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
     if (mayBeDocument(file.name)) return this.#readDocument(file, lookedAtMs);
-    const beside = stampBeside(file.path);
+    const besideBefore = stampBeside(file.path);
     const source = openLogSource(file.path);
     try {
       // The file may have been replaced, or have grown.
@@ -120,19 +121,31 @@ export class CatalogFile {
       if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
       this.#ownName = facts && "ownName" in facts ? facts.ownName : facts?.name;
       this.#isOfOneFile = source.before === 0;
-      this.#beside = beside;
+      this.#beside = this.#besideAfter(file.path, besideBefore);
       // A reader of a transcript holds all its ids: only what grows is worth that.
       const isKept = session?.transcript === undefined || this.#read !== undefined;
       this.#progress = isKept ? { reader, bytes: trail.bytes } : undefined;
       this.#read = opened;
       // A change within the same clock tick would not change the times.
       const isTrusted = lookedAtMs - opened.ctimeMs > stampTrustedAfterMs;
-      this.#isSettled = isTrusted && beside !== undefined;
+      this.#isSettled = isTrusted && this.#beside !== undefined;
       this.#saved = undefined;
       return openedFileBytes + reader.offset - bytes.cursor;
     } finally {
       source.closeSync();
     }
+  }
+
+  /** Undefined: no agent is known to have such files. */
+  get #owner(): string | undefined {
+    return this.#session && (this.#session.transcript?.of ?? this.#session.dialect);
+  }
+
+  /** The stamp of the files that its agent keeps beside it, if none changed while it was read. */
+  #besideAfter(path: string, before: string | undefined): string | undefined {
+    if (before === undefined || before === "") return before;
+    const beside = stampBeside(path, this.#owner);
+    return stampBeside(path) === before ? beside : undefined;
   }
 
   /** Some agents keep the names of all sessions in one file. */
@@ -147,19 +160,19 @@ export class CatalogFile {
 
   /** Read whole. */
   async #readDocument(file: SessionFile, lookedAtMs: number): Promise<number> {
-    const beside = stampBeside(file.path);
+    const besideBefore = stampBeside(file.path);
     const listed = await listedDocument(file);
     const session = listed === "damaged" ? undefined : listed;
     this.#isDamaged = listed === "damaged";
     if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
     this.#ownName = session?.name;
     this.#isOfOneFile = true;
-    this.#beside = beside;
+    this.#beside = this.#besideAfter(file.path, besideBefore);
     this.#read = file;
     const { settlesAfterMs = 0 } = documentFormatOf(file.path) ?? {};
     const trustedAfterMs = Math.max(stampTrustedAfterMs, settlesAfterMs);
     const isTrusted = lookedAtMs - file.ctimeMs > trustedAfterMs;
-    this.#isSettled = isTrusted && beside !== undefined;
+    this.#isSettled = isTrusted && this.#beside !== undefined;
     return session?.sizeBytes ?? file.size;
   }
 

@@ -4,15 +4,10 @@
  */
 import type { BytesKind } from "@branchlog/core/files";
 import { Buffer } from "node:buffer";
-import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { runAsync, runSync } from "@branchlog/streaming";
 import {
   cachedCatalog,
-  checkpointKind,
-  removeAbandonedTickets,
-  lockfileLock,
-  errorCodeOf,
   isOwnDirectory,
   makeCacheDirectory,
   quietly,
@@ -26,122 +21,110 @@ import { fileOfAddress, sessionName, summary, usage } from "@branchlog/core/rows
 import { savedFile, savedLine } from "./catalog-file.ts";
 import type { CatalogFile, SavedFile } from "./catalog-file.ts";
 import {
-  cachedCatalogSavedAfterBytes,
-  catalogBadLinesMax,
+  sharedSavedAfterBytes,
   catalogBytesMax,
   catalogLineUnitsMax,
-  catalogSaveCost,
   catalogSavedAfterBytes,
   sharedCatalogs,
 } from "./limits.ts";
 import { mapInBatches } from "./map-concurrently.ts";
+import { removeOrphans } from "./orphaned-sidecars.ts";
 import { savedCatalogName } from "./session-files.ts";
 
 const { ports } = engineSettings({});
 const newline = 10;
+
+/** A line of a catalog, which is parsed when its file is asked for; or what was read since. */
+type KnownFile = string | SavedFile;
 
 /** Saved and loaded; saved in the user's cache only; only loaded; neither. */
 export type CatalogMode = "auto" | "cache" | "read" | "off";
 
 interface KnownCatalog {
   /** By names, or by paths if it is shared. */
-  readonly files: Map<string, SavedFile>;
-  /** Of the one directory that it is of; undefined: it is shared by directories of agents. */
+  readonly files: Map<string, KnownFile>;
+  /** That it is in, of which alone it is; undefined: directories share it, in the user's cache. */
   readonly directory: string | undefined;
-  /** Where its catalog is saved: in it, or in the cache of the user. */
-  place: string;
+  readonly place: string;
   readBytes: number;
   /** 0 if absent. */
   savedBytes: number;
 }
 
 /**
- * Throws nothing. The catalog of a directory of this user is saved in it, and sidecar files of
- * deleted sessions are removed there; that of any other directory is saved in the user's cache.
- * Agents spread their sessions over thousands of directories: where an agent alone writes, they
- * share a few catalogs.
+ * Throws nothing. A large directory of this user has its catalog in it. All others share a few
+ * catalogs in the user's cache: agents spread their sessions over thousands of directories, and
+ * write alone to some of them.
  */
 export class CatalogStore {
   readonly #mode: CatalogMode;
   readonly #isSaving: boolean;
   /** Whether an agent alone writes there. */
   readonly #isForeign = foreignPlaceCheck();
-  readonly #catalogs = new Map<string, Promise<KnownCatalog>>();
-  /** By directories: waiting for each file would take longer than looking it up. */
-  readonly #loaded = new Map<string, KnownCatalog>();
-  /** By their directories, the places of shared ones; undefined: a directory has its own. */
-  readonly #sharedPlaces = new Map<string, string | undefined>();
+  /** By directories. */
+  readonly #catalogs = new Map<string, KnownCatalog>();
   /** By their numbers. */
-  readonly #shared = Array.from({ length: sharedCatalogs }, (_, number) => sharedCatalog(number));
+  readonly #shared = new Map<number, KnownCatalog>();
+  /** What was read in directories since their catalogs were loaded. */
+  readonly #readBytes = new Map<string, number>();
+  /** Directories of this user where sidecar files of deleted sessions may be. */
+  readonly #uncleaned = new Set<string>();
 
   constructor(mode: CatalogMode) {
     this.#mode = mode;
     this.#isSaving = mode === "auto" || mode === "cache";
   }
 
-  async savedFile(path: string): Promise<SavedFile | undefined> {
-    const catalog = await this.#catalogOf(path);
-    this.#loaded.set(dirname(path), catalog);
-    return catalog.files.get(nameIn(catalog, path));
-  }
-
-  /** Also undefined if its catalog was not loaded so far. */
-  loadedFile(path: string): SavedFile | undefined {
-    const catalog = this.#loaded.get(dirname(path));
-    return catalog?.files.get(nameIn(catalog, path));
-  }
-
-  /** Nothing is written in the directory of this file: it belongs to another agent. */
-  async leaveAlone(path: string): Promise<void> {
-    const catalog = await this.#catalogOf(path);
-    if (catalog.directory === undefined) return;
-    const cached = cachedCatalog(dirname(path));
-    // One that was saved beside the files would be found first from now on.
-    if (this.#mode === "auto" && catalog.place !== cached) removeQuietly(catalog.place);
-    catalog.place = cached;
+  savedFile(path: string): SavedFile | undefined {
+    const catalog = this.#catalogOf(dirname(path));
+    const known = catalog.files.get(nameIn(catalog, path));
+    return known === undefined ? undefined : parsedFile(known);
   }
 
   /** @param readBytes What reading it cost. */
-  async note(path: string, known: CatalogFile, readBytes: number): Promise<void> {
+  note(path: string, known: CatalogFile, readBytes: number): void {
     if (!this.#isSaving) return;
-    const catalog = await this.#catalogOf(path);
+    const directory = dirname(path);
+    const catalog = this.#catalogOf(directory);
     const file = known.save();
     if (file === undefined) catalog.files.delete(nameIn(catalog, path));
     else catalog.files.set(nameIn(catalog, path), file);
     catalog.readBytes += readBytes;
+    this.#readBytes.set(directory, (this.#readBytes.get(directory) ?? 0) + readBytes);
   }
 
   /**
    * Saves the catalogs that changed enough, or that list deleted files: nothing of a deleted
-   * session may remain.
+   * session may remain. Removes sidecar files of deleted sessions in directories of this user.
    *
    * @param there All existing files, if known.
    * @param isWhole Whether those of all agents are among them.
    */
   async save(there: ReadonlySet<string> | null, isWhole = false): Promise<void> {
+    for (const directory of this.#uncleaned) await removeOrphans(directory);
+    this.#uncleaned.clear();
     if (!this.#isSaving) return;
+    if (this.#mode === "auto") this.#settle();
     // Of a directory that is gone nothing else is looked up.
-    if (isWhole) this.#takeUpShared();
+    if (isWhole) for (let number = 0; number < sharedCatalogs; number += 1) this.#sharedAt(number);
     let cache: string | undefined;
-    for (const known of this.#catalogs.values()) {
-      const catalog = await known;
+    for (const catalog of new Set([...this.#catalogs.values(), ...this.#shared.values()])) {
       const { directory, files } = catalog;
-      const isBeside = directory !== undefined && catalog.place === besideFiles(directory);
-      if (isBeside && this.#mode === "cache") continue;
-      // Without a session, it may be that of an agent that is not known.
-      const hasSessions = [...files.values()].some(({ session }) => session);
-      if (!hasSessions && catalog.savedBytes === 0) continue;
+      if (directory !== undefined && this.#mode === "cache") continue;
       // A look-up of one file reads no directory.
       const gone =
         there === null ? [] : [...files.keys()].filter((name) => isGone(name, there, directory));
       for (const name of gone) files.delete(name);
-      if (gone.length > 0 && isBeside) await removeOrphans(directory);
+      if (gone.length > 0 && directory !== undefined) await removeOrphans(directory);
       const isOutdated = gone.length > 0 && catalog.savedBytes > 0;
-      const leastBytes = isBeside ? catalogSavedAfterBytes : cachedCatalogSavedAfterBytes;
-      const worthBytes = Math.max(leastBytes, catalog.savedBytes * catalogSaveCost);
+      const leastBytes = directory === undefined ? sharedSavedAfterBytes : catalogSavedAfterBytes;
+      const worthBytes = Math.max(leastBytes, catalog.savedBytes);
       if (catalog.readBytes < worthBytes && !isOutdated) continue;
+      // Without a session, it may be that of an agent that is not known.
+      const hasSessions = [...files.values()].some((known) => parsedFile(known)?.session);
+      if (!hasSessions && catalog.savedBytes === 0) continue;
       catalog.savedBytes = await saveCatalog(catalog.place, files);
-      if (!isBeside) cache = dirname(catalog.place);
+      if (directory === undefined) cache = dirname(catalog.place);
       // A failed save is not retried.
       catalog.readBytes = catalog.savedBytes > 0 ? 0 : Number.NEGATIVE_INFINITY;
     }
@@ -151,53 +134,104 @@ export class CatalogStore {
 
   /** Removes a file from the saved catalog of its directory. */
   async forget(path: string): Promise<void> {
-    const known = await this.#catalogOf(path);
+    const known = this.#catalogOf(dirname(path));
     if (known.savedBytes === 0 || !known.files.delete(nameIn(known, path))) return;
     known.savedBytes = await saveCatalog(known.place, known.files);
   }
 
-  #catalogOf(path: string): Promise<KnownCatalog> {
-    const directory = dirname(path);
-    const shared = this.#sharedPlace(directory);
-    const key = shared ?? directory;
-    const known =
-      this.#catalogs.get(key) ??
-      (shared === undefined ? this.#load(directory) : this.#loadShared(shared));
-    this.#catalogs.set(key, known);
+  #catalogOf(directory: string): KnownCatalog {
+    const known = this.#catalogs.get(directory) ?? this.#load(directory);
+    this.#catalogs.set(directory, known);
     return known;
   }
 
-  #sharedPlace(directory: string): string | undefined {
-    if (this.#sharedPlaces.has(directory)) return this.#sharedPlaces.get(directory);
-    const place = this.#isForeign(directory) ? this.#shared[numberOf(directory)] : undefined;
-    this.#sharedPlaces.set(directory, place);
-    return place;
+  #sharedAt(number: number): KnownCatalog {
+    const known = this.#shared.get(number) ?? this.#loadShared(cachedCatalog(number));
+    this.#shared.set(number, known);
+    return known;
   }
 
-  #takeUpShared(): void {
-    for (const place of this.#shared) {
-      if (!this.#catalogs.has(place)) this.#catalogs.set(place, this.#loadShared(place));
-    }
+  #loadShared(place: string): KnownCatalog {
+    const none = { files: new Map<string, KnownFile>(), savedBytes: 0 };
+    const found = this.#mode === "off" ? none : (loadCatalog(place) ?? none);
+    return { ...found, directory: undefined, place, readBytes: 0 };
   }
 
-  async #loadShared(place: string): Promise<KnownCatalog> {
-    const none = { files: new Map<string, SavedFile>(), readBytes: 0, savedBytes: 0 };
-    const found = this.#mode === "off" ? undefined : await loadCatalog(place);
-    return { ...none, ...found, directory: undefined, place };
-  }
-
-  async #load(directory: string): Promise<KnownCatalog> {
-    const [beside, cached] = [besideFiles(directory), cachedCatalog(directory)];
+  #load(directory: string): KnownCatalog {
+    const shared = this.#sharedAt(numberOf(directory));
+    if (this.#isForeign(directory) || this.#mode === "off") return shared;
     const isOwn = isOwnDirectory(ports.fs, directory);
-    const empty = { files: new Map<string, SavedFile>(), readBytes: 0, savedBytes: 0 };
-    const none = { ...empty, directory, place: isOwn ? beside : cached };
-    if (this.#mode === "off") return none;
-    if (this.#mode === "auto" && isOwn) await removeOrphans(directory);
-    for (const place of [beside, cached]) {
-      const found = await loadCatalog(place);
-      if (found !== undefined) return { ...none, ...found, place: isOwn ? place : cached };
+    if (this.#mode === "auto" && isOwn) this.#uncleaned.add(directory);
+    const place = besideFiles(directory);
+    const found = loadCatalog(place);
+    if (found === undefined) return shared;
+    if (isOwn) return { ...found, directory, place, readBytes: 0 };
+    share(shared, directory, found.files);
+    return shared;
+  }
+
+  /** Puts what is known of directories where it belongs now. */
+  #settle(): void {
+    for (const [directory, readBytes] of this.#readBytes) {
+      const known = this.#catalogOf(directory);
+      const isBeside = known.directory !== undefined;
+      // Nothing is written beside the sessions of an agent that alone writes them.
+      if (isBeside && [...known.files.values()].some(isOfAgent)) {
+        this.#moveToCache(directory, known);
+      } else if (!isBeside && readBytes >= catalogSavedAfterBytes && !this.#isForeign(directory)) {
+        this.#moveBeside(directory, known);
+      }
     }
-    return none;
+  }
+
+  #moveToCache(directory: string, own: KnownCatalog): void {
+    const shared = this.#sharedAt(numberOf(directory));
+    share(shared, directory, own.files);
+    shared.readBytes += Math.max(own.readBytes, own.savedBytes);
+    removeQuietly(own.place);
+    this.#catalogs.set(directory, shared);
+  }
+
+  #moveBeside(directory: string, shared: KnownCatalog): void {
+    const own = [...shared.files].filter(([path]) => dirname(path) === directory);
+    if (own.some(([, known]) => isOfAgent(known)) || !isOwnDirectory(ports.fs, directory)) return;
+    const files = new Map<string, KnownFile>();
+    for (const [path, known] of own) {
+      const file = parsedFile(known);
+      if (file !== undefined) files.set(basename(path), file);
+      shared.files.delete(path);
+    }
+    const readBytes = this.#readBytes.get(directory) ?? 0;
+    shared.readBytes -= readBytes;
+    const place = besideFiles(directory);
+    this.#catalogs.set(directory, { files, directory, place, readBytes, savedBytes: 0 });
+  }
+}
+
+/** Undefined for a damaged line. */
+export function parsedFile(known: KnownFile): SavedFile | undefined {
+  if (typeof known !== "string") return known;
+  try {
+    return savedFile(known).file;
+  } catch {
+    return undefined;
+  }
+}
+
+function isOfAgent(known: KnownFile): boolean {
+  return parsedFile(known)?.session?.transcript !== undefined;
+}
+
+/** What is shared already is of later. */
+function share(
+  { files }: KnownCatalog,
+  directory: string,
+  added: ReadonlyMap<string, KnownFile>,
+): void {
+  for (const [name, known] of added) {
+    const path = join(directory, name);
+    const file = files.has(path) ? undefined : parsedFile(known);
+    if (file !== undefined) files.set(path, file);
   }
 }
 
@@ -208,10 +242,6 @@ function numberOf(directory: string): number {
     sum = (Math.imul(sum, 31) + directory.charCodeAt(at)) >>> 0;
   }
   return sum % sharedCatalogs;
-}
-
-function sharedCatalog(number: number): string {
-  return cachedCatalog(`shared:${number}`);
 }
 
 function nameIn({ directory }: KnownCatalog, path: string): string {
@@ -225,9 +255,9 @@ function isGone(name: string, there: ReadonlySet<string>, directory: string | un
 }
 
 /** A list has to wait for it: without blocking, dozens of short reads take ten times as long. */
-async function loadCatalog(place: string): Promise<FoundCatalog | undefined> {
+function loadCatalog(place: string): FoundCatalog | undefined {
   const lines = runSync(loadBytes(ports.fs, place, catalogKind));
-  return lines && (await readCatalog(lines));
+  return lines && readCatalog(lines);
 }
 
 function besideFiles(directory: string): string {
@@ -241,7 +271,7 @@ function removeQuietly(path: string): void {
 }
 
 /** Replaces atomically; without files, removes it. Returns the length, or 0 on failure. */
-async function saveCatalog(place: string, files: ReadonlyMap<string, SavedFile>): Promise<number> {
+async function saveCatalog(place: string, files: Map<string, KnownFile>): Promise<number> {
   try {
     if (files.size === 0) {
       removeQuietly(place);
@@ -271,38 +301,35 @@ export const catalogKind: BytesKind = {
   filler: newline,
 };
 
-/** Built in batches. Files that cannot be saved are left out. */
-async function catalogLines(files: ReadonlyMap<string, SavedFile>): Promise<Buffer> {
-  const lines = await mapInBatches(files, undefined, ([name, file]) => {
-    const line = savedLine(name, file);
+/** Built in batches, and kept. Files that cannot be saved are left out. */
+async function catalogLines(files: Map<string, KnownFile>): Promise<Buffer> {
+  const lines = await mapInBatches(files, undefined, ([name, known]) => {
+    const line = typeof known === "string" ? known : savedLine(name, known);
+    if (line !== undefined) files.set(name, line);
     return Buffer.from(line === undefined ? "" : `${line}\n`);
   });
   return Buffer.concat(lines);
 }
 
 export interface FoundCatalog {
-  readonly files: Map<string, SavedFile>;
+  readonly files: Map<string, KnownFile>;
   readonly savedBytes: number;
 }
 
-/** Undefined if most of it is damaged. Throws nothing. */
-export async function readCatalog(lines: Buffer): Promise<FoundCatalog | undefined> {
-  const files = new Map<string, SavedFile>();
-  let badLines = 0;
-  await mapInBatches(linesOf(lines), undefined, (line) => {
-    const saved = badLines < catalogBadLinesMax ? fileOf(line) : undefined;
-    if (saved !== undefined) files.set(saved.name, saved.file);
-    else if (line !== "") badLines += 1;
-  });
-  return badLines < catalogBadLinesMax ? { files, savedBytes: lines.length } : undefined;
+/** Throws nothing. */
+export function readCatalog(lines: Buffer): FoundCatalog {
+  const files = new Map<string, KnownFile>();
+  for (const line of linesOf(lines)) {
+    const name = line.length <= catalogLineUnitsMax ? nameOfLine(line) : undefined;
+    if (name !== undefined) files.set(name, line);
+  }
+  return { files, savedBytes: lines.length };
 }
 
-function fileOf(line: string): ReturnType<typeof savedFile> | undefined {
-  try {
-    return line.length <= catalogLineUnitsMax ? savedFile(line) : undefined;
-  } catch {
-    return undefined;
-  }
+/** Undefined if it is damaged. */
+function nameOfLine(line: string): string | undefined {
+  const [, plain] = /^\{"name":"([^"\\]*)"/.exec(line) ?? [];
+  return plain ?? quietly(() => savedFile(line).name) ?? undefined;
 }
 
 function* linesOf(bytes: Buffer): Generator<string> {
@@ -310,73 +337,5 @@ function* linesOf(bytes: Buffer): Generator<string> {
   for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
     yield bytes.toString("utf8", start, end);
     start = end + 1;
-  }
-}
-
-// Removes the sidecar files of deleted sessions: checkpoint, stale lock, empty queue. Every other
-// file stays, even under such a name. Throws nothing.
-
-export async function removeOrphans(directory: string): Promise<void> {
-  try {
-    const names = await readdir(directory);
-    await removeOrphansAmong(directory, names);
-  } catch {
-    // The caller that reads the directory reports the failure.
-  }
-}
-
-/** {@link removeOrphans} for a caller that has already read the directory. */
-export async function removeOrphansAmong(
-  directory: string,
-  names: readonly string[],
-): Promise<void> {
-  const there = new Set(names);
-  for (const name of names) {
-    const log = sidecarForms.exec(name)?.[1];
-    if (log === undefined || there.has(log)) continue;
-    if (!(await isLogGone(join(directory, log)))) continue;
-    if (name.endsWith(".branchlog-queue")) removeAbandonedTickets(join(directory, log));
-    else if (name.endsWith(".branchlog-lock")) removeAbandonedLock(join(directory, log));
-    else await removeCheckpoint(join(directory, name));
-  }
-}
-
-const sidecarForms = /^(.+\.jsonl)\.(?:branchlog-(?:lock|queue)|ckpt(?:\.[0-9a-f-]{36}\.tmp)?)$/;
-const checkpointMark = Buffer.from(checkpointKind.mark);
-
-/** The names may be stale: the log may have been created since. */
-async function isLogGone(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return false;
-  } catch (error) {
-    return errorCodeOf(error) === "ENOENT";
-  }
-}
-
-function removeAbandonedLock(log: string): void {
-  try {
-    lockfileLock.tryAcquireSync(log)?.releaseSync();
-  } catch {
-    // Not a sidecar file, but something else under that name.
-  }
-}
-
-async function removeCheckpoint(path: string): Promise<void> {
-  try {
-    if ((await lstat(path)).isFile() && (await isCheckpoint(path))) await unlink(path);
-  } catch {
-    // Removed by another process, or not removable.
-  }
-}
-
-async function isCheckpoint(path: string): Promise<boolean> {
-  const file = await open(path, "r");
-  try {
-    const start = Buffer.alloc(checkpointMark.length);
-    await file.read(start, 0, start.length, 0);
-    return start.equals(checkpointMark);
-  } finally {
-    await file.close();
   }
 }

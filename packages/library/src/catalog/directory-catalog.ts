@@ -109,13 +109,17 @@ export class DirectoryCatalog {
     const chunks: Buffer[] = [];
     const options = { atOnceMax: filesReadAtOnceMax, signal };
     try {
-      await mapConcurrently(files, options, async (file, index, lane) => {
+      await mapConcurrently(files, options, (file, index, lane) => {
         onFile?.();
-        if (isUnwanted?.(file) === true) return;
+        if (isUnwanted?.(file) === true) return undefined;
+        const refreshed = (): void => {
+          const session = this.#files.get(file.path)?.session;
+          onRefreshed?.({ session, index, total: files.length });
+        };
+        if (this.#recall(file, onChange)) return refreshed();
         if (files.length > 1) chunks[lane] ??= Buffer.allocUnsafeSlow(chunkBytesDefault);
-        await this.#read(file, { lookedAtMs, chunk: chunks[lane], signal, onChange, reads });
-        const session = this.#files.get(file.path)?.session;
-        onRefreshed?.({ session, index, total: files.length });
+        const read = { lookedAtMs, chunk: chunks[lane], signal, onChange, reads };
+        return this.#read(file, read).then(refreshed);
       });
     } finally {
       // An aborted caller can resume from what was read.
@@ -135,6 +139,23 @@ export class DirectoryCatalog {
     }
   }
 
+  #known(file: SessionFile): CatalogFile {
+    const { path } = file;
+    const known = this.#files.get(path) ?? new CatalogFile(this.#store.savedFile(path));
+    this.#files.set(path, known);
+    return known;
+  }
+
+  /** Whether it is as it was read. Most are, and take no turn of the event loop. */
+  #recall(file: SessionFile, onChange: CatalogRefresh["onChange"]): boolean {
+    if (!file.isReadable) return false;
+    const known = this.#known(file);
+    const before = known.session;
+    if (!known.recall(file)) return false;
+    this.#rank({ before, now: known.session }, onChange);
+    return true;
+  }
+
   async #read(
     file: SessionFile,
     { lookedAtMs, chunk, signal, onChange, reads }: ReadOptions,
@@ -143,22 +164,15 @@ export class DirectoryCatalog {
       this.#forget(file.path, onChange);
       return;
     }
-    const { path } = file;
-    const saved = this.#store.loadedFile(path);
-    const known =
-      this.#files.get(path) ?? new CatalogFile(saved ?? (await this.#store.savedFile(path)));
-    this.#files.set(path, known);
+    const known = this.#known(file);
     const before = known.session;
     this.#dialectAt ??= dialectFinder();
     const dialectAt = this.#dialectAt;
     try {
       const options = { chunk, signal, dialectAt };
-      const isKnown = known.recall(file) || this.#isLeftUnread(known, file, reads);
-      const readBytes = isKnown ? 0 : await known.read(file, lookedAtMs, options);
-      if (readBytes > 0) {
-        if (known.session?.transcript !== undefined) await this.#store.leaveAlone(path);
-        await this.#store.note(path, known, readBytes);
-      }
+      const isLeft = this.#isLeftUnread(known, file, reads);
+      const readBytes = isLeft ? 0 : await known.read(file, lookedAtMs, options);
+      if (readBytes > 0) this.#store.note(file.path, known, readBytes);
     } catch {
       signal?.throwIfAborted();
       return;

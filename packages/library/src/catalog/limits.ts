@@ -15,22 +15,16 @@ export const turnMsMax: number = 5;
 export const catalogSavedAfterBytes: number = 1024 * 1024;
 
 /** The same in the cache of the user: agents spread few sessions each over many directories. */
-export const cachedCatalogSavedAfterBytes: number = 64 * 1024;
+export const sharedSavedAfterBytes: number = 64 * 1024;
 
-/** Files of the cache that the directories of agents share: one is opened for each when listing. */
-export const sharedCatalogs: number = 64;
-
-/** What saving a byte of a catalog costs, in bytes of sessions that are read in the same time. */
-export const catalogSaveCost: number = 16;
+/** Files of the cache that directories share: one is opened for each when listing. */
+export const sharedCatalogs: number = 16;
 
 /** More than a hundred thousand sessions need. */
 export const catalogBytesMax: number = 256 * 1024 * 1024;
 
 /** Longer first messages are read again each time. */
 export const catalogLineUnitsMax: number = 64 * 1024;
-
-/** Each bad line costs an exception; a file with more is not ours. */
-export const catalogBadLinesMax: number = 1000;
 
 /** What opening a file costs, in bytes that are read in the same time. */
 export const openedFileBytes: number = 16 * 1024;

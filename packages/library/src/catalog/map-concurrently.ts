@@ -19,7 +19,7 @@ export interface ConcurrencyOptions {
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   options: ConcurrencyOptions,
-  map: (item: Item, index: number, lane: number) => Promise<Result>,
+  map: (item: Item, index: number, lane: number) => Promise<Result> | Result,
 ): Promise<Result[]> {
   const results: Result[] = [];
   const failures: unknown[] = [];
@@ -35,7 +35,9 @@ export async function mapConcurrently<Item, Result>(
         }
         options.signal?.throwIfAborted();
         if (failures.length > 0) return;
-        results[index] = await map(item, index, lane);
+        const result = map(item, index, lane);
+        // Thousands of files of a list are known already.
+        results[index] = result instanceof Promise ? await result : result;
       }
     } catch (error) {
       failures.push(error);

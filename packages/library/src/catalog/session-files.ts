@@ -5,9 +5,9 @@
  */
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
-import type { BigIntStats, Dirent } from "node:fs";
+import type { BigIntStats, Dirent, Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, sep } from "node:path";
 import { transcriptFormats } from "@branchlog/core/rows";
 import type { RowFacts } from "@branchlog/core/rows";
 import { directoriesReadAtOnceMax, stampTrustedAfterMs } from "./limits.ts";
@@ -156,9 +156,14 @@ export function namesAmong(directory: string, places: readonly Dirent[], links =
   return places
     .filter(({ name }) => isSessionFileName(name))
     .map((place) => ({
-      path: join(directory, place.name),
+      path: pathIn(directory, place.name),
       links: links + Number(place.isSymbolicLink()),
     }));
+}
+
+/** As `join`, whose normalization takes longer than a stat does. */
+export function pathIn(directory: string, name: string): string {
+  return directory.endsWith(sep) ? `${directory}${name}` : `${directory}${sep}${name}`;
 }
 
 /** In no particular order; of several names of a file the first. */
@@ -183,9 +188,10 @@ export async function lookAtFiles(
 /** Throws nothing. Synchronous: an asynchronous stat takes four times as long. */
 export function lookAtFile(path: string): SessionFile {
   try {
-    // As integers: some inode numbers exceed what a double can tell apart.
-    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-    if (stats !== undefined) return sessionFile(path, stats);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && Number.isSafeInteger(stats.ino)) return sessionFile(path, stats);
+    // Some inode numbers exceed what a double can tell apart.
+    if (stats !== undefined) return sessionFile(path, statSync(path, { bigint: true }));
   } catch {
     // In a directory that may not be read.
   }
@@ -195,16 +201,21 @@ export function lookAtFile(path: string): SessionFile {
   return { path, name: basename(path), ...times, isReadable: false, size: 0, identity: undefined };
 }
 
-export function sessionFile(path: string, stats: BigIntStats): SessionFile {
+export function sessionFile(path: string, stats: BigIntStats | Stats): SessionFile {
   return {
     path,
     name: basename(path),
-    mtimeMs: Number(stats.mtimeNs) / 1e6,
-    ctimeMs: Number(stats.ctimeNs) / 1e6,
+    mtimeMs: "mtimeNs" in stats ? msOf(stats.mtimeNs) : stats.mtimeMs,
+    ctimeMs: "ctimeNs" in stats ? msOf(stats.ctimeNs) : stats.ctimeMs,
     isReadable: stats.isFile(),
     size: Number(stats.size),
     identity: `${stats.dev}:${stats.ino}`,
   };
+}
+
+/** Rounded as Node rounds it: the same time has to be the same number. */
+function msOf(timeNs: bigint): number {
+  return Number(timeNs / 1_000_000_000n) * 1000 + Number(timeNs % 1_000_000_000n) / 1e6;
 }
 
 /** Changes whenever one of the files does; undefined if a later change might not show in it. */

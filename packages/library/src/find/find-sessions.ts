@@ -3,7 +3,7 @@
  * Unreadable files are left out.
  */
 import { documentFiles, isDocumentPlace, mayBeDocument } from "../catalog/agent-files.ts";
-import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -29,9 +29,10 @@ import {
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { usageOfAll } from "../catalog/listed-usage.ts";
 import type { ListedUsage } from "../catalog/listed-usage.ts";
-import { removeOrphansAmong } from "../catalog/catalog-store.ts";
+import { removeOrphansAmong } from "../catalog/orphaned-sidecars.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import {
+  pathIn,
   isSidecarName,
   isUnlistable,
   lookAtFile,
@@ -217,6 +218,12 @@ interface SessionWalk {
   readonly unlisted: readonly string[];
 }
 
+interface WalkedDirectory {
+  readonly path: string;
+  /** Whether no part of the path is a link. */
+  readonly isReal: boolean;
+}
+
 interface WalkOptions {
   /** Whether directories of artifacts are read. */
   readonly artifacts: boolean;
@@ -241,20 +248,21 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
   const documents: string[] = [];
   const unlisted: string[] = [];
   const seen = new Set<string>();
-  const open: string[] = [];
+  const open: WalkedDirectory[] = [];
   for (const root of roots) {
     requireNoAddress(root);
     const path = await realDirectory(resolve(root));
     // A file with sessions is a place, too.
     if (mayBeDocument(path) && lookAtFile(path).isReadable) documents.push(path);
-    else open.push(path);
+    else open.push({ path, isReal: true });
   }
-  const given = new Set(open);
+  const given = new Set(open.map(({ path }) => path));
   const isForeign = foreignPlaceCheck();
   const deserted = new Map<string, readonly string[]>();
   // It grows meanwhile.
-  await mapInBatches(open, options.signal, (directory) => {
-    const places = placesIn(directory, seen, given.has(directory));
+  await mapInBatches(open, options.signal, (walked) => {
+    const { path: directory } = walked;
+    const places = placesIn(walked, seen, given.has(directory));
     if (places === undefined) {
       if (isUnlistable(lookAtFile(directory))) unlisted.push(directory);
       return;
@@ -284,7 +292,7 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
         else if (documentFormatOf(path) !== undefined) documents.push(path);
       }
     }
-    for (const below of subdirectories(directory, places, options.artifacts)) open.push(below);
+    for (const one of subdirectories(walked, places, options.artifacts)) open.push(one);
   });
   for (const [directory, names] of deserted) await removeOrphansAmong(directory, names);
   return { names: found, visited, documents, unlisted };
@@ -296,15 +304,14 @@ function mayBeDocumentAt(place: Dirent): boolean {
 
 /** Empty if already visited; undefined: unreadable. Synchronous, as `lookAtFile` is. */
 function placesIn(
-  directory: string,
+  { path: directory, isReal }: WalkedDirectory,
   seen: Set<string>,
   isGiven: boolean,
 ): readonly Dirent[] | undefined {
   try {
-    const { dev, ino } = statSync(directory, { bigint: true });
-    const identity = `${dev}:${ino}`;
-    if (seen.has(identity)) return [];
-    seen.add(identity);
+    const real = isReal ? directory : realpathSync(directory);
+    if (seen.has(real)) return [];
+    seen.add(real);
     return readdirSync(directory, { withFileTypes: true });
   } catch (error) {
     if (isGiven) throw unreadableDirectory(directory, error);
@@ -322,19 +329,22 @@ async function realDirectory(path: string): Promise<string> {
 
 /** Directories, and links, which may lead to one. */
 function subdirectories(
-  directory: string,
+  { path: directory, isReal }: WalkedDirectory,
   places: readonly Dirent[],
   artifacts: boolean,
-): readonly string[] {
+): readonly WalkedDirectory[] {
   const names = new Set(places.map(({ name }) => name));
   return places
     .filter((place) => place.isDirectory() || place.isSymbolicLink())
     .filter(({ name }) => !passedOver.has(name) && !isSidecarName(name))
-    .map(({ name }) =>
-      !artifacts && names.has(`${name}.jsonl`)
-        ? join(directory, name, subagentsName)
-        : join(directory, name),
-    );
+    .map((place) => {
+      const path = pathIn(directory, place.name);
+      const isSkipped = !artifacts && names.has(`${place.name}.jsonl`);
+      return {
+        path: isSkipped ? pathIn(path, subagentsName) : path,
+        isReal: isReal && place.isDirectory() && !isSkipped,
+      };
+    });
 }
 
 // Where the agents of this machine keep sessions, by their own rules. Creates nothing.

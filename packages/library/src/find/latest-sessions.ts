@@ -22,7 +22,10 @@ export class LatestSessions {
   }
 
   add(session: ListedSession | undefined): void {
-    if (session !== undefined && this.isWanted(session)) this.#latest.add(session);
+    // Without a limit or a time, none is older than these.
+    const { limit, sinceMs } = this.#filter;
+    if (session === undefined || (limit === undefined && sinceMs === undefined)) return;
+    if (this.isWanted(session)) this.#latest.add(session);
   }
 
   includes(agent: string, modifiedMs: number): boolean {
