@@ -21,6 +21,8 @@ export function headerOf({ id, parentId, directory: cwd, createdMs }: SessionRow
 
 export type LineBody = { readonly type: string } & Readonly<Record<string, unknown>>;
 
+const newline = 10;
+
 export class LogLines {
   readonly all: string[] = [];
   lastId: string | null = null;
@@ -44,7 +46,17 @@ export class LogLines {
   }
 
   log(header: SessionHeader): Buffer {
-    return Buffer.concat([encodeHeader(header), Buffer.from(`${this.all.join("\n")}\n`)]);
+    const first = encodeHeader(header);
+    const lengths = this.all.map((line) => Buffer.byteLength(line) + 1);
+    const bytes = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + length, first.length));
+    let end = first.copy(bytes);
+    // Joined as a text, a long session would be in memory twice more.
+    for (const line of this.all) {
+      end += bytes.write(line, end);
+      bytes[end] = newline;
+      end += 1;
+    }
+    return bytes;
   }
 
   /** A line that is no record is a diagnostic of the log. */

@@ -93,15 +93,17 @@ const partForm: Form = {
     "ON p.session_id = s.id",
   read: (query, id) => {
     const parts = new Map<unknown, Row[]>();
-    const ofSession = "WHERE session_id = ? ORDER BY";
-    for (const row of query(`SELECT * FROM part ${ofSession} id`, id)) {
+    const ofSession = "time_updated, data FROM";
+    // SQLite would sort copies of the rows, of which most are in order.
+    for (const row of query(`SELECT id, message_id, ${ofSession} part WHERE session_id = ?`, id)) {
       const owned = parts.get(row["message_id"]) ?? [];
       parts.set(row["message_id"], owned);
       owned.push(row);
     }
-    const messages = query(`SELECT * FROM message ${ofSession} time_created, id`, id);
+    const inOrder = "WHERE session_id = ? ORDER BY time_created, id";
+    const messages = query(`SELECT id, ${ofSession} message ${inOrder}`, id);
     return messages.map((row) => {
-      const own = parts.get(row["id"]) ?? [];
+      const own = (parts.get(row["id"]) ?? []).sort(byId);
       const changes = [row, ...own].map((one) => Number(one["time_updated"]));
       return { info: decoded(row), parts: own.map(decoded), changedMs: Math.max(...changes) };
     });
@@ -122,6 +124,11 @@ const messageForm: Form = {
     }));
   },
 };
+
+function byId({ id: one }: Row, { id: other }: Row): number {
+  if (one === other) return 0;
+  return String(one) < String(other) ? -1 : 1;
+}
 
 /** The newest first. Fails for a database of another program. */
 function formsIn(query: QueryRows): readonly Form[] {
