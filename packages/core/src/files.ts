@@ -22,6 +22,7 @@ export {
 export {
   AtomicFile,
   isLinkUnsupported,
+  linkOrCopy,
   makeDurableDirectory,
   createLog,
   createStreamedLog,

@@ -65,6 +65,8 @@ export interface CheckpointKeeper extends StateRestorer {
   saveSync(sumsMsMax?: number): void;
   /** Saves a last time. */
   close(): Promise<void>;
+  /** Closes the file that pages are read from; it is opened again for each. */
+  release(): void;
 }
 
 export class Checkpoints implements CheckpointKeeper {
@@ -131,6 +133,10 @@ export class Checkpoints implements CheckpointKeeper {
     this.#isClosed = true;
     await this.save(closingSumsMsMax);
     this.#leaveExit();
+    this.release();
+  }
+
+  release(): void {
     this.#release();
   }
 

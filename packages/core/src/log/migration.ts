@@ -18,10 +18,10 @@ import type { Steps } from "@branchlog/streaming";
 import { entryForm } from "../dialects/header.ts";
 import { migrateLine } from "../dialects/migrate-line.ts";
 import { BranchlogError } from "../errors.ts";
-import { AtomicFile } from "../platform/atomic-file.ts";
+import { AtomicFile, linkOrCopy } from "../platform/atomic-file.ts";
 import { acquireLock } from "../platform/lock.ts";
 import type { LogFile } from "../platform/log-file.ts";
-import type { FileSystem, Ports } from "../platform/ports.ts";
+import type { Ports } from "../platform/ports.ts";
 import { keptPaths } from "../platform/sidecar.ts";
 import type { LogState } from "./log-state.ts";
 import type { TrackedLog } from "./tracked-log.ts";
@@ -100,7 +100,7 @@ function* takePlace({ log, ports, file }: Migration): Steps<string | null> {
   const { state } = log;
   const { end, committedEnd } = state;
   yield portStep("link");
-  const backup = keepOriginal(fs, log);
+  const backup = keepOriginal(ports, log);
   if (backup === null) {
     yield* log.catchUp();
     return null;
@@ -128,19 +128,27 @@ function lateChunks({ file, state }: TrackedLog, from: number): Generator<Buffer
   return migratedChunks(file, state, from, state.end);
 }
 
-/** A link that already exists is fine. Null if the path is no longer the original's. */
-function keepOriginal(fs: FileSystem, { file: { path }, state }: TrackedLog): string | null {
+/**
+ * A link that already exists is fine; where there are none, it is a copy. Null if the path is no
+ * longer the original's.
+ */
+function keepOriginal(ports: Ports, { file, state }: TrackedLog): string | null {
+  const { fs } = ports;
+  const { path } = file;
   const original = fs.statSync(path);
   if (original === null || !state.confirm(original)) return null;
   const version = entryForm(state.indexer.header?.version ?? 1);
   for (const name of keptPaths(path, `.v${version}-original`)) {
     const taken = fs.statSync(name);
     if (taken !== null && taken.ino !== original.ino) continue;
-    if (taken === null) fs.linkSync(path, name);
+    const bytes = (): Iterable<Buffer> => readRange(file, 0, original.size);
+    const isLink = taken !== null || linkOrCopy(ports, { path, name }, bytes);
     // The path may belong to another log since its stat, before the link or after.
-    const [kept, now] = [fs.statSync(name)?.ino, fs.statSync(path)?.ino];
-    if (kept === original.ino) return now === original.ino ? name : null;
-    if (kept === now) fs.unlinkSync(name);
+    const [kept, now] = [fs.statSync(name)?.ino, fs.statSync(path)];
+    const isOriginal = now?.ino === original.ino;
+    if (!isLink) return isOriginal && now.size === original.size ? name : null;
+    if (kept === original.ino) return isOriginal ? name : null;
+    if (kept === now?.ino) fs.unlinkSync(name);
     return null;
   }
   return null; // Not reached: the names end with an error.

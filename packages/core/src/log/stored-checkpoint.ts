@@ -114,6 +114,10 @@ export class StoredCheckpoint implements CheckpointKeeper {
     await this.save();
   }
 
+  release(): void {
+    // Its file is private, and has no name that others use.
+  }
+
   saveSync(): void {
     try {
       runSync(this.#saveSteps());

@@ -7,6 +7,7 @@ import { dirname } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
 import { requireNoAddress } from "./address.ts";
+import { descriptorPoolOf } from "./descriptor-pool.ts";
 import { requireOwnPlace } from "./foreign-places.ts";
 import { errorCodeOf, isSameFile, quietly, reasonOf } from "./ports.ts";
 import type { FileSystem, Ports } from "./ports.ts";
@@ -48,7 +49,15 @@ export class AtomicFile {
   }
 
   replace(): void {
-    this.#ports.fs.renameSync(this.temporary, this.path);
+    const { fs } = this.#ports;
+    try {
+      fs.renameSync(this.temporary, this.path);
+    } catch (error) {
+      // Windows replaces no file that is open, and this process keeps logs open.
+      if (!heldOpen.has(errorCodeOf(error))) throw error;
+      descriptorPoolOf(fs).closePath(this.path);
+      fs.renameSync(this.temporary, this.path);
+    }
     this.#isTemporary = false;
   }
 
@@ -118,10 +127,32 @@ function reserve(fs: FileSystem, path: string): void {
   closeQuietly(fs, fd);
 }
 
+const heldOpen: ReadonlySet<string> = new Set(["EPERM", "EACCES", "EBUSY"]);
+
 const linkUnsupported: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
 export function isLinkUnsupported(error: unknown): boolean {
   return linkUnsupported.has(errorCodeOf(error));
+}
+
+/**
+ * Gives a log a second name and returns true; where the file system has no links, makes a copy and
+ * returns false. Throws `ERR_LOG_EXISTS` if the name is taken; errors of the file system.
+ */
+export function linkOrCopy(
+  ports: Ports,
+  { path, name }: { readonly path: string; readonly name: string },
+  bytes: () => Iterable<Buffer>,
+): boolean {
+  try {
+    ports.fs.linkSync(path, name);
+    return true;
+  } catch (error) {
+    if (errorCodeOf(error) === "EEXIST") throw logExists(name, error);
+    if (!isLinkUnsupported(error)) throw error;
+    createLog(ports, name, bytes());
+    return false;
+  }
 }
 
 /** A name that no other program uses, and no agent lists as a session. */

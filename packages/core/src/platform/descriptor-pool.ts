@@ -6,9 +6,8 @@
 import type { ByteSource } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
 import { descriptorsMax } from "../limits.ts";
-import { closeQuietly } from "./atomic-file.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
-import { errorCodeOf, isSameFile, onePerPort } from "./ports.ts";
+import { errorCodeOf, isSameFile, onePerPort, quietly } from "./ports.ts";
 import type { FileIdentity, FileSystem } from "./ports.ts";
 
 export type PoolMode = "read" | "append";
@@ -162,7 +161,7 @@ export class DescriptorPool {
     const closing = this.#descriptors.filter((one) => one.users === 0 && isMeant(one));
     this.#descriptors = this.#descriptors.filter((one) => !closing.includes(one));
     // The bytes were acknowledged by their write, or their sync.
-    for (const { fd } of closing) closeQuietly(this.#fs, fd);
+    for (const { fd } of closing) quietly(() => this.#fs.closeSync(fd));
   }
 }
 

@@ -17,10 +17,43 @@ const fileMode = 0o600;
 const permissionBits = 0o7777;
 const directoryMode = 0o700;
 
-function fileStat({ dev, ino, size, mtimeMs, ctimeMs, mode, uid }: fs.Stats): FileStat {
+const isWindows = process.platform === "win32";
+
+type Stats = Pick<fs.Stats, "dev" | "ino" | "size" | "mtimeMs" | "ctimeMs" | "mode" | "uid">;
+
+function fileStat({ dev, ino, size, mtimeMs, ctimeMs, mode, uid }: Stats): FileStat {
   const type = mode & S_IFMT;
   const [isFile, isDirectory] = [type === S_IFREG, type === S_IFDIR];
   return { dev, ino, size, mtimeMs, ctimeMs, isFile, isDirectory, mode, uid };
+}
+
+/**
+ * NTFS numbers files with 64 bits, of which the lower 48 are the place of its record: those that
+ * fit into a double still tell existing files apart.
+ */
+function exactStat(stats: fs.BigIntStats): FileStat {
+  return fileStat({
+    dev: Number(stats.dev),
+    ino: Number(BigInt.asUintN(53, stats.ino)),
+    size: Number(stats.size),
+    mtimeMs: Number(stats.mtimeNs) / 1e6,
+    ctimeMs: Number(stats.ctimeNs) / 1e6,
+    mode: Number(stats.mode),
+    uid: Number(stats.uid),
+  });
+}
+
+function statOf(path: string): FileStat | undefined {
+  if (isWindows) {
+    const stats = fs.statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats && exactStat(stats);
+  }
+  const stats = fs.statSync(path, { throwIfNoEntry: false });
+  return stats && fileStat(stats);
+}
+
+function fstatSync(fd: number): FileStat {
+  return isWindows ? exactStat(fs.fstatSync(fd, { bigint: true })) : fileStat(fs.fstatSync(fd));
 }
 
 function read(
@@ -49,7 +82,7 @@ function fdatasync(fd: number): Promise<void> {
 
 function syncDirectorySync(path: string): void {
   // Windows cannot open a directory for syncing; its names are journaled by the file system.
-  if (process.platform === "win32") return;
+  if (isWindows) return;
   const fd = fs.openSync(path, O_RDONLY);
   try {
     fs.fsyncSync(fd);
@@ -71,15 +104,14 @@ export const nodeFileSystem: FileSystem = {
   updateSync: (fd, bytes, position) => fs.writeSync(fd, bytes, 0, bytes.length, position),
   statSync(path) {
     try {
-      const stats = fs.statSync(path, { throwIfNoEntry: false });
-      return stats === undefined ? null : fileStat(stats);
+      return statOf(path) ?? null;
     } catch (error) {
       // Since Node 24, a name below a file is a missing entry, too.
       if (errorCodeOf(error) === "ENOTDIR") return null;
       throw error;
     }
   },
-  fstatSync: (fd) => fileStat(fs.fstatSync(fd)),
+  fstatSync,
   fdatasyncSync: (fd) => fs.fdatasyncSync(fd),
   fdatasync,
   syncDirectorySync,

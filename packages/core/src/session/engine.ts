@@ -64,7 +64,11 @@ export class Engine {
       replica === undefined
         ? new TrackedLog(file, settings, this.changes.notify)
         : new ReplicatedLog(replica, file, settings, this.changes.notify);
-    this.release = this.log.file.retain(this);
+    const releaseLog = this.log.file.retain(this);
+    this.release = () => {
+      releaseLog();
+      this.checkpoints.release();
+    };
     this.findings = new Findings(this.log, this.changes.notify);
     const index = replica?.stored.index;
     this.checkpoints =

@@ -1,6 +1,6 @@
 /** Replaces a log by its repaired copy, under its lock. Either file is whole at every moment. */
 import { dirname } from "node:path";
-import { portStep, readRange } from "@branchlog/streaming";
+import { portStep, readFullySync, readRange } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { FileSystem, Ports } from "@branchlog/core/types";
@@ -8,14 +8,13 @@ import {
   acquireLock,
   matchesFingerprint,
   createLog,
-  errorCodeOf,
-  isLinkUnsupported,
+  LogFile,
   isSameFile,
   keptPaths,
-  logExists,
+  linkOrCopy,
   quietly,
 } from "@branchlog/core/files";
-import type { AtomicFile, LogFile } from "@branchlog/core/files";
+import type { AtomicFile } from "@branchlog/core/files";
 import { copyBytes } from "../limits.ts";
 import type { RepairPlan } from "./repair-plan.ts";
 
@@ -39,12 +38,10 @@ export function* takePlace(copy: RepairedCopy): Steps<Replaced> {
   const { fs } = ports;
   const { path } = plan;
   const held = yield* acquireLock(path, ports, lockWaitMs);
-  let original: number | undefined;
   let kept: KeptOriginal | undefined;
   try {
     yield portStep("stat");
     requireUnchanged(file, plan);
-    original = fs.openSync(path, "read");
     yield portStep("link");
     kept = keepOriginal(copy);
     // A loss of power must not find the new log under the name, and no original.
@@ -55,17 +52,17 @@ export function* takePlace(copy: RepairedCopy): Steps<Replaced> {
     // An editor may have replaced the log while its directory was synced.
     const there = fs.statSync(path);
     if (there === null || !isSameFile(there, plan.source.stat)) throw changed(path);
+    // What is appended to a log of which there is a copy would be lost.
+    if (kept.isCopy && there.size !== plan.sizeBytes) throw changed(path);
     yield portStep("rename");
     copy.result.replace();
     copy.result.syncName();
     yield portStep("stat");
-    return { original: kept.path, lateBytes: carryOver(copy, original) };
+    return { original: kept.path, lateBytes: carryOver(copy, kept.path) };
   } catch (error) {
     if (kept?.isNew === true) forget(fs, kept.path, plan);
     throw error;
   } finally {
-    const opened = original;
-    if (opened !== undefined) quietly(() => fs.closeSync(opened));
     held.releaseSync();
   }
 }
@@ -83,21 +80,15 @@ export function requireUnchanged(file: LogFile, { path, source }: RepairPlan): v
 }
 
 /** Copies what was appended to the original meanwhile, in one write that ends in a newline. */
-function carryOver({ plan, ports, result }: RepairedCopy, original: number): number {
-  const { fs } = ports;
-  const late = Buffer.alloc(fs.fstatSync(original).size - plan.sizeBytes);
-  let done = 0;
-  while (done < late.length) {
-    const count = fs.readSync(original, late, done, late.length - done, plan.sizeBytes + done);
-    if (count === 0) break;
-    done += count;
-  }
-  if (done === 0) return 0;
-  const isTerminated = late[done - 1] === newline;
-  const lines = late.subarray(0, done);
+function carryOver({ plan, ports, result }: RepairedCopy, original: string): number {
+  const file = new LogFile(ports.fs, original);
+  const lateBytes = (file.statSync()?.size ?? 0) - plan.sizeBytes;
+  if (lateBytes <= 0) return 0;
+  const lines = readFullySync(file, Buffer.alloc(lateBytes), plan.sizeBytes);
+  const isTerminated = lines.at(-1) === newline;
   result.add(isTerminated ? lines : Buffer.concat([lines, Buffer.of(newline)]));
   result.syncSync();
-  return done;
+  return lateBytes;
 }
 
 /** Only if the original still has its first name. */
@@ -117,25 +108,18 @@ function changed(path: string): BranchlogError {
 interface KeptOriginal {
   readonly path: string;
   readonly isNew: boolean;
+  /** Where the file system has no links. */
+  readonly isCopy: boolean;
 }
 
 function keepOriginal({ plan, ports, file }: RepairedCopy): KeptOriginal {
   return firstFree(plan.path, ".before-repair", (name) => {
     const taken = ports.fs.statSync(name);
-    if (taken === null) linkOrCopy(ports, file, name, plan.sizeBytes);
-    else if (!isSameFile(taken, plan.source.stat)) return null;
-    return { path: name, isNew: taken === null };
+    if (taken !== null && !isSameFile(taken, plan.source.stat)) return null;
+    const bytes = (): Iterable<Buffer> => readRange(file, 0, plan.sizeBytes, copyBytes);
+    const isLink = taken !== null || linkOrCopy(ports, { path: file.path, name }, bytes);
+    return { path: name, isNew: taken === null, isCopy: !isLink };
   });
-}
-
-function linkOrCopy(ports: Ports, file: LogFile, name: string, bytes: number): void {
-  try {
-    ports.fs.linkSync(file.path, name);
-  } catch (error) {
-    if (errorCodeOf(error) === "EEXIST") throw logExists(name, error);
-    if (!isLinkUnsupported(error)) throw error;
-    createLog(ports, name, readRange(file, 0, bytes, copyBytes));
-  }
 }
 
 export function createSalvage(ports: Ports, path: string, chunks: () => Iterable<Buffer>): string {
