@@ -4,6 +4,14 @@ import { join } from "node:path";
 import { afterAll } from "vitest";
 import { registerAgents } from "@branchlog/core/rows";
 import { databaseBytes } from "../support/database-file.ts";
+import {
+  chatBytes,
+  chatPlace,
+  editorBytes,
+  editorChildId,
+  editorId,
+  editorPlace,
+} from "./cursor/cursor-fixtures.ts";
 import { databaseOfSchema, databasePlace as goosePlace } from "./goose/goose-fixtures.ts";
 import { opencodeFixture, opencodeTree } from "./opencode/opencode-fixtures.ts";
 import { toy } from "./toy/agent.ts";
@@ -211,6 +219,7 @@ describeAgent({
 
 const cursorProject = ".cursor/projects/home-dev-shop";
 const cursorId = "5a1b2c3d-0000-4000-8000-000000000001";
+const editorFiles = { [editorPlace]: await editorBytes() };
 const cursorPlace = `${cursorProject}/agent-transcripts/${cursorId}`;
 
 describeAgent({
@@ -231,6 +240,18 @@ describeAgent({
         ),
       },
     },
+    {
+      title: "a chat of its command",
+      files: {
+        [chatPlace]: await chatBytes(),
+        [chatPlace.replace("store.db", "meta.json")]: Buffer.from('{"cwd":"/home/dev/shop"}'),
+      },
+    },
+    ...[editorId, editorChildId].map((id) => ({
+      title: `${id} of its editor`,
+      files: editorFiles,
+      address: `${editorPlace}#${id}`,
+    })),
   ],
 });
 

@@ -120,7 +120,8 @@ export function describeAgent({ name, sessions }: AgentUnderTest): void {
       const [first = ""] = Object.keys(golden.files);
       const { documents, transcripts } = agentNamed(name) ?? {};
       const isDocument = documents?.mayBe(first) === true;
-      const isAlone = documents?.sessionsIn === undefined;
+      const isSpread = isDocument && documents.sessionsIn !== undefined && !documents.belongings;
+      const isAlone = golden.address === undefined && !isSpread;
 
       it("is its agent's, in a list and when it is opened", async () => {
         const place = kept(golden);

@@ -4,7 +4,7 @@ import { normalizeName } from "@branchlog/core/entries";
 import { addressInFile, dateMs, fileOfAddress } from "@branchlog/core/rows";
 import type { SessionInFile } from "@branchlog/core/rows";
 import { filesStamp, readForeignDatabase } from "@branchlog/library/catalogs";
-import type { QueryRows } from "@branchlog/library/catalogs";
+import type { ForeignDatabaseOptions, QueryRows } from "@branchlog/library/catalogs";
 import type { JsonValue } from "@branchlog/streaming";
 import { databaseFiles } from "./database-file.ts";
 import { headerOf } from "./log-lines.ts";
@@ -24,12 +24,13 @@ export type DatabaseLister = (path: string) => Promise<readonly SessionInFile[]>
 export function databaseLister(
   read: (query: QueryRows) => Iterable<Row>,
   rowOf: (row: Row, path: string) => SessionRow,
+  options?: ForeignDatabaseOptions,
 ): DatabaseLister {
   let known: { readonly stamp: string; readonly sessions: readonly SessionInFile[] } | undefined;
   return async (path) => {
     const stamp = filesStamp(databaseFiles(path));
     if (stamp !== undefined && known?.stamp === stamp) return known.sessions;
-    const rows = await readForeignDatabase(path, (query) => [...read(query)]);
+    const rows = await readForeignDatabase(path, (query) => [...read(query)], options);
     const all = rows.map((row) => {
       const { id, changed, count, rows: rowCount = count, last } = row;
       const of = rowOf(row, path);

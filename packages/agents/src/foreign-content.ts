@@ -47,6 +47,17 @@ export function textsOf(content: JsonValue | undefined): string[] {
   return blocks.flatMap((block) => (isObject(block) ? (stringAt(block, "text") ?? []) : []));
 }
 
+/** Of a call, where they are stored as a text, also one that is no JSON. */
+export function argumentsIn(input: string): Record<string, JsonValue> {
+  try {
+    // Decoding boundary: JSON.parse returns only JSON values.
+    const value = JSON.parse(input) as JsonValue;
+    return isObject(value) ? { ...value } : { input: value };
+  } catch {
+    return input === "" ? {} : { input };
+  }
+}
+
 export interface ToolOutput {
   readonly callId: string;
   readonly content: UserContent[];

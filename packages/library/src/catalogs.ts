@@ -24,6 +24,7 @@ export { archiveFiles, subagentFiles } from "./archive/archive-sessions.ts";
 export { dataDirectory, dataDirectoryNames } from "./archive/archive-directory.ts";
 export { listedArchived } from "./archive/archive-store.ts";
 export { readForeignDatabase } from "./index/foreign-database.ts";
+export type { ForeignDatabaseOptions } from "./index/foreign-database.ts";
 export type { QueryRows } from "./index/sql-database.ts";
 export { sqlEngine } from "./index/sql-database.ts";
 export { SessionScan } from "./catalog/session-scan.ts";

@@ -1,10 +1,11 @@
 /** Cline: its command, what is built on its library, and before that its extension of VS Code. */
 import { existsSync } from "node:fs";
-import { homedir, platform } from "node:os";
+import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
 import { headOf } from "../database-file.ts";
+import { settingsDirectory } from "../settings-directory.ts";
 import { belongings, filesOf, isTask, manifestOf } from "./session-directory.ts";
 
 /** Of a directory of a session. */
@@ -62,11 +63,4 @@ function taskDirectories(): readonly string[] {
     join(user, "globalStorage", "saoudrizwan.claude-dev"),
   );
   return [...storages, dataDirectory()].map((directory) => join(directory, "tasks"));
-}
-
-function settingsDirectory(): string {
-  const { APPDATA, XDG_CONFIG_HOME } = process.env;
-  if (platform() === "darwin") return join(homedir(), "Library", "Application Support");
-  if (platform() === "win32") return APPDATA ?? join(homedir(), "AppData", "Roaming");
-  return XDG_CONFIG_HOME ? resolvePath(XDG_CONFIG_HOME) : join(homedir(), ".config");
 }

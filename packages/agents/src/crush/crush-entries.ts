@@ -2,6 +2,7 @@
 import type { AssistantContent, UserContent } from "@branchlog/core/entries";
 import { isObject, noUsage, objectAt, stringAt, timeText } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import { argumentsIn } from "../foreign-content.ts";
 import { LogLines, headerOf } from "../log-lines.ts";
 import type { LineBody, SessionRow } from "../log-lines.ts";
 
@@ -174,17 +175,6 @@ function answerBlock(part: Part): AssistantContent[] {
   if (type !== "tool_call") return [];
   const [id = "", name = "unknown"] = [stringAt(data, "id"), stringAt(data, "name")];
   return [{ type: "toolCall", id, name, arguments: argumentsIn(stringAt(data, "input") ?? "") }];
-}
-
-/** They are stored as a text, also if it is no JSON. */
-function argumentsIn(input: string): Record<string, JsonValue> {
-  try {
-    // Decoding boundary: JSON.parse returns only JSON values.
-    const value = JSON.parse(input) as JsonValue;
-    return isObject(value) ? { ...value } : { input: value };
-  } catch {
-    return input === "" ? {} : { input };
-  }
 }
 
 function resultOf({ type, data }: Part, timestamp: number): LineBody[] {

@@ -1,24 +1,67 @@
-/** Cursor: the transcripts that its command and its editor keep of agents. */
-import { readFileSync } from "node:fs";
+/**
+ * Cursor: the transcripts that its command and its editor keep of agents, the chats of the command,
+ * and the database of the editor.
+ */
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { isObject, stringAt } from "@branchlog/core/rows";
+import { quietly, resolvePath } from "@branchlog/core/files";
+import { fileOfAddress, isObject, stringAt } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
 import type { JsonValue } from "@branchlog/streaming";
+import { databaseFiles, isSqlite } from "../database-file.ts";
 import { filesBelow } from "../files-below.ts";
+import { settingsDirectory } from "../settings-directory.ts";
 import { titleIn } from "../spoken-title.ts";
 import { CursorTranscript, isCursorRecord } from "./cursor-transcript.ts";
 
 const uuidName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.jsonl$/;
+const transcriptsName = "agent-transcripts";
+const chatName = "store.db";
+const editorName = "state.vscdb";
 
 export const cursor: Agent = {
   name: "cursor",
   product: "Cursor",
-  places: () => [join(homedir(), ".cursor", "projects")],
-  resume: ({ id }) => ["cursor-agent", `--resume=${id}`],
-  transcripts: {
+  places: () => [
+    projectsDirectory(),
+    join(configDirectory(), "chats"),
+    join(configDirectory(), "acp-sessions"),
+    join(settingsDirectory(), "Cursor", "User", "globalStorage", editorName),
+  ],
+  // The editor keeps its own sessions from the command.
+  resume: ({ id, path }) => (isInEditor(path) ? null : ["cursor-agent", `--resume=${id}`]),
+  documents: {
     agent: "cursor",
     version: 1,
+    noun: "a session of Cursor",
+    mayBe: (path) => basename(path) === chatName || isInEditor(path),
+    recognises: (path) => isSqlite(fileOfAddress(path).file),
+    isPlace: (directory) => isOfChat(directory) || basename(directory) === "globalStorage",
+    hasSubagents: true,
+    // A bubble that was broken off appears without a change.
+    settlesAfterMs: 3_600_000,
+    idInOthers: (path) => (path.includes(transcriptsName) ? basename(path, ".jsonl") : undefined),
+    sessionsIn: async (path) => {
+      if (isInEditor(path)) return (await import("./editor-sessions.ts")).sessionsIn(path);
+      return hasTranscript(path) ? [] : undefined;
+    },
+    filesOf: (path) => {
+      const { file } = fileOfAddress(path);
+      return isInEditor(path)
+        ? databaseFiles(file)
+        : [...databaseFiles(file), join(dirname(file), "meta.json")];
+    },
+    belongings: (path) => (isInEditor(path) ? [] : othersBelow(dirname(path), path)),
+    // Loaded on demand: most have transcripts.
+    toLog: async (path) =>
+      isInEditor(path)
+        ? (await import("./editor-sessions.ts")).editorLog(path)
+        : (await import("./chat-store.ts")).chatLog(path),
+  },
+  transcripts: {
+    agent: "cursor",
+    version: 2,
     noun: "a transcript of Cursor",
     recognises: isCursorRecord,
     presumed: { message: { content: [] } },
@@ -31,10 +74,55 @@ export const cursor: Agent = {
     belongings: (path) => {
       const directory = dirname(path);
       const isOwn = basename(path) === `${basename(directory)}.jsonl`;
-      return isOwn ? filesBelow(directory).filter((file) => file !== path) : [];
+      return isOwn ? othersBelow(directory, path) : [];
     },
   },
 };
+
+function isInEditor(path: string): boolean {
+  return basename(fileOfAddress(path).file) === editorName;
+}
+
+/** Of `chats/WORKSPACE/ID`, or of `acp-sessions/ID`, where editors run the command. */
+function isOfChat(directory: string): boolean {
+  const above = dirname(directory);
+  return basename(above) === "acp-sessions" || basename(dirname(above)) === "chats";
+}
+
+function othersBelow(directory: string, path: string): readonly string[] {
+  return filesBelow(directory).filter((file) => file !== path);
+}
+
+function configDirectory(): string {
+  const { CURSOR_CONFIG_DIR, XDG_CONFIG_HOME } = process.env;
+  if (CURSOR_CONFIG_DIR?.trim()) return resolvePath(CURSOR_CONFIG_DIR);
+  if (XDG_CONFIG_HOME?.trim()) return join(resolvePath(XDG_CONFIG_HOME), "cursor");
+  return join(homedir(), ".cursor");
+}
+
+function projectsDirectory(): string {
+  const { CURSOR_DATA_DIR } = process.env;
+  const data = CURSOR_DATA_DIR?.trim() ? resolvePath(CURSOR_DATA_DIR) : join(homedir(), ".cursor");
+  return join(data, "projects");
+}
+
+/**
+ * Whether a chat is read in its transcript: that has all of it, where the chat has what the model
+ * sees now.
+ */
+function hasTranscript(store: string): boolean {
+  const id = basename(dirname(store));
+  // Beside `chats`, as long as no variable parts them.
+  const roots = [join(dirname(store), "..", "..", "..", "projects"), projectsDirectory()];
+  return roots.some((root) =>
+    (quietly(() => readdirSync(root)) ?? []).some((project) => {
+      const transcripts = join(root, project, transcriptsName);
+      return [join(id, `${id}.jsonl`), `${id}.jsonl`].some((name) =>
+        existsSync(join(transcripts, name)),
+      );
+    }),
+  );
+}
 
 function placeOf(path: string): ConstructorParameters<typeof CursorTranscript>[0] {
   const above = dirname(path);
@@ -45,7 +133,7 @@ function placeOf(path: string): ConstructorParameters<typeof CursorTranscript>[0
 /** Beside `agent-transcripts`, which has the session in a directory of its own. */
 function workspaceFiles(path: string): readonly string[] {
   for (let above = dirname(path), depth = 0; depth < 4; above = dirname(above), depth += 1) {
-    const isThere = basename(above) === "agent-transcripts";
+    const isThere = basename(above) === transcriptsName;
     if (isThere) return [join(dirname(above), ".workspace-trusted")];
   }
   return [];

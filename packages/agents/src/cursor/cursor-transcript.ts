@@ -2,13 +2,12 @@
  * Transcripts of Cursor in place: messages without ids, each below the one before, without results
  * of tools, models and tokens. See docs/agents.md, "Cursor". No I/O.
  */
-import type { JsonObject } from "@branchlog/streaming";
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
 import type { AssistantContent, UserContent } from "@branchlog/core/entries";
 import {
   currentVersion,
   dateMs,
-  isObject,
   noUsage,
   objectAt,
   savedHeader,
@@ -23,7 +22,7 @@ import type {
   TranscriptRow,
 } from "@branchlog/core/rows";
 import { answerBlock, spokenBlock } from "../anthropic-content.ts";
-import { mappedContent, withoutEmptyText } from "../foreign-content.ts";
+import { mappedContent, textsOf, withoutEmptyText } from "../foreign-content.ts";
 import { transcriptId } from "../transcript-id.ts";
 
 /** What only the path of a transcript says. */
@@ -35,7 +34,7 @@ interface CursorPlace {
   readonly directory: string;
 }
 
-const provider = "cursor";
+export const provider = "cursor";
 /** Transcripts do not name it. */
 const model = "unknown";
 
@@ -74,7 +73,8 @@ export class CursorTranscript implements Transcript {
 
   add(record: JsonObject, line: number): readonly TranscriptRow[] {
     if (this.header === undefined && !isCursorRecord(record)) return [];
-    const timeMs = roleOf(record) === "user" ? promptTimeMs(record) : undefined;
+    const said = objectAt(record, "message")?.["content"];
+    const timeMs = roleOf(record) === "user" ? promptTimeMs(said) : undefined;
     this.header ??= this.#headerOf(timeMs);
     this.#timeMs = timeMs ?? this.#timeMs;
     const id = `line:${line}`;
@@ -131,7 +131,7 @@ function bodyOf(record: JsonObject, id: string, timestamp: number): Body | undef
   const role = roleOf(record);
   const stored = objectAt(record, "message")?.["content"];
   if (role === "user") {
-    const content = withoutEmptyText(mappedContent(stored, promptBlock)).content;
+    const content = promptIn(stored);
     if (content.length === 0) return undefined;
     return { type: "message", message: { role, content, timestamp } };
   }
@@ -147,6 +147,12 @@ function bodyOf(record: JsonObject, id: string, timestamp: number): Body | undef
   const isPassed = type === "turn_ended" && stringAt(record, "status") === "success";
   if (type === "" || isPassed) return undefined;
   return { ...noteOf(record), data: record };
+}
+
+/** What the user typed, or all if nothing was. */
+export function promptIn(stored: JsonValue | undefined): UserContent[] {
+  const blocks = typeof stored === "string" ? [{ type: "text", text: stored }] : stored;
+  return withoutEmptyText(mappedContent(blocks, promptBlock)).content;
 }
 
 /** Without what Cursor puts around what was typed. */
@@ -176,13 +182,9 @@ const timeElement = /<timestamp>\s*([^<]*?)\s*<\/timestamp>/u;
 const timeForm = /([A-Z]\w+ \d+, \d{4}), (\d+:\d\d [AP]M) \(UTC(?:([+-])(\d+)(?::(\d\d))?)?\)$/u;
 
 /** Of the minute in which it was sent; undefined for older ones, which do not say it. */
-function promptTimeMs(record: JsonObject): number | undefined {
-  const content = objectAt(record, "message")?.["content"];
-  const blocks = Array.isArray(content) ? content.filter(isObject) : [];
-  const texts =
-    typeof content === "string" ? [content] : blocks.map((one) => stringAt(one, "text"));
-  for (const text of texts) {
-    const [, said = ""] = timeElement.exec(text ?? "") ?? [];
+export function promptTimeMs(content: JsonValue | undefined): number | undefined {
+  for (const text of textsOf(content)) {
+    const [, said = ""] = timeElement.exec(text) ?? [];
     const found = timeForm.exec(said.replaceAll(/\s/gu, " "));
     if (found === null) continue;
     const [, date = "", time = "", sign, hours = 0, minutes = 0] = found;

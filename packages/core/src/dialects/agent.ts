@@ -72,6 +72,11 @@ export interface DocumentFormat extends SessionOwner {
    * a damaged file. Default: each file is one.
    */
   sessionsIn?(path: string): Promise<readonly SessionInFile[] | undefined>;
+  /**
+   * The session that a file of lines holds, by its name, if it may also be in a file that holds
+   * several, which says more: a list has it from there. Default: none may.
+   */
+  idInOthers?(path: string): string | undefined;
   /** As that of transcripts. Default: nothing tells copies of its entries. */
   identity?(entry: SessionEntry, spent: SpentTokens): EntryIdentity | undefined;
   /** How long after a change a session may say more without another one. Default: 0. */
@@ -117,8 +122,8 @@ export function fileOfAddress(address: string): {
   readonly id: string | undefined;
 } {
   // Asked for each file of a list.
-  if (!address.includes(".db#")) return { file: address, id: undefined };
-  const [, file = address, id] = /^(.*\.db)#([\w.:$-]+)$/s.exec(address) ?? [];
+  if (!address.includes("db#")) return { file: address, id: undefined };
+  const [, file = address, id] = /^(.*\.(?:vsc)?db)#([\w.:$-]+)$/s.exec(address) ?? [];
   return { file, id };
 }
 

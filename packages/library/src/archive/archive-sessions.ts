@@ -121,7 +121,7 @@ async function removableSessions(
   }
   const found = await findSessions(directories, { artifacts: true, catalog: "read", signal });
   for (const { path, transcript } of listed) requireOwnFiles(path, transcript?.of);
-  const alone = found.sessions.filter(({ transcript }) => !sharesFiles(transcript?.of));
+  const alone = found.sessions.filter(({ path }) => !sharesFiles(path));
   const sessions = [
     ...own,
     ...[...alone, ...listed].map((session) => {

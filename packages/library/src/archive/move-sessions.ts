@@ -87,7 +87,7 @@ export async function moveSessions(
   const plans: MovePlan[] = [];
   for (const session of found.sessions) {
     const cwd = newCwd(session, from, to);
-    if (cwd === undefined || sharesFiles(session.transcript?.of)) continue;
+    if (cwd === undefined || sharesFiles(session.path)) continue;
     const earlier = earlierFiles(session.path).toReversed();
     const files = [session.path, ...earlier];
     if (files.some((path) => changedHeader(path, session.header.cwd, cwd) === "other")) {

@@ -21,7 +21,7 @@ export function planPrune(
 ): readonly ListedSession[] {
   let bytes = 0;
   return sessions
-    .filter(({ transcript }) => !sharesFiles(transcript?.of))
+    .filter(({ path }) => !sharesFiles(path))
     .toSorted((one, other) => other.modifiedMs - one.modifiedMs)
     .filter(({ modifiedMs, sizeBytes = 0 }, at) => {
       bytes += sizeBytes;

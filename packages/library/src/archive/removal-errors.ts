@@ -6,7 +6,7 @@ import { sharesFiles } from "../catalog/agent-files.ts";
 
 /** Throws `ERR_READ_ONLY` for a session that has no file of its own, or shares some. */
 export function requireOwnFiles(path: string, agent: string | undefined): void {
-  if (!sharesFiles(agent)) return;
+  if (!sharesFiles(path)) return;
   const { product = "its agent" } = agentNamed(agent ?? "") ?? {};
   const message =
     `${path} is kept by ${product} together with other sessions; it was left there. ` +

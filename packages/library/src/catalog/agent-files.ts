@@ -1,5 +1,5 @@
 /** Which files are of agents whose sessions are documents, or in several files, by their names. */
-import { addressInFile, agentNamed, documentFormatOf, documentFormats } from "@branchlog/core/rows";
+import { addressInFile, documentFormatOf, documentFormats } from "@branchlog/core/rows";
 import { fileOfAddress, transcriptFormats } from "@branchlog/core/rows";
 import { isBranchlogError } from "@branchlog/core";
 import { filesStamp, isSessionFileName, lookAtFile } from "./session-files.ts";
@@ -51,9 +51,24 @@ export async function documentFiles(path: string): Promise<readonly SessionFile[
   }
 }
 
-/** Whether a session of an agent is not a file of its own, which could be taken away. */
-export function sharesFiles(agent: string | undefined): boolean {
-  return agentNamed(agent ?? "")?.documents?.sessionsIn !== undefined;
+/** Whether a session is not a file of its own, with others that belong to it, to be taken away. */
+export function sharesFiles(path: string): boolean {
+  const format = documentFormats().find((one) => one.mayBe(path));
+  const isPart = fileOfAddress(path).id !== undefined || format?.belongings === undefined;
+  return isPart && format?.sessionsIn !== undefined;
+}
+
+/** Tells which files hold a session that one of these documents holds, too. */
+export function heldIn(documents: readonly SessionFile[]): (path: string) => boolean {
+  const held = new Set<string>();
+  for (const { path } of documents) {
+    const { file, id } = fileOfAddress(path);
+    const owner = id && documentFormats().find((format) => format.mayBe(file))?.agent;
+    if (owner) held.add(`${owner}#${id}`);
+  }
+  if (held.size === 0) return () => false;
+  return (path) =>
+    documentFormats().some((one) => held.has(`${one.agent}#${one.idInOthers?.(path)}`));
 }
 
 /**

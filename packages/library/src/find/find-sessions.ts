@@ -2,7 +2,7 @@
  * Finds the sessions of every agent below directories, with exact facts from their catalogs.
  * Unreadable files are left out.
  */
-import { documentFiles, isDocumentPlace, mayBeDocument } from "../catalog/agent-files.ts";
+import { documentFiles, heldIn, isDocumentPlace, mayBeDocument } from "../catalog/agent-files.ts";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import { realpath } from "node:fs/promises";
@@ -190,10 +190,12 @@ export async function filesIn(
     if (!files.has(key)) files.set(key, file);
   };
   for (const ofDirectory of names) (await lookAtFiles([...ofDirectory], signal)).forEach(add);
-  for (const path of documents) (await documentFiles(path)).forEach(add);
-  const readable = [...files.values()].filter(({ isReadable }) => isReadable);
+  const inDocuments = (await Promise.all(documents.map(documentFiles))).flat();
+  inDocuments.forEach(add);
+  const isHeld = heldIn(inDocuments);
+  const readable = [...files.values()].filter((one) => one.isReadable && !isHeld(one.path));
   const earlier = new Set(readable.flatMap(({ path }) => earlierFiles(path)));
-  const last = [...files.values()].filter(({ path }) => !earlier.has(path));
+  const last = [...files.values()].filter(({ path }) => !earlier.has(path) && !isHeld(path));
   return last.sort((one, other) => other.mtimeMs - one.mtimeMs);
 }
 

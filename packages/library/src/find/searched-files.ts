@@ -1,7 +1,7 @@
 /** The files that a search reads, and the search index holds. */
 import { resolve } from "node:path";
 import { requireNoAddress } from "@branchlog/core/addresses";
-import { documentFiles, mayBeDocument } from "../catalog/agent-files.ts";
+import { documentFiles, heldIn, mayBeDocument } from "../catalog/agent-files.ts";
 import { isUnlistable, lookAtFile, nameBeforeCompression } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import { filesIn, sessionDirectories } from "./find-sessions.ts";
@@ -37,7 +37,8 @@ export async function searchedFiles(
   }
   const below = await sessionDirectories(directories, signal);
   for (const path of below.unlisted) onUnlisted?.(path);
-  const found = await filesIn(below, signal);
+  const isHeld = heldIn(named);
+  const found = (await filesIn(below, signal)).filter(({ path }) => !isHeld(path));
   for (const file of found) if (isUnlistable(file)) onUnlisted?.(file.path);
   const isCompressed = (name: string): boolean => nameBeforeCompression(name) !== undefined;
   for (const { name, path } of named) if (isCompressed(name)) onUnlisted?.(path);

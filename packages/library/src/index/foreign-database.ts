@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BranchlogError } from "@branchlog/core";
+import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import { errorCodeOf, quietly } from "@branchlog/core/files";
 import { soleReader } from "./sql-database.ts";
 import type { QueryRows } from "./sql-database.ts";
@@ -24,14 +24,21 @@ import type { QueryRows } from "./sql-database.ts";
 /** A checkpoint writes a thousand pages, some milliseconds in some seconds. */
 const attemptsMax = 5;
 
+export interface ForeignDatabaseOptions {
+  /** Whether it also holds what no copy may have, as tokens of a sign-in. */
+  readonly holdsSecrets?: boolean;
+}
+
 /**
  * What `read` makes of the state of the last commit. The database is open only meanwhile.
  * @throws BranchlogError `ERR_LOG_MISSING`; `ERR_DOCUMENT_DAMAGED` if it cannot be read, or is
- * changed each time while it is.
+ * changed each time while it is; `ERR_LOG_UNREADABLE` for one that may not be copied, and cannot
+ * be linked.
  */
 export async function readForeignDatabase<Result>(
   named: string,
   read: (query: QueryRows) => Result,
+  { holdsSecrets = false }: ForeignDatabaseOptions = {},
 ): Promise<Result> {
   // Its log is beside the file, not beside a link to it.
   const path = quietly(() => realpathSync(named)) ?? named;
@@ -43,10 +50,14 @@ export async function readForeignDatabase<Result>(
     try {
       const link = join(directory, "database");
       copyLog(path, link);
-      linkTo(path, link);
+      if (!linkTo(path, link)) {
+        if (holdsSecrets) throw linkRefused(path);
+        copyFileSync(path, link, constants.COPYFILE_FICLONE);
+      }
       const result = readAlone(link, read);
       if (stampOf(path) === before) return result;
     } catch (error) {
+      if (isBranchlogError(error)) throw error;
       cause = error;
       if (stampOf(path) === before) break;
     } finally {
@@ -77,12 +88,20 @@ function copyLog(path: string, link: string): void {
   }
 }
 
-function linkTo(path: string, link: string): void {
+/** False where links need a privilege: Windows has them for administrators and developers. */
+function linkTo(path: string, link: string): boolean {
   try {
     symlinkSync(path, link);
+    return true;
   } catch (error) {
-    // Windows has links for administrators and developers.
     if (errorCodeOf(error) !== "EPERM") throw error;
-    copyFileSync(path, link, constants.COPYFILE_FICLONE);
+    return false;
   }
+}
+
+function linkRefused(path: string): BranchlogError {
+  const message =
+    `${path} was not read: it also holds tokens of a sign-in, so it is never copied, and a link ` +
+    "to it could not be made. Turn on the developer mode of Windows, and repeat the command.";
+  return new BranchlogError("ERR_LOG_UNREADABLE", message, { path });
 }
