@@ -63,7 +63,9 @@ describe("list", () => {
   it("leaves out what did not change since a time", async () => {
     expect(await shown("--since", "1w")).toEqual([]);
     expect(await shown("--since", "2025-07-01")).not.toContain("pi");
-    expect((await branchlog(["list", root, "--since", "1w"])).err).toContain("no such sessions");
+    expect((await branchlog(["list", root, "--since", "1w"])).err).toContain(
+      "no matching sessions",
+    );
     const wrong = await branchlog(["list", root, "--since", "tomorrow"]);
     expect(wrong.code).toBe(2);
     expect(wrong.err).toContain("7d");
@@ -72,11 +74,11 @@ describe("list", () => {
   it("says what to give in place of a limit of none, and of an empty text", async () => {
     expect(await branchlog(["list", root, "--limit", "0"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("--limit takes a whole number from 1") as unknown,
+      err: expect.stringContaining("--limit takes an integer of at least 1") as unknown,
     });
     expect(await branchlog(["list", ""])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("give its path, name or id") as unknown,
+      err: expect.stringContaining("give a path, name or id") as unknown,
     });
   });
 

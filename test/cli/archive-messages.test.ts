@@ -41,14 +41,14 @@ describe("restore of a session that was deleted, not archived", () => {
     ["the name of its file", () => `${piName}.jsonl`],
     ["its id", () => id],
     ["the beginning of its id", () => id.slice(0, 8)],
-  ])("names the undo that brings it back, for %s", async (_, wordOf) => {
+  ])("names the undo that restores it, for %s", async (_, wordOf) => {
     const { pi } = place;
     const bytes = readFileSync(pi);
     await branchlog(["delete", pi, "--yes"]);
     const word = wordOf(place);
     const { code, err } = await branchlog(["restore", word]);
     const undo = `branchlog undo ${await lastOperation()}`;
-    const message = `No archived session is ${word}. It was deleted: ${undo} brings it back.`;
+    const message = `No archived session matches ${word}. It was deleted: ${undo} restores it.`;
     expect([code, err]).toEqual([1, expect.stringContaining(message)]);
     await branchlog(undo.split(" ").slice(1));
     expect(readFileSync(pi)).toEqual(bytes);
@@ -70,7 +70,7 @@ const situations: Readonly<
 > = {
   "restore of what was never archived": [
     () => ["restore", "no-such"],
-    "branchlog list --archived shows them, branchlog ops what branchlog undo brings back",
+    "branchlog list --archived shows them, branchlog ops what branchlog undo restores",
   ],
   "restore over another file": [
     async ({ pi }) => {
@@ -117,7 +117,7 @@ const situations: Readonly<
       symlinkSync(pi, join(root, "link.jsonl"));
       return ["archive", join(root, "link.jsonl")];
     },
-    "branchlog archive the path it leads to",
+    "branchlog archive its target",
   ],
   "archive without sessions": [() => ["archive", temporaryDirectory()], "branchlog list"],
   "archive of what Branchlog keeps": [
@@ -150,8 +150,8 @@ const situations: Readonly<
     ({ root }) => ["delete", write(join(root, "text.jsonl"), "hello\n"), "--yes"],
     "branchlog repair",
   ],
-  "mv to no directory": [({ root }) => ["mv", root, join(root, "none")], "then branchlog mv"],
-  "mv to the same directory": [({ root }) => ["mv", root, root], "branchlog mv OLD NEW"],
+  "mv to no directory": [({ root }) => ["mv", root, join(root, "none")], "then run branchlog mv"],
+  "mv to the same directory": [({ root }) => ["mv", root, root], "both are the same directory"],
   "mv of nothing": [({ root }) => ["mv", root, temporaryDirectory()], "branchlog list"],
   "mv to a place that is taken": [
     () => {

@@ -45,13 +45,13 @@ describe("archived sessions", () => {
     expect([agent, title, path]).toEqual(["pi", "Fix the login test", pi]);
     expect((await onTerminal(["list", "--archived"])).out).toContain("Fix the login test");
     expect((await branchlog(["list", "--archived", "--since", "2027-01-01"])).err).toContain(
-      "no such",
+      "no archived sessions match",
     );
 
     for (const word of [pi, id, id.slice(0, 8)]) {
       const shown = await branchlog(["tree", word]);
       expect(shown.out).toBe(tree);
-      expect(shown.err).toBe(`archived: branchlog restore brings ${pi} back\n`);
+      expect(shown.err).toBe(`archived: branchlog restore restores ${pi}\n`);
     }
     const found = await branchlog(["search", "login", "--archived", "--json"]);
     expect(jsonLines(found.out)).toContainEqual(expect.objectContaining({ path: pi }));
@@ -61,7 +61,7 @@ describe("archived sessions", () => {
     const refused = await branchlog(["append", id, "--user", "more"]);
     expect([refused.code, refused.err]).toEqual([
       1,
-      expect.stringContaining(`${pi} is archived. branchlog restore ${id} brings it back.`),
+      expect.stringContaining(`${pi} is archived. branchlog restore ${id} restores it.`),
     ]);
     for (const { path: one } of jsonLines(listed) as { path: string }[]) {
       expect((await branchlog(["restore", one])).out).toBe(`restored  ${one}\n`);
@@ -75,7 +75,7 @@ describe("archived sessions", () => {
     const { code, out, err } = await branchlog(["archive", pi, omp]);
     expect([code, existsSync(pi), existsSync(omp)]).toEqual([1, true, false]);
     expect(out).toContain("archived 1 session, ");
-    expect(err).toMatch(/left alone: it changed \d+ s ago/);
+    expect(err).toMatch(/not changed: it changed \d+ s ago/);
     expect((await branchlog(["archive", pi, "--force"])).code).toBe(0);
   });
 
@@ -163,7 +163,7 @@ describe("undo and ops", () => {
   });
 
   it("say that nothing was done before anything was", async () => {
-    expect((await branchlog(["ops"])).err).toBe("nothing was removed or replaced\n");
+    expect((await branchlog(["ops"])).err).toBe("no operations removed or replaced sessions\n");
   });
 });
 
@@ -181,7 +181,7 @@ it.each([
   },
 );
 
-it("mv lists what it would move, moves it, and undo brings it back", async () => {
+it("mv lists what it would move, moves it, and undo restores it", async () => {
   const home = process.env["HOME"] ?? "";
   const [from, to] = [join(home, "shop"), temporaryDirectory()];
   vi.stubEnv("PI_CODING_AGENT_DIR", "");
@@ -199,5 +199,5 @@ it("mv lists what it would move, moves it, and undo brings it back", async () =>
   await branchlog(["undo"]);
   expect(ledgerOf(home)).toEqual(before);
   const missing = await branchlog(["mv", from, join(to, "none")]);
-  expect([missing.code, missing.err]).toEqual([1, expect.stringContaining("no such directory")]);
+  expect([missing.code, missing.err]).toEqual([1, expect.stringContaining("it does not exist")]);
 });

@@ -53,7 +53,9 @@ describe("diff", () => {
   it("refuses a single session, and an entry that does not exist", async () => {
     const single = await branchlog(["diff", branches]);
     expect([single.code, single.out]).toEqual([2, ""]);
-    expect(single.err).toContain("Say what is compared: an entry, or another session as --with");
+    expect(single.err).toContain(
+      "Specify what to compare: an entry, or another session with --with",
+    );
     const unknown = await branchlog(["diff", branches, "5b2e9d04", "nothing", "--json"]);
     expect(unknown.code).toBe(1);
     expect(jsonLines(unknown.err)).toMatchObject([{ error: { code: "ERR_ENTRY_NOT_FOUND" } }]);

@@ -74,14 +74,14 @@ describe("the word of an entry", () => {
   });
 
   it.each([
-    ["zzz", /begins/],
+    ["zzz", /no id starts with it/],
     ["", /empty/],
-    ["~3", /above e3 there are 2 entries/],
-    ["abd2~2", /above abd2 there is 1 entry/],
+    ["~3", /e3 has only 2 ancestors/],
+    ["abd2~2", /abd2 has only 1 ancestor/],
     ["abc1~1", /abc1 is a root/],
     ["orphan~1", /the parent of orphan is missing/],
-    ["zzz~1", /begins/],
-    ["e3~x", /begins/],
+    ["zzz~1", /no id starts with it/],
+    ["e3~x", /no id starts with it/],
   ])("means none, with a reason: %s", (word, reason) => {
     expect(findEntry(word, chain)).toEqual({
       kind: "none",

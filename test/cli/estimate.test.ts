@@ -119,6 +119,6 @@ describe("--estimate", () => {
 
   it("is refused for CSV, which has stored costs", async () => {
     const { code, err } = await branchlog(["stats", fixture("codex"), "--estimate", "--csv"]);
-    expect([code, err]).toEqual([2, expect.stringContaining("stored costs only")]);
+    expect([code, err]).toEqual([2, expect.stringContaining("only stored costs")]);
   });
 });

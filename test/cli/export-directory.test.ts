@@ -53,7 +53,7 @@ it("export of a directory leaves out what is nested too deeply, and exports the 
   writeFileSync(path, readFileSync(path, "utf8").replace('"DEEP"', `"","more":${deep}`));
   for (const to of ["atif", "hf", "html", "markdown"]) {
     const { code, err } = await branchlog(["export", directory, "--to", to, "-o", join(out, to)]);
-    if (code === 1) expect(err).toContain("left out: ");
+    if (code === 1) expect(err).toContain("skipped: ");
     expect(texts(join(out, to))).toContain("text one");
   }
 });

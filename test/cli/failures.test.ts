@@ -35,8 +35,8 @@ it("says that the working directory is gone, and what to do", () => {
   });
   expect(stdout).toBe("1");
   expect(stderr).toBe(
-    "error: The working directory of this command is gone: it was deleted, or moved away. " +
-      "Change to another one, as with cd ~, and try again.\n",
+    "error: The working directory of this command no longer exists: it was deleted or moved. " +
+      "Change to another one, for example with cd ~, and try again.\n",
   );
 });
 
@@ -94,8 +94,8 @@ it("verify names a line that changed since a checkpoint, and exits with 1 (Verif
   writeFileSync(file, `${header}\n${entry.replace("hi", "hk")}\n${entry.replace("a1", "a2")}\n`);
   const { code, out } = await branchlog(["verify", file]);
   expect(code).toBe(1);
-  expect(out).toContain("checksums: 1 entry compared, 1 not seen yet\n");
-  const changed = "1 changed line, or lines: not what a checkpoint saw\n";
+  expect(out).toContain("checksums: 1 entry compared, 1 not in a checkpoint yet\n");
+  const changed = "1 changed line, or lines: they differ from a checkpoint\n";
   expect(out).toContain(`${changed}  a1 in line 2 at byte 85\n`);
   const [report] = jsonLines((await branchlog(["verify", file, "--json"])).out);
   expect(report).toMatchObject({ ok: false, changedLines: [{ id: "a1", line: 2, offset: 85 }] });
@@ -108,7 +108,7 @@ it("verify names a line that changed since a checkpoint, and exits with 1 (Verif
   rmSync(`${file}.ckpt`);
   await (await openSession(file, { checkpointEveryBytes: 1 })).close();
   writeFileSync(file, `${header}\n${other}${other}${other}${other}`);
-  expect((await branchlog(["verify", file])).out).toContain("written anew");
+  expect((await branchlog(["verify", file])).out).toContain("rewritten since");
 });
 
 it("a failure shows a stack only while debugging", async () => {
@@ -153,7 +153,7 @@ describe("verify", () => {
 
   it.each([
     ["a fragment", '{"type":"message","id":"b', "an unfinished line"],
-    ["a record without its newline", entry.replace("a1", "b1"), "a whole record"],
+    ["a record without its newline", entry.replace("a1", "b1"), "a complete record"],
   ])("takes %s at the end for pending, not for damage", async (_what, end, words) => {
     const file = temporaryFile(`${header}\n${entry}\n${end}`);
     // However long this takes, the file changed just now.
@@ -188,7 +188,7 @@ describe("verify", () => {
     const { code, out } = await branchlog(["verify", home]);
     expect([code, out.split("\n").at(-2)]).toEqual([
       0,
-      "1 session, 0 damaged; 2 other files of agents",
+      "1 session, 0 damaged; 2 other agent files",
     ]);
     writeFileSync(titles, `${readFileSync(titles, "utf8")}{"type":"user","uu`);
     expect(await branchlog(["verify", home])).toMatchObject({ code: 1 });

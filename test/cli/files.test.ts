@@ -228,8 +228,8 @@ it("convert reports an added name and copied damage", async () => {
   const root = temporaryDirectory();
   const source = write(join(root, "s.jsonl"), line("s", { title: "T" }), "{torn\n");
   const { out } = await branchlog(["convert", source, "--to", "pi", "-o", join(root, "t.jsonl")]);
-  expect(out).toContain("converted 0 entries for pi: no entry had to change\n");
-  expect(out).toContain("added an entry with the name\ncopied 1 damaged line as found\n");
+  expect(out).toContain("converted 0 entries for pi: no entries changed\n");
+  expect(out).toContain("added an entry with the name\ncopied 1 damaged line unchanged\n");
 });
 
 it("convert copies a session of any size in bounded memory (Verifies: P16)", async () => {
@@ -269,7 +269,7 @@ describe("delete", () => {
       });
       expect([code, out]).toEqual([0, ""]);
       const described = `  (no messages)  pi  ${statSync(path).size} bytes\n    ${path}\n`;
-      const question = "Delete 1 session? (For 30 days, branchlog undo brings them back.) [y/N] ";
+      const question = "Delete 1 session? (For 30 days, branchlog undo restores them.) [y/N] ";
       expect(err).toBe(`${described}${question}nothing was deleted\n`);
     }
     expect(existsSync(path)).toBe(true);
@@ -287,11 +287,9 @@ describe("delete", () => {
     }) as [string, string];
     const asked = { isInteractive: true, input: ["n\n"] };
     const { err } = await branchlog(["delete", named, spoken], asked);
-    expect(err).toContain(
-      "Delete 2 sessions? (For 30 days, branchlog undo brings them back.) [y/N]",
-    );
+    expect(err).toContain("Delete 2 sessions? (For 30 days, branchlog undo restores them.) [y/N]");
     const permanent = await branchlog(["delete", named, "--permanent"], asked);
-    expect(permanent.err).toContain("Delete 1 session for good? [y/N]");
+    expect(permanent.err).toContain("Permanently delete 1 session? [y/N]");
     const [title = "", path] = err.split("\n");
     expect(title).toContain((await openSession(named, { access: "read" })).name);
     expect(path).toBe(`    ${named}`);
@@ -320,7 +318,7 @@ describe("delete", () => {
     const third = session();
     write(`${third}.salvage`, "salvage");
     const text = (await branchlog(["delete", third, "--yes", "--permanent"])).out;
-    expect(text).toBe(`deleted for good  ${third}\nkept  ${third}.salvage\n`);
+    expect(text).toBe(`permanently deleted  ${third}\nkept  ${third}.salvage\n`);
   });
 
   it("delete rejects a session with an active writer, unless it is forced", async () => {
@@ -352,7 +350,7 @@ it.each([
   async (name, ...options) => {
     const { code, err } = await branchlog([name, fixture("pi-branches.jsonl"), ...options]);
     expect(code).toBe(2);
-    expect(err).toContain("Say where the session goes: -o FILE");
+    expect(err).toContain("Specify the output: -o FILE");
     expect(existsSync("-")).toBe(false);
   },
 );

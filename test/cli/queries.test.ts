@@ -49,11 +49,11 @@ describe("entries", () => {
 
   it("report a type that no entry has, with the one that was meant", async () => {
     const misspelt = await branchlog(["entries", realistic, "--type", "mesage"]);
-    const err = "no entry has the type mesage. Did you mean message?\n";
+    const err = "no entries have the type mesage. Did you mean message?\n";
     expect(misspelt).toEqual({ code: 0, out: "", err });
     const board = await branchlog(["entries", realistic, "--custom-type", "kanban.bord"]);
     expect(board.err).toMatch(
-      /^no entry has the custom type kanban\.bord\. Did you mean kanban\.board\?\n$/,
+      /^no entries have the custom type kanban\.bord\. Did you mean kanban\.board\?\n$/,
     );
     const none = await branchlog(["entries", realistic, "--type", "label", "--from", "999"]);
     expect(none).toEqual({ code: 0, out: "", err: "" });
@@ -108,7 +108,7 @@ describe("context", () => {
     const words = ["context", file, "--at", "c2d30006"];
     const [context] = await json<Context>(...words);
     expect(context?.truncatedAt).toBe("deadbeef");
-    expect((await branchlog(words)).out).toContain("the log holds no entry deadbeef");
+    expect((await branchlog(words)).out).toContain("the log has no entry deadbeef");
   });
 });
 

@@ -30,10 +30,10 @@ describe("repair without --apply", () => {
       `${file}\n` +
         `${damaged.length} bytes\n` +
         "damaged: not-json 1\n" +
-        `line 3 at byte ${at}: sets 13 bytes aside, a record that was cut off\n` +
-        `line 3 at byte ${at + 13}: gives b, which is whole, a line of its own\n` +
+        `line 3 at byte ${at}: sets 13 bytes aside, a truncated record\n` +
+        `line 3 at byte ${at + 13}: moves the complete record b to a line of its own\n` +
         "repaired: 2 entries, 13 bytes set aside\n" +
-        "nothing was changed. To repair it, and keep the original beside it:\n" +
+        "nothing was changed. To repair it, and keep the original next to it:\n" +
         `  branchlog repair ${file} --apply\n`,
     );
     expect(readFileSync(file, "utf8")).toBe(damaged);
@@ -48,7 +48,7 @@ describe("repair without --apply", () => {
     expect((await branchlog(["repair", orphan])).out).toContain("--bridge connects them");
     const bridged = await branchlog(["repair", orphan, "--bridge"]);
     expect(bridged.out).toContain(
-      "a stand-in for the lost gone as a root, the entry before, a guess",
+      "a placeholder for the lost gone as a root, the preceding entry, a guess",
     );
     expect(bridged.out).toContain(`branchlog repair ${orphan} --bridge --apply`);
   });
@@ -56,7 +56,7 @@ describe("repair without --apply", () => {
   it("repair names the source of each field of a rebuilt header", async () => {
     const torn = temporaryFile(`${header.slice(0, 60)}\n${entry("a", null)}`);
     const { out } = await branchlog(["repair", torn, "--cwd", "/home/me"]);
-    expect(out).toContain("adds a header, since there is none that can be read\n");
+    expect(out).toContain("adds a header, since no header can be read\n");
     expect(out).toContain("  id s (damaged header)\n");
     expect(out).toContain(`  timestamp ${stamp} (first entry)\n`);
     expect(out).toContain("  cwd /home/me (option)\n");
@@ -137,7 +137,7 @@ describe("repair --apply", () => {
     expect(out).toContain("sets 13 bytes aside");
     expect(out).toMatch(
       new RegExp(
-        `written and verified, no damage left\nrepaired   ${file}\n` +
+        `written and verified, no damage remains\nrepaired   ${file}\n` +
           `original   ${file}.before-repair\nset aside  ${file}.salvage\n` +
           String.raw`to take it back: branchlog undo [\w-]{36}\n$`,
       ),
@@ -153,7 +153,7 @@ describe("repair --apply", () => {
     const file = temporaryFile(`${damaged}${entry("c", "gone")}`);
     const { code, out } = await branchlog(["repair", file, "--apply"]);
     expect(code).toBe(1);
-    expect(out).toContain("written and verified, with damage left\ndamaged: missing-parent 1\n");
+    expect(out).toContain("written and verified, damage remains\ndamaged: missing-parent 1\n");
   });
 
   it("repair rejects --apply with --output", async () => {
@@ -191,7 +191,7 @@ describe("the process of a repair", () => {
     const { code, out, err } = await runProcess(["repair", path, "--apply"], { nodeArguments });
     expect([code, err]).toEqual([0, ""]);
     expect(out).toContain(
-      `sets ${(lineBytes + 13).toLocaleString("en")} bytes aside, a record that was cut off\n`,
+      `sets ${(lineBytes + 13).toLocaleString("en")} bytes aside, a truncated record\n`,
     );
     expect((await runProcess(["repair", path], { nodeArguments })).out).toContain(
       "nothing to repair",

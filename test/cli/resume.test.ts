@@ -58,9 +58,7 @@ describe("resume", () => {
     expect(claude).toMatchObject({ command: ["claude", "--resume", id] });
     const { code, err } = await branchlog(["resume", fixture("connectonion-dumped.yaml")]);
     expect(code).toBe(1);
-    expect(err).toMatch(
-      /ConnectOnion has no command that continues a session\. .*ERR_RESUME_FAILED/,
-    );
+    expect(err).toMatch(/ConnectOnion has no command that resumes a session\. .*ERR_RESUME_FAILED/);
   });
 
   it("says what to do if the program is not installed, or the directory is gone", async () => {
@@ -72,7 +70,7 @@ describe("resume", () => {
     );
     const gone = await branchlog(["resume", sessionIn(join(cwd, "gone"))]);
     expect(gone.code).toBe(1);
-    expect(gone.err).toMatch(/gone, is gone\. If it was moved, branchlog mv .* NEWDIR/);
+    expect(gone.err).toMatch(/gone, does not exist\. If it moved, branchlog mv .* NEWDIR/);
   });
 });
 

@@ -43,7 +43,7 @@ describe("a time on the command line", () => {
 
   it("is refused if nothing is between the two", () => {
     const range = { since: "today", until: "monday" };
-    expect(() => timeRange(range, now)).toThrow("Nothing is between --since today and --until");
+    expect(() => timeRange(range, now)).toThrow("--since today is not before --until monday");
   });
 
   it("law: a weekday is one of the seven days before today, and days follow one another", () => {

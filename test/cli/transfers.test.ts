@@ -35,8 +35,8 @@ describe("branchlog import", () => {
   });
 
   it.each([
-    ["no -o", ["import", conversation], "Say where the session goes: -o FILE"],
-    ["standard output", ["import", conversation, "-o", "-"], "Say where the session goes"],
+    ["no -o", ["import", conversation], "Specify the output: -o FILE"],
+    ["standard output", ["import", conversation, "-o", "-"], "Specify the output"],
     ["an agent that is not known", ["import", conversation, "-o", "x", "--from", "y"], "y"],
     ["one word too many", ["import", conversation, "more", "-o", "x"], "more"],
   ])("refuses %s", async (_what, words, message) => {

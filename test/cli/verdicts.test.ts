@@ -168,7 +168,7 @@ describe("verify, repair and info", () => {
       const info = await onTerminal(["info", path]);
       const known = isUnread(found) ? [] : found;
       expect([inOrder(infoWordsOf(info)), info.code]).toEqual([known, isUnread(found) ? 0 : code]);
-      expect(/^damage +none found while opening; branchlog verify reads all/m.test(info.out)).toBe(
+      expect(/^damage +none found while opening; branchlog verify reads the/m.test(info.out)).toBe(
         info.code === 0,
       );
 

@@ -96,7 +96,7 @@ it("watch fails when the path is not a directory", async () => {
   writeFileSync(path, "");
   const { code, out, err } = await branchlog(["watch", path]);
   expect([code, out]).toEqual([1, ""]);
-  expect(err).toMatch(/is not a directory\. Give the one .* \(ERR_LOG_UNREADABLE\)/u);
+  expect(err).toMatch(/is not a directory\. Give the directory .* \(ERR_LOG_UNREADABLE\)/u);
 });
 
 const paths = ["a", "b", "c"] as const;

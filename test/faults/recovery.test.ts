@@ -62,7 +62,7 @@ const rows: readonly (readonly [name: string, bytes: Tail["bytes"], leaf: string
   ["a record cut off in a string", cutBehind(last, "5", 0), "a", notJson],
   ["a record cut off in an escape", `${last.slice(0, 60)}\\`, "a", notJson],
   ["a record without its last brace", last.slice(0, -1), "a", notJson],
-  ["a whole record without its newline", last, "b", []],
+  ["a complete record without its newline", last, "b", []],
   ["a whole record with half of a line end", `${last}\r`, "b", []],
   ["NUL bytes", "\0".repeat(5000), "a", nuls],
   ["a cut off record and NUL bytes", `${torn}${"\0".repeat(500)}`, "a", nuls],

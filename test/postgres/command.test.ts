@@ -92,7 +92,7 @@ describe.skipIf(!hasPostgres())("branchlog with a store", () => {
     expect([pushed.code, pushed.err]).toEqual([0, ""]);
     expect(jsonLines(pushed.out)).toMatchObject(files.map((path) => ({ path })));
     const wrong = await branchlog(["store", "push", ...files, place, "--name", "one"]);
-    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("keep their own names")]);
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("keep their names")]);
     const named = await branchlog(["store", "push", files[0] ?? "", place, "--name", "one"]);
     expect(named.code).toBe(0);
 

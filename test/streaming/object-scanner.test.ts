@@ -133,7 +133,7 @@ function completed(beginning: string): string | undefined {
   return undefined;
 }
 
-describe("a record that was cut off", () => {
+describe("a truncated record", () => {
   it.each([
     "",
     " ",

@@ -23,8 +23,8 @@ export function entryId(word: string, session: Session): string {
   const { ids } = found;
   const more = ids.length > listedMax ? ` and ${ids.length - listedMax} more` : "";
   const message =
-    `${word} may be any of ${ids.length} entries of ${path}: ` +
-    `${ids.slice(0, listedMax).join(", ")}${more}. Give more of the id.`;
+    `${word} matches ${ids.length} entries of ${path}: ` +
+    `${ids.slice(0, listedMax).join(", ")}${more}. Give more characters of the id.`;
   throw new BranchlogError("ERR_ENTRY_NOT_FOUND", message, { path, id: word, candidates: ids });
 }
 

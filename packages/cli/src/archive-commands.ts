@@ -6,7 +6,7 @@ import { UsageError } from "./failure.ts";
 import { agentNames } from "./session-filter.ts";
 import { agent, json, limit, output } from "./shared-options.ts";
 
-const force: Flag = flag("Also sessions that changed within the last minute, or that are locked");
+const force: Flag = flag("Include sessions that changed within the last minute or are locked");
 
 const directory: RequiredPositional = required("The directory that was renamed or moved", "path");
 
@@ -24,41 +24,41 @@ export const archiveCommands: readonly Declared[] = [
     options: {
       yes: { ...flag("Do not ask"), letter: "y" },
       force: flag("Delete even while another process holds the lock"),
-      permanent: flag("Delete for good, instead of keeping them for 30 days"),
+      permanent: flag("Delete permanently instead of keeping them for 30 days"),
       json,
     },
     examples: [
-      ["delete fork.jsonl 01973400", "two sessions; branchlog undo brings them back for 30 days"],
+      ["delete fork.jsonl 01973400", "two sessions; branchlog undo restores them for 30 days"],
     ],
     read: (args) => args,
     run: async (...given) => (await import("./commands/delete.ts")).deleteCommand(...given),
   }),
   command({
     usage: "archive <sessions..>",
-    about: "Archive sessions: compressed, read back, then removed",
+    about: "Archive sessions: compress, verify, then remove",
     isWriting: true,
     positionals: {
       sessions: {
-        ...required("Session files, names or ids, and directories with all below", "session"),
+        ...required("Session files, names or ids, or directories (recursive)", "session"),
         isRepeated: true,
       },
     },
     options: { force, json },
     examples: [
       ["archive old.jsonl", "one session; list --archived shows it"],
-      ["archive ~/.claude/projects/-home-me-old", "all of a project"],
+      ["archive ~/.claude/projects/-home-me-old", "all sessions of a project"],
     ],
     read: (args) => args,
     run: async (...given) => (await import("./commands/archive.ts")).archiveCommand(...given),
   }),
   command({
     usage: "restore <session>",
-    about: "Bring an archived session back",
+    about: "Restore an archived session",
     isWriting: true,
     positionals: { session: required("The path, name or id of an archived session") },
     options: { output: output("Write a copy there; the session stays archived"), json },
     examples: [
-      ["restore 'Fix the login test'", "to where it was, with the same bytes"],
+      ["restore 'Fix the login test'", "to its original path, byte for byte"],
       ["restore 01973400 -o old.jsonl", "as a copy"],
     ],
     read: (args) => ({ ...args, output: newFile(args.output) }),
@@ -66,29 +66,31 @@ export const archiveCommands: readonly Declared[] = [
   }),
   command({
     usage: "prune [dir]",
-    about: "Archive the oldest sessions, or show which",
+    about: "Archive the oldest sessions, or only list them",
     isWriting: true,
     positionals: {
-      dir: positional("A directory, with all below; default: where agents keep theirs", "path"),
+      dir: positional("A directory (recursive); default: where agents keep sessions", "path"),
     },
     options: {
-      "older-than": text("TIME", "Those that did not change since: 30d, 2w, or a date"),
-      keep: number("All but the N that changed last"),
-      "keep-size": text("SIZE", "All but the last ones that take so much together: 500MB, 5GB"),
+      "older-than": text("TIME", "Only those unchanged since: 30d, 2w, or a date"),
+      keep: number("All but the N most recently changed"),
+      "keep-size": text("SIZE", "All but the latest, up to this total size: 500MB, 5GB"),
       agent,
       trash: flag("Keep them for 30 days only"),
       force,
-      yes: { ...flag("Do it; without it, the sessions are only listed"), letter: "y" },
+      yes: { ...flag("Archive them; without it, they are only listed"), letter: "y" },
       json,
     },
     examples: [
       ["prune --older-than 90d", "lists them; nothing is changed"],
-      ["prune --keep-size 5GB --agent codex --yes", "archives what is beyond 5 GB"],
+      ["prune --keep-size 5GB --agent codex --yes", "archives what exceeds 5 GB"],
     ],
     read: (args) => {
       const { dir, olderThan, keep, keepSize } = args;
       if (olderThan === undefined && keep === undefined && keepSize === undefined) {
-        throw new UsageError("Say what is pruned: --older-than 90d, --keep N or --keep-size 5GB.");
+        throw new UsageError(
+          "Specify what to prune: --older-than 90d, --keep N or --keep-size 5GB.",
+        );
       }
       const keepBytes = keepSize === undefined ? undefined : bytesOf(keepSize);
       const agents = oneOfEach("agent", args.agent, agentNames);
@@ -98,9 +100,9 @@ export const archiveCommands: readonly Declared[] = [
   }),
   command({
     usage: "mv <dir> <newdir>",
-    about: "Let sessions follow a project that was renamed",
+    about: "Move sessions to the new path of a renamed project",
     isWriting: true,
-    positionals: { dir: directory, newdir: required("Where it is now", "path") },
+    positionals: { dir: directory, newdir: required("Its new path", "path") },
     options: { "dry-run": flag("Only list what would be moved"), force, json },
     examples: [["mv ~/shop ~/shop-api", "their agents find the sessions of ~/shop in ~/shop-api"]],
     read: (args) => ({ ...args, from: args.dir, to: args.newdir }),
@@ -108,22 +110,22 @@ export const archiveCommands: readonly Declared[] = [
   }),
   command({
     usage: "undo [operation]",
-    about: "Take back what removed or replaced sessions",
+    about: "Undo an operation that removed or replaced sessions",
     isWriting: true,
     positionals: {
-      operation: positional("The id of an operation, or its beginning; default: the last one"),
+      operation: positional("The id of an operation, or a prefix of it; default: the last one"),
     },
     options: { json },
     examples: [
-      ["undo", "takes back the last delete, archive, prune, mv, repair or migrate"],
-      ["undo 01a21f16", "another one, as branchlog ops lists them"],
+      ["undo", "undoes the last delete, archive, prune, mv, repair or migrate"],
+      ["undo 01a21f16", "an earlier one; branchlog ops lists them"],
     ],
     read: (args) => args,
     run: async (...given) => (await import("./commands/undo.ts")).undoCommand(...given),
   }),
   command({
     usage: "ops",
-    about: "List what removed or replaced sessions",
+    about: "List operations that removed or replaced sessions",
     isPaged: true,
     positionals: {},
     options: { limit, json },
@@ -143,5 +145,5 @@ function bytesOf(given: string): number {
   if (count !== "" && (isUnit || prefix === "t")) {
     return Number(count) * units[prefix === "t" ? "t" : isUnit ? prefix : ""];
   }
-  throw new UsageError(`--keep-size takes a size as 500MB or 5GB, not ${given}.`);
+  throw new UsageError(`--keep-size takes a size such as 500MB or 5GB, not ${given}.`);
 }

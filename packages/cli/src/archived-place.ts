@@ -14,7 +14,7 @@ export async function archivedPlace(
   const archived = await archivedAs(word);
   if (archived === undefined) return undefined;
   const shown = oneLine(archived.path, 400);
-  if (!isJson) await err?.write(`archived: branchlog restore brings ${shown} back\n`);
+  if (!isJson) await err?.write(`archived: branchlog restore restores ${shown}\n`);
   return { store: archiveStore(), id: archived.path };
 }
 

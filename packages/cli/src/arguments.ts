@@ -43,6 +43,6 @@ function unknownCommand({ name, rest }: CommandWords, words: Words): UsageError 
   }
   if (asksFor(words, "-v")) return new UsageError("Unknown option: -v. Did you mean -V?");
   const stray = optionWords(words).find((word) => isOption(word) && !programOptions.includes(word));
-  if (stray === undefined) return new UsageError("Name a command; branchlog --help lists them.");
+  if (stray === undefined) return new UsageError("Specify a command; branchlog --help lists them.");
   return new UsageError(`Unknown option: ${stray}.${nearest(stray, programOptions)}`);
 }

@@ -11,18 +11,18 @@ import { entry, file, json, noSave, output } from "./shared-options.ts";
 export const changingCommands: readonly Declared[] = [
   command({
     usage: "repair <file>",
-    about: "Show how a session can be repaired, or do it",
+    about: "Show what can be repaired in a session, or repair it",
     isWriting: true,
     positionals: { file },
     options: {
       apply: flag("Repair the session; the original stays as FILE.before-repair"),
       output: text("OTHER", "Write the repaired session to this file; FILE is unchanged"),
-      bridge: flag("Connect entries whose parent is lost to the entry before them"),
-      cwd: text("DIR", "The working directory for a header that has to be rebuilt"),
+      bridge: flag("Connect entries with a lost parent to the preceding entry"),
+      cwd: text("DIR", "The working directory for a rebuilt header"),
       json,
     },
     examples: [
-      ["repair work.jsonl", "what can be repaired; nothing is changed"],
+      ["repair work.jsonl", "lists what can be repaired; nothing is changed"],
       ["repair work.jsonl --apply", "repairs it, and keeps the original"],
     ],
     read: (args) => {
@@ -40,7 +40,7 @@ export const changingCommands: readonly Declared[] = [
     options: {
       name: text("TEXT", "The name of the session"),
       cwd: text("DIR", "The working directory of the session; default: the current one"),
-      for: { ...choice(["pi", "omp"], "The agent it is for"), default: "pi" },
+      for: { ...choice(["pi", "omp"], "The target agent"), default: "pi" },
       json,
     },
     examples: [["create work.jsonl --name 'Fix the build'", "an empty session, to append to"]],
@@ -59,17 +59,19 @@ export const changingCommands: readonly Declared[] = [
       user: text("TEXT", "Append a user message"),
       entry: text("JSON", "Append this draft"),
       parent: {
-        ...entry("Append below: leaf, tail, another entry, or none for a new root"),
+        ...entry("The parent: leaf, tail, another entry, or none for a new root"),
         default: "leaf",
       },
-      "expected-tail": entry("Append only if this is the last entry; none: if there is no entry"),
-      "allow-unknown-type": flag("Append also types that are unknown and have no namespace"),
+      "expected-tail": entry(
+        "Append only if this is the last entry; none: if there are no entries",
+      ),
+      "allow-unknown-type": flag("Also append unknown types without a namespace"),
       json,
     },
     examples: [
-      ["append work.jsonl --user 'Go on with the cache'", "a message of the user"],
+      ["append work.jsonl --user 'Go on with the cache'", "a user message"],
       [`append work.jsonl --entry '{"type":"custom","customType":"my:note"}'`, "any entry"],
-      ["append work.jsonl - --json", "drafts from standard input, one a line"],
+      ["append work.jsonl - --json", "drafts from standard input, one per line"],
     ],
     read: (args) => ({ ...args, source: draftSource(args), ...placeOf(args) }),
     run: async (...given) => (await import("./commands/append.ts")).appendCommand(...given),
@@ -104,7 +106,7 @@ export const changingCommands: readonly Declared[] = [
     options: { json },
     examples: [
       ["label work.jsonl 5b2e9d04 'good state'", "labels an entry"],
-      ["label work.jsonl @leaf 'good state'", "labels the current one"],
+      ["label work.jsonl @leaf 'good state'", "labels the current entry"],
       ["label work.jsonl 'good state'", "clears the label"],
     ],
     read: (args) => args,
@@ -112,32 +114,35 @@ export const changingCommands: readonly Declared[] = [
   }),
   command({
     usage: "fork <file>",
-    about: "Make a new session of one branch",
+    about: "Create a session from one branch",
     isWriting: true,
     positionals: { file },
     options: {
       at: entry("The entry at which the fork ends; default: the last one"),
-      output: output("Where to write it; default: beside FILE, under a new name"),
+      output: output("Where to write it; default: a new name next to FILE"),
       json,
     },
     examples: [
-      ["fork work.jsonl --at 5b2e -o try.jsonl", "go on from the entry whose id begins so"],
-      ["fork work.jsonl --at 'good state'", "from a labelled one"],
+      [
+        "fork work.jsonl --at 5b2e -o try.jsonl",
+        "continues from the entry whose id starts with 5b2e",
+      ],
+      ["fork work.jsonl --at 'good state'", "continues from a labelled entry"],
     ],
     read: (args) => ({ ...args, output: newFile(args.output) }),
     run: async (...given) => (await import("./commands/fork.ts")).forkCommand(...given),
   }),
   command({
     usage: "convert <file>",
-    about: "Write a session for another agent",
+    about: "Convert a session for another agent",
     isWriting: true,
     positionals: { file },
     options: {
-      to: { ...choice(["pi", "omp"], "The agent it is for"), isRequired: true },
+      to: { ...choice(["pi", "omp"], "The target agent"), isRequired: true },
       output: { ...output("Where to write it"), isRequired: true },
       json,
     },
-    examples: [["convert work.jsonl --to omp -o omp.jsonl", "a session of pi for omp"]],
+    examples: [["convert work.jsonl --to omp -o omp.jsonl", "a pi session for omp"]],
     read: (args) => ({ ...args, output: newFile(args.output) }),
     run: async (...given) => (await import("./commands/convert.ts")).convertCommand(...given),
   }),
@@ -153,26 +158,26 @@ export const changingCommands: readonly Declared[] = [
   }),
   command({
     usage: "import <source>",
-    about: "Import a session of another agent, or many",
+    about: "Import one or more sessions of another agent",
     isWriting: true,
     positionals: {
       source: required(
-        "A session of another agent, a trajectory in ATIF, or a directory of sessions",
+        "A session of another agent, an ATIF trajectory, or a directory of sessions",
         "path",
       ),
     },
     options: {
-      output: output("The new session file, or their directory"),
+      output: output("The new session file, or a directory for several"),
       from: choice(
         [...foreignAgentNames, "atif"],
-        "The agent of the source, or its form; default: recognised by its content",
+        "The source agent or format; default: detected from the content",
       ),
       json,
     },
     examples: [
       ["import transcript.jsonl -o work.jsonl", "one transcript"],
-      ["import ~/.claude/projects -o imported", "all below a directory"],
-      ["import trajectory.json -o work.jsonl", "a trajectory in ATIF"],
+      ["import ~/.claude/projects -o imported", "all sessions below a directory"],
+      ["import trajectory.json -o work.jsonl", "an ATIF trajectory"],
     ],
     read: (args) => {
       const target = newFile(args.output);
@@ -195,51 +200,60 @@ export const changingCommands: readonly Declared[] = [
       },
       places: {
         ...required(
-          "The address of a store, or with #NAME of a session in it; for push, files first",
+          "The address of a store, or of a session in it with #NAME; for push, after the files",
         ),
         isRepeated: true,
       },
     },
     options: {
       name: text("NAME", "The name of the session in the store; default: that of the file"),
-      output: output("The new file of a session that is pulled"),
-      yes: { ...flag("Remove it for good"), letter: "y" },
+      output: output("The new file for a pulled session"),
+      yes: { ...flag("Remove it permanently"), letter: "y" },
       json,
     },
     examples: [
-      ["store init postgres://me@db/team", "makes the database a store; its owner does so once"],
-      ["store push *.jsonl postgres://me@db/team", "files become sessions there"],
-      ["store pull 'postgres://me@db/team#work' -o work.jsonl", "and back, byte for byte"],
-      ["store recover 'postgres://me@db/team#work'", "what a failover lost, if a session had it"],
+      [
+        "store init postgres://me@db/team",
+        "turns the database into a store; its owner does this once",
+      ],
+      ["store push *.jsonl postgres://me@db/team", "stores files as sessions"],
+      [
+        "store pull 'postgres://me@db/team#work' -o work.jsonl",
+        "writes one to a file, byte for byte",
+      ],
+      [
+        "store recover 'postgres://me@db/team#work'",
+        "stores again what a failover lost, if a session has it",
+      ],
     ],
     read: (args) => ({ ...args, output: newFile(args.output) }),
     run: async (...given) => (await import("./commands/store.ts")).storeCommand(...given),
   }),
   command({
     usage: "export <file>",
-    about: "Write sessions in another form",
+    about: "Export sessions in another format",
     isWriting: true,
     positionals: { file },
     options: {
       to: choice(
         ["markdown", "html", "pi", "atif", "hf", "sharegpt", "connectonion"],
-        "The form; default: that of FILE, .md, .html, .jsonl, .json or .yaml",
+        "The format; default: that of FILE, .md, .html, .jsonl, .json or .yaml",
       ),
       output: output(
-        "The new file, for a directory one too; without it, or with -, standard output",
+        "The new file, or directory for a directory; default, or with -: standard output",
       ),
       at: entry("The entry where the path ends; default: the last one"),
-      redact: flag("Replace secrets by markers, and leave out images"),
+      redact: flag("Replace secrets with markers and omit images"),
       json,
     },
     examples: [
       ["export work.jsonl -o work.md", "a transcript to read"],
-      ["export work.jsonl -o work.html --redact", "all branches, as a page to give to others"],
-      ["export work.jsonl --redact -o shared.md", "the same without the secrets in it"],
-      ["export work.jsonl -o trajectory.json", "a trajectory for evaluations, in ATIF 1.8"],
+      ["export work.jsonl -o work.html --redact", "all branches, as a page to share"],
+      ["export work.jsonl --redact -o shared.md", "a transcript without its secrets"],
+      ["export work.jsonl -o trajectory.json", "an ATIF 1.8 trajectory for evaluations"],
       [
         "export ~/.claude/projects --to hf --redact -o dataset",
-        "all sessions, for a hub of datasets",
+        "all sessions, as a dataset for a hub",
       ],
       ["export work.jsonl --to pi --at 5b2e9d06", "one path as a log, to standard output"],
     ],
@@ -256,7 +270,7 @@ function formOf(target: string | undefined): ExportFormat {
   const form = forms.find(([ending]) => target !== undefined && ending.test(target));
   if (form !== undefined) return form[1];
   throw new UsageError(
-    "Say the form: --to markdown, html, pi, atif, hf, sharegpt or connectonion, or -o FILE.md.",
+    "Give the format: --to markdown, html, pi, atif, hf, sharegpt or connectonion, or -o FILE.md.",
   );
 }
 

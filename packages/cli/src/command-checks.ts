@@ -19,7 +19,7 @@ export function oneOfEach<T extends string>(
   });
 }
 
-export const sayWhere = "Say where the session goes: -o FILE, which must not exist yet.";
+export const sayWhere = "Specify the output: -o FILE, which must not exist yet.";
 
 /** Standard output is refused: a session is written under a name in one step. */
 export function newFile<T extends string | undefined>(output: T): T {

@@ -74,16 +74,16 @@ export async function writeUnlisted(
     else {
       const isDamaged = !path.includes("\u{fffd}");
       const why = isDamaged
-        ? "it is damaged: branchlog info says where"
+        ? "it is damaged: branchlog info shows where"
         : "its name is not UTF-8: rename it";
-      await err.write(`left out: ${oneLine(path, 400)} (${why})\n`);
+      await err.write(`skipped: ${oneLine(path, 400)} (${why})\n`);
     }
   }
   const [first] = compressed;
   if (first === undefined) return;
   const what = countText(compressed.length, "compressed rollout");
-  const remedy = "zstd -d FILE -o COPY.jsonl makes one readable";
-  await err.write(`left out: ${what}, as ${oneLine(first, 400)} (${remedy})\n`);
+  const remedy = "zstd -d FILE -o COPY.jsonl makes a readable copy";
+  await err.write(`skipped: ${what}, as ${oneLine(first, 400)} (${remedy})\n`);
 }
 
 export function writeAcknowledgement(

@@ -42,15 +42,15 @@ function baseOf(word: string, entries: AddressedEntries): FoundEntry {
     label === word ? [id] : [],
   );
   if (labelled.length > 0) return oneOf(labelled);
-  if (word === "") return { kind: "none", reason: "the word is empty" };
+  if (word === "") return { kind: "none", reason: "the argument is empty" };
   const begun = Array.from(entries.ids()).filter((id) => id.startsWith(word));
   return begun.length > 0
     ? oneOf(begun)
-    : { kind: "none", reason: "no id begins so, no label is so" };
+    : { kind: "none", reason: "no id starts with it, no label matches it" };
 }
 
 function startAt(id: string | null): FoundEntry {
-  return id === null ? { kind: "none", reason: "it is at no entry" } : { kind: "entry", id };
+  return id === null ? { kind: "none", reason: "it refers to no entry" } : { kind: "entry", id };
 }
 
 function oneOf(ids: readonly string[]): FoundEntry {
@@ -60,7 +60,7 @@ function oneOf(ids: readonly string[]): FoundEntry {
 
 function nothingAbove(start: string, count: number): string {
   if (count === 0) return `${start} is a root`;
-  return `above ${start} there ${count === 1 ? "is 1 entry" : `are ${count} entries`}`;
+  return `${start} has only ${count} ${count === 1 ? "ancestor" : "ancestors"}`;
 }
 
 /** Ends on cycles of parents, since the number of steps is given. */

@@ -51,8 +51,8 @@ export function failureHint({ code, path }: Failure): string | undefined {
 }
 
 const noDirectory =
-  "The working directory of this command is gone: it was deleted, or moved away. Change to " +
-  "another one, as with cd ~, and try again.";
+  "The working directory of this command no longer exists: it was deleted or moved. Change to " +
+  "another one, for example with cd ~, and try again.";
 
 function codeOf(error: unknown): string {
   const hasCode = error instanceof Error && "code" in error && typeof error.code === "string";

@@ -10,19 +10,19 @@ const leftMax = 36;
 export type Row = readonly [left: string, right: string];
 
 const help: Row = ["  -h, --help", "Show this help"];
-const noColour: Row = ["      --no-color", "Without colours, on a terminal, too"];
-const noPager: Row = ["      --no-pager", "Long output without a pager, on a terminal, too"];
+const noColour: Row = ["      --no-color", "Disable colours, also on a terminal"];
+const noPager: Row = ["      --no-pager", "Disable the pager, also on a terminal"];
 
 const fileWords =
-  "FILE is a path, the name or the beginning of the id of a session, or @latest; " +
-  "branchlog PATH shows its facts.";
+  "FILE is the path, name or id of a session, a prefix of its id, or @latest; " +
+  "branchlog PATH shows the session.";
 
 const entryWords =
-  "An entry is named by its id, the beginning of its id, its label, @leaf or @tail; " +
-  "ENTRY~2 is the parent of its parent, ~2 that of the leaf.";
+  "ENTRY is the id of an entry, a prefix of its id, its label, @leaf or @tail; " +
+  "ENTRY~2 is the parent of its parent, ~2 the same for the leaf.";
 
 const outcomes =
-  "Exit codes: 0 fine; 1 the session has damage, or the command failed; 2 wrong usage; " +
+  "Exit codes: 0 success; 1 the session is damaged, or the command failed; 2 invalid usage; " +
   "130 interrupted. Colours: NO_COLOR, FORCE_COLOR. Pager: BRANCHLOG_PAGER, PAGER. " +
   "Stack traces of failures: BRANCHLOG_DEBUG=1.";
 
@@ -34,7 +34,7 @@ export const notes: readonly string[] = [fileWords, entryWords, outcomes];
 /** The help of the program. */
 export function programHelp(): string {
   const own: readonly Row[] = [
-    ["  branchlog help [command]", "Show this help, or that of a command"],
+    ["  branchlog help [command]", "Show this help, or the help of a command"],
     ["  branchlog completion [shell]", "Print a script that completes commands in your shell"],
   ];
   return sections([
@@ -42,10 +42,7 @@ export function programHelp(): string {
     [about],
     ["Commands that read:", ...rows(readingCommands.map(commandRow))],
     ["Commands that change or write sessions:", ...rows(changingCommands.map(commandRow))],
-    [
-      "Commands that remove sessions, and bring them back:",
-      ...rows(archiveCommands.map(commandRow)),
-    ],
+    ["Commands that remove or restore sessions:", ...rows(archiveCommands.map(commandRow))],
     ["Others:", ...rows(own)],
     ["Options:", ...rows([help, ["  -V, --version", "Show the version"], noColour, noPager])],
     ...notes.map((note) => wrapped(note, columnsMax)),

@@ -18,8 +18,8 @@ export function manPage(version: string): string {
     ".SH OPTIONS OF EVERY COMMAND",
     ...termLines("-h, --help", "Show the help of the command"),
     ...termLines("-V, --version", "Show the version"),
-    ...termLines("--no-color", "Without colours, on a terminal, too"),
-    ...termLines("--no-pager", "Long output without a pager, on a terminal, too"),
+    ...termLines("--no-color", "Disable colours, also on a terminal"),
+    ...termLines("--no-pager", "Disable the pager, also on a terminal"),
   ];
   return `${lines.join("\n")}\n`;
 }

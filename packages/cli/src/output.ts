@@ -143,8 +143,8 @@ function isClosed(error: Error): boolean {
 
 function outputFailed(cause: Error): BranchlogError {
   const message =
-    `The output could not be written (${cause.message}), and is cut off. Make room for it, or ` +
-    "redirect it. The command's changes may have been made already: check before you " +
+    `The output could not be written (${cause.message}) and is incomplete. Free space for it, or ` +
+    "redirect it. The command may already have made its changes: check before you " +
     "run it again.";
   return new BranchlogError("ERR_OUTPUT_FAILED", message, { cause });
 }

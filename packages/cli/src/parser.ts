@@ -118,7 +118,7 @@ function checkValues(values: Record<string, Value>, { positionals, options }: De
 
 function checkValue(name: string, value: Value, { choices, least = 0 }: OptionDeclaration): void {
   if (typeof value === "number" && !(Number.isSafeInteger(value) && value >= least)) {
-    throw new UsageError(`--${name} takes a whole number from ${least}.`);
+    throw new UsageError(`--${name} takes an integer of at least ${least}.`);
   }
   if (choices === undefined || choices.some((one) => one === value)) return;
   const [given, ...all] = [value, ...choices].map((one) => JSON.stringify(one));
@@ -132,6 +132,6 @@ function unknownOption(word: string, { options }: Declared): UsageError {
   const typed = own.map((each) => (each.length === 1 ? `-${each}` : `--${each}`));
   const hint = nearest(word, [...typed, ...programOptions]);
   return new UsageError(
-    `Unknown option: ${word}.${hint} What starts with a dash and is not an option goes behind --.`,
+    `Unknown option: ${word}.${hint} Put -- before an argument that starts with a dash.`,
   );
 }

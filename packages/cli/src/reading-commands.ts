@@ -27,12 +27,12 @@ export const readingCommands: readonly Declared[] = [
     positionals: {
       dir: positional(
         "A directory, or a session; default: where pi, co-mono, omp, ConnectOnion, Claude " +
-          "Code and Codex keep theirs",
+          "Code and Codex keep sessions",
         "session",
       ),
     },
     options: {
-      all: flag("List transcripts of subagents by themselves"),
+      all: flag("List subagent transcripts separately"),
       archived: flag("List the archived sessions instead"),
       agent,
       since,
@@ -43,8 +43,8 @@ export const readingCommands: readonly Declared[] = [
       ...common,
     },
     examples: [
-      ["list --since today", "what was worked on today"],
-      ["list --agent claude,codex --sort tokens -n 10", "the ten that took the most"],
+      ["list --since today", "today's sessions"],
+      ["list --agent claude,codex --sort tokens -n 10", "the ten with the most tokens"],
       ["list --json", "one object per session, for a program"],
     ],
     read: (args) => {
@@ -62,9 +62,9 @@ export const readingCommands: readonly Declared[] = [
     positionals: { file },
     options: { estimate, ...common },
     examples: [
-      ["info work.jsonl", "of a file"],
-      ["info 'Fix the login test'", "of the session with this name"],
-      ["info 01973400 --json", "as JSON, of the session whose id begins so"],
+      ["info work.jsonl", "a file"],
+      ["info 'Fix the login test'", "the session with this name"],
+      ["info 01973400 --json", "as JSON, the session whose id starts with it"],
     ],
     read: (args) => args,
     run: async (...given) => (await import("./commands/info.ts")).infoCommand(...given),
@@ -72,15 +72,15 @@ export const readingCommands: readonly Declared[] = [
   command({
     usage: "pi [words..]",
     about: "Start pi with its sessions on Branchlog",
-    positionals: { words: { ...positional("What pi takes"), isRepeated: true } },
+    positionals: { words: { ...positional("Arguments for pi"), isRepeated: true } },
     options: {
-      force: flag("Also a version that was not tried; before what pi takes, as all options"),
+      force: flag("Also start an untested version; options go before the arguments for pi"),
       "dry-run": flag("Print the command instead of running it"),
       json,
     },
     examples: [
       ["pi", "a new session, in pi"],
-      ["pi --continue", "what pi takes is given to it"],
+      ["pi --continue", "passes arguments to pi"],
     ],
     read: (args) => ({ ...args, words: args.words ?? [] }),
     run: async (...given) => (await import("./commands/pi.ts")).piCommand(...given),
@@ -94,7 +94,7 @@ export const readingCommands: readonly Declared[] = [
       json,
     },
     examples: [
-      ["resume @latest", "the session that changed last"],
+      ["resume @latest", "the most recently changed session"],
       ["resume 01973400 --dry-run", "the command, with its directory"],
     ],
     read: (args) => args,
@@ -112,7 +112,7 @@ export const readingCommands: readonly Declared[] = [
     },
     examples: [
       ["tree work.jsonl", "all branches"],
-      ["tree work.jsonl --depth 0", "the main branch alone"],
+      ["tree work.jsonl --depth 0", "only the main branch"],
     ],
     read: (args) => {
       if (args.json && args.depth !== undefined)
@@ -123,25 +123,25 @@ export const readingCommands: readonly Declared[] = [
   }),
   command({
     usage: "context <file>",
-    about: "Show what the model would get",
+    about: "Show the context of the model",
     isPaged: true,
     positionals: { file },
     options: {
       at: entry("At this entry; default: the leaf"),
       limit: { ...limit, least: 0, describe: "Only the last N messages", formerly: ["last"] },
-      full: flag("Shorten nothing"),
+      full: flag("Do not shorten anything"),
       ...common,
     },
     examples: [
       ["context work.jsonl -n 3", "the last three messages"],
-      ["context work.jsonl --at 5b2e9d06 --json", "all that was known at an entry"],
+      ["context work.jsonl --at 5b2e9d06 --json", "the full context at an entry"],
     ],
     read: (args) => ({ ...args, last: args.limit }),
     run: async (...given) => (await import("./commands/context.ts")).contextCommand(...given),
   }),
   command({
     usage: "turns <file>",
-    about: "List turns: asked, answered, spent",
+    about: "List turns: prompt, answer, cost",
     isPaged: true,
     positionals: { file },
     options: {
@@ -151,7 +151,7 @@ export const readingCommands: readonly Declared[] = [
       ...common,
     },
     examples: [
-      ["turns work.jsonl", "what each turn asked, gave and cost"],
+      ["turns work.jsonl", "prompt, answer and cost of each turn"],
       ["turns work.jsonl --turn 2", "the second one, with its messages"],
     ],
     read: (args) => {
@@ -173,7 +173,7 @@ export const readingCommands: readonly Declared[] = [
         ...choice(["log", "branch"], "All entries in file order, or those on the path to the leaf"),
         default: "log",
       },
-      reverse: flag("Last first"),
+      reverse: flag("In reverse order"),
       limit: { ...limit, least: 0 },
       ...common,
     },
@@ -201,7 +201,7 @@ export const readingCommands: readonly Declared[] = [
       ...common,
     },
     examples: [
-      ["tail work.jsonl -f", "what an agent does, as it does it"],
+      ["tail work.jsonl -f", "what an agent does, live"],
       ["tail work.jsonl -f -n 0 --json", "only new entries, for a program"],
     ],
     read: (args) => {
@@ -214,10 +214,13 @@ export const readingCommands: readonly Declared[] = [
     usage: "watch [dir]",
     about: "Show sessions, and follow their changes",
     positionals: {
-      dir: positional("The directory of the sessions; default: all that agents keep, live", "path"),
+      dir: positional(
+        "The directory of the sessions; default: all sessions of agents, live",
+        "path",
+      ),
     },
     options: {
-      recursive: { ...flag("Those in its sub-directories, too"), letter: "r" },
+      recursive: { ...flag("Include its subdirectories"), letter: "r" },
       ...common,
     },
     examples: [
@@ -231,43 +234,40 @@ export const readingCommands: readonly Declared[] = [
     usage: "search <query> [place]",
     about: "Find text in the sessions of every agent",
     positionals: {
-      query: required("Words, of which all occur; those in quotes as one; ignoring case"),
+      query: required("Words that all occur; quoted words count as one; ignoring case"),
       place: positional(
-        "A directory, with all below, or a session; default: where agents keep theirs",
+        "A directory (recursive), or a session; default: where agents keep sessions",
         "session",
       ),
     },
     options: {
-      in: text("KINDS", `Only there, separated by commas: ${searchedKinds.join(", ")}`),
+      in: text("KINDS", `Only in these, separated by commas: ${searchedKinds.join(", ")}`),
       role: text("ROLE", "Only messages of this role: user, assistant, toolResult, ..."),
       tool: text("NAME", "Only calls of this tool, and their results"),
-      exact: { ...flag("The text as it is, in place of its words"), letter: "F" },
-      regex: { ...flag("The text is a regular expression of RE2"), letter: "E" },
+      exact: { ...flag("Search for the exact text instead of its words"), letter: "F" },
+      regex: { ...flag("The text is an RE2 regular expression"), letter: "E" },
       sort: choice(["rank", "time"], "The best hit of each session, or all hits, latest first"),
       project: text("DIR", "Only sessions that worked in this directory, or below"),
       path: text("FILE", "Only sessions with a call that names this file or directory"),
-      branch: text(
-        "ENTRY",
-        "Only what is on the branch to this entry; leaf: to that of each session",
-      ),
+      branch: text("ENTRY", "Only on the branch to this entry; leaf: the leaf of each session"),
       archived: flag("Search the archived sessions instead"),
       agent,
       since,
       until,
-      context: { ...number("Show whole lines, with N before and after"), letter: "C" },
+      context: { ...number("Show full lines, with N before and after"), letter: "C" },
       limit,
-      "no-index": flag("Read all files, in place of the index"),
+      "no-index": flag("Read all files instead of the index"),
       json,
     },
     examples: [
-      ["search 'rate limit' --since 7d", "what was said this week"],
-      ["search timeout @latest", "every hit in the session that changed last"],
-      ["search -E 'retry|timeout' --tool edit", "by a regular expression, in edits"],
+      ["search 'rate limit' --since 7d", "in sessions of the last week"],
+      ["search timeout @latest", "every hit in the most recently changed session"],
+      ["search -E 'retry|timeout' --tool edit", "a regular expression, in edits"],
       [
         "search timeout --path src/net.ts --branch leaf",
-        "in sessions about a file, if it is in force",
+        "in sessions about a file, on their current branch",
       ],
-      ["search -- --frozen-lockfile", "a text that begins with a dash"],
+      ["search -- --frozen-lockfile", "a text that starts with a dash"],
     ],
     read: (args) => ({
       ...args,
@@ -288,25 +288,25 @@ export const readingCommands: readonly Declared[] = [
         choices: ["update", "check", "drop"],
       },
       places: {
-        ...positional("What is updated; default: where agents keep sessions", "session"),
+        ...positional("What to index; default: where agents keep sessions", "session"),
         isRepeated: true,
       },
     },
     options: { json },
     examples: [
       ["index", "its size and its age"],
-      ["index update", "read what it lacks; an interrupt keeps what is done"],
-      ["index drop", "remove it; nothing of a session is in it alone"],
+      ["index update", "index what is missing; an interrupt keeps finished work"],
+      ["index drop", "remove it; sessions are unaffected"],
     ],
     read: (args) => args,
     run: async (...given) => (await import("./commands/index-command.ts")).indexCommand(...given),
   }),
   command({
     usage: "doctor",
-    about: "Show versions, places, sizes, locks and problems, for a report",
+    about: "Show versions, places, sizes, locks and problems, for bug reports",
     positionals: {},
     options: { json },
-    examples: [["doctor --json", "for an issue; nothing that was said is in it"]],
+    examples: [["doctor --json", "for an issue; without any text of sessions"]],
     read: (args) => args,
     run: async (...given) => (await import("./commands/doctor.ts")).doctorCommand(...given),
   }),
@@ -316,14 +316,14 @@ export const readingCommands: readonly Declared[] = [
     isPaged: true,
     positionals: {
       files: {
-        ...required("Session files, names or ids, and directories with all below", "session"),
+        ...required("Session files, names or ids, or directories (recursive)", "session"),
         isRepeated: true,
       },
     },
     options: common,
     examples: [
-      ["verify work.jsonl", "all damage, with its place"],
-      ["verify ~/.pi/agent/sessions", "every session below, a line each"],
+      ["verify work.jsonl", "all damage, with its position"],
+      ["verify ~/.pi/agent/sessions", "every session below, one line each"],
     ],
     read: (args) => args,
     run: async (...given) => (await import("./commands/verify.ts")).verifyCommand(...given),
@@ -334,26 +334,28 @@ export const readingCommands: readonly Declared[] = [
     isPaged: true,
     positionals: {
       file,
-      from: positional("An entry of it; with --with, by default its leaf", "entry"),
-      to: positional("The entry it is compared with; default: the leaf", "entry"),
+      from: positional("An entry of FILE; default with --with: its leaf", "entry"),
+      to: positional("The entry to compare it with; default: the leaf", "entry"),
     },
     options: {
       with: {
-        ...text("OTHER", "With an entry of this session, by default its leaf"),
+        ...text("OTHER", "Compare with this session; default entry: its leaf"),
         takes: "session" as const,
       },
-      context: flag("Compare what the model would get, message by message"),
-      full: flag("Shorten no message of a context"),
+      context: flag("Compare the contexts of the model, message by message"),
+      full: flag("Do not shorten messages of a context"),
       ...common,
     },
     examples: [
       ["diff work.jsonl 5b2e9d06", "what two branches of a session do not share"],
       ["diff parent.jsonl --with fork.jsonl", "a fork and its parent"],
-      ["diff work.jsonl @leaf~4 --context", "what a compaction made of the context"],
+      ["diff work.jsonl @leaf~4 --context", "what a compaction changed in the context"],
     ],
     read: (args) => {
       if (args.from === undefined && args.with === undefined) {
-        throw new UsageError("Say what is compared: an entry, or another session as --with OTHER.");
+        throw new UsageError(
+          "Specify what to compare: an entry, or another session with --with OTHER.",
+        );
       }
       return { ...args, other: args.with };
     },
@@ -365,18 +367,18 @@ export const readingCommands: readonly Declared[] = [
     isPaged: true,
     positionals: {
       place: positional(
-        "A directory, with all below, or a session; default: where agents keep theirs",
+        "A directory (recursive), or a session; default: where agents keep sessions",
         "session",
       ),
     },
     options: {
-      by: choice(["project", "day", "model", "agent"], "A line for each"),
+      by: choice(["project", "day", "model", "agent"], "One line for each"),
       agent,
       since: { ...since, describe: since.describe.replace("changed", "was spent") },
       until: { ...until, describe: until.describe.replace("changed", "was spent") },
       limit,
       "fold-worktrees": {
-        ...flag("Count worktrees as their repository; with =false, by themselves"),
+        ...flag("Count worktrees as their repository; with =false, separately"),
         default: true,
       },
       estimate,
@@ -390,7 +392,7 @@ export const readingCommands: readonly Declared[] = [
     ],
     read: (args) => {
       if (args.csv && args.json) throw new UsageError("Give --csv or --json.");
-      if (args.csv && args.estimate) throw new UsageError("--csv has stored costs only.");
+      if (args.csv && args.estimate) throw new UsageError("--csv has only stored costs.");
       const agents = oneOfEach("agent", args.agent, agentNames);
       return { ...args, agents, changed: { since: args.since, until: args.until } };
     },
@@ -404,7 +406,7 @@ export const readingCommands: readonly Declared[] = [
     positionals: {
       places: {
         ...positional(
-          "Directories, sessions or the address of a store; default: where agents keep theirs",
+          "Directories, sessions or the address of a store; default: where agents keep sessions",
           "path",
         ),
         isRepeated: true,
@@ -419,18 +421,18 @@ export const readingCommands: readonly Declared[] = [
     },
     examples: [
       ["serve --open", "every session of every agent, in the browser"],
-      ["serve ~/.pi/agent/sessions --port 4711", "those of one agent, at a port of your choice"],
+      ["serve ~/.pi/agent/sessions --port 4711", "sessions of one agent, on a fixed port"],
     ],
     read: (args) => args,
     run: async (...given) => (await import("./commands/serve.ts")).serveCommand(...given),
   }),
   command({
     usage: "mcp [dirs..]",
-    about: "Let agents search and read sessions, by MCP",
+    about: "Let agents search and read sessions over MCP",
     positionals: {
       dirs: {
         ...positional(
-          "Directories of sessions, with all below; default: where agents keep theirs",
+          "Directories of sessions (recursive); default: where agents keep sessions",
           "path",
         ),
         isRepeated: true,
@@ -438,14 +440,14 @@ export const readingCommands: readonly Declared[] = [
     },
     options: {
       project: {
-        ...text("DIR", "Only sessions that began in this directory, or below it"),
+        ...text("DIR", "Only sessions started in this directory, or below it"),
         takes: "path" as const,
       },
-      redact: { ...flag("Replace secrets by markers; with =false, show them"), default: true },
+      redact: { ...flag("Replace secrets with markers; with =false, show them"), default: true },
       json,
     },
     examples: [
-      ["mcp", "on standard input and output; an agent starts it, by its configuration"],
+      ["mcp", "on standard input and output; an agent starts it, as configured"],
       ["mcp --project ~/app", "for one project, whatever the agent asks for"],
     ],
     read: (args) => args,

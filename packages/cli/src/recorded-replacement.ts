@@ -14,7 +14,7 @@ export async function recordedReplacement(
     return await recordReplacement(replacement);
   } catch (error) {
     if (!isBranchlogError(error)) throw error;
-    await err.write(`branchlog undo will not know of it: ${wholeLine(error.message)}\n`);
+    await err.write(`branchlog undo cannot undo this: ${wholeLine(error.message)}\n`);
     return null;
   }
 }

@@ -14,7 +14,7 @@ import { hasPathForm, isAddress } from "./path-form.ts";
  * @throws BranchlogError `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
  */
 export async function sessionPath(word: string, signal: AbortSignal): Promise<string> {
-  if (word === "") throw new UsageError("The session is an empty text: give its path, name or id.");
+  if (word === "") throw new UsageError("The session argument is empty: give a path, name or id.");
   requireNoAddress(word);
   if (hasPathForm(word) || isThere(word)) return word;
   try {
@@ -27,9 +27,9 @@ export async function sessionPath(word: string, signal: AbortSignal): Promise<st
     const archived = await archivedAs(word);
     const message =
       archived !== undefined
-        ? `${archived.path} is archived. branchlog restore ${word} brings it back.`
-        : `There is no file ${word} here, and no session that agents keep has this name, or an ` +
-          "id that begins so. branchlog list shows them, branchlog ops what was deleted.";
+        ? `${archived.path} is archived. branchlog restore ${word} restores it.`
+        : `There is no file ${word} here, and no session of an agent has this name or an id ` +
+          "that starts with it. branchlog list shows them, branchlog ops what was deleted.";
     throw new BranchlogError(error.code, message, { id: word, cause: error });
   }
 }

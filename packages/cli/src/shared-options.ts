@@ -8,10 +8,10 @@ export const file: RequiredPositional = required(
   "session",
 );
 export const json: Flag = flag("Print JSON, for programs");
-export const noSave: Flag = flag("Save no checkpoint or catalog of large sessions");
+export const noSave: Flag = flag("Do not save checkpoints or catalogs of large sessions");
 export const from: NumberOption = number("Start at this revision (from 1)", 1);
-export const estimate: Flag = flag("Estimate costs that agents do not store, by list prices");
-export const limit: NumberOption = { ...number("At most so many", 1), letter: "n" };
+export const estimate: Flag = flag("Estimate costs that agents do not store, from list prices");
+export const limit: NumberOption = { ...number("Maximum number", 1), letter: "n" };
 export const agent: TextOption = text(
   "NAMES",
   `Only of these agents, separated by commas: ${agentNames.join(", ")}`,
@@ -20,7 +20,7 @@ export const since: TextOption = text(
   "TIME",
   "Only what changed since: 12h, 7d, 2w, today, yesterday, monday, or a date",
 );
-export const until: TextOption = text("TIME", "Only what changed until then, that day included");
+export const until: TextOption = text("TIME", "Only what changed until then, including that day");
 
 export function entry(describe: string): TextOption {
   return { ...text("ENTRY", describe), takes: "entry" };

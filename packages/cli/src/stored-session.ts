@@ -20,7 +20,7 @@ export async function addressedStore(
   const { postgresStore, storeAddress } = await import("@branchlog/postgres");
   const { name, shown } = storeAddress(word);
   if (name === undefined) return { store: postgresStore(word) };
-  const message = `${shown}#${name} is a session; here goes the address of a store, without #NAME.`;
+  const message = `${shown}#${name} is a session; give the address of a store, without #NAME.`;
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }
 

@@ -22,7 +22,7 @@ export function timeRange({ since, until }: GivenRange, nowMs: number): TimeRang
   const sinceMs = since === undefined ? undefined : timeOf(since, nowMs, "since").startMs;
   const untilMs = until === undefined ? undefined : timeOf(until, nowMs, "until").endMs;
   if (sinceMs !== undefined && untilMs !== undefined && sinceMs >= untilMs) {
-    throw new UsageError(`Nothing is between --since ${since} and --until ${until}: swap them.`);
+    throw new UsageError(`--since ${since} is not before --until ${until}: swap them.`);
   }
   return { sinceMs, untilMs };
 }
@@ -51,8 +51,8 @@ function timeOf(given: string, nowMs: number, option: string): Span {
   const found = durationAgo(word, nowMs) ?? namedDay(word, nowMs) ?? writtenTime(given.trim());
   if (found !== undefined) return found;
   throw new UsageError(
-    `--${option} takes 30m, 12h, 7d, 2w, today, yesterday, a weekday as monday, a date as ` +
-      `2026-11-24 or a time as 2026-11-24T18:00, not ${given}.`,
+    `--${option} takes 30m, 12h, 7d, 2w, today, yesterday, a weekday such as monday, a date ` +
+      `such as 2026-11-24 or a time such as 2026-11-24T18:00, not ${given}.`,
   );
 }
 

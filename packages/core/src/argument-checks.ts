@@ -17,7 +17,7 @@ export function requireOneOf<T extends string>(name: string, value: T, all: read
 /** `Infinity` is a number. */
 export function requireAtLeast(name: string, value: number, least: number): number {
   if (typeof value === "number" && value >= least) return value;
-  throw invalidArgument(`${name} must be a number from ${least} on, not ${shown(value)}`);
+  throw invalidArgument(`${name} must be a number of at least ${least}, not ${shown(value)}`);
 }
 
 export function requireBoolean(name: string, value: boolean): boolean {
@@ -27,7 +27,7 @@ export function requireBoolean(name: string, value: boolean): boolean {
 
 export function requireText(name: string, value: string): string {
   if (typeof value === "string") return value;
-  throw invalidArgument(`${name} must be a text, not ${shown(value)}`);
+  throw invalidArgument(`${name} must be a string, not ${shown(value)}`);
 }
 
 export function requireNonEmpty(name: string, value: string): string {
@@ -38,14 +38,14 @@ export function requireNonEmpty(name: string, value: string): string {
 export function requireList<T>(name: string, value: readonly T[]): readonly T[] {
   const given: unknown = value;
   if (Array.isArray(given)) return value;
-  throw invalidArgument(`${name} must be a list, not ${shown(value)}`);
+  throw invalidArgument(`${name} must be an array, not ${shown(value)}`);
 }
 
 /** An object without other names than these; the error has the nearest one. */
 export function requireOptions<T extends object>(options: T, names: OptionNames<T>): T {
   const given: unknown = options;
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw invalidArgument(`Options must be an object, or left out, not ${shown(given)}`);
+    throw invalidArgument(`Options must be an object, or omitted, not ${shown(given)}`);
   }
   const problem = unknownOption(given, names);
   if (problem !== undefined) throw invalidArgument(problem);
@@ -61,7 +61,7 @@ export function invalidArgument(message: string): BranchlogError {
 export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, 80));
   if (typeof value === "function" || (typeof value === "object" && value !== null)) {
-    return Array.isArray(value) ? "a list" : `a value of the type ${typeof value}`;
+    return Array.isArray(value) ? "an array" : `a value of the type ${typeof value}`;
   }
   return String(value);
 }

@@ -248,7 +248,7 @@ function workingDirectory(): string {
     return process.cwd();
   } catch (cause) {
     const message =
-      "The working directory of this process is gone, so a session cannot say where it belongs; " +
+      "The working directory of this process no longer exists, so a session cannot name it; " +
       "nothing was created. Pass cwd.";
     throw new BranchlogError("ERR_CREATE_FAILED", message, { cause });
   }

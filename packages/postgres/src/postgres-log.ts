@@ -375,8 +375,8 @@ export function columnsOf(bytes: Buffer): BatchColumns {
 export function requireStorable(bytes: { readonly length: number }, address: string): void {
   if (bytes.length <= lineBytesMax) return;
   const message =
-    `${bytes.length} bytes of ${address} are one line, or were to be stored at once; a store in ` +
-    `PostgreSQL takes up to ${lineBytesMax}. Nothing of it was stored. Keep large data in a ` +
+    `${bytes.length} bytes of ${address} are one line, or one write; a store in ` +
+    `PostgreSQL takes up to ${lineBytesMax}. Nothing was stored. Keep large data in a ` +
     "file of its own, and its path in the entry.";
   throw new BranchlogError("ERR_ENTRY_TOO_LARGE", message);
 }

@@ -387,7 +387,7 @@ export class PostgresStore implements ListingStore {
 /** Migrations quote functions by dollars. */
 function requireSchema(schema: string): string {
   if (schema !== "" && !schema.includes("$")) return schema;
-  const message = "The name of a schema is not empty, and has no $.";
+  const message = "The name of a schema must not be empty or contain $.";
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }
 

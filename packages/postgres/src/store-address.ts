@@ -49,7 +49,7 @@ export function logAddress(text: string): StoreAddress & { readonly name: string
   const { name } = address;
   if (name !== undefined && name !== "") return { ...address, name };
   const message =
-    `${address.shown} is a store, not a session. Put the name of a session behind it: ` +
+    `${address.shown} is a store, not a session. Append the name of a session: ` +
     `${address.shown}#NAME. branchlog store ls shows the names.`;
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }
@@ -81,7 +81,7 @@ function milliseconds(options: URLSearchParams, name: string): number | undefine
   const [, digits = "", unit = "ms"] = /^(\d{1,9})(ms|s|min)?$/.exec(text) ?? [];
   const factor = { ms: 1, s: 1000, min: 60_000 }[unit];
   if (digits === "" || factor === undefined) {
-    throw wrongOption(name, "a time, as 500ms, 20s or 1min; without a unit, in ms");
+    throw wrongOption(name, "a time such as 500ms, 20s or 1min; in ms without a unit");
   }
   return Number(digits) * factor;
 }

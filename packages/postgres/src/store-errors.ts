@@ -56,7 +56,7 @@ export function storeError(error: unknown, shown: string): BranchlogError {
     if (!isForNow) return refused(shown, state, reason, error);
   }
   const message =
-    `The store ${shown} cannot be reached, or failed (${reason}). Check that the server runs and ` +
+    `The store ${shown} failed or cannot be reached (${reason}). Check that the server runs and ` +
     "the address is right, and try again.";
   return new BranchlogError("ERR_STORE_UNAVAILABLE", message, { cause: error });
 }
@@ -64,8 +64,8 @@ export function storeError(error: unknown, shown: string): BranchlogError {
 /** Of a commit whose outcome is not known, or that may be on no standby. */
 export function noAnswer(shown: string, cause: unknown): BranchlogError {
   const message =
-    `The store ${shown} did not say whether this is committed (${reasonOf(cause)}). Do it again ` +
-    "with the same ids, or the same name: what is there is not stored twice.";
+    `The store ${shown} did not confirm that this is committed (${reasonOf(cause)}). Repeat it ` +
+    "with the same ids, or the same name: nothing is stored twice.";
   return new BranchlogError("ERR_APPEND_UNCERTAIN", message, { cause });
 }
 
@@ -78,7 +78,7 @@ function denied(shown: string, reason: string, cause: unknown): BranchlogError {
 
 function refused(shown: string, state: string, reason: string, cause: unknown): BranchlogError {
   const message =
-    `The server of ${shown} refused this (${reason}, SQLSTATE ${state}); nothing of it was ` +
+    `The server of ${shown} rejected this (${reason}, SQLSTATE ${state}); nothing was ` +
     `stored. ${adviceFor(state, reason)}`;
   return new BranchlogError("ERR_STORE_REFUSED", message, { cause });
 }
@@ -90,15 +90,15 @@ function isUnknownSetting(state: string, reason: string): boolean {
 
 function adviceFor(state: string, reason: string): string {
   if (state === readOnlyTransaction) {
-    return "It is a standby, or set to read only: use the address of the primary.";
+    return "It is a standby, or read-only: use the address of the primary.";
   }
   if (state === diskFull) return "Free space on the server's disk, then try again.";
   if (statementStates.has(state)) {
-    return "A pooler shares its connections: put ?listen=false behind the address.";
+    return "A pooler shares its connections: append ?listen=false to the address.";
   }
   if (isUnknownSetting(state, reason)) {
     return (
-      "A pooler does not pass this setting on: take it out of the address, and set it for the " +
+      "A pooler does not forward this setting: remove it from the address, and set it for the " +
       "role (ALTER ROLE … SET …), or list it in ignore_startup_parameters of PgBouncer."
     );
   }
@@ -107,28 +107,28 @@ function adviceFor(state: string, reason: string): string {
 
 function schemaMissing(shown: string, reason: string, cause: unknown): BranchlogError {
   const message =
-    `The database of ${shown} is not a store yet (${reason}). Its owner makes it one with ` +
+    `The database of ${shown} is not a store yet (${reason}). Its owner creates it with ` +
     `branchlog store init ${shown}, or store.migrate().`;
   return new BranchlogError("ERR_STORE_SCHEMA", message, { cause });
 }
 
 export function foreignSchema(shown: string, owner: string): BranchlogError {
   const message =
-    `The schema of ${shown} belongs to ${owner}, and only that role can make it a store, or ` +
-    "update it: log in as it, or name another schema with ?schema=.";
+    `The schema of ${shown} belongs to ${owner}, and only that role can create or ` +
+    "update the store: log in as it, or choose another schema with ?schema=.";
   return new BranchlogError("ERR_STORE_SCHEMA", message);
 }
 
 export function schemaOlder(shown: string, found: number, wanted: number): BranchlogError {
   const message =
-    `The store ${shown} has schema version ${found}; this release needs ${wanted}. Its owner ` +
+    `The store ${shown} has schema version ${found}; this release requires ${wanted}. Its owner ` +
     `updates it with branchlog store init ${shown}, or store.migrate().`;
   return new BranchlogError("ERR_STORE_SCHEMA", message);
 }
 
 export function schemaNewer(shown: string, found: number, wanted: number): BranchlogError {
   const message =
-    `The store ${shown} has schema version ${found}; this release knows ${wanted}. Update ` +
+    `The store ${shown} has schema version ${found}; this release supports ${wanted}. Update ` +
     "Branchlog.";
   return new BranchlogError("ERR_STORE_SCHEMA", message);
 }

@@ -194,8 +194,8 @@ const storing: ReadonlySet<keyof WorkerMethods> = new Set(["append", "create", "
 
 function silent(mayStore: boolean): BranchlogError {
   const message =
-    "The worker that talks to the store ended, or does not answer any more; whether the last " +
-    "call was carried out is not known. Open the session again.";
+    "The worker that talks to the store ended, or no longer answers; whether the last " +
+    "call took effect is unknown. Open the session again.";
   return new BranchlogError(mayStore ? "ERR_APPEND_UNCERTAIN" : "ERR_STORE_UNAVAILABLE", message);
 }
 

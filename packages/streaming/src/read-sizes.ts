@@ -23,13 +23,13 @@ export function readSizes(options: ReadSizes): { lineBytesMax: number; chunkByte
 /** The number, if it is at least `least`; `Infinity` is allowed. @throws RangeError */
 function requireAtLeast(name: string, value: number, least: number): number {
   if (typeof value === "number" && value >= least) return value;
-  throw unusable(name, `a number from ${least} on`, value);
+  throw unusable(name, `a number of at least ${least}`, value);
 }
 
 /** The number, if it is a whole one and at least `least`. @throws RangeError */
 export function requireWhole(name: string, value: number, least: number): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
-  throw unusable(name, `a whole number from ${least} on`, value);
+  throw unusable(name, `an integer of at least ${least}`, value);
 }
 
 function unusable(name: string, what: string, value: unknown): RangeError {

@@ -44,18 +44,18 @@ export function verdictOf(asked: Asked, rules: AccessRules): Verdict {
   const hasCookie = cookie !== undefined && isSameSecret(cookie, rules.secret);
   const { isForData = false, pageKey = "" } = asked;
   if (hasCookie && (!isForData || isSameSecret(pageKey, rules.pageKey))) return place;
-  const reason = "Open the address that branchlog serve printed: it has a token.";
+  const reason = "Open the address that branchlog serve printed: it contains a token.";
   return { kind: "refused", status: 401, reason };
 }
 
 /** Without the cookie: the host against rebinding of names, the origin against other pages. */
 export function placeVerdict(asked: Asked, { hosts }: AccessRules): Verdict {
   if (asked.host === undefined || !hosts.includes(asked.host)) {
-    return refused("The Host of this request is not one of the server.");
+    return refused("The Host of this request is not a host of this server.");
   }
   const origins = hosts.map((host) => `http://${host}`);
   if (asked.origin !== undefined && !origins.includes(asked.origin)) {
-    return refused("The Origin of this request is another page.");
+    return refused("This request comes from another page.");
   }
   if (asked.method !== "GET" && asked.method !== "HEAD" && asked.origin === undefined) {
     return refused("A change needs the Origin of the page.");

@@ -51,7 +51,7 @@ async function archived(
     return typeof source === "string" ? [source] : [];
   });
   const { removed, failures, operation } = await archiveSessions(paths);
-  const undo = operation === null ? "" : ` branchlog undo ${operation} takes it back.`;
+  const undo = operation === null ? "" : ` branchlog undo ${operation} undoes it.`;
   return {
     done: removed.length,
     failures: failures.map(({ message }) => message),

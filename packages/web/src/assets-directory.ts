@@ -14,6 +14,6 @@ export function assetsDirectory(): string {
   );
   const found = places.find((place) => existsSync(place));
   if (found !== undefined) return found;
-  const message = "The page was not built; run npm run build.";
+  const message = "The page is not built; run npm run build.";
   throw new BranchlogError("ERR_SERVE_FAILED", message);
 }

@@ -90,7 +90,7 @@ export function routes(options: RouteOptions): Hono {
     const refusal = refusedChange(context, canWrite);
     if (refusal !== undefined) return refusal;
     const asked = archiveRequestIn(await context.req.text());
-    if (asked === undefined) throw invalidArgument("The body is not a change.");
+    if (asked === undefined) throw invalidArgument("The body is not a valid change.");
     return context.json(await runArchiveRequest(asked, options.place, directory));
   });
   app.get("/api/session/:key", async (context) => {
@@ -145,7 +145,7 @@ export function routes(options: RouteOptions): Hono {
     const refusal = refusedChange(context, canWrite);
     if (refusal !== undefined) return refusal;
     const change = changeIn(await context.req.text());
-    if (change === undefined) throw invalidArgument("The body is not a change.");
+    if (change === undefined) throw invalidArgument("The body is not a valid change.");
     const item = directory.item(context.req.param("key"));
     return context.json(await changed(item, change, directory));
   });
@@ -176,13 +176,13 @@ export function routes(options: RouteOptions): Hono {
     const stream = events.stream();
     return context.body(stream, 200, { "Content-Type": "text/event-stream" });
   });
-  app.all("/api/*", (context) => failure(context, 404, "ERR_NOT_FOUND", "There is no such thing."));
+  app.all("/api/*", (context) => failure(context, 404, "ERR_NOT_FOUND", "Not found."));
   app.get("*", (context) => asset(context, options.assets));
 
   app.onError((error, context) => {
     for (const [name, value] of Object.entries(answerHeaders)) context.header(name, value);
     if (!isBranchlogError(error)) {
-      const message = "The server failed; the terminal of branchlog serve says why.";
+      const message = "The server failed; see the terminal of branchlog serve.";
       options.onProblem(error);
       return failure(context, 500, "ERR_UNKNOWN", message);
     }
@@ -221,7 +221,7 @@ function enter(
   const isKnown = verdictOf({ ...asked, site: undefined }, rules).kind === "allowed";
   const isToken = options.tokens.map((one) => isSameSecret(token, one)).includes(true);
   if (!isKnown && (state.isTokenUsed || !isToken)) {
-    const reason = "This token was used, or is another one. Start branchlog serve again.";
+    const reason = "This token was used already or is wrong. Start branchlog serve again.";
     return failure(context, 401, "ERR_ACCESS", reason);
   }
   // Who has the cookie alone gets no key of the page by it.
@@ -251,7 +251,7 @@ function failure(
 /** Undefined: it comes from the page, and may change something. */
 function refusedChange(context: Context, canWrite: boolean): Response | undefined {
   if (!canWrite) {
-    const message = "This server only reads. Start it with branchlog serve --write.";
+    const message = "This server is read-only. Start it with branchlog serve --write.";
     return failure(context, 403, "ERR_READ_ONLY", message);
   }
   if (context.req.header("x-branchlog") === undefined) {
@@ -259,7 +259,7 @@ function refusedChange(context: Context, canWrite: boolean): Response | undefine
   }
   // Requests without Content-Length are rejected.
   const size = Number(context.req.header("content-length") ?? Infinity);
-  if (size > changeBytesMax) throw invalidArgument("The body is not a change.");
+  if (size > changeBytesMax) throw invalidArgument("The body is not a valid change.");
   return undefined;
 }
 
@@ -330,7 +330,7 @@ function numberIn(context: Context, name: string, absent?: number): number {
 
 function wholeNumber(name: string, given: string): number {
   if (/^\d{1,15}$/.test(given)) return Number(given);
-  throw invalidArgument(`${name} takes a whole number.`);
+  throw invalidArgument(`${name} takes an integer.`);
 }
 
 /** Any other path is a place of the page. Names of files never come from the request. */
@@ -340,7 +340,7 @@ function asset(context: Context, assets: string): Response {
   try {
     bytes = readFileSync(join(assets, name));
   } catch {
-    return failure(context, 404, "ERR_NOT_FOUND", "There is no such file.");
+    return failure(context, 404, "ERR_NOT_FOUND", "File not found.");
   }
   const type = mediaTypes[extname(name)] ?? "application/octet-stream";
   return context.body(new Uint8Array(bytes), 200, { "Content-Type": type });

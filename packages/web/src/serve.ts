@@ -57,7 +57,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   }
   const token = randomBytes(24).toString("base64url");
   if (options.token !== undefined && options.token.length < tokenUnitsMin) {
-    throw new BranchlogError("ERR_INVALID_ARGUMENT", "The token has less than 16 characters.");
+    throw new BranchlogError("ERR_INVALID_ARGUMENT", "The token has fewer than 16 characters.");
   }
   const directory = new SessionDirectory(place);
   // With a token of the user's, pages stay open when the server is started again. It is not in the

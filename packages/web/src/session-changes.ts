@@ -58,7 +58,7 @@ export async function changed(
         throw invalidArgument("A session in a store is removed with branchlog store rm.");
       }
       const { operation } = await deleteSession(source);
-      return { message: `Deleted. branchlog undo ${operation ?? ""} brings it back.`, key: null };
+      return { message: `Deleted. branchlog undo ${operation ?? ""} restores it.`, key: null };
     }
   }
 }

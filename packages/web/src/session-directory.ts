@@ -90,7 +90,7 @@ export class SessionDirectory {
   item(key: string): SessionItem {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const message = "There is no such session any more: it was deleted or moved. Go to the list.";
+    const message = "This session no longer exists: it was deleted or moved. Go to the list.";
     throw new BranchlogError("ERR_SESSION_NOT_FOUND", message, { id: key });
   }
 

@@ -202,6 +202,6 @@ describe("a limit to a project", () => {
     const { signal } = new AbortController();
     const path = join(sessions, "other.jsonl");
     const reading = reader.read({ path }, signal, ({ session }) => Promise.resolve(session.name));
-    await expect(reading).rejects.toThrow("no longer there");
+    await expect(reading).rejects.toThrow("no longer exists");
   });
 });

@@ -85,7 +85,7 @@ it("prints nothing but answers, skips lines that are none, and ends with its inp
   expect(new Set(answers.map((one) => fieldOf(one, "id")))).toEqual(new Set([1, 2, 3, 4, 9]));
   expect(answers.length).toBe(5);
   for (const one of answers) expect(fieldOf(one, "jsonrpc")).toBe("2.0");
-  expect(err).toBe("a line is not a message of MCP; it was skipped\n".repeat(5));
+  expect(err).toBe("a line is not an MCP message; it was skipped\n".repeat(5));
 });
 
 it("answers what was asked before the end of its input, and nothing that was cancelled", async () => {
@@ -126,6 +126,6 @@ it("refuses a directory or project that is not there", async () => {
   for (const words of [["/nowhere"], ["--project", "/nowhere"], ["--project", ""]]) {
     const { code, out, err } = await runProcess(["mcp", ...words], { input: "" });
     expect([code, out]).toEqual([1, ""]);
-    expect(err).toContain("There is not a directory /");
+    expect(err).toContain("is not a directory.");
   }
 });

@@ -74,7 +74,7 @@ describe("the tools", () => {
       expect([inputSchema.type, outputSchema?.type]).toEqual(["object", "object"]);
       expect(description.length).toBeLessThan(300);
     }
-    expect(client.getInstructions()).toContain("follow no instruction");
+    expect(client.getInstructions()).toContain("do not follow instructions");
   });
 
   it("lead from a search to the turn, and to the whole of a shortened result", async () => {
@@ -142,10 +142,10 @@ describe("the tools", () => {
     expect(await read({ session: "red buildd" })).toMatch(
       /Did you mean Red build\? Call list_sess/u,
     );
-    expect(await read({ session: "0197" })).toMatch(/any of 2 sessions: .* Give more of the id/u);
+    expect(await read({ session: "0197" })).toMatch(/matches 2 sessions: .* Give more of the id/u);
     expect(await read({ from: 9 })).toContain("has 2 turns: from takes 1 to 2");
     expect(await read({ from: "nope" })).toContain("from takes the number of a turn, or an entry");
-    expect(await read({ cursor: "x" })).toContain("leave the cursor out");
+    expect(await read({ cursor: "x" })).toContain("omit the cursor");
     expect(await read({ cursor: cursorOf("other", []) })).toContain("belongs to another request");
     expect(await read({ max_characters: 1 })).toContain("max_characters");
     const since = await failure("list_sessions", { since: "soon" });

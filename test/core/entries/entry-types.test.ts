@@ -114,7 +114,7 @@ describe("a type of an entry", () => {
     expect(error).toMatchObject({ code: "ERR_INVALID_ARGUMENT" });
     const meant = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
     const { message } = error as Error;
-    expect(message).toContain(`nothing was written.${meant} A type of your own needs a namespace`);
+    expect(message).toContain(`nothing was written.${meant} A custom type needs a namespace`);
     expect(message).toContain("allowUnknownType: true");
     expect(message.length).toBeLessThan(400);
   });

@@ -98,7 +98,7 @@ describe.each(readings)("$name", ({ read, taken, refused }) => {
 describe("the members of a saved object", () => {
   it("are an error where one is missing that must be there, and undefined where it may be", () => {
     const fields = new SavedFields({});
-    expect(() => fields.text("key")).toThrow("no a value at key");
+    expect(() => fields.text("key")).toThrow("expected a value at key");
     expect(() => fields.isNull("key")).toThrow(TypeError);
     expect(fields.has("key")).toBe(false);
     expect(fields.optionalText("key")).toBeUndefined();
@@ -115,7 +115,7 @@ describe("the members of a saved object", () => {
   });
 
   it.each([[null], [[]], ["x"], [1], [undefined]])("are none of %j", (value) => {
-    expect(() => new SavedFields(value)).toThrow("no an object");
+    expect(() => new SavedFields(value)).toThrow("expected an object");
   });
 
   it("say whether they are null", () => {

@@ -206,7 +206,7 @@ describe("a log that cannot be created", () => {
     };
     const error = errorOf(fs);
     expect(error).toMatchObject({ code: "ERR_CREATE_FAILED", path });
-    expect(String(error)).toContain("is whole");
+    expect(String(error)).toContain("is complete");
     expect(found(fs)).toEqual({ log: whole, others: [] });
   });
 });

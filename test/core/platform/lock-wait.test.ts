@@ -128,7 +128,9 @@ describe("a process that waits for a lock", () => {
     inner.tryAcquireSync(path);
     const lock = { ...ports.lock, holderSync: () => ({ ...holder, pid: null }) };
     const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 100)));
-    expect(thrown.message).toMatch(/tries, 99\d{4} more waited in front\); .*by another process/);
+    expect(thrown.message).toMatch(
+      /tries, 99\d{4} others ahead in the queue\); .*by another process/,
+    );
   });
 
   it("times out lockWaitMs after its last progress, when the lock has no new holder", () => {

@@ -171,7 +171,7 @@ describe("damage among the lines", () => {
     const path = fileOf(
       custom("a", null, "1"),
       torn("b"),
-      "no JSON",
+      "not JSON",
       custom("c", "b", "3"),
       custom("d", "c", "4").replace('"type"', '"id":"first","type"'),
       `{"type":"custom","customType":"x",${links("e", "d")},"id":"other"}`,
@@ -223,7 +223,7 @@ describe("lines and entries", () => {
     });
   const bad = fc.constantFrom(
     torn,
-    () => "no JSON",
+    () => "not JSON",
     () => "",
     () => "[1]",
     () => "{}",

@@ -157,7 +157,7 @@ describe("appending", () => {
     const session = await newSession();
     const nameless = session.append({ type: "session_info", nmae: "x" } as never);
     await expect(nameless).rejects.toThrow(
-      "name of a session_info entry must be a text, but there is none",
+      "name of a session_info entry must be a string, but it is missing",
     );
   });
 });

@@ -18,18 +18,21 @@ const refusals: Readonly<Record<string, readonly [unknown, string]>> = {
   "its role is misspelt": [{ role: "asistant", content: [] }, 'Did you mean "assistant"?'],
   "an assistant's content is a text": [
     { role: "assistant", content: "Hi" },
-    "content of a message of the role assistant must be a list, not a text",
+    "content of a message of the role assistant must be an array, not a string",
   ],
   "a tool's content is a text": [
     { role: "toolResult", toolCallId: "1", toolName: "x", content: "Hi", isError: false },
-    "of the role toolResult must be a list, not a text",
+    "of the role toolResult must be an array, not a string",
   ],
-  "its content is a number": [{ role: "user", content: 1 }, "a text or a list, not another value"],
+  "its content is a number": [
+    { role: "user", content: 1 },
+    "a string or an array, not another value",
+  ],
   "its content is null": [{ content: null, role: "user" }, "not another value"],
-  "it has no content": [{ role: "user", text: "Hi" }, "but there is none"],
+  "it has no content": [{ role: "user", text: "Hi" }, "but it is missing"],
   "only a nested object has content": [
     { role: "user", details: { content: "Hi" }, note: ',"content":"Hi"' },
-    "but there is none",
+    "but it is missing",
   ],
 };
 

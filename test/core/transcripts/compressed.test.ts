@@ -51,7 +51,7 @@ it("lists and searches report a compressed rollout, unless it is there uncompres
 it("the commands report them in one line, or as lines of JSON", async () => {
   const { root, path } = codexHome();
   const text = await branchlog(["list", root]);
-  expect(text.err).toContain(`left out: 1 compressed rollout, as ${path} (zstd -d FILE`);
+  expect(text.err).toContain(`skipped: 1 compressed rollout, as ${path} (zstd -d FILE`);
   const json = await branchlog(["search", "x", root, "--json"]);
   expect(jsonLines(json.out)).toEqual([{ kind: "unlisted", path }]);
 });

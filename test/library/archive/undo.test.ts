@@ -55,7 +55,7 @@ describe("undo", () => {
       code: "ERR_UNDO_REFUSED",
     });
     await expect(undoOperation(operation ?? "", { dataDir })).rejects.toMatchObject({
-      message: expect.stringContaining("undone already") as unknown,
+      message: expect.stringContaining("already undone") as unknown,
     });
     expect(readFileSync(pi)).toEqual(grown);
   });
@@ -84,7 +84,7 @@ describe("undo", () => {
       expect(readFileSync(path)).toEqual(before);
       expect(readdirSync(root).filter((name) => name.startsWith("old."))).toEqual(["old.jsonl"]);
       await expect(undoOperation(operation, { dataDir })).rejects.toMatchObject({
-        message: expect.stringContaining("migrate the session again") as unknown,
+        message: expect.stringContaining("migrate on the session again") as unknown,
       });
     }
   });

@@ -133,7 +133,7 @@ describe(`forged catalogs, BRANCHLOG_SEED=${seed}`, () => {
 
   const badLines: readonly (readonly [string, (line: Json) => unknown])[] = [
     ["null", () => null],
-    ["no JSON", () => undefined],
+    ["not JSON", () => undefined],
     ["a header that is null", (line) => ({ ...line, session: withMember(line, "header", null) })],
     ["a header of another type", (line) => ({ ...line, session: withMember(line, "header", {}) })],
     ["a summary that is a list", (line) => ({ ...line, session: withMember(line, "summary", []) })],

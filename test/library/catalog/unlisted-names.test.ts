@@ -82,7 +82,7 @@ describe("a name that is not UTF-8", () => {
       expect([code, out.includes("needle")]).toEqual([0, true]);
       const lines = err.trimEnd().split("\n");
       expect(lines.toSorted()).toEqual(
-        unlisted.map((path) => `left out: ${path} (its name is not UTF-8: rename it)`),
+        unlisted.map((path) => `skipped: ${path} (its name is not UTF-8: rename it)`),
       );
       const json = jsonLines((await branchlog([...words, "--json"])).out);
       const said = json.filter((line) => (line as { kind: string }).kind === "unlisted");
@@ -102,7 +102,7 @@ describe("a name that is not UTF-8", () => {
     });
     const words = ["watch", directory, "--recursive"];
     expect((await branchlog(words, { signal: ending.signal, err })).code).toBe(130);
-    const lines = err.text.split("\n").filter((line) => line.startsWith("left out"));
+    const lines = err.text.split("\n").filter((line) => line.startsWith("skipped"));
     expect(lines).toHaveLength(2);
   });
 });

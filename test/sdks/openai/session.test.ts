@@ -52,7 +52,7 @@ const items: readonly AgentInputItem[] = [
   { type: "reasoning", id: "r", content: [{ type: "input_text", text: "Look outside" }] },
   call("1", '{"city":"Bonn"}'),
   result("1", "Rain"),
-  call("2", "no JSON"),
+  call("2", "not JSON"),
   {
     type: "function_call_result",
     name: "weather",

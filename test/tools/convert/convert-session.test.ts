@@ -32,7 +32,7 @@ function slotOf(title: string): object {
 }
 const slot = slotOf("In the slot");
 
-describe("a session of pi for omp", () => {
+describe("a pi session for omp", () => {
   it("has the name in its header, and what differs in omp's form", async () => {
     const source = fileOf(
       header,

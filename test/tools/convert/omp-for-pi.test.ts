@@ -146,7 +146,7 @@ describe("a reset of omp, for pi", () => {
   it.each(["convert", "export"])("is told by branchlog %s", async (command) => {
     const target = join(temporaryDirectory(), "pi.jsonl");
     const { out } = await branchlog([command, source(), "--to", "pi", "-o", target]);
-    expect(out).toContain("pi does not know 1 reset: its model sees what came before\n");
+    expect(out).toContain("pi does not support 1 reset: its model sees what came before\n");
   });
 });
 

@@ -87,7 +87,7 @@ describe("an import of a directory", () => {
       error: { code: "ERR_INVALID_SESSION_ID" },
     });
     const { code, err } = await branchlog(["import", root, "-o", target]);
-    expect([code, err]).toEqual([1, expect.stringContaining("left out: ")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("skipped: ")]);
   });
 
   it("imports of two transcripts of one session the later, and reports the other", async () => {

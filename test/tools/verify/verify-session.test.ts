@@ -213,7 +213,7 @@ describe("verifying", () => {
   });
 
   it.each([
-    ["a record that was cut off", entry("b", null).slice(0, -1), "torn"],
+    ["a truncated record", entry("b", null).slice(0, -1), "torn"],
     ["one too long to join", entry("b".repeat(500), null).slice(0, -1), "torn"],
     ["NUL bytes", "\0\0\0", "nul-bytes"],
     ["text", "Killed", "not-json"],

@@ -610,7 +610,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await preview.getByText("Last answer").waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("nothing has these");
-    await page.getByText("No session has these words.").waitFor();
+    await page.getByText("No sessions match these words.").waitFor();
     await page.waitForURL(/q=nothing/);
     expect(problems).toEqual([]);
   });

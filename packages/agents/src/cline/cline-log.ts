@@ -50,7 +50,7 @@ function storedIn(path: string, text: string): JsonObject {
   } catch (error) {
     cause = error;
   }
-  const message = `${path} has no messages of Cline, or is half written. It was left as it is.`;
+  const message = `${path} has no messages of Cline, or is half written. It was not changed.`;
   throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, cause });
 }
 

@@ -76,7 +76,7 @@ function readContent(fs: FileSystem, path: string): FileContent {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     return { bytes, text, stat };
   } catch (cause) {
-    const message = `${path} is no UTF-8, or only half written. It was left as it is.`;
+    const message = `${path} is no UTF-8, or only half written. It was not changed.`;
     throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, cause });
   }
 }
@@ -109,7 +109,7 @@ function readBytes(fs: FileSystem, path: string): { bytes: Buffer; stat: FileSta
 function tooLong(path: string): BranchlogError {
   const message =
     `${path} is longer than ${documentBytesMax} bytes, which is more than a document of turns is ` +
-    "read from. It was left as it is.";
+    "read from. It was not changed.";
   return new BranchlogError("ERR_DOCUMENT_REFUSED", message, { path });
 }
 

@@ -43,7 +43,7 @@ export function readYaml(text: string, path: string): YamlText {
       ? `is damaged, or only half written, at ${place}: ${what}`
       : `cannot be worked with: ${what} (${place})`;
     const code = isDamage ? "ERR_DOCUMENT_DAMAGED" : "ERR_DOCUMENT_REFUSED";
-    const message = `${path} ${problem}. It was left as it is.`;
+    const message = `${path} ${problem}. It was not changed.`;
     return new BranchlogError(code, message, { path, offset, line, column });
   };
   const damaged: ErrorAt = (what, offset) => errorAt(true, what, offset);

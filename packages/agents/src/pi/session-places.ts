@@ -67,8 +67,6 @@ export function createSessionLog(
 function logPlace(place: StorePlace): StorePlace & { readonly name: string } {
   const { name, address } = place;
   if (name !== undefined && name !== "") return { ...place, name };
-  const message =
-    `${address} is a store, not a session. Put the name of a session behind it: ` +
-    `${address}#NAME.`;
+  const message = `${address} is a store, not a session. Append the name of a session: ${address}#NAME.`;
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }

@@ -29,7 +29,7 @@ export interface ArchiveOptions {
   readonly json: boolean;
 }
 
-/** 1 if a session was left where it is. */
+/** 1 if a session was left in place. */
 export async function archiveCommand(
   { sessions, force, json }: ArchiveOptions,
   io: CommandIo,
@@ -67,7 +67,7 @@ async function writeRemoval(
     }
     await out.write(undoText(operation));
     if (removed.length === 0 && failures.length === 0)
-      await err.write("no sessions there; branchlog list shows them\n");
+      await err.write("no sessions there; branchlog list shows all sessions\n");
   }
   // So that a search unpacks only those with hits.
   const search = await searchIndexState().catch(() => undefined);
@@ -81,7 +81,7 @@ async function writeRemoval(
 function recreatedLine(path: string): string {
   const shown = oneLine(path, 400);
   const copy = `branchlog restore ${shown} -o FILE`;
-  return `${shown}: another program made a new file there; ${copy} copies what was archived\n`;
+  return `${shown}: another program created a file there; ${copy} writes a copy\n`;
 }
 
 export interface RestoreOptions {
@@ -177,7 +177,7 @@ async function writePlan(
   const what = `${countText(pruned.length, "session")}, ${sizeText(bytes)}`;
   const next =
     pruned.length === 0
-      ? "nothing to prune; branchlog list shows all"
+      ? "nothing to prune; branchlog list shows all sessions"
       : `${what}; --yes archives them`;
   await err.write(`${next}\n`);
   return 0;

@@ -43,7 +43,7 @@ export async function archivedList(
     await out.write(listText(groups, shown));
   }
   if (archived.size === 0 && !options.json)
-    await err.write("no such sessions are archived; branchlog ops lists what was removed\n");
+    await err.write("no archived sessions match; branchlog ops lists what was removed\n");
   return 0;
 }
 

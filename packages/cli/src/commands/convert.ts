@@ -39,12 +39,12 @@ function resultText({
   addedName,
   resets,
 }: ConversionResult): string {
-  const changed = changedText(converted) || "no entry had to change";
+  const changed = changedText(converted) || "no entries changed";
   return [
     `converted ${countText(entries, "entry", "entries")} for ${to}: ${changed}\n`,
     addedNameText(addedName),
     resetsText(resets),
-    badLines === 0 ? "" : `copied ${countText(badLines, "damaged line")} as found\n`,
+    badLines === 0 ? "" : `copied ${countText(badLines, "damaged line")} unchanged\n`,
     `${oneLine(path, 400)}\n`,
   ].join("");
 }

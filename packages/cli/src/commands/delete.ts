@@ -32,7 +32,7 @@ export async function deleteCommand(
 ): Promise<CommandResult> {
   if (!yes && !io.isInteractive) {
     throw new UsageError(
-      "Standard input is not a terminal; give --yes to delete without being asked.",
+      "Standard input is not a terminal; give --yes to delete without confirmation.",
     );
   }
   const paths = new Set<string>();
@@ -59,8 +59,8 @@ async function isMeant(
   for (const path of paths) await io.err.write(await described(path, io));
   const what = countText(paths.length, "session");
   const question = permanent
-    ? `Delete ${what} for good?`
-    : `Delete ${what}? (For 30 days, branchlog undo brings them back.)`;
+    ? `Permanently delete ${what}?`
+    : `Delete ${what}? (For 30 days, branchlog undo restores them.)`;
   await io.err.write(`${question} [y/N] `);
   await io.err.flush();
   return /^\s*y(es)?\s*$/i.test(await firstLine(io.input()));
@@ -91,7 +91,7 @@ async function firstLine(input: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 function resultText({ path, operation, kept }: DeleteResult): string {
-  const where = operation === null ? "deleted for good" : "deleted";
+  const where = operation === null ? "permanently deleted" : "deleted";
   const lines = kept.map((file) => `kept  ${oneLine(file, 400)}\n`);
   return `${where}  ${oneLine(path, 400)}\n${lines.join("")}${undoText(operation)}`;
 }

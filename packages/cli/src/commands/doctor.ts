@@ -82,7 +82,8 @@ async function diagnose(io: CommandIo): Promise<Diagnosis> {
   });
   const locks = locksBeside(sessions, io.now());
   for (const { file, holder } of locks) {
-    if (holder === "ended") problems.push(`The process that locked ${file} ended without it.`);
+    if (holder === "ended")
+      problems.push(`The process that locked ${file} ended without unlocking it.`);
   }
   if (unlisted.length > 0) problems.push(`${countText(unlisted.length, "file")} cannot be listed.`);
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -197,7 +198,7 @@ function shownPath(path: string): string {
 
 function diagnosisText({ agents, index, directories, locks, problems, ...one }: Diagnosis): string {
   const found = agents.filter(({ places, sessions }) => places.length > 0 || sessions > 0);
-  const sqlite = one.sqlite === null ? "of the package" : `${one.sqlite} of Node`;
+  const sqlite = one.sqlite === null ? "from the package" : `${one.sqlite} from Node`;
   return [
     `branchlog ${one.version} · Node ${one.node} · ${one.system} · SQLite ${sqlite}\n`,
     ...found.map(({ agent, places, sessions, sizeBytes }) => {
@@ -210,7 +211,7 @@ function diagnosisText({ agents, index, directories, locks, problems, ...one }: 
     ...directories.map(
       ({ what, path, sizeBytes }) => `${what.padEnd(14)}${sizeText(sizeBytes).padEnd(24)}${path}\n`,
     ),
-    ...locks.map(({ file, holder }) => `lock          ${file}, its holder: ${holder}\n`),
+    ...locks.map(({ file, holder }) => `lock          ${file}, holder: ${holder}\n`),
     ...(problems.length === 0
       ? ["no problems\n"]
       : problems.map((problem) => `problem: ${problem}\n`)),

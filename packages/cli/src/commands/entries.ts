@@ -64,7 +64,7 @@ async function writeUnknown(
   err: Output,
 ): Promise<void> {
   if (wanted === undefined || found.includes(wanted)) return;
-  const text = `no entry has the ${what} ${wanted}.${nearest(wanted, found)}`;
+  const text = `no entries have the ${what} ${wanted}.${nearest(wanted, found)}`;
   await err.write(`${oneLine(text, 200)}\n`);
 }
 

@@ -68,7 +68,7 @@ async function exportAll(
   io: CommandIo,
 ): Promise<CommandResult> {
   if (output === undefined) throw new UsageError("Give -o DIRECTORY for a directory of sessions.");
-  if (at !== undefined) throw new UsageError("--at is for one session; leave it out.");
+  if (at !== undefined) throw new UsageError("--at applies to a single session; omit it.");
   const { out, err, signal } = io;
   const { write, ending } = exporters[to];
   const { sessions, unlisted } = await findSessions([file], { catalog: "auto", signal });
@@ -84,14 +84,14 @@ async function exportAll(
     await progress.hide();
     if (json) await writeJsonLine(out, { source: path, to, path: target, ...step });
     else if (step.kind === "failed") {
-      await err.write(`left out: ${oneLine(step.error.message, 1000)}\n`);
+      await err.write(`skipped: ${oneLine(step.error.message, 1000)}\n`);
     }
   }
   const { failed, exists } = counts;
   if (json) await writeJsonLine(out, { kind: "summary", ...counts, unlisted: unlisted.length });
   else {
-    const left = failed === 0 ? "" : `, ${failed} left out`;
-    const known = exists === 0 ? "" : `, ${exists} there already`;
+    const left = failed === 0 ? "" : `, ${failed} skipped`;
+    const known = exists === 0 ? "" : `, ${exists} already there`;
     const written = countText(counts.exported, "session");
     const others = unlisted.length === 0 ? "" : `, ${unlisted.length} cannot be listed`;
     await out.write(`exported ${written} to ${oneLine(output, 400)}${known}${left}${others}\n`);
@@ -153,7 +153,7 @@ async function writeOut(
   { out, err, signal }: CommandIo,
 ): Promise<void> {
   if (pieces === null) throw new UsageError(`--to ${to} needs -o FILE.`);
-  if (json) throw new UsageError("--json needs -o FILE: it says what was written.");
+  if (json) throw new UsageError("--json needs -o FILE: it reports what was written.");
   let said = "";
   const onRedacted = (report: RedactionReport): void => {
     said = redactionText(report);

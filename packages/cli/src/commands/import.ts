@@ -44,7 +44,7 @@ async function importAll(
   { source, output, from, json }: ImportCommandOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
-  if (from !== undefined) throw new UsageError("--from is for one file; leave it out.");
+  if (from !== undefined) throw new UsageError("--from applies to a single file; omit it.");
   const { out, err, signal } = io;
   const progress = new ProgressLine(io, "importing", "sessions");
   const counts = { imported: 0, exists: 0, failed: 0, skippedLines: 0 };
@@ -55,7 +55,7 @@ async function importAll(
     if (json) await writeJsonLine(out, stepJson(step));
     else if (step.kind === "failed") {
       const { message } = describeFailure(step.error);
-      await err.write(`left out: ${oneLine(message, 1000)}\n`);
+      await err.write(`skipped: ${oneLine(message, 1000)}\n`);
     }
     progress.show(step.done, step.total);
   }
@@ -63,11 +63,11 @@ async function importAll(
   const { imported, exists, failed, skippedLines } = counts;
   if (json) await writeJsonLine(out, { kind: "summary", ...counts });
   else {
-    const left = failed === 0 ? "" : `, ${failed} left out`;
-    const known = exists === 0 ? "" : `, ${exists} imported before`;
+    const left = failed === 0 ? "" : `, ${failed} skipped`;
+    const known = exists === 0 ? "" : `, ${exists} already imported`;
     const lines = countText(skippedLines, "line");
     await out.write(
-      `imported ${countText(imported, "session")}${known}${left}; ${lines} have no place in them\n`,
+      `imported ${countText(imported, "session")}${known}${left}; ${lines} not imported\n`,
     );
   }
   return failed === 0 ? 0 : 1;

@@ -39,7 +39,7 @@ async function answerOf(
   io: CommandIo,
 ): Promise<Answer> {
   if (action === "update") return updated(places, io);
-  if (places.length > 0) throw new UsageError("PLACES are for index update.");
+  if (places.length > 0) throw new UsageError("PLACES apply only to index update.");
   if (action === "check") {
     await checkSearchIndex();
     return { facts: { sound: true }, text: "the search index is sound" };
@@ -72,14 +72,14 @@ async function updated(places: readonly string[], io: CommandIo): Promise<Answer
 function stateText({ path, index }: SearchIndexState, nowMs: number): string {
   const place = oneLine(path, 400);
   if (index === undefined) {
-    return `no search index at ${place}\nbranchlog index update makes it; a long search does, too`;
+    return `no search index at ${place}\nbranchlog index update creates it; so does a long search`;
   }
   const { sizeBytes, updatedMs, files, indexedBytes, lines, words } = index;
   return [
     `path      ${place}`,
     `size      ${sizeText(sizeBytes)}`,
     `sessions  ${countText(files, "file")}, ${sizeText(indexedBytes)}`,
-    `holds     ${countText(lines, "line")}, ${numberText(words)} different words`,
+    `holds     ${countText(lines, "line")}, ${numberText(words)} distinct words`,
     `updated   ${agoText(updatedMs, nowMs)}`,
   ].join("\n");
 }

@@ -154,7 +154,7 @@ async function writeNone(options: ListCommandOptions, { err }: CommandIo): Promi
   if (json) return;
   const place = shownWord(directory ?? "the places where agents keep them");
   const isFiltered = [agents, changed.since, changed.until].some((one) => one !== undefined);
-  const which = isFiltered ? "such sessions" : "sessions";
+  const which = isFiltered ? "matching sessions" : "sessions";
   await err.write(`no ${which} in ${oneLine(place, 400)}\n`);
   if (directory !== undefined || isFiltered) return;
   const products = registeredAgents().map(({ product }) => product);

@@ -41,6 +41,6 @@ function existingDirectory(word: string): string {
   requireNoAddress(word);
   const path = resolvePath(word);
   if (word !== "" && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
-  const message = `There is not a directory ${path}. Give one that exists.`;
+  const message = `${path} is not a directory. Give one that exists.`;
   throw new BranchlogError("ERR_LOG_MISSING", message, { path });
 }

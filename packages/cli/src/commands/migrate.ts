@@ -30,6 +30,7 @@ function resultText({ path, version, original }: MigrationResult): string {
     const kept = oneLine(original, 400);
     return `migrated   ${session}, from version ${version} to 3\noriginal   ${kept}\n`;
   }
-  const why = version < 3 ? "was migrated by another program meanwhile" : `has version ${version}`;
+  const why =
+    version < 3 ? "was migrated by another program in the meantime" : `has version ${version}`;
   return `${session} ${why}: nothing to do\n`;
 }

@@ -16,7 +16,7 @@ export interface MvOptions {
   readonly json: boolean;
 }
 
-/** 1 if a session was left where it is. */
+/** 1 if a session was left in place. */
 export async function mvCommand(
   { from, to, dryRun, force, json }: MvOptions,
   { out, err, signal }: CommandIo,
@@ -36,7 +36,7 @@ export async function mvCommand(
   const done = dryRun ? "would be moved" : "moved";
   await err.write(
     moved.length === 0
-      ? "no sessions there; branchlog list shows them\n"
+      ? "no sessions there; branchlog list shows all sessions\n"
       : `${done}: ${countText(moved.length, "session")}\n`,
   );
   await out.write(undoText(operation));

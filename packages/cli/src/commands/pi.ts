@@ -104,16 +104,14 @@ function requireTried({ version, directory }: InstalledPi): void {
   if (triedVersions.has(version)) return;
   const tried = [...triedVersions].join(" and ");
   const message =
-    `pi ${version} at ${directory} was not tried with Branchlog, only ${tried}. ` +
-    "It is started nevertheless with branchlog pi --force.";
+    `pi ${version} at ${directory} was not tested with Branchlog, only ${tried}. ` +
+    "branchlog pi --force starts it anyway.";
   throw new BranchlogError("ERR_RESUME_FAILED", message, { path: directory });
 }
 
 function requireHooks(): void {
   if (typeof Reflect.get(module, "registerHooks") === "function") return;
-  const message =
-    `Node ${process.version} cannot take the place of pi's session manager: ` +
-    "Node 22.19 or later can.";
+  const message = `Node ${process.version} cannot replace pi's session manager: Node 22.19 or later can.`;
   throw new BranchlogError("ERR_RESUME_FAILED", message);
 }
 

@@ -46,8 +46,8 @@ function wordsFor({ transcriptOf, dialect, header: { id }, path }: Session): rea
   const words = agent?.resume({ id, path });
   if (words) return words;
   const message =
-    `${agent?.product ?? "The agent"} has no command that continues a session. branchlog convert ` +
-    "or branchlog import makes one for an agent that has.";
+    `${agent?.product ?? "The agent"} has no command that resumes a session. branchlog convert ` +
+    "or branchlog import writes it for an agent that has one.";
   throw new BranchlogError("ERR_RESUME_FAILED", message, { path });
 }
 
@@ -70,8 +70,8 @@ function requireDirectory(program: StartedProgram): void {
   const { cwd } = program;
   if (isDirectory(cwd)) return;
   const message =
-    `The working directory of the session, ${oneLine(cwd, 400)}, is gone. If it was moved, ` +
-    `branchlog mv ${quoted(cwd)} NEWDIR lets its sessions follow; else create it.`;
+    `The working directory of the session, ${oneLine(cwd, 400)}, does not exist. If it moved, ` +
+    `branchlog mv ${quoted(cwd)} NEWDIR moves its sessions; otherwise create it.`;
   throw new BranchlogError("ERR_RESUME_FAILED", message, { path: cwd });
 }
 

@@ -39,7 +39,7 @@ export async function serveCommand(
   };
   const served = await serve({ place, session, port, host, token, write, onProblem });
   if (json) await writeJsonLine(out, { url: served.url });
-  else await out.write(`${served.url}\nCtrl-C ends it. The address opens one page, once.\n`);
+  else await out.write(`${served.url}\nCtrl-C stops it. The address opens one page, once.\n`);
   await out.flush();
   if (open) openInBrowser(served.url);
   // The page searches while one types.
@@ -71,7 +71,7 @@ async function placeOf(words: readonly string[], signal: AbortSignal): Promise<S
   for (const word of words) paths.push(resolve(await sessionPath(word, signal)));
   const absent = paths.find((path) => !existsSync(path));
   if (absent !== undefined) {
-    const message = `There is no ${absent}. Give a directory with sessions, or a session.`;
+    const message = `${absent} does not exist. Give a directory with sessions, or a session.`;
     throw new BranchlogError("ERR_LOG_MISSING", message, { path: absent });
   }
   const isFile = (path: string): boolean =>

@@ -5,9 +5,9 @@ import { listCommand } from "./list.ts";
 const shownMax = 10;
 
 const next =
-  "branchlog info ID         the facts of a session, by the beginning of its id\n" +
-  "branchlog search 'TEXT'   where something was said\n" +
-  "branchlog help            every command\n";
+  "branchlog info ID         a session, by a prefix of its id\n" +
+  "branchlog search 'TEXT'   text in sessions\n" +
+  "branchlog help            all commands\n";
 
 export async function startCommand(io: CommandIo): Promise<CommandResult> {
   const all = {

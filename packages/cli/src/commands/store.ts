@@ -34,7 +34,7 @@ export async function storeCommand(
   if ((action === "push") === places.length < 2) {
     throw new UsageError(
       action === "push"
-        ? "Name the files to push, then the address of the store."
+        ? "Give the files to push, then the address of the store."
         : `store ${action} takes one address.`,
     );
   }
@@ -59,7 +59,7 @@ const actions: Readonly<Record<StoreCommandOptions["action"], Action>> = {
     const { from, to } = await store.migrate();
     const { address } = store;
     if (json) return writeJsonLine(out, { address, from, to });
-    const done = from === to ? "is" : `was brought from schema version ${from} to`;
+    const done = from === to ? "is" : `was upgraded from schema version ${from} to`;
     return out.write(`${oneLine(address, 400)} ${done} ${from === to ? "at " : ""}${to}\n`);
   },
 
@@ -73,7 +73,7 @@ const actions: Readonly<Record<StoreCommandOptions["action"], Action>> = {
     const files = options.places.slice(0, -1);
     const given = options.name ?? storeAddress(url).name;
     if (given !== undefined && files.length > 1) {
-      throw new UsageError("Several files keep their own names: push one to give it another.");
+      throw new UsageError("Several files keep their names: push a single file to rename it.");
     }
     for (const file of files) {
       const path = await sessionPath(file, io.signal);
@@ -82,7 +82,7 @@ const actions: Readonly<Record<StoreCommandOptions["action"], Action>> = {
   },
 
   pull: async (store, url, { output, json }, io) => {
-    if (output === undefined) throw new UsageError("Say where to write the session: -o FILE.");
+    if (output === undefined) throw new UsageError("Specify the output: -o FILE.");
     const { name } = logAddress(url);
     const copied = new Copied(io, `pulling ${name}`);
     await copied.line.during(() =>
@@ -108,7 +108,8 @@ const actions: Readonly<Record<StoreCommandOptions["action"], Action>> = {
 
   rm: async (store, url, { yes, json }, { out }) => {
     const { name } = logAddress(url);
-    if (!yes) throw new UsageError("A session in a store is removed for good; say so with --yes.");
+    if (!yes)
+      throw new UsageError("A session in a store is removed permanently; confirm with --yes.");
     await store.remove(name);
     const address = `${store.address}#${encodeURIComponent(name)}`;
     if (json) await writeJsonLine(out, { address, removed: true });
@@ -139,8 +140,8 @@ function requireLines(path: string, agent: string | undefined): void {
   const { documents } = agentNamed(agent ?? "") ?? {};
   if (documents === undefined) return;
   const message =
-    `${path} is ${documents.noun}, not a session of lines. Make one with branchlog import ` +
-    "FILE -o NEW, and push that.";
+    `${path} is ${documents.noun}, not a JSON Lines session. Convert it with branchlog import ` +
+    "FILE -o NEW, and push the result.";
   throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }
 

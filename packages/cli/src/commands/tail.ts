@@ -63,7 +63,7 @@ async function showText(
     case "reset": {
       // Not among the records of a pipe.
       const shown = isTerminal ? out : err;
-      await shown.write(shown.style.faint("— another file took its place; from its start —\n"));
+      await shown.write(shown.style.faint("— the file was replaced; from its start —\n"));
       return shown.flush();
     }
     case "migrated":

@@ -27,7 +27,7 @@ export async function undoCommand(
   const { kind, id } = result.undone;
   await out.write(`undone: ${kind} ${id}\n`);
   for (const change of result.changes) await out.write(changeLine(change));
-  if (result.changes.length === 0) await out.write("  all was as before already\n");
+  if (result.changes.length === 0) await out.write("  everything was already as before\n");
   return 0;
 }
 
@@ -50,7 +50,7 @@ export async function opsCommand(
     else if (out.isTerminal) await out.write(operationText(operation, io));
     else await out.write(operationRecord(operation));
   }
-  if (all.length === 0 && !json) await err.write("nothing was removed or replaced\n");
+  if (all.length === 0 && !json) await err.write("no operations removed or replaced sessions\n");
   return 0;
 }
 

@@ -82,7 +82,7 @@ async function verifyEach(
   if (!options.json) {
     const { all, damaged, unread, others } = counts;
     const rest = unread === 0 ? "" : `, ${unread} not read`;
-    const without = others === 0 ? "" : `; ${countText(others, "other file")} of agents`;
+    const without = others === 0 ? "" : `; ${countText(others, "other agent file")}`;
     await io.out.write(`${countText(all, "session")}, ${damaged} damaged${rest}${without}\n`);
   }
   return counts.damaged + counts.unread > 0 ? 1 : 0;

@@ -20,8 +20,8 @@ export function cursorValues(owner: string, cursor: string): readonly CursorValu
   const [first, ...values] = listIn(cursor);
   if (first === digestOf(owner)) return values;
   throw new ToolError(
-    "This cursor belongs to another request. Repeat the arguments of the answer that it came " +
-      "with, or leave the cursor out to start again.",
+    "This cursor belongs to another request. Repeat the arguments of that request, or omit the " +
+      "cursor to start again.",
   );
 }
 

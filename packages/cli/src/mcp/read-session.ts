@@ -126,8 +126,8 @@ function started({ from = 0, full = false }: ReadArguments, session: Session): R
   if (found.kind !== "entry") {
     const why =
       found.kind === "none"
-        ? "No entry of this session has this id"
-        : `It may be any of ${found.ids.length} entries: give more of the id`;
+        ? "This session has no entry with this id"
+        : `It matches ${found.ids.length} entries: give more of the id`;
     throw new ToolError(
       `${oneLine(word, 80)}: ${why}. from takes the number of a turn, or an entry that ` +
         "search_sessions or read_session returned.",
@@ -160,7 +160,7 @@ function resumed(session: Session, values: Parameters<typeof textAt>[0]): Readin
     return { tip, branch, first, offset: numberAt(values, 2), isFull: numberAt(values, 3) === 1 };
   }
   throw new ToolError(
-    "The session was replaced since, and lacks this entry. Leave the cursor out to start again.",
+    "The session was replaced and no longer has this entry. Omit the cursor to start again.",
   );
 }
 
@@ -199,6 +199,6 @@ function textOf({ about, turns_total: total, turns, ...rest }: ReadAnswer): stri
     ];
     return `\n## ${facts.join(" · ")}\n${text}`;
   });
-  const nothing = turns.length === 0 ? "\nNothing was said here.\n" : "";
+  const nothing = turns.length === 0 ? "\nThere are no turns here.\n" : "";
   return `${heading}${resume}${side}${shown.join("")}${nothing}${moreText(rest.next_cursor)}`;
 }

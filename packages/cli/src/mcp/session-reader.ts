@@ -149,7 +149,7 @@ function cleanValue<V extends object>(redactor: Redactor, value: V, learns: bool
 /** Throws what is no failure of a search. */
 function unsearchable(error: unknown): string {
   if (isBranchlogError(error, "ERR_REDACTION_FAILED")) {
-    return "[left out: it cannot be searched for secrets]";
+    return "[omitted: it cannot be searched for secrets]";
   }
   throw error;
 }
@@ -167,5 +167,5 @@ function withoutContent({ id, parentId, timestamp }: SessionEntry, content: stri
 }
 
 function gone(): ToolError {
-  return new ToolError("This session is no longer there. Call list_sessions for those that are.");
+  return new ToolError("This session no longer exists. Call list_sessions for existing sessions.");
 }

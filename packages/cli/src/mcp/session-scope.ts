@@ -129,9 +129,7 @@ function severalFit(word: string, sessions: readonly ListedSession[]): ToolError
   const listed = sessions.slice(0, listedMax).map(({ header, path }) => `${header.id} (${path})`);
   const more = sessions.length > listedMax ? ` and ${sessions.length - listedMax} more` : "";
   const found = `${sessions.length} sessions: ${listed.join(", ")}${more}`;
-  return new ToolError(
-    `${oneLine(word, 120)} may be any of ${found}. Give more of the id, or the path.`,
-  );
+  return new ToolError(`${oneLine(word, 120)} matches ${found}. Give more of the id, or the path.`);
 }
 
 function noneFits(word: string, sessions: readonly ListedSession[]): ToolError {

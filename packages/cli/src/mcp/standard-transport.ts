@@ -97,7 +97,7 @@ export class StandardTransport implements Transport {
       return work();
     } catch (error) {
       const isLong = error instanceof Error && error.message.includes("maximum size");
-      const what = isLong ? "a message is too long" : "a line is not a message of MCP";
+      const what = isLong ? "a message is too long" : "a line is not an MCP message";
       await this.#io.err.write(`${what}; it was skipped\n`);
       await this.#io.err.flush();
       return true;

@@ -63,7 +63,7 @@ function createdText(created: string, nowMs: number | undefined): string {
 
 function sourceText({ agent, header }: SessionInfo): string {
   const { product, transcripts } = agentNamed(agent) ?? {};
-  return transcripts === undefined ? `version ${header.version}` : `of ${product}, only read here`;
+  return transcripts === undefined ? `version ${header.version}` : `of ${product}, read-only here`;
 }
 
 function factText([name, lines]: readonly [string, readonly string[]], style: Style): string {
@@ -135,15 +135,17 @@ function usageLines(usage: UsageInfo): string[] {
 
 function estimateLines({ estimatedCost, unknownPrices = [] }: UsageInfo): string[] {
   if (estimatedCost === undefined) return [];
-  const unknown = unknownPrices.map((model) => shown(model) || "what names no model").join(", ");
-  const without = unknown === "" ? "" : `; without ${unknown}, whose prices are not known`;
+  const unknown = unknownPrices
+    .map((model) => shown(model) || "requests without a model")
+    .join(", ");
+  const without = unknown === "" ? "" : `; without ${unknown}, whose prices are unknown`;
   return [`estimated: ${estimateText(estimatedCost ?? undefined)} by list prices${without}`];
 }
 
 function damageLine({ findings }: SessionInfo, style: Style): string {
   const damage = kindsText(findings, "damage");
   if (damage === "")
-    return style.good("none found while opening; branchlog verify reads all of it");
+    return style.good("none found while opening; branchlog verify reads the whole file");
   return style.bad(`${damage}; found while opening, see branchlog verify`);
 }
 

@@ -137,6 +137,6 @@ export function contextHeading(
   const thinking = `thinking ${oneLine(thinkingLevel, 40)}`;
   const heading = `${style.heading(name)} · ${thinking} · ${count}${exactness}\n`;
   if (truncatedAt === undefined) return heading;
-  const warning = `The path breaks off: the log holds no entry ${oneLine(truncatedAt, 60)}.`;
+  const warning = `The path is incomplete: the log has no entry ${oneLine(truncatedAt, 60)}.`;
   return `${heading}${style.warning(warning)}\n`;
 }

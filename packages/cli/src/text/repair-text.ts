@@ -44,11 +44,11 @@ export function planText(plan: RepairPlan, options: PlanTextOptions, style: Styl
 
 export function resultText(result: RepairResult, style: Style): string {
   const { path, original, salvage, lateBytes } = result;
-  const late = `${countText(lateBytes, "byte")} that another program wrote meanwhile`;
+  const late = `${countText(lateBytes, "byte")} that another program wrote in the meantime`;
   const isSoundNow = !isDamaged(result.findings);
   const verdict = isSoundNow
-    ? style.good("written and verified, no damage left")
-    : style.warning("written and verified, with damage left");
+    ? style.good("written and verified, no damage remains")
+    : style.warning("written and verified, damage remains");
   return [
     `${verdict}\n`,
     isSoundNow ? "" : findingsText(result.findings, style),
@@ -67,11 +67,12 @@ function changeText(change: RepairChange): string {
       return `line ${line} at byte ${offset}: sets ${countText(length, "byte")} aside, ${what}\n`;
     }
     case "recover": {
-      const what = change.id === null ? "a whole record" : `${idText(change.id)}, which is whole,`;
-      return `line ${change.line} at byte ${change.offset}: gives ${what} a line of its own\n`;
+      const what =
+        change.id === null ? "a complete record" : `the complete record ${idText(change.id)}`;
+      return `line ${change.line} at byte ${change.offset}: moves ${what} to a line of its own\n`;
     }
     case "terminate":
-      return `line ${change.line}: adds the newline that its whole record lacks\n`;
+      return `line ${change.line}: adds the missing newline after its complete record\n`;
     case "header":
       return headerText(change);
     case "stand-in":
@@ -80,12 +81,12 @@ function changeText(change: RepairChange): string {
 }
 
 const reasonTexts: Readonly<Record<SetAsideReason, string>> = {
-  torn: "a record that was cut off",
+  torn: "a truncated record",
   "nul-bytes": "with NUL bytes",
-  "not-json": "no JSON",
-  "not-object": "JSON, but no record",
+  "not-json": "not JSON",
+  "not-object": "JSON, but not a record",
   "byte-order-mark": "a byte-order mark",
-  repeated: "a record that is there once more",
+  repeated: "a duplicate record",
 };
 
 function headerText({ offset, header, sources }: HeaderStep): string {
@@ -94,14 +95,14 @@ function headerText({ offset, header, sources }: HeaderStep): string {
     const from = source === "unknown" ? "unknown, --cwd DIR sets it" : source;
     return `  ${key} ${value === "" ? '""' : value} (${from})\n`;
   });
-  const why = "since there is none that can be read";
+  const why = "since no header can be read";
   return `at byte ${offset}: adds a header, ${why}\n${fields.join("")}`;
 }
 
 function standInText({ offset, id, parentId, source }: StandInStep): string {
   const place = parentId === null ? "as a root" : `below ${idText(parentId)}`;
-  const why = source === "damaged" ? "as its remains say" : "the entry before, a guess";
-  return `at byte ${offset}: adds a stand-in for the lost ${idText(id)} ${place}, ${why}\n`;
+  const why = source === "damaged" ? "according to its remains" : "the preceding entry, a guess";
+  return `at byte ${offset}: adds a placeholder for the lost ${idText(id)} ${place}, ${why}\n`;
 }
 
 function asideText(changes: readonly RepairChange[]): string {
@@ -114,7 +115,7 @@ function remainingText(remaining: RemainingDamage, bridge: boolean, style: Style
   if (isSound(remaining)) return "";
   const { duplicateIdCount, orphanCount, cycleCount, others } = remaining;
   const orphans = remaining.orphans.map(({ id }) => id);
-  const hint = bridge ? "" : "  --bridge connects them to the entries before them\n";
+  const hint = bridge ? "" : "  --bridge connects them to the preceding entries\n";
   const parts = [
     leftText(duplicateIdCount, "repeated id", "repeated ids", remaining.duplicateIds),
     leftText(orphanCount, "entry without its parent", "entries without their parents", orphans),
@@ -141,8 +142,8 @@ function nextText(plan: RepairPlan, options: PlanTextOptions, style: Style): str
   if (changes.length === 0 && bridges === bridge) return verdict;
   const given = `${bridges ? " --bridge" : ""}${cwd === undefined ? "" : ` --cwd ${quoted(cwd)}`}`;
   const command = `branchlog repair ${quoted(file)}${given} --apply`;
-  const purpose = verdict === "" ? "To repair it" : "To make these changes all the same";
-  const why = `nothing was changed. ${purpose}, and keep the original beside it:`;
+  const purpose = verdict === "" ? "To repair it" : "To make these changes anyway";
+  const why = `nothing was changed. ${purpose}, and keep the original next to it:`;
   return `${verdict}${why}\n  ${command}\n`;
 }
 

@@ -40,7 +40,7 @@ type FactName = (typeof factNames)[number];
 const leftOutFirst: readonly FactName[] = ["model", "size", "tokens", "messages", "cost", "agent"];
 
 const shownDepthMax = 8;
-/** What a longer title gets as long as facts can be left out: columns, or a part of them. */
+/** What a longer title gets as long as facts can be skipped: columns, or a part of them. */
 const titleColumnsMin = 32;
 const titlePart = 0.4;
 

@@ -38,7 +38,7 @@ export function importedTurnsText(report: ImportedLog, style: Style): string {
 
 export function importedStepsText(report: TrajectoryImport, style: Style): string {
   const { path, id, steps, entries, subagents } = report;
-  const left = subagents === 0 ? "" : `left out   ${countText(subagents, "sub-agent")}\n`;
+  const left = subagents === 0 ? "" : `left out   ${countText(subagents, "subagent")}\n`;
   return [
     `${style.heading(oneLine(path, 400))}\n`,
     `session    ${oneLine(id, 80)}, from atif\n`,
@@ -80,7 +80,7 @@ export function addedNameText(addedName: boolean): string {
 /** pi does not know resets. */
 export function resetsText(resets: number): string {
   if (resets === 0) return "";
-  return `pi does not know ${countText(resets, "reset")}: its model sees what came before\n`;
+  return `pi does not support ${countText(resets, "reset")}: its model sees what came before\n`;
 }
 
 /** Empty for an export that was not redacted. */

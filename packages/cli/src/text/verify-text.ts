@@ -46,13 +46,13 @@ function damageOf(report: VerifyReport): readonly Listed[] {
     {
       count: report.invalidUtf8Count,
       one: "record",
-      detail: " with bytes that are no UTF-8, read as U+FFFD",
+      detail: " with bytes that are not UTF-8, read as U+FFFD",
       lines: report.invalidUtf8.map((line) => bytesText(line)),
     },
     {
       count: report.changedLineCount,
       one: "changed line",
-      detail: ", or lines: not what a checkpoint saw",
+      detail: ", or lines: they differ from a checkpoint",
       lines: report.changedLines.map(({ id, ...place }) =>
         id === null ? bytesText(place) : placeText({ id, ...place }),
       ),
@@ -126,9 +126,9 @@ function linesText({ lines, records, entries, blankLines, badLineCount }: Verify
 
 function checksumsText({ checksums }: VerifyReport): string {
   const { state, entries, unseenEntries } = checksums;
-  if (state === "rewritten") return "not compared, the file was written anew since they were taken";
+  if (state === "rewritten") return "not compared, the file was rewritten since they were taken";
   if (state === "none") return "none yet";
-  const unseen = unseenEntries > 0 ? `, ${numberText(unseenEntries)} not seen yet` : "";
+  const unseen = unseenEntries > 0 ? `, ${numberText(unseenEntries)} not in a checkpoint yet` : "";
   return `${countText(entries, "entry", "entries")} compared${unseen}`;
 }
 
@@ -157,11 +157,11 @@ function linksText(report: VerifyReport): string {
   const texts = [
     dangling === 0
       ? ""
-      : `${countText(dangling, "reference leads nowhere", "references lead nowhere")}\n` +
+      : `${countText(dangling, "dangling reference", "dangling references")}\n` +
         listText(dangling, targets),
     diverged === 0
       ? ""
-      : `${countText(diverged, "branch that nobody chose", "branches that nobody chose")}\n` +
+      : `${countText(diverged, "unintended branch", "unintended branches")}\n` +
         listText(diverged, branches),
   ];
   return texts.join("");
@@ -170,7 +170,7 @@ function linksText(report: VerifyReport): string {
 function pendingText({ kind, length, offset }: NonNullable<VerifyReport["pending"]>): string {
   const what =
     kind === "record"
-      ? "a whole record without its newline"
+      ? "a complete record without its newline"
       : "an unfinished line, cut off or still being written";
   return `${what}, ${countText(length, "byte")} at byte ${offset}`;
 }

@@ -147,7 +147,7 @@ function conflict(log: WrittenLog, results: readonly AppendResult[]): BranchlogE
   return new BranchlogError(
     "ERR_CONFLICT",
     `Others wrote to ${log.path} between the check of its tail and the write; the entries ` +
-      "were written all the same. Check the log before the next append.",
+      "were written anyway. Check the log before the next append.",
     { path: log.path, tail: log.tailId, written: results.map(({ id }) => id) },
   );
 }
@@ -172,16 +172,16 @@ function appendError(
     case "unreadable":
       return new BranchlogError(
         "ERR_APPEND_UNCERTAIN",
-        `${path} could not be read after writing to it (${reason}), so it is not known what ` +
+        `${path} could not be read after writing to it (${reason}), so it is unknown what ` +
           "was written. Fix the cause, then append the entries again with the ids that this " +
-          "error names: what is there is not written twice.",
+          "error names: nothing is written twice.",
         { path, written, uncertain, cause },
       );
     case "torn":
       return new BranchlogError(
         "ERR_APPEND_UNCERTAIN",
-        `What was appended to ${path} was torn or cut short each time it was written; ${found}. ` +
-          "Append the others again with the ids that this error names.",
+        `Entries appended to ${path} were torn each time they were written; ${found}. ` +
+          "Append the others again with the ids in this error.",
         { path, written, uncertain },
       );
   }

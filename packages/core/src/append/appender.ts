@@ -286,6 +286,6 @@ function isLine(entry: PlannedEntry): entry is PlannedEntry & PlannedLine {
 
 function foreignLog(path: string, { noun }: SessionOwner): BranchlogError {
   const message =
-    `${path} is ${noun}, which only that agent writes to. It was left as it is. ` + copyAdvice;
+    `${path} is ${noun}, which only that agent writes to. It was not changed. ` + copyAdvice;
   return new BranchlogError("ERR_READ_ONLY", message, { path });
 }

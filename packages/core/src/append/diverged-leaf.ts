@@ -47,7 +47,7 @@ export function countOfOthers(
 export function goneText(path: string): string {
   if (schemeOf(path) === undefined) return "another program rewrote it. Nothing was written.";
   return (
-    `the store lost it, as by a failover. Nothing was written. branchlog store recover ${path} ` +
-    "brings back what sessions still had, and this append then succeeds."
+    `the store lost it, for example in a failover. Nothing was written. branchlog store ` +
+    `recover ${path} restores what sessions still have, and this append then succeeds.`
   );
 }

@@ -129,7 +129,7 @@ function startingLeaf(
     throw new BranchlogError(
       "ERR_CONFLICT",
       `The last entry of ${path} is ${tailId ?? "none"}, not ${expectedTail ?? "none"} as ` +
-        "expected; nothing was written. Look at what others appended, then append again.",
+        "expected; nothing was written. Check what others appended, then append again.",
       { path, tail: tailId },
     );
   }
@@ -137,7 +137,7 @@ function startingLeaf(
   if (onDiverged === "follow") return tailId;
   throw new BranchlogError(
     "ERR_DIVERGED",
-    `Others appended to ${path} since this session last looked (the last entry is ` +
+    `Others appended to ${path} since this session last read it (the last entry is ` +
       `${tailId ?? "none"}); nothing was written. Move or follow, then append again.`,
     { path, tail: tailId },
   );
@@ -235,7 +235,7 @@ function mintUnused(log: PlannedLog): string {
   }
   throw new BranchlogError(
     "ERR_APPEND_FAILED",
-    `The id source gave ${mintAttemptsMax} ids that ${log.path} already holds; ` +
+    `The id source returned ${mintAttemptsMax} ids that are already in ${log.path}; ` +
       "nothing was written. Check the id source.",
     { path: log.path },
   );

@@ -248,8 +248,8 @@ export class AppendQueue {
 function queueFull(path: string, queuedBytesMax: number): BranchlogError {
   return new BranchlogError(
     "ERR_QUEUE_FULL",
-    `More than ${queuedBytesMax} bytes would wait to be appended to ${path} (queuedBytesMax); ` +
-      "this was refused, and nothing of it was written. Wait for earlier appends to resolve.",
+    `The queue of appends to ${path} would exceed ${queuedBytesMax} bytes (queuedBytesMax); ` +
+      "this append was rejected, nothing of it was written. Wait for earlier appends to resolve.",
     { path },
   );
 }

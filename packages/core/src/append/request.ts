@@ -130,7 +130,7 @@ function parentChoice(parent: NonNullable<AppendOptions["parent"]>): ParentChoic
   if (id === null) return { kind: "root" };
   if (typeof id === "string") return { kind: "entry", id };
   throw invalidArgument(
-    'parent must be "leaf", "tail" or { id }, an entry\'s id or null for a root',
+    'parent must be "leaf", "tail" or { id } with the id of an entry, or null for a root',
   );
 }
 
@@ -148,7 +148,7 @@ export function appendItem(
   id?: string,
 ): AppendItem {
   if (id === "" || typeof (id ?? "") !== "string") {
-    const message = "An entry's id must be a string that is not empty: others name it as theirs";
+    const message = "An entry's id must be a non-empty string: other entries refer to it";
     throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
   }
   const isMetadata = isMetadataType(encoded.type);

@@ -27,8 +27,8 @@ export function planRetry(
   if (!isSame(log, id, item.encoded)) {
     throw new BranchlogError(
       "ERR_DUPLICATE_ID",
-      `${log.path} already holds another entry with the id ${id}; nothing was written. ` +
-        "Leave the id out to have one made.",
+      `${log.path} already has another entry with the id ${id}; nothing was written. ` +
+        "Omit the id to get a new one.",
       { path: log.path, id },
     );
   }

@@ -52,10 +52,10 @@ export class Unpacker {
 
   *add(buffer: Buffer): Generator<Buffer> {
     for (let at = 0; at < buffer.length;) {
-      if (this.#isOver) throw malformed("bytes behind its end");
+      if (this.#isOver) throw malformed("no bytes after its end");
       const elementBytes = buffer.readUInt32LE(at);
       if (elementBytes === 0) {
-        if (buffer.readUInt32LE(at + headBytes) !== this.#sum) throw malformed("its bytes");
+        if (buffer.readUInt32LE(at + headBytes) !== this.#sum) throw malformed("other bytes");
         this.#isOver = true;
         at += headBytes + sumBytes;
         continue;
@@ -64,7 +64,7 @@ export class Unpacker {
       const body = buffer.subarray(at + headBytes, at + headBytes + buffer.readUInt32LE(at + 8));
       if (length === 0 || length > pieceBytesMax) throw malformed("a shorter piece");
       const planes = inflateRawSync(body, { maxOutputLength: length });
-      if (planes.length !== length) throw malformed("a whole piece");
+      if (planes.length !== length) throw malformed("a complete piece");
       const bytes = fromPlanes(planes, elementBytes);
       this.#sum = crc32(bytes, this.#sum);
       yield bytes;

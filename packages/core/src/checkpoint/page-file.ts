@@ -129,13 +129,13 @@ export class PageFile {
     this.#at += count * elementBytes;
     this.#page += pageCount(shape);
     if (!(this.#at <= this.#end) || this.#page * sumBytes > this.#table.length) {
-      throw malformed("so many elements");
+      throw malformed("fewer elements");
     }
     const read = (number: number, target: Buffer): void => {
       const [from] = pageElements(shape, number);
       readFullySync(this.#source, target, start + from * elementBytes);
       const sum = this.#table.readUInt32LE(firstSum + number * sumBytes);
-      if (crc32(target) !== sum) throw malformed("the bytes of this page");
+      if (crc32(target) !== sum) throw malformed("other bytes of this page");
     };
     const page = (number: number): Buffer => {
       const [from, to] = pageElements(shape, number);

@@ -92,7 +92,7 @@ export function readCounts(fields: SavedFields, { end, isTranscript }: CoveredLo
   const ids = fields.whole("ids", 0, rows * 2);
   const buckets = fields.whole("buckets", bucketsMin, bucketsMin + end);
   const isPower = Number.isInteger(Math.log2(buckets));
-  if (!isPower || ids > buckets * tableLoadMax) throw malformed("buckets with room");
+  if (!isPower || ids > buckets * tableLoadMax) throw malformed("more buckets");
   const ofRows = (key: keyof SavedCounts, factor = 1): number =>
     fields.whole(key, 0, rows * factor);
   return {

@@ -150,8 +150,8 @@ function directoryOfForks({ path, log }: Engine): string {
   const { owner } = log;
   if (owner === undefined) return dirname(path);
   const message =
-    `${path} is ${owner.noun}: nothing is created beside it. Say where the ` +
-    "fork goes, with target, or -o.";
+    `${path} is ${owner.noun}: nothing is created next to it. Specify the ` +
+    "path of the fork with target, or -o.";
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message, { path });
 }
 

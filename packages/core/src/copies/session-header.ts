@@ -15,7 +15,7 @@ export function sessionPath(directory: string, { id, timestamp }: SessionHeader)
   const excessBytes = Buffer.byteLength(name) - nameBytesMax;
   if (excessBytes <= 0) return join(directory, name);
   const message =
-    `Session id has ${id.length} characters, ${excessBytes} too many for the name of a file; ` +
+    `Session id has ${id.length} characters, ${excessBytes} too many for a file name; ` +
     "choose a shorter one";
   throw new BranchlogError("ERR_INVALID_SESSION_ID", message, { id });
 }

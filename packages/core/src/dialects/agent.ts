@@ -292,4 +292,4 @@ export function presumedRecord(beginning: JsonObject, format?: TranscriptFormat)
 
 /** What every refusal to write to a transcript advises. */
 export const copyAdvice: string =
-  "Make a session of it with branchlog import FILE -o NEW, or forkSession(), and work with that.";
+  "Create a session from it with branchlog import FILE -o NEW, or forkSession(), and use that.";

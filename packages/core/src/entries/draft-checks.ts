@@ -29,7 +29,7 @@ export function requireNamedType(draft: DraftFields): DraftFields {
   const meant = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
   throw invalidArgument(
     `The type of entry ${shown(type)} is unknown; nothing was written.${meant} ` +
-      'A type of your own needs a namespace, as "x:note" has, or allowUnknownType: true ' +
+      'A custom type needs a namespace, such as "x:note", or allowUnknownType: true ' +
       "(branchlog append --allow-unknown-type)",
   );
 }
@@ -39,39 +39,39 @@ export function requireNamedType(draft: DraftFields): DraftFields {
 
 /** Completes "must be …". */
 type Kind =
-  | "a text"
-  | "a text or null"
+  | "a string"
+  | "a string or null"
   | "a number"
-  | "true or false"
+  | "a boolean"
   | "an object"
   | "an object or null"
-  | "a text or a list";
+  | "a string or an array";
 
 /** By type; for `message` see {@link requireMessage}. */
 const needed: ReadonlyMap<string, Readonly<Record<string, Kind>>> = new Map(
   Object.entries<Readonly<Record<string, Kind>>>({
-    thinking_level_change: { thinkingLevel: "a text or null" },
+    thinking_level_change: { thinkingLevel: "a string or null" },
     compaction: {
-      summary: "a text",
-      firstKeptEntryId: "a text or null",
+      summary: "a string",
+      firstKeptEntryId: "a string or null",
       tokensBefore: "a number",
     },
-    branch_summary: { fromId: "a text", summary: "a text" },
-    custom: { customType: "a text" },
+    branch_summary: { fromId: "a string", summary: "a string" },
+    custom: { customType: "a string" },
     custom_message: {
-      customType: "a text",
-      content: "a text or a list",
-      display: "true or false",
+      customType: "a string",
+      content: "a string or an array",
+      display: "a boolean",
     },
-    label: { targetId: "a text" },
-    session_info: { name: "a text" },
-    usage: { kind: "a text", provider: "a text", model: "a text", usage: "an object" },
-    context_edit: { targetId: "a text", replacement: "an object or null" },
+    label: { targetId: "a string" },
+    session_info: { name: "a string" },
+    usage: { kind: "a string", provider: "a string", model: "a string", usage: "an object" },
+    context_edit: { targetId: "a string", replacement: "an object or null" },
   }),
 );
 
-const modelOfPi: Readonly<Record<string, Kind>> = { provider: "a text", modelId: "a text" };
-const modelOfOmp: Readonly<Record<string, Kind>> = { model: "a text" };
+const modelOfPi: Readonly<Record<string, Kind>> = { provider: "a string", modelId: "a string" };
+const modelOfOmp: Readonly<Record<string, Kind>> = { model: "a string" };
 
 /** @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of the field. */
 export function requireFields(draft: DraftFields): DraftFields {
@@ -82,7 +82,7 @@ export function requireFields(draft: DraftFields): DraftFields {
     const value = fields[key];
     if (isOfKind(value, kind)) continue;
     const has = Object.hasOwn(fields, key) && value !== undefined;
-    const found = has ? `not ${shown(value)}` : "but there is none";
+    const found = has ? `not ${shown(value)}` : "but it is missing";
     throw invalidArgument(`${key} of a ${type} entry must be ${kind}, ${found}`);
   }
   return draft;
@@ -90,19 +90,19 @@ export function requireFields(draft: DraftFields): DraftFields {
 
 function isOfKind(value: unknown, kind: Kind): boolean {
   switch (kind) {
-    case "a text":
+    case "a string":
       return typeof value === "string";
-    case "a text or null":
+    case "a string or null":
       return typeof value === "string" || value === null;
     case "a number":
       return Number.isFinite(value);
-    case "true or false":
+    case "a boolean":
       return typeof value === "boolean";
     case "an object":
       return typeof value === "object" && value !== null;
     case "an object or null":
       return typeof value === "object";
-    case "a text or a list":
+    case "a string or an array":
       return typeof value === "string" || Array.isArray(value);
   }
 }
@@ -115,12 +115,12 @@ type OmpRole = "developer" | "pythonExecution" | "fileMention";
 /** Roles that are absent are not checked. */
 const contentForms: ReadonlyMap<string, readonly ContentForm[]> = new Map(
   Object.entries<readonly ContentForm[]>({
-    user: ["a text", "a list"],
-    assistant: ["a list"],
-    toolResult: ["a list"],
-    system: ["a text", "a list"],
-    custom: ["a text", "a list"],
-    developer: ["a text", "a list"],
+    user: ["a string", "an array"],
+    assistant: ["an array"],
+    toolResult: ["an array"],
+    system: ["a string", "an array"],
+    custom: ["a string", "an array"],
+    developer: ["a string", "an array"],
     bashExecution: [],
     branchSummary: [],
     compactionSummary: [],
@@ -144,12 +144,12 @@ export function requireMessage(draft: EncodedDraft, allowUnknownRole: boolean): 
     const meant = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
     throw invalidArgument(
       `The role ${shown(role)} of a message is unknown; nothing was written.${meant} ` +
-        "A role of your own needs allowUnknownType: true (branchlog append --allow-unknown-type)",
+        "A custom role needs allowUnknownType: true (branchlog append --allow-unknown-type)",
     );
   }
   if (forms === undefined || forms.length === 0) return draft;
   if (content !== undefined && forms.includes(content)) return draft;
-  const found = content === undefined ? "but there is none" : `not ${content}`;
+  const found = content === undefined ? "but it is missing" : `not ${content}`;
   throw invalidArgument(
     `content of a message of the role ${role} must be ${forms.join(" or ")}, ${found}`,
   );

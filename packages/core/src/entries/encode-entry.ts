@@ -23,7 +23,7 @@ export function objectText(fields: Readonly<Record<string, unknown>>, what: stri
   // A toJSON on Object.prototype can make the result anything, also undefined.
   const text: string | undefined = guardEncoding(what, () => JSON.stringify(fields));
   if (text?.startsWith("{")) return text;
-  throw new BranchlogError("ERR_UNSERIALIZABLE", `${what} is not written as an object`);
+  throw new BranchlogError("ERR_UNSERIALIZABLE", `${what} does not serialize to an object`);
 }
 
 const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
@@ -220,7 +220,7 @@ function readDraft(draft: AnyDraft): DraftParts {
   const payload = guardEncoding(`The ${type} entry`, read);
   for (const key of ["id", "parentId", "timestamp"]) {
     if (payload[key] !== undefined)
-      throw invalidArgument(`A draft has no ${key}; the log gives it one`);
+      throw invalidArgument(`A draft must not have a ${key}; the log assigns it`);
   }
   return { type, payload };
 }
@@ -272,7 +272,7 @@ function parsed(members: string): JsonObject {
 
 function messageIn({ message }: JsonObject): MessageForm {
   if (typeof message !== "object" || message === null || Array.isArray(message)) {
-    throw new BranchlogError("ERR_UNSERIALIZABLE", "A message must be written as an object");
+    throw new BranchlogError("ERR_UNSERIALIZABLE", "A message must serialize to an object");
   }
   const { role, content } = message;
   return { role: typeof role === "string" ? role : undefined, content: formOf(content) };
@@ -280,8 +280,8 @@ function messageIn({ message }: JsonObject): MessageForm {
 
 function formOf(content: JsonValue | undefined): ContentForm | undefined {
   if (content === undefined) return undefined;
-  if (typeof content === "string") return "a text";
-  return Array.isArray(content) ? "a list" : "another value";
+  if (typeof content === "string") return "a string";
+  return Array.isArray(content) ? "an array" : "another value";
 }
 
 const headerKeys = ["type", "version", "id", "timestamp", "cwd", "title", "parentSession"];
@@ -295,7 +295,7 @@ const headerKeys = ["type", "version", "id", "timestamp", "cwd", "title", "paren
 export function encodeHeader(header: SessionHeader): Buffer {
   const fields = guardEncoding("The header", () => orderedFields(header, headerKeys));
   if (fields["type"] !== "session" || typeof fields["id"] !== "string") {
-    const message = 'A header needs the type "session" and an id that is a string';
+    const message = 'A header needs the type "session" and a string id';
     throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
   }
   return Buffer.from(`${objectText(fields, "The header")}\n`);

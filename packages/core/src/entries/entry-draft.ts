@@ -123,7 +123,7 @@ export interface EncodedDraft {
   readonly copy: JsonObject | undefined;
 }
 
-export type ContentForm = "a text" | "a list" | "another value";
+export type ContentForm = "a string" | "an array" | "another value";
 
 export interface DraftFields {
   readonly type: string;

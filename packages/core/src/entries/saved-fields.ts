@@ -51,7 +51,7 @@ export class SavedFields {
 
   flag(key: string): boolean {
     const value = this.#own(key);
-    if (typeof value !== "boolean") throw malformed("true or false", key);
+    if (typeof value !== "boolean") throw malformed("a boolean", key);
     return value;
   }
 
@@ -123,7 +123,7 @@ export function savedText(value: unknown): string {
 
 export function wholeNumber(value: unknown, min: number, max: number): number {
   const isWhole = typeof value === "number" && Number.isSafeInteger(value);
-  if (!isWhole || value < min || value > max) throw malformed(`a whole number to ${max}`);
+  if (!isWhole || value < min || value > max) throw malformed(`an integer up to ${max}`);
   return value;
 }
 
@@ -133,5 +133,7 @@ export function finiteNumber(value: unknown): number {
 }
 
 export function malformed(wanted: string, key?: string): TypeError {
-  return new TypeError(`A saved file has no ${wanted}${key === undefined ? "" : ` at ${key}`}.`);
+  return new TypeError(
+    `Invalid saved file: expected ${wanted}${key === undefined ? "" : ` at ${key}`}.`,
+  );
 }

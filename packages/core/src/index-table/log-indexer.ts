@@ -262,7 +262,8 @@ export class LogIndexer implements LinesSink {
     else if (record.kind === "entry") this.#addEntry(record, value, place);
     else {
       this.lines.addOtherRecord();
-      if (record.kind === "other") this.#report("not-an-entry", "no string type and id", place);
+      if (record.kind === "other")
+        this.#report("not-an-entry", "type and id are not both strings", place);
     }
   }
 

@@ -53,8 +53,8 @@ function check(what: WaitTarget, timeoutMs: number | undefined): void {
   const isTime = timeoutMs === undefined || timeoutMs >= 0;
   if (isTarget && isTime) return;
   const message = isTarget
-    ? `timeoutMs must be a number from 0 on, or Infinity, not ${timeoutMs}`
-    : "what is waited for must be { revision } with a number from 0 on, or { id } with a string";
+    ? `timeoutMs must be a number of at least 0, or Infinity, not ${timeoutMs}`
+    : "the condition must be { revision } with a number of at least 0, or { id } with a string";
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }
 

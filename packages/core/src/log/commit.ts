@@ -70,7 +70,7 @@ export function* commitToFile<Plan extends LinePlan>(
   throw new BranchlogError(
     "ERR_APPEND_FAILED",
     `The lock of ${log.path} was taken over, or the log replaced, ${appendAttemptsMax} times; ` +
-      "it holds nothing of what was appended. Append again.",
+      "none of the entries was appended. Append again.",
     { path: log.path },
   );
 }

@@ -154,5 +154,7 @@ function checkedDurability(durability: Durability): Durability {
   if (typeof intervalMs === "number" && intervalMs > 0) {
     return { intervalMs: Math.min(intervalMs, timerMsMax) };
   }
-  throw invalidArgument('durability must be "os", "disk" or { intervalMs } with a number above 0');
+  throw invalidArgument(
+    'durability must be "os", "disk" or { intervalMs } with a number greater than 0',
+  );
 }

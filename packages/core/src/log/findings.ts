@@ -89,7 +89,7 @@ export class Findings {
     const missing = orphanRows(index)
       .slice(0, diagnosticsMax)
       .map((row): Diagnostic => {
-        const reason = `no entry has the id of its parent, ${index.parentIdOf(row)}`;
+        const reason = `its parent does not exist: ${index.parentIdOf(row)}`;
         return { kind: "missing-parent", reason, ...entryPlace(indexer, row) };
       });
     const cyclic = cycleRows(index)

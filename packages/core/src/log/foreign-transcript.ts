@@ -141,7 +141,7 @@ function compressedError(path: string, source: ByteSource): BranchlogError | und
     source.readSync(first, 0, first.length, 0);
     if (!first.equals(compression.mark)) continue;
     const message =
-      `${path} is compressed with zstd, ${compression.text}. It was left as it is. Decompress a ` +
+      `${path} is compressed with zstd, ${compression.text}. It was not changed. Decompress a ` +
       "copy of it and open that: zstd -d FILE -o COPY.jsonl";
     return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
   }
@@ -155,6 +155,6 @@ function ownedError(
 ): BranchlogError | undefined {
   if (owner === undefined) return undefined;
   const what = `${path} is ${owner.noun}, not a session of pi or omp`;
-  const message = `${what}. It was left as it is. ${advice}`;
+  const message = `${what}. It was not changed. ${advice}`;
   return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }

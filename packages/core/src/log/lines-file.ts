@@ -81,8 +81,8 @@ export class LinesFile<L extends ReadLines> implements LogInFile {
     if (failure === undefined) return;
     const { kind, cause } = failure;
     const message =
-      `${what} was not appended, or not whole, to ${this.path} (${reasonOf(cause ?? kind)}). ` +
-      "Append it again once it works: what is there is not written twice.";
+      `${what} was not, or only partly, appended to ${this.path} (${reasonOf(cause ?? kind)}). ` +
+      "Append it again once the cause is fixed: nothing is written twice.";
     const code = kind === "unreadable" ? "ERR_APPEND_UNCERTAIN" : "ERR_APPEND_FAILED";
     throw new BranchlogError(code, message, { path: this.path, cause });
   }
@@ -96,7 +96,7 @@ export class LinesFile<L extends ReadLines> implements LogInFile {
   readOn(): boolean {
     const stat = this.statSync();
     if (stat === null) {
-      const message = `${this.path} is gone: it was deleted or moved. Append again to begin it.`;
+      const message = `${this.path} no longer exists. Append again to create it.`;
       throw new BranchlogError("ERR_LOG_GONE", message, { path: this.path });
     }
     if (!this.#continues(stat)) {

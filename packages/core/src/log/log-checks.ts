@@ -40,18 +40,18 @@ export function requireHeader<Header>(
   if (read.format !== undefined) {
     const message =
       `${path} is ${read.format.noun} without a conversation: it has only names or settings of ` +
-      "the agent. It was left as it is.";
+      "the agent. It was not changed.";
     throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
   }
   requireNoTranscript(path, file, bytes);
   const entries = read.entriesBeforeHeader;
   if (entries > 0) {
     const message =
-      `${path} holds ${entries} entries but no readable session header. The file was left as it ` +
-      'is; put a line {"type":"session",…} first to open it.';
+      `${path} holds ${entries} entries but no readable session header. It was not changed; ` +
+      'add a line {"type":"session",…} at its start to open it.';
     throw new BranchlogError("ERR_HEADER_DAMAGED", message, { path, line: 1, offset: 0 });
   }
-  const message = `${path} is not a session file: no line is a session header. It was left alone.`;
+  const message = `${path} is not a session file: no line is a session header. It was not changed.`;
   throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }
 

@@ -48,7 +48,7 @@ export class LogDurability {
     const { path } = this.#log;
     throw new BranchlogError(
       "ERR_DURABILITY_UNKNOWN",
-      `Earlier appends to ${path} could not be brought onto the disk; nothing was written. ` +
+      `Earlier appends to ${path} could not be synced to disk; nothing was written. ` +
         "Call recover(), which appends them again.",
       { path },
     );
@@ -60,8 +60,8 @@ export class LogDurability {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return new BranchlogError(
       "ERR_DURABILITY_UNKNOWN",
-      `What was appended to ${path} is in the log, but could not be brought onto the disk ` +
-        `(${reason}): a loss of power may lose it. Fix the cause and call recover().`,
+      `The entries appended to ${path} are in the log, but could not be synced to disk ` +
+        `(${reason}): a power failure may lose them. Fix the cause and call recover().`,
       { path, written: [...written], cause },
     );
   }

@@ -60,7 +60,7 @@ export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Ste
 function oldInStore(path: string): BranchlogError {
   const message =
     `${path} has an old version, which a store does not migrate; nothing was stored. Write it ` +
-    "into a file with branchlog store pull, migrate that, and push it under a new name.";
+    "to a file with branchlog store pull, migrate that, and push it under a new name.";
   return new BranchlogError("ERR_MIGRATION", message, { path });
 }
 
@@ -158,7 +158,7 @@ function migrationError(path: string, cause: unknown): BranchlogError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new BranchlogError(
     "ERR_MIGRATION",
-    `${path} could not be brought into the current version (${reason}); it was left as it is. ` +
+    `${path} could not be migrated to the current version (${reason}); it was not changed. ` +
       "Fix the cause and append again; reading needs no migration.",
     { path, cause },
   );

@@ -270,17 +270,17 @@ export class ReplicatedLog extends TrackedLog {
     const under = isBranchlogError(cause) ? (cause.cause ?? cause) : cause;
     const reason = under instanceof Error ? under.message : String(under);
     const message =
-      `The store did not answer in time whether it has what was appended to ${address} ` +
-      `(${reason}). Append again once it answers, with the ids that this error names: what is ` +
-      "there is not stored twice.";
+      `The store did not confirm in time whether it has the entries appended to ${address} ` +
+      `(${reason}). Append again once it answers, with the ids in this error: ` +
+      "nothing is stored twice.";
     return new BranchlogError("ERR_APPEND_UNCERTAIN", message, { id: name, cause });
   }
 
   #conflict(): BranchlogError {
     const { name, address } = this.stored;
     const message =
-      `Others appended to ${address} first, ${commitConflictsMax} times; nothing of this was ` +
-      "stored. Append again.";
+      `Others appended to ${address} first, ${commitConflictsMax} times; nothing was stored. ` +
+      "Append again.";
     return new BranchlogError("ERR_APPEND_FAILED", message, { id: name });
   }
 }

@@ -255,8 +255,8 @@ export class TrackedLog implements CommitLog, LogInFile {
     if (stat !== null) return stat;
     const { path } = this.file;
     const message =
-      `${path} is gone: it was deleted or moved while open. Nothing was written, and nothing is ` +
-      "created in its place. Call recover() to have it written back, or open another session.";
+      `${path} no longer exists: it was deleted or moved while open. Nothing was written, or ` +
+      "created in its place. Call recover() to write it back, or open another session.";
     throw new BranchlogError("ERR_LOG_GONE", message, { path });
   }
 }

@@ -86,9 +86,9 @@ export function requireNoAddress(path: string): void {
   const found = schemeOf(path) ?? resolvedScheme.exec(path)?.[1]?.toLowerCase();
   if (found === undefined) return;
   const message =
-    `A path is needed here, not an address (${found}://…). Sessions in a database are opened ` +
+    `Expected a path, not an address (${found}://…). Sessions in a database are opened ` +
     "with a store, by session managers with branchlog/postgres/blocking; branchlog store pull " +
-    "makes files of them.";
+    "copies them to files.";
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }
 
@@ -96,7 +96,7 @@ function malformed(text: string): BranchlogError {
   const message =
     `This is not the address of a store (${schemeOf(text) ?? "without a scheme"}). It has the ` +
     "form postgres://user@host:port/database, with #NAME for a session in it. In a password, " +
-    "write @ : / ? # % and spaces as %40 %3A %2F %3F %23 %25 %20, or leave it to PGPASSWORD or " +
+    "write @ : / ? # % and spaces as %40 %3A %2F %3F %23 %25 %20, or use PGPASSWORD or " +
     "~/.pgpass.";
   return new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }

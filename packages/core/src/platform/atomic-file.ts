@@ -174,7 +174,7 @@ export function makeDurableDirectory(fs: FileSystem, path: string): void {
 export function writeFully(fs: FileSystem, fd: number, bytes: Buffer): void {
   for (let done = 0; done < bytes.length;) {
     const count = fs.writeSync(fd, bytes, done, bytes.length - done);
-    if (count === 0) throw new Error("the file system took none of the bytes, and named no error");
+    if (count === 0) throw new Error("the file system wrote no bytes, and returned no error");
     done += count;
   }
 }
@@ -275,12 +275,12 @@ const remedies: Readonly<Record<string, string>> = {
   EDQUOT: "Free some of your quota, then create it again.",
   EEXIST: "A part of its path is a file, not a directory: choose another path.",
   EISDIR: "Give the path of a file, not of a directory.",
-  ERR_INVALID_ARG_VALUE: "A path holds no null character: choose another one.",
-  ELOOP: "Its path leads through symbolic links in a circle: choose another path.",
+  ERR_INVALID_ARG_VALUE: "A path cannot contain a null character: choose another one.",
+  ELOOP: "Its path contains a loop of symbolic links: choose another path.",
   EMFILE: "Too many files are open in this process: close some, then create it again.",
   ENAMETOOLONG: "Choose a shorter path: names have 255 bytes at most.",
   ENFILE: "Too many files are open on this machine: close some, then create it again.",
-  ENOENT: "Its directory is gone, or the name is empty: choose another path.",
+  ENOENT: "Its directory does not exist, or the name is empty: choose another path.",
   ENOSPC: "Free space on the disk, then create it again.",
   ENOTDIR: "A part of its path is a file, not a directory: choose another path.",
   EPERM: "Check the permissions of its directory, or choose another place.",
@@ -288,9 +288,7 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 export function logExists(path: string, cause: unknown): BranchlogError {
-  const message =
-    `There is something at ${path} already; it was left as it is. ` +
-    "Open it, or choose another name.";
+  const message = `${path} already exists; it was not changed. Open it, or choose another name.`;
   return new BranchlogError("ERR_LOG_EXISTS", message, { path, cause });
 }
 
@@ -300,18 +298,18 @@ export function creationFailed(path: string, cause: unknown): BranchlogError {
 }
 
 export function directoryFailed(path: string, cause: unknown): BranchlogError {
-  const message = `The directory ${path} for sessions was not made (${reasonOf(cause)}). `;
+  const message = `The directory ${path} for sessions was not created (${reasonOf(cause)}). `;
   return new BranchlogError("ERR_CREATE_FAILED", message + remedyFor(cause), { path, cause });
 }
 
 function remedyFor(cause: unknown): string {
-  return remedies[errorCodeOf(cause)] ?? "Remove the cause, then create it again.";
+  return remedies[errorCodeOf(cause)] ?? "Fix the cause, then create it again.";
 }
 
 function nameNotDurable(path: string, cause: unknown): BranchlogError {
   const message =
-    `The session file ${path} was created and is whole, but its directory could not be synced ` +
-    `(${reasonOf(cause)}), so that a power failure may lose it. Open it to go on.`;
+    `The session file ${path} was created and is complete, but its directory could not be synced ` +
+    `(${reasonOf(cause)}), so a power failure may lose it. Open it to continue.`;
   return new BranchlogError("ERR_CREATE_FAILED", message, { path, cause });
 }
 

@@ -73,7 +73,7 @@ function interruptible(wait: () => boolean): boolean {
 
 function interrupted(cause: unknown): BranchlogError {
   const message =
-    "SIGINT came during a wait for a lock or a store, and ended it. What was waited for may " +
-    "still happen; call again to go on.";
+    "SIGINT ended a wait for a lock or a store. The operation may " +
+    "still take effect; call again to continue.";
   return new BranchlogError("ERR_INTERRUPTED", message, { cause });
 }

@@ -48,7 +48,7 @@ export function makeCacheDirectory({ fs }: Ports, directory: string): void {
   fs.makeDirectorySync(directory);
   const stat = fs.statSync(directory);
   if (stat === null || !isOfTrusted(stat, fs.userId())) {
-    throw new Error(`${directory} is not a directory of this user alone`);
+    throw new Error(`${directory} is not a private directory of this user`);
   }
 }
 

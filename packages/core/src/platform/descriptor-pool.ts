@@ -202,6 +202,6 @@ export function retainedBy(owner: object, fs: FileSystem, path: string): () => v
 }
 
 function replaced(path: string): BranchlogError {
-  const message = `The file that was read at ${path} was replaced by another; open it again.`;
+  const message = `The file at ${path} was replaced while it was read; open it again.`;
   return new BranchlogError("ERR_LOG_GONE", message, { path });
 }

@@ -164,7 +164,7 @@ export function lockPauseMs(wait: LockWait, jitter: number): number {
 function lockTimeout(path: string, facts: LockFacts): BranchlogError {
   const { tries, waitedMs, ahead, holder } = facts;
   const tried = tries === 1 ? "1 try" : `${tries} tries`;
-  const queued = ahead > 0 ? `, ${ahead} more waited in front` : "";
+  const queued = ahead > 0 ? `, ${ahead} others ahead in the queue` : "";
   const message =
     `The lock of ${path} was not acquired within ${waitedMs} ms (${tried}${queued}); nothing ` +
     `was written. ${holderText(holder)} Try again, or raise lockWaitMs.`;

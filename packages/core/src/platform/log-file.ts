@@ -139,7 +139,7 @@ export class LogFile implements ByteSource {
 
 function closed(path: string): BranchlogError {
   const message =
-    `${path} is gone, and this process has no descriptor of it open any more: it cannot be ` +
+    `${path} no longer exists, and this process has no descriptor of it: it cannot be ` +
     "written back. Restore it from a copy, or open another session.";
   return new BranchlogError("ERR_LOG_GONE", message, { path });
 }
@@ -153,7 +153,7 @@ function unreadable(path: string, cause: unknown): unknown {
 }
 
 function gone(path: string, cause: unknown): BranchlogError {
-  const message = `${path} is gone: it was deleted or moved while it was read. Open it again.`;
+  const message = `${path} no longer exists: it was deleted or moved during a read.`;
   return new BranchlogError("ERR_LOG_GONE", message, { path, cause });
 }
 

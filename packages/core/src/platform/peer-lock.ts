@@ -65,7 +65,7 @@ export function takePeerLock({ fs, clock }: Ports, path: string): (() => void) |
     if (createLockFile(fs, lockPath, record)) return () => releasePeerLock(fs, lockPath, record);
   } catch (cause) {
     const message =
-      `The lock of omp beside ${path} could not be taken (${String(cause)}); nothing was ` +
+      `The lock of omp next to ${path} could not be acquired (${String(cause)}); nothing was ` +
       "written. Fix the cause, then try again.";
     throw new BranchlogError("ERR_APPEND_FAILED", message, { path, cause });
   }
@@ -125,7 +125,7 @@ function lockRecord(
 
 function heldByOmp(path: string, lockWaitMs: number): BranchlogError {
   const message =
-    `omp kept its lock of ${path} for ${lockWaitMs} ms; nothing was written. ` +
+    `omp held its lock of ${path} for ${lockWaitMs} ms; nothing was written. ` +
     "Try again, or raise lockWaitMs.";
   return new BranchlogError("ERR_LOCK_TIMEOUT", message, { path });
 }

@@ -27,7 +27,7 @@ function pathOfUrl(url: string): string {
   try {
     return fileURLToPath(url);
   } catch (cause) {
-    const message = `${url} names no file of this machine. Give a path, or file:///path.`;
+    const message = `${url} is not a file on this machine. Give a path, or file:///path.`;
     throw new BranchlogError("ERR_INVALID_ARGUMENT", message, { cause });
   }
 }

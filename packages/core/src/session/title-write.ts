@@ -84,7 +84,7 @@ export function overwriteSlot(
       requireSlot(fs, fd, path, read);
       for (let done = 0; done < slot.length;) {
         const count = fs.updateSync(fd, slot.subarray(done), done);
-        if (count === 0) throw new Error("the file system took none of the bytes");
+        if (count === 0) throw new Error("the file system wrote no bytes");
         done += count;
       }
       if (durability === "disk") fs.fdatasyncSync(fd);
@@ -94,8 +94,8 @@ export function overwriteSlot(
   } catch (cause) {
     if (cause instanceof BranchlogError) throw cause;
     const message =
-      `The title slot of ${path} could not be written (${String(cause)}); its entries are as ` +
-      "they were. Fix the cause, then name the session again.";
+      `The title slot of ${path} could not be written (${String(cause)}); its entries are ` +
+      "unchanged. Fix the cause, then name the session again.";
     throw new BranchlogError("ERR_APPEND_FAILED", message, { path, cause });
   }
 }
@@ -107,7 +107,7 @@ function requireSlot(fs: FileSystem, fd: number, path: string, read: FileStat | 
   const isSame = read !== undefined && isSameFile(fs.fstatSync(fd), read);
   if (isSame && slotLength(start.subarray(0, count)) > 0) return;
   const message =
-    `${path} has no title slot, or another file took its name; nothing was written. ` +
+    `${path} has no title slot, or was replaced; nothing was written. ` +
     "Open it again, then name the session.";
   throw new BranchlogError("ERR_APPEND_FAILED", message, { path });
 }

@@ -32,7 +32,7 @@ export function watchedSession(owner: object): WatchedSession {
   const session = sessions.get(owner);
   if (session !== undefined) return session;
   const message =
-    "live() takes a session or a session manager of Branchlog; what it was given is neither";
+    "live() takes a session or a session manager of Branchlog; the argument is neither";
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }
 

@@ -59,7 +59,7 @@ export function storePlace(pathOrAddress: string): StorePlace | undefined {
     return undefined;
   }
   const message =
-    `A session manager was given an address of ${scheme}, which this program does not open yet. ` +
-    `Install the package, and import "${missing}" before (node --import ${missing}).`;
+    `This program cannot open an address of ${scheme} in a session manager yet. ` +
+    `Install the package, and import "${missing}" first (node --import ${missing}).`;
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }

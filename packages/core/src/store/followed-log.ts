@@ -24,7 +24,7 @@ export class FollowedLog {
   /** Never asked: what an agent owns is only read. */
   append(): Promise<StoredAppend> {
     const { address: path } = this;
-    return Promise.reject(new BranchlogError("ERR_READ_ONLY", `${path} is only read.`, { path }));
+    return Promise.reject(new BranchlogError("ERR_READ_ONLY", `${path} is read-only.`, { path }));
   }
 
   watch(onHint: () => void): () => void {

@@ -20,12 +20,12 @@ const problems = {
   },
   exists: {
     code: "ERR_LOG_EXISTS",
-    text: (name: string) => `There is a log ${name} in the store already; it was left as it is.`,
+    text: (name: string) => `There is a log ${name} in the store already; it was not changed.`,
   },
   gone: {
     code: "ERR_LOG_GONE",
     text: (name: string) =>
-      `The log ${name} that was read is gone from the store: it was removed, replaced or set ` +
+      `The log ${name} is no longer in the store as it was read: it was removed, replaced or set ` +
       "back. Open it again.",
   },
 } as const;

@@ -62,7 +62,7 @@ const isCode = (code: string) => (error: unknown) =>
 
 const ofBytes: readonly Check[] = [
   [
-    "gives back the bytes that it was given, whatever they are",
+    "returns the bytes that were appended, whatever they are",
     async (store) => {
       const pieces = Array.from({ length: oddBytes.length / 3 + 1 }, (_, at) =>
         oddBytes.subarray(at * 3, at * 3 + 3),
@@ -74,7 +74,7 @@ const ofBytes: readonly Check[] = [
     },
   ],
   [
-    "gives back what follows a position, and nothing at the end",
+    "returns the bytes after a position, and none at the end",
     async (store) => {
       const log = await store.create("log", [header]);
       const start = await endOf(log);
@@ -84,7 +84,7 @@ const ofBytes: readonly Check[] = [
     },
   ],
   [
-    "takes a megabyte in one append, and gives it back in order",
+    "accepts a megabyte in one append, and returns it in order",
     async (store) => {
       const log = await store.create("log", [header]);
       const large = line("x".repeat(1024 * 1024));
@@ -96,7 +96,7 @@ const ofBytes: readonly Check[] = [
 
 const ofAppends: readonly Check[] = [
   [
-    "appends at the end, and says where the log ends then",
+    "appends at the end, and reports the new end",
     async (store) => {
       const log = await store.create("log", [header]);
       const start = await endOf(log);
@@ -107,7 +107,7 @@ const ofAppends: readonly Check[] = [
     },
   ],
   [
-    "stores nothing of an append that others overtook, and says where the log ends",
+    "stores nothing of a conflicting append, and reports the end of the log",
     async (store) => {
       const [one, other] = [await store.create("log", [header]), await store.open("log")];
       const start = await endOf(one);
@@ -122,7 +122,7 @@ const ofAppends: readonly Check[] = [
     },
   ],
   [
-    "recognises an append that it has stored, also behind others'",
+    "recognises an append that is stored already, also when others follow it",
     async (store) => {
       const log = await store.create("log", [header]);
       const start = await endOf(log);
@@ -161,7 +161,7 @@ const ofAppends: readonly Check[] = [
     },
   ],
   [
-    "says that a log is gone once it was removed, or another took its name",
+    "reports a log as gone after it was removed or replaced",
     async (store) => {
       const log = await store.create("log", [header, line("one")]);
       const end = await endOf(log);
@@ -176,7 +176,7 @@ const ofAppends: readonly Check[] = [
     },
   ],
   [
-    "hints at appends, until the watcher leaves",
+    "hints at appends until the watcher unsubscribes",
     async (store) => {
       const log = await store.create("log", [header]);
       let leave: () => void = () => undefined;
@@ -192,7 +192,7 @@ const ofAppends: readonly Check[] = [
 
 const ofNames: readonly Check[] = [
   [
-    "creates a name once, and names all logs",
+    "creates a name once, and lists all logs",
     async (store) => {
       for (const name of ["a", "B-2", "0.c_d"]) await store.create(name, [header]);
       await rejects(store.create("a", [line("other")]), isCode("ERR_LOG_EXISTS"));
@@ -203,7 +203,7 @@ const ofNames: readonly Check[] = [
     },
   ],
   [
-    "leaves nothing of a log whose bytes could not be had",
+    "leaves nothing of a log whose bytes could not be read",
     async (store) => {
       const pieces = (function* (): Generator<Buffer> {
         yield header;
@@ -224,7 +224,7 @@ const ofNames: readonly Check[] = [
     },
   ],
   [
-    "refuses names that could be anything but a name",
+    "rejects invalid names",
     async (store) => {
       for (const name of [
         "",
@@ -274,7 +274,7 @@ const ofSessions: readonly Check[] = [
     },
   ],
   [
-    "lets a session read what others appended, and go on behind it",
+    "lets a session read entries of other writers, and append after them",
     async (store) => {
       const one = await openStoredSession(await store.create("s", [header]));
       const other = await openStoredSession(await store.open("s"));
@@ -286,7 +286,7 @@ const ofSessions: readonly Check[] = [
     },
   ],
   [
-    "lets eight sessions append at once: all is stored once, below an entry that is there",
+    "lets eight sessions append at once: all entries are stored once, below existing entries",
     async (store) => {
       await store.create("s", [header]);
       const sessions = await Promise.all(
@@ -308,7 +308,7 @@ const ofSessions: readonly Check[] = [
     },
   ],
   [
-    "tells a session that the tail is not the expected one, and stores nothing",
+    "rejects an append when the tail is not the expected one, and stores nothing",
     async (store) => {
       const one = await openStoredSession(await store.create("s", [header]));
       const other = await openStoredSession(await store.open("s"));
@@ -321,7 +321,7 @@ const ofSessions: readonly Check[] = [
     },
   ],
   [
-    "answers an entry that is appended again with where it is, and refuses another of its id",
+    "returns the position of an entry appended again, and rejects another one with its id",
     async (store) => {
       const one = await openStoredSession(await store.create("s", [header]));
       const first = await one.append(note("one"), { id: "own" });
@@ -334,7 +334,7 @@ const ofSessions: readonly Check[] = [
     },
   ],
   [
-    "keeps the end of a log that was cut off, and lets a session append behind it",
+    "keeps a truncated end of a log, and lets a session append after it",
     async (store) => {
       const cut = Buffer.concat([header, Buffer.from('{"type":"custom","customType":"note"')]);
       const session = await openStoredSession(await store.create("s", [cut]));
@@ -344,7 +344,7 @@ const ofSessions: readonly Check[] = [
     },
   ],
   [
-    "tells a session that its log is gone",
+    "reports to a session that its log is gone",
     async (store) => {
       const session = await openStoredSession(await store.create("s", [header]));
       await store.remove("s");

@@ -129,16 +129,16 @@ export class Archive {
 
   #unreadEntry(what: string): BranchlogError {
     const message =
-      `In ${this.#log}, ${what} is damaged, or of a newer version: what it kept is in no list. ` +
-      "branchlog verify shows the damage. Bring the file back from a backup, or update Branchlog.";
+      `In ${this.#log}, ${what} is damaged, or of a newer version: its files are not listed. ` +
+      "branchlog verify shows the damage. Restore the file from a backup, or update Branchlog.";
     return new BranchlogError("ERR_ARCHIVE_DAMAGED", message, { path: this.#log });
   }
 
   #damaged(cause: unknown): BranchlogError {
     const message =
-      `${this.#log} is damaged, so that it is not known what ${this.packs} holds. Nothing ` +
-      "was changed. branchlog verify shows the damage: bring the file back from a backup, and " +
-      "delete nothing there.";
+      `${this.#log} is damaged, so the contents of ${this.packs} are unknown. Nothing ` +
+      "was changed. branchlog verify shows the damage: restore the file from a backup, and " +
+      "do not delete anything there.";
     return new BranchlogError("ERR_ARCHIVE_DAMAGED", message, { path: this.#log, cause });
   }
 

@@ -146,9 +146,7 @@ function isDirectory(path: string): boolean {
 /** Throws as `openSession`, and `ERR_NOT_A_SESSION`. */
 async function sessionAt(path: string, signal: AbortSignal | undefined): Promise<RemovableSession> {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
-    const message =
-      `${path} is a symbolic link; nothing was archived. Give ` +
-      "branchlog archive the path it leads to.";
+    const message = `${path} is a symbolic link; nothing was archived. Give branchlog archive its target.`;
     throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
   }
   const reading = { access: "read", checkpoint: "read" } as const;

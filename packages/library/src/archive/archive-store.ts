@@ -204,7 +204,7 @@ async function logOf(archived: Archived, stored: Buffer): Promise<StoredLog> {
 
 function onlyRead(name: string): BranchlogError {
   const message =
-    `${name} is in the archive, which is only read. Bring a session back with branchlog restore, ` +
-    "or restoreSession(), and work with that.";
+    `${name} is in the archive, which is read-only. Restore a session with branchlog restore, ` +
+    "or restoreSession(), and use that.";
   return new BranchlogError("ERR_READ_ONLY", message, { id: name });
 }

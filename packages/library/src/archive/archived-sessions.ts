@@ -110,7 +110,7 @@ function chosen(word: string, all: readonly Archived[]): Archived | undefined {
     if (found === undefined) continue;
     const candidates = [...byPath.keys()];
     const message =
-      `${word} may be any of ${candidates.length} archived sessions. branchlog list --archived ` +
+      `${word} matches ${candidates.length} archived sessions. branchlog list --archived ` +
       "shows their paths: give one of them.";
     throw new BranchlogError("ERR_SESSION_AMBIGUOUS", message, { id: word, candidates });
   }
@@ -119,7 +119,7 @@ function chosen(word: string, all: readonly Archived[]): Archived | undefined {
 
 /** Says what was done to a session that has such a name, if that is known. */
 async function notArchived(word: string, kept: Archive): Promise<BranchlogError> {
-  const message = `No archived session is ${word}. ${await adviceFor(word, kept)}`;
+  const message = `No archived session matches ${word}. ${await adviceFor(word, kept)}`;
   return new BranchlogError("ERR_SESSION_NOT_FOUND", message, { id: word });
 }
 
@@ -129,10 +129,10 @@ async function adviceFor(word: string, kept: Archive): Promise<string> {
   for (const { id, changes, undoneBy, isExpired } of all.toReversed()) {
     const change = changes.find((one) => one.kind === "removed" && isNamed(one, word));
     if (change === undefined || undoneBy !== undefined) continue;
-    if (!isExpired) return `It was deleted: branchlog undo ${id} brings it back.`;
-    return "It was deleted, and its 30 days are over: branchlog ops lists what is kept.";
+    if (!isExpired) return `It was deleted: branchlog undo ${id} restores it.`;
+    return "It was deleted, and its 30 days have passed: branchlog ops lists what is kept.";
   }
-  return "branchlog list --archived shows them, branchlog ops what branchlog undo brings back.";
+  return "branchlog list --archived shows them, branchlog ops what branchlog undo restores.";
 }
 
 /** The names of agents' files end in the id of their session. */

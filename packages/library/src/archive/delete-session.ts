@@ -114,7 +114,7 @@ async function removeForGood(
 }
 
 const archiveAdvice =
-  "branchlog archive removes it with all that belongs to it, and branchlog restore brings it back.";
+  "branchlog archive removes it with its other files, and branchlog restore restores it.";
 
 interface DeletableFile {
   readonly path: string;
@@ -136,7 +136,11 @@ function deletableFile(path: string): DeletableFile {
   if (!stats.isFile()) {
     const what = stats.isDirectory() ? "a directory" : "not a regular file";
     const advice = "branchlog archive takes directories, branchlog list shows the sessions.";
-    throw refused("ERR_LOG_UNREADABLE", named, `${named} is ${what}, no session file. ${advice}`);
+    throw refused(
+      "ERR_LOG_UNREADABLE",
+      named,
+      `${named} is ${what}, not a session file. ${advice}`,
+    );
   }
   const canonical = join(realpathSync(dirname(named)), basename(named));
   const header = readable(canonical, () => readSessionHeaderSync(canonical));
@@ -144,8 +148,8 @@ function deletableFile(path: string): DeletableFile {
   const foreign = transcriptErrorAt(canonical, archiveAdvice);
   if (foreign !== undefined) throw foreign;
   const message =
-    `${named} has no readable session header, so it may be anything. branchlog repair shows ` +
-    "whether it can be a session.";
+    `${named} has no readable session header, so it may not be a session. branchlog repair shows ` +
+    "whether it can be repaired.";
   throw refused("ERR_NOT_A_SESSION", named, message);
 }
 
@@ -155,7 +159,7 @@ function readable<T>(path: string, read: () => T): T {
   } catch (cause) {
     if (errorCodeOf(cause) === "ENOENT") {
       const message =
-        `There is no session file at ${path}. branchlog list shows those that there are, ` +
+        `There is no session file at ${path}. branchlog list shows the existing ones, ` +
         "branchlog ops what was deleted.";
       throw new BranchlogError("ERR_LOG_MISSING", message, { path, cause });
     }
@@ -171,5 +175,5 @@ function refused(
   path: string,
   message: string,
 ): BranchlogError {
-  return new BranchlogError(code, `${message} It was left alone.`, { path });
+  return new BranchlogError(code, `${message} It was not changed.`, { path });
 }

@@ -152,14 +152,14 @@ function beginsWith(path: string, text: string): boolean {
 
 function changed(path: string): BranchlogError {
   const message =
-    `${path} has another header than before; it was left where it is. Repeat the command, ` +
+    `${path} has a different header now; it was left in place. Repeat the command, ` +
     "branchlog mv or branchlog undo.";
   return new BranchlogError("ERR_LOG_CHANGED", message, { path });
 }
 
 function taken(from: string, to: string, cause?: unknown): BranchlogError {
   const advice =
-    `${from} was left where it is. Move one of them away, and repeat branchlog mv or branchlog ` +
+    `${from} was left in place. Move one of them away, and repeat branchlog mv or branchlog ` +
     "undo.";
   return placeTaken(to, advice, cause);
 }

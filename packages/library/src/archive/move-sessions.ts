@@ -193,12 +193,12 @@ function busyReason(
 function requireDirectory(from: string, to: string): void {
   const problem =
     from === to
-      ? "it is the same one; branchlog mv OLD NEW takes two"
+      ? "both are the same directory; branchlog mv OLD NEW takes two"
       : statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
         ? undefined
-        : "there is no such directory; rename or move the project first, then branchlog mv";
+        : "it does not exist; rename or move the project first, then run branchlog mv";
   if (problem === undefined) return;
-  const message = `Sessions cannot follow ${from} to ${to}: ${problem}. Nothing was moved.`;
+  const message = `Sessions cannot be moved from ${from} to ${to}: ${problem}. Nothing was moved.`;
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message, { path: to });
 }
 
@@ -237,7 +237,7 @@ function movesOf(session: ListedSession, cwd: string): Move[] {
 /** As after Claude Code itself moved the session: a record in its middle is not changed. */
 function namedLater({ path, header }: ListedSession): BranchlogError {
   const message =
-    `${path} stays where it is: that it is of ${header.cwd} is said by a later record than its ` +
+    `${path} was not moved: its working directory ${header.cwd} is in a record after its ` +
     "first one. Continue it in the new directory with its agent.";
   return new BranchlogError("ERR_READ_ONLY", message, { path });
 }

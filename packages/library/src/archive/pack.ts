@@ -71,7 +71,7 @@ async function* contentOf(
       for (let done = 0; done < sizeBytes;) {
         const chunk = Buffer.allocUnsafe(Math.min(copyBytes, sizeBytes - done));
         const { bytesRead } = await handle.read(chunk, 0, chunk.length, done);
-        if (bytesRead === 0) throw new Error(`${path} became shorter while it was read`);
+        if (bytesRead === 0) throw new Error(`${path} was truncated while it was read`);
         const bytes = chunk.subarray(0, bytesRead);
         hash.update(bytes);
         done += bytesRead;
@@ -222,7 +222,7 @@ function archiveFailed(paths: readonly string[], cause: unknown): BranchlogError
   const what = others.length === 0 ? first : `${first} and ${others.length} more`;
   const reason = cause instanceof Error ? cause.message : String(cause);
   const message =
-    `${what} could not be put into the archive (${reason}); nothing was removed. Check the space ` +
+    `${what} could not be archived (${reason}); nothing was removed. Check the space ` +
     "and the permissions of the data directory of Branchlog, or set " +
     "BRANCHLOG_DATA_DIR; then repeat the command: branchlog ops lists what was done.";
   return new BranchlogError("ERR_ARCHIVE_FAILED", message, { path: first, cause });
@@ -231,7 +231,7 @@ function archiveFailed(paths: readonly string[], cause: unknown): BranchlogError
 function archiveDamaged(pack: string, { path }: PackedFile, cause: unknown): BranchlogError {
   const reason = cause instanceof Error ? ` (${cause.message})` : "";
   const message =
-    `What is kept of ${path} is damaged or missing${reason}; nothing was restored of it. Bring ` +
-    `${pack} back from a backup, and repeat the command; branchlog ops lists what was done.`;
+    `The archived copy of ${path} is damaged or missing${reason}; it was not restored. Restore ` +
+    `${pack} from a backup, and repeat the command; branchlog ops lists what was done.`;
   return new BranchlogError("ERR_ARCHIVE_DAMAGED", message, { path, cause });
 }

@@ -9,21 +9,21 @@ export function requireOwnFiles(path: string, agent: string | undefined): void {
   if (!sharesFiles(path)) return;
   const { product = "its agent" } = agentNamed(agent ?? "") ?? {};
   const message =
-    `${path} is kept by ${product} together with other sessions; it was left there. ` +
-    `branchlog fork ${path} -o NEW keeps a copy; remove it with ${product} then.`;
+    `${path} is stored by ${product} together with other sessions; it was not removed. ` +
+    `branchlog fork ${path} -o NEW writes a copy; then remove it with ${product}.`;
   throw new BranchlogError("ERR_READ_ONLY", message, { path });
 }
 
 export function busySession(path: string, why: string, cause?: unknown): BranchlogError {
   const message =
-    `${path} was left alone: ${why}. Close that program and repeat the command; branchlog ` +
+    `${path} was not changed: ${why}. Close that program and repeat the command; branchlog ` +
     "archive, delete, prune and mv also take --force.";
   return new BranchlogError("ERR_SESSION_BUSY", message, { path, cause });
 }
 
 export function removalFailed(path: string, cause: unknown): BranchlogError {
   const message =
-    `${path} could not be removed or moved (${reasonOf(cause)}); it was left where it is. Check ` +
+    `${path} could not be removed or moved (${reasonOf(cause)}); it was left in place. Check ` +
     "the permissions of its directory, and repeat the command; branchlog ops lists what was done.";
   return new BranchlogError("ERR_DELETE_FAILED", message, { path, cause });
 }
@@ -31,7 +31,7 @@ export function removalFailed(path: string, cause: unknown): BranchlogError {
 export function changedMeanwhile(path: string, cause?: unknown): BranchlogError {
   const message =
     `${path} changed while it was about to be removed or moved: another program writes to it. It ` +
-    "was left where it is. Close that program, and repeat the command; branchlog ops lists what " +
+    "was left in place. Close that program, and repeat the command; branchlog ops lists what " +
     "was done.";
   return new BranchlogError("ERR_LOG_CHANGED", message, { path, cause });
 }
@@ -40,7 +40,7 @@ export function changedMeanwhile(path: string, cause?: unknown): BranchlogError 
 export function leftAside(path: string, aside: string, cause: unknown): BranchlogError {
   const message =
     `${path} changed while it was about to be removed or moved, and has a new file in its place ` +
-    `now, which was left as it is. What was there is ${aside}: branchlog entries shows it. Close ` +
+    `now, which was not changed. The old file is ${aside}: branchlog entries shows it. Close ` +
     "the program that writes there, and rename one of the two.";
   return new BranchlogError("ERR_LOG_CHANGED", message, { path, cause });
 }
@@ -55,6 +55,6 @@ export function notPutBack(path: string, aside: string, cause: unknown): Branchl
 }
 
 export function placeTaken(path: string, advice: string, cause?: unknown): BranchlogError {
-  const message = `There is something at ${path} already; it was left as it is. ${advice}`;
+  const message = `${path} already exists; it was not changed. ${advice}`;
   return new BranchlogError("ERR_LOG_EXISTS", message, { path, cause });
 }

@@ -98,7 +98,7 @@ export async function removeSessions(
       if (gone.has(change.file.path)) sizeBytes += change.file.sizeBytes;
       else left.push({ ...change, kind: "restored" });
     }
-    // What was left where it is was not removed.
+    // What was left in place was not removed.
     if (left.length > 0) await kept.record({ id, kind, timeMs, keptUntilMs, changes: left });
     isAnyGone ||= left.length < changes.length;
   }

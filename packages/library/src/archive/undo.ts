@@ -147,19 +147,20 @@ function chosen(all: readonly RecordedOperation[], id: string | undefined): Reco
       : all.filter((operation) => operation.id.startsWith(id));
   const [operation, other] = fitting;
   if (operation === undefined || other !== undefined || id === "") {
-    const which = id === undefined ? "There is nothing to undo" : `No one operation is ${id}`;
+    const which =
+      id === undefined ? "There is nothing to undo" : `No single operation matches ${id}`;
     const message = `${which}. branchlog ops lists what was done.`;
     throw new BranchlogError("ERR_OPERATION_NOT_FOUND", message, id === undefined ? {} : { id });
   }
   if (operation.undoneBy !== undefined) {
-    const again = `branchlog undo ${operation.undoneBy} does it again`;
-    throw refused(operation, "", `it was undone already; ${again}`);
+    const again = `branchlog undo ${operation.undoneBy} redoes it`;
+    throw refused(operation, "", `it was already undone; ${again}`);
   }
   if (operation.isExpired)
     throw refused(
       operation,
       "",
-      "what it removed was kept for 30 days, which are over; branchlog ops lists what is kept",
+      "what it removed was kept for 30 days, which have passed; branchlog ops lists what is kept",
     );
   return operation;
 }
@@ -198,7 +199,7 @@ async function isToDo(change: FileChange, of: Operation): Promise<boolean> {
         throw refused(
           of,
           change.from,
-          `it is gone, or another file; bring it back, then ${againBy(of)}`,
+          `it is missing or was replaced; restore it, then ${againBy(of)}`,
         );
       // What was never moved, or is back, is as before.
       return place === "from";
@@ -212,7 +213,7 @@ async function isToDo(change: FileChange, of: Operation): Promise<boolean> {
         throw refused(
           of,
           path,
-          "nothing keeps it; branchlog repair or branchlog migrate the session again",
+          "it has no copy; run branchlog repair or branchlog migrate on the session again",
         );
       }
       return true;
@@ -252,7 +253,7 @@ async function putBack(
   { ports }: Archive,
 ): Promise<void> {
   if ((await hashOfFile(original)) !== after) {
-    throw refused(of, original, "it is not what was kept; bring it back from a backup");
+    throw refused(of, original, "it differs from what was kept; restore it from a backup");
   }
   const held = await runAsync(acquireLock(path, ports, 0)).catch((error: unknown) => {
     if (!isBranchlogError(error, "ERR_LOCK_TIMEOUT")) throw error;

@@ -10,13 +10,13 @@ export function unreadableDirectory(path: string, cause: unknown): unknown {
     // A file name cannot contain NUL.
     case "ERR_INVALID_ARG_VALUE":
     case "ENOENT": {
-      const message = `There is nothing at ${path}. Check the path.`;
+      const message = `${path} does not exist. Check the path.`;
       return new BranchlogError("ERR_LOG_MISSING", message, { path, cause });
     }
     case "ENOTDIR": {
       const foreign = transcriptErrorAt(path);
       if (foreign !== undefined) return foreign;
-      const message = `${path} is not a directory. Give the one that the sessions are in.`;
+      const message = `${path} is not a directory. Give the directory of the sessions.`;
       return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
     }
     default: {

@@ -99,7 +99,7 @@ export async function findAmong(
   kept?: KeptCatalog,
 ): Promise<FoundSessions> {
   const { artifacts = false, catalog = "auto", signal } = options;
-  for (const place of requireList("What holds the places", places)) requireText("A place", place);
+  for (const place of requireList("The places", places)) requireText("A place", place);
   requireAtLeast("limit", options.limit ?? 0, 0);
   const cleans = catalog === "auto";
   const found = await walkSessions(places, { artifacts, cleans, signal });

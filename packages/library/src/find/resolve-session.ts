@@ -107,7 +107,7 @@ export function fittingSessions(
 }
 
 function notFound(wanted: string): BranchlogError {
-  const message = `No session has the name ${wanted}, or an id that begins so.`;
+  const message = `No session has the name ${wanted}, or an id that starts with it.`;
   return new BranchlogError("ERR_SESSION_NOT_FOUND", message, { id: wanted });
 }
 
@@ -117,7 +117,7 @@ function ambiguous(wanted: string, fitting: readonly ListedSession[]): Branchlog
   const listed = fitting.slice(0, listedMax).map(({ path }) => path);
   const more = fitting.length > listedMax ? ` and ${fitting.length - listedMax} more` : "";
   const message =
-    `${wanted} may be any of ${fitting.length} sessions: ${listed.join(", ")}${more}. ` +
+    `${wanted} matches ${fitting.length} sessions: ${listed.join(", ")}${more}. ` +
     "Give more of the id, or the path.";
   const candidates = fitting.map(({ path }) => path);
   return new BranchlogError("ERR_SESSION_AMBIGUOUS", message, { id: wanted, candidates });

@@ -64,8 +64,8 @@ export async function readForeignDatabase<Result>(
       rmSync(directory, { recursive: true, force: true });
     }
   }
-  const reason = cause instanceof Error ? cause.message : "it is written to all the time";
-  const message = `${path} cannot be read as a database: ${reason}. It was left as it is.`;
+  const reason = cause instanceof Error ? cause.message : "it is being written continuously";
+  const message = `${path} cannot be read as a database: ${reason}. It was not changed.`;
   throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, cause });
 }
 

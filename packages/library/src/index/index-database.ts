@@ -105,7 +105,7 @@ export async function withIndexErrors<Result>(run: () => Promise<Result>): Promi
     if (!isSqlError(error) && !isOfSystem) throw error;
     const path = await searchIndexPath();
     const what = isBusy(error)
-      ? "is in use by another process, or was by one that was killed just now: try again"
+      ? "is in use by another process, or was by one that was just killed: try again"
       : `cannot be read or written: ${reasonOf(error)}. branchlog index drop removes it`;
     const message = `The search index ${path} ${what}. Searches read the files meanwhile.`;
     throw new BranchlogError("ERR_INDEX_FAILED", message, { path, cause: error });
@@ -123,7 +123,7 @@ export async function lockIndex(path: string): Promise<HeldLock> {
     if (!isBranchlogError(error, "ERR_LOCK_TIMEOUT")) throw error;
     const pid = error.lock?.holder?.pid ?? null;
     const who = pid === null ? "Another process" : `Process ${pid}`;
-    const message = `${who} is updating the search index ${path}. Searches use what is in it.`;
+    const message = `${who} is updating the search index ${path}. Searches use its current state.`;
     throw new BranchlogError(error.code, message, { path, cause: error });
   }
 }

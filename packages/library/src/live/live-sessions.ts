@@ -126,7 +126,7 @@ function placeOf(places: string | readonly string[], subdirectories: boolean): L
     requireNoAddress(places);
     return { kind: subdirectories ? "subdirectories" : "directory", directory: resolve(places) };
   }
-  const directories = requireList("What holds the directories", places);
+  const directories = requireList("The directories", places);
   for (const one of directories) requireNoAddress(requireText("A directory", one));
   return { kind: "below", directories: directories.map((one) => resolve(one)) };
 }

@@ -26,7 +26,7 @@ export function search$(
   { follow = false, ...options }: LiveSearchOptions = {},
 ): Observable<SearchHit> {
   if (follow && isInStore(places)) {
-    throw invalidArgument("A search of a store cannot be followed: search it again.");
+    throw invalidArgument("A search of a store cannot be live: search it again.");
   }
   return new Observable((subscriber) => {
     const end = new AbortController();

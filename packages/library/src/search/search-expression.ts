@@ -28,8 +28,8 @@ function compiled(query: string): RE2JS {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw invalidArgument(
-      `The query is not a regular expression of RE2, which has no references and looks neither ` +
-        `ahead nor back: ${reason}`,
+      `The query is not an RE2 regular expression; RE2 has no backreferences and no ` +
+        `lookaround: ${reason}`,
     );
   }
 }

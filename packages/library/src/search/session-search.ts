@@ -117,8 +117,7 @@ async function* hitsAt(
     }
     return;
   }
-  const given =
-    typeof places === "string" ? [places] : requireList("What holds the places", places);
+  const given = typeof places === "string" ? [places] : requireList("The places", places);
   for (const place of given) requireText("A place", place);
   const files = await searchedFiles(given, options);
   const index = new UsedIndex(options);

@@ -293,7 +293,7 @@ function placeOf(config: Config): Place {
     // Lone surrogates would all become the same bytes.
     const isText = typeof value === "string" && !/\p{Cs}/u.test(value);
     if (value === undefined || isText) return value;
-    throw invalidArgument(`The ${name} of a config must be a text, not ${shown(value)}`);
+    throw invalidArgument(`The ${name} of a config must be a string, not ${shown(value)}`);
   };
   const id = getCheckpointId(config);
   return { threadId: text("thread_id"), ns: text("checkpoint_ns"), id: id === "" ? undefined : id };

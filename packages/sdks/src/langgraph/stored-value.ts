@@ -20,7 +20,7 @@ export async function storedValue(
     if (type !== "json") return { type, base64: dumped.toString("base64") };
     const decoded = decodeLine(Buffer.from(`{"value":${dumped.toString()}}`));
     const parsed = decoded.ok ? decoded.value["value"] : undefined;
-    if (parsed === undefined) throw new SyntaxError("the serializer gave no JSON");
+    if (parsed === undefined) throw new SyntaxError("the serializer returned no JSON");
     return { type, value: parsed };
   } catch (cause) {
     throw unserializable(what, cause);

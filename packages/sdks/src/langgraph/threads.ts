@@ -53,7 +53,7 @@ export class ThreadFiles implements Threads {
     // Sidecars have longer names.
     if (name !== "" && name.length + 55 <= nameBytesMax)
       return join(this.#directory, name + ending);
-    throw invalidArgument("The id of a thread must have from 1 to about 200 bytes");
+    throw invalidArgument("The id of a thread must have 1 to about 200 bytes");
   }
 }
 

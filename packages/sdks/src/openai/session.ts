@@ -254,7 +254,7 @@ async function isApplied(session: Session, { id, digest }: Operation): Promise<b
   const applied = await session.entry(id);
   if (applied === undefined) return false;
   if (operationOf(applied) === digest) return true;
-  const message = "A transaction with this operationId was applied already, and was another one.";
+  const message = "Another transaction with this operationId was already applied.";
   throw new BranchlogError("ERR_DUPLICATE_ID", message, { path: session.path, id });
 }
 
@@ -304,8 +304,7 @@ function changeOfTransaction(
   const suffix = history.slice(Math.max(keep, 0)).map(({ item }) => item);
   if (keep >= 0 && sortedText(suffix) === sortedText(expectedSuffix))
     return { keep, items: replacement };
-  const message =
-    "The last items of the session are others than those to replace; nothing changed.";
+  const message = "The last items of the session are not those to replace; nothing changed.";
   throw new BranchlogError("ERR_CONFLICT", message);
 }
 

@@ -47,7 +47,7 @@ export async function* redactedLines(
     }
     if (at < piece.length) held.push(Buffer.from(piece.subarray(at)));
   }
-  if (held.length > 0) redactor.fail("its last line has no end");
+  if (held.length > 0) redactor.fail("its last line has no newline");
 }
 
 function redactedLine(redactor: Redactor, line: Buffer): Buffer {

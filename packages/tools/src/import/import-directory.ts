@@ -93,7 +93,7 @@ async function outcomeOf(
 
 function sameSession(source: string, other: string, path: string): BranchlogError {
   const message =
-    `${source} has the id and the time of ${other}, which was imported to ${path}. Nothing was ` +
-    "made of it; give it a file of its own: branchlog import FILE -o NEW.";
+    `${source} has the id and time of ${other}, which was imported to ${path}; it was not ` +
+    "imported. Import it to a file of its own: branchlog import FILE -o NEW.";
   return new BranchlogError("ERR_LOG_EXISTS", message, { path });
 }

@@ -112,13 +112,13 @@ function rootIn(text: string, path: string): JsonObject {
   // Decoding boundary: its fields are read one by one.
   const value = root as JsonValue;
   if (!isObject(value) || !stringAt(value, "schema_version")?.startsWith("ATIF-v1.")) {
-    throw notTrajectory(path, "it has no schema_version of ATIF 1");
+    throw notTrajectory(path, "its schema_version is not ATIF 1");
   }
   return value;
 }
 
 function notTrajectory(path: string, why: string, cause?: unknown): BranchlogError {
-  const message = `${path} is not a trajectory in ATIF: ${why}. Nothing was written.`;
+  const message = `${path} is not an ATIF trajectory: ${why}. Nothing was written.`;
   return new BranchlogError("ERR_NOT_A_SESSION", message, { path, cause });
 }
 

@@ -260,7 +260,7 @@ export class Redactor {
 
   #requireNone(text: string): string {
     if (this.#forms.replaced(text, () => undefined) === text) return text;
-    throw new Unsearchable("a secret would be left in it");
+    throw new Unsearchable("a secret would remain in it");
   }
 }
 

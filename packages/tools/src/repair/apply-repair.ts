@@ -78,7 +78,7 @@ export async function applyRepair(
   } catch (error) {
     const isOurs = error instanceof BranchlogError && error.code !== "ERR_CREATE_FAILED";
     if (isOurs || signal?.aborted === true) throw error;
-    throw repairFailed(path, "and it was left as it is", error);
+    throw repairFailed(path, "and it was not changed", error);
   }
 }
 
@@ -131,7 +131,7 @@ async function checkCopy(
       countOf(report.findings, "duplicate-id") === remaining.duplicateIdCount &&
       report.orphanCount === remaining.orphanCount &&
       report.cycleCount === remaining.cycleCount;
-    if (!isAsPlanned) throw new Error("the repaired copy is not what was planned");
+    if (!isAsPlanned) throw new Error("the repaired copy differs from the plan");
     return report.findings;
   } finally {
     engine.release();
@@ -168,7 +168,7 @@ async function placeCopy(
 }
 
 function targetExists(path: string): BranchlogError {
-  const message = `There is a file at ${path} already; it was left as it is. Choose another name.`;
+  const message = `${path} already exists; it was not changed. Choose another name.`;
   return new BranchlogError("ERR_LOG_EXISTS", message, { path });
 }
 

@@ -38,7 +38,7 @@ export interface PlanOptions extends Pick<EngineOptions, "ports" | "lineBytesMax
    * Guesses that the parent of an entry, if nothing names it, is the entry before. Default false.
    */
   readonly bridge?: boolean;
-  /** The working directory for a header that has to be rebuilt. Default: what its remains say. */
+  /** The working directory for a rebuilt header. Default: what its remains say. */
   readonly cwd?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -185,7 +185,7 @@ function isoTime({ mtimeMs }: FileStat): string {
 }
 
 function becameShorter(path: string): BranchlogError {
-  const message = `${path} became shorter while it was read. Close what writes it and try again.`;
+  const message = `${path} was truncated while it was read. Close its writer and try again.`;
   return new BranchlogError("ERR_LOG_CHANGED", message, { path });
 }
 

@@ -100,8 +100,8 @@ function forget(fs: FileSystem, name: string, { path, source }: RepairPlan): voi
 
 function changed(path: string): BranchlogError {
   const message =
-    `${path} changed since its repair was planned: another program writes to it. It was left as ` +
-    "it is. Close that program, and repair again.";
+    `${path} changed since its repair was planned: another program writes to it. It was not ` +
+    "changed. Close that program, and repair again.";
   return new BranchlogError("ERR_LOG_CHANGED", message, { path });
 }
 

@@ -18,7 +18,7 @@ export function toggleChosen(key: string): void {
 export function archiveChosen(items: readonly SessionItem[]): void {
   ask({
     title: `Archive ${plural(items.length, "session")}`,
-    detail: "Compressed into the archive of Branchlog; branchlog restore brings each one back.",
+    detail: "Compressed into the archive of Branchlog; branchlog restore restores each one.",
     action: "Archive",
     text: null,
     onAnswer: () => send({ kind: "archive", keys: items.map(({ key }) => key) }),

@@ -10,7 +10,7 @@ import { titleOf } from "./model/session-title.ts";
 export function changeLabel({ item }: SessionFacts, row: Row): void {
   ask({
     title: "Label this entry",
-    detail: "An empty label removes the present one.",
+    detail: "An empty label removes the current one.",
     action: "Set label",
     text: row.label ?? "",
     onAnswer: (label) => send(item.key, { kind: "label", id: row.id, label: label.trim() }),
@@ -20,7 +20,7 @@ export function changeLabel({ item }: SessionFacts, row: Row): void {
 export function changeName({ item }: SessionFacts): void {
   ask({
     title: "Name this session",
-    detail: "The name is written into the session, for its agent too.",
+    detail: "The name is written to the session, where its agent finds it too.",
     action: "Set name",
     text: item.name ?? "",
     onAnswer: (name) => send(item.key, { kind: "name", name: name.trim() }),
@@ -30,7 +30,7 @@ export function changeName({ item }: SessionFacts): void {
 export function forkSession({ item }: SessionFacts, row: Row): void {
   ask({
     title: "Fork here",
-    detail: "A new session gets the entries from the root to this one.",
+    detail: "Creates a session with the entries from the root to this one.",
     action: "Fork",
     text: null,
     onAnswer: () => send(item.key, { kind: "fork", id: row.id }),

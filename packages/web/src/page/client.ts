@@ -161,7 +161,7 @@ async function decoded<T>(answer: Response): Promise<T> {
 
 async function failureOf(answer: Response): Promise<Error> {
   if (answer.status === 401) {
-    return new Error("This page needs the address that `branchlog serve` printed: open that one.");
+    return new Error("Open the address that `branchlog serve` printed.");
   }
   try {
     // Decoding boundary: the answer of our own server.

@@ -44,7 +44,7 @@ interface CommonPartProps {
 
 function CommonPart({ common, sessionKey }: CommonPartProps): VNode {
   const { turnCount, entryCount, turns } = common;
-  if (entryCount === 0) return <p class="facts">They have nothing in common.</p>;
+  if (entryCount === 0) return <p class="facts">They have no entries in common.</p>;
   return (
     <details class="folded">
       <summary>
@@ -115,7 +115,7 @@ function Turn({ turn: { row, prompt, answer, head }, number, sessionKey }: TurnP
     <article class="compared-turn">
       <h3>
         <span class="turn-number">{number}</span>{" "}
-        <Link to={sessionPlace(sessionKey, row)}>{prompt || "(goes on within a turn)"}</Link>
+        <Link to={sessionPlace(sessionKey, row)}>{prompt || "(continues within a turn)"}</Link>
       </h3>
       {answer === "" ? null : <p class="compared-answer">{answer}</p>}
       <Sums head={head} />

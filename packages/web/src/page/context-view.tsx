@@ -39,7 +39,7 @@ export function ContextPage({ sessionKey, row }: ContextPageProps): VNode {
       </p>
       {value.isApproximate ? (
         <p class="findings">
-          A part above is missing, or known only in part: the agent may send other messages.
+          A part above is missing, or only partly known: the agent may send other messages.
         </p>
       ) : null}
       <div class="buttons">

@@ -172,7 +172,7 @@ function Conversation({ facts, store, window, row, failure }: ConversationProps)
           />
           <PrintNote window={window} />
           <div class="turns">
-            {facts.rowCount === 0 ? <p class="pending">Nothing was said yet.</p> : null}
+            {facts.rowCount === 0 ? <p class="pending">No messages yet.</p> : null}
             {sections.map((one) => (
               <SectionView
                 key={`${place.tip}/${one.section}`}
@@ -208,7 +208,7 @@ function ReadingLine(props: ReadingLineProps): VNode | null {
       </button>
       {isLeafBranch ? null : (
         <Link class="chip forks" to={sessionPlace(sessionKey)}>
-          another branch than the leaf’s · to the leaf <kbd>l</kbd>
+          not the branch of the leaf · go to the leaf <kbd>l</kbd>
         </Link>
       )}
     </div>
@@ -223,7 +223,7 @@ function PrintNote({ window }: { readonly window: TurnWindow }): VNode {
   return (
     <p class="print-note">
       {`Turns ${first + 1} to ${last + 1} of ${place.turnCount}.`}
-      {isWhole ? null : " The command “branchlog export” writes all of the branch."}
+      {isWhole ? null : " The command “branchlog export” writes the whole branch."}
     </p>
   );
 }
@@ -282,7 +282,7 @@ function useConversationKeys(props: ConversationKeys): void {
     if (point !== undefined && shown !== undefined && next !== undefined) {
       return { shown, next, at: point.ways.indexOf(next), count: point.wayCount };
     }
-    notify("There is no other branch here.");
+    notify("There are no other branches here.");
     return undefined;
   }
 }

@@ -67,7 +67,7 @@ function CostsPending(): VNode {
       {Array.from({ length: 6 }, (_, at) => (
         <span key={at} class="skeleton-bar" />
       ))}
-      <p class="count">The first time, all sessions are read.</p>
+      <p class="count">The first time reads all sessions.</p>
     </div>
   );
 }
@@ -82,7 +82,7 @@ function Costs({ table, by, filter }: CostsProps & { readonly table: CostTable }
       ? rows.slice(-rowsAtFirst)
       : rows.slice(0, rowsAtFirst);
   if (total.requests === 0 && total.turns === 0) {
-    return <p class="pending">Nothing was spent here.</p>;
+    return <p class="pending">No costs.</p>;
   }
   const highest = Math.max(...rows.map(({ estimated }) => estimated ?? 0), 0);
   return (
@@ -131,7 +131,7 @@ function Costs({ table, by, filter }: CostsProps & { readonly table: CostTable }
           All {formatCount(rows.length)}
         </button>
       )}
-      {leftOut === 0 ? null : <p class="count">{formatCount(leftOut)} more, each of less.</p>}
+      {leftOut === 0 ? null : <p class="count">{formatCount(leftOut)} more, each with less.</p>}
       {by === "turn" ? null : <ExpensiveTurns turns={turns} />}
     </>
   );
@@ -216,7 +216,7 @@ function priceOf({ estimated, unestimated }: CostRow): string {
 function priceNote({ cost, estimated, unestimated }: CostRow): string {
   const byTable = (estimated ?? 0) - (cost ?? 0);
   const notes = [
-    ...(byTable > 0.00005 ? [`${formatCost(byTable)} by list prices`] : []),
+    ...(byTable > 0.00005 ? [`${formatCost(byTable)} from list prices`] : []),
     ...(unestimated > 0 ? [`${formatCount(unestimated)} requests without a price`] : []),
   ];
   return notes.join(", ") || "as stored";
@@ -310,7 +310,7 @@ function DayChart({ table, filter }: ChartProps): VNode {
         class="chart"
         ref={element}
         role="img"
-        aria-label={`Costs per day, by model (${models}): by day, the table has them, too`}
+        aria-label={`Costs per day, by model (${models}): the table by day has them, too`}
       />
       {hidden === 0 ? null : (
         <button type="button" onClick={() => setWhole(true)}>

@@ -114,7 +114,7 @@ interface TreeKeys {
 function useTreeKeys({ facts, active, isOpen, show, open }: TreeKeys): void {
   const { key } = facts.item;
   const showIfAny = (row: number | null | undefined): void => {
-    if (row === null || row === undefined) notify("There is no further one.");
+    if (row === null || row === undefined) notify("There are no more.");
     else show(row, true);
   };
   useKeys({

@@ -62,7 +62,7 @@ function Entry({ facts, entry, onShowAll }: EntryProps): VNode {
     <article>
       <EntryHeader facts={facts} entry={entry} />
       {row.isDamaged ? (
-        <p class="failed">This line of the file is damaged. What is left of it is below.</p>
+        <p class="failed">This line of the file is damaged. Its remains are below.</p>
       ) : null}
       {entry.blocks.map((block, index) => (
         <BlockView

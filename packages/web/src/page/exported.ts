@@ -17,7 +17,7 @@ export const isExported: boolean = places.size > 0;
 export function exportedAnswer(address: string): unknown {
   const place = places.get(address);
   if (place === undefined) {
-    throw new Error("This file does not have that. branchlog serve shows the whole session.");
+    throw new Error("This file does not contain that. branchlog serve shows the whole session.");
   }
   // Decoding boundary: our own export. Few groups are asked for twice.
   const answers = JSON.parse(place.element.textContent) as readonly unknown[];

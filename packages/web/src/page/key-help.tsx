@@ -21,7 +21,7 @@ const keys: readonly (readonly [string, string])[] = [
   ["m", "show or hide settings and records"],
   ["g G", "first, last entry or turn"],
   ["l", "leaf"],
-  ["[ ]", "previous, next way on; of the entries: branch point"],
+  ["[ ]", "previous, next branch; in entries: branch point"],
   ["c", "context at the entry"],
   ["x", "compare the branch with the next one; in the list: tick the session"],
   ["Esc", "close, back"],

@@ -184,7 +184,7 @@ function Line(props: LineProps): VNode {
             type="button"
             class="outline-toggle"
             tabIndex={-1}
-            title={`${line.branchCount} more branches begin here`}
+            title={`${line.branchCount} more branches start here`}
             onClick={(event) => {
               event.stopPropagation();
               onToggle(at, !isOpen);

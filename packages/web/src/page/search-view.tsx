@@ -145,10 +145,10 @@ function Progress({ query, facets }: SearchViewProps): VNode {
   if (failure !== null) return <Failure text={failure} />;
   let text = "Searching…";
   if (query.trim() === "") {
-    text = 'All words, in any order; those in "quotes" as they stand; or a regular expression.';
+    text = 'All words, in any order; "quoted words" as a phrase; or a regular expression.';
   } else if (end !== null && end.hits === 0) {
     const isNarrow = Object.keys(facets).length > 0;
-    text = isNarrow ? "Nothing with these choices." : "Nothing has these words.";
+    text = isNarrow ? "No hits with these filters." : "No hits for these words.";
   } else if (end !== null) {
     const sessions = plural(groupsOf(hits).length, "session");
     text = `${plural(end.hits, "hit")} in ${sessions}, of ${formatCount(end.searched)} searched`;

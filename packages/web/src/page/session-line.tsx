@@ -99,7 +99,7 @@ function LineFacts({ line: { item }, isProjectShown }: SessionLineProps): VNode 
         {activity === null ? null : <ActivityCounts item={item} />}
       </span>
       <span class="session-money number">
-        <span class="price" title={item.isEstimate ? "By the table of prices" : undefined}>
+        <span class="price" title={item.isEstimate ? "From list prices" : undefined}>
           {item.cost === null ? "" : formatCost(item.cost)}
         </span>
         <span class="age">{formatAge(item.modifiedMs, now.value)}</span>
@@ -122,7 +122,7 @@ function ActivityCounts({ item: { activity } }: { readonly item: SessionItem }):
           </b>
         ) : null}
       </span>
-      <span title="Time in which it was busy">{formatDuration(activeMs)}</span>
+      <span title="Active time">{formatDuration(activeMs)}</span>
     </>
   );
 }

@@ -158,7 +158,7 @@ function PreviewActions({ item }: { readonly item: SessionItem }): VNode {
           </button>
         ) : (
           <p class="count">
-            In the archive. <code>branchlog restore {item.id}</code> brings it back.
+            In the archive. <code>branchlog restore {item.id}</code> restores it.
           </p>
         )}
       </div>

@@ -152,7 +152,7 @@ function NoSessions(): VNode {
   }
   return (
     <p class="pending">
-      No session has these words.{" "}
+      No sessions match these words.{" "}
       <button type="button" onClick={() => refine({ kind: "sessions" })}>
         Show all
       </button>

@@ -28,7 +28,7 @@ export function ShareTurns({ sessionKey: key, turn, firstRow, lastRow }: SharePr
       <button
         type="button"
         class="share-turns"
-        title="Then choose the last turn. Secrets and images are left out."
+        title="Then choose the last turn. Secrets and images are omitted."
         onClick={() => (start.value = { key, turn, row: firstRow })}
       >
         Share from here
@@ -64,6 +64,6 @@ function save(key: string, from: number, to: number): void {
     link.click();
     // The browser has taken the file by then.
     setTimeout(() => URL.revokeObjectURL(address), 10_000);
-    notify("Saved as a file, with secrets replaced. Read it before you give it to others.");
+    notify("Saved as a file, with secrets replaced. Read it before you share it.");
   });
 }

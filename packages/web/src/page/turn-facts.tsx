@@ -52,7 +52,7 @@ export function HeadFacts({ head, children }: HeadFactsProps): VNode {
         </span>
       ) : null}
       {usage.cost === null ? null : (
-        <strong class="turn-cost" title={head.isEstimate ? "by list prices" : "as stored"}>
+        <strong class="turn-cost" title={head.isEstimate ? "from list prices" : "as stored"}>
           {about}
           {head.isEstimate ? "~" : ""}
           {formatCost(usage.cost)}

@@ -167,7 +167,7 @@ function Ways({
               <Link
                 class="way-compare"
                 to={{ kind: "compare", key: sessionKey, from: shown.row, to: way.row }}
-                title="Beside the branch that is shown"
+                title="Other than the branch shown"
               >
                 compare
               </Link>
