@@ -117,7 +117,7 @@ const situations: Readonly<
       symlinkSync(pi, join(root, "link.jsonl"));
       return ["archive", join(root, "link.jsonl")];
     },
-    "branchlog archive its target",
+    "branchlog archive TARGET",
   ],
   "archive without sessions": [() => ["archive", temporaryDirectory()], "branchlog list"],
   "archive of what Branchlog keeps": [

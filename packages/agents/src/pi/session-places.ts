@@ -67,6 +67,6 @@ export function createSessionLog(
 function logPlace(place: StorePlace): StorePlace & { readonly name: string } {
   const { name, address } = place;
   if (name !== undefined && name !== "") return { ...place, name };
-  const message = `${address} is a store, not a session. Append the name of a session: ${address}#NAME.`;
+  const message = `${address} is a store, not a session. Append its name: ${address}#NAME.`;
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }

@@ -111,7 +111,9 @@ function requireTried({ version, directory }: InstalledPi): void {
 
 function requireHooks(): void {
   if (typeof Reflect.get(module, "registerHooks") === "function") return;
-  const message = `Node ${process.version} cannot replace pi's session manager: Node 22.19 or later can.`;
+  const message =
+    `Node ${process.version} cannot replace pi's session manager: Node 22.19 or later ` +
+    "is required.";
   throw new BranchlogError("ERR_RESUME_FAILED", message);
 }
 

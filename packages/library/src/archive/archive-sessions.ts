@@ -146,7 +146,9 @@ function isDirectory(path: string): boolean {
 /** Throws as `openSession`, and `ERR_NOT_A_SESSION`. */
 async function sessionAt(path: string, signal: AbortSignal | undefined): Promise<RemovableSession> {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
-    const message = `${path} is a symbolic link; nothing was archived. Give branchlog archive its target.`;
+    const message =
+      `${path} is a symbolic link; nothing was archived. Archive its target ` +
+      "instead: branchlog archive TARGET.";
     throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
   }
   const reading = { access: "read", checkpoint: "read" } as const;
