@@ -33,12 +33,12 @@ describe("pi", () => {
     expect(asked).toContain("/agents/dist/pi/index.js");
   });
 
-  it("is refused in a version that was not tried, but for --force", () => {
+  it("refuses a version that was not tested, unless --force is given", () => {
     const { bin } = installedPi("9.0.0");
     const { code, said } = branchlog(bin, "pi", "-p", "hello");
     expect([code, said]).toEqual([
       1,
-      expect.stringMatching(/pi 9\.0\.0 .* was not tried .*--force/),
+      expect.stringMatching(/pi 9\.0\.0 .* was not tested .*--force/),
     ]);
     expect(branchlog(bin, "pi", "--force", "--dry-run").code).toBe(0);
   });
