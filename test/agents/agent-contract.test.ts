@@ -301,6 +301,7 @@ describeAgent({
     gooseSession(17, "20261128_5"),
     gooseSession(17, "20261128_6"),
     gooseSession(3, "20251008_1"),
+    golden("goose/goose-1.9.jsonl", "goose/sessions/20250905_081320.jsonl"),
   ],
 });
 

@@ -1,5 +1,5 @@
 /** Sessions of goose as the schemas 3 and 17 in its source describe them. */
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sessionTurns } from "@branchlog/agents/connectonion";
 import fc from "fast-check";
@@ -16,7 +16,7 @@ import { writing } from "../../support/database-file.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { rejection, typedError } from "../../support/typed-errors.ts";
-import { messagesOf, promptsOf, toolsOf } from "../read-session.ts";
+import { fixturePath, messagesOf, promptsOf, toolsOf } from "../read-session.ts";
 import { databaseOf, dumpOf } from "./goose-fixtures.ts";
 
 const prices = "20261128_1";
@@ -303,5 +303,78 @@ describe("a database of goose", () => {
     expect(await codeOf(`${path}#${prices}`)).toBe("ERR_DOCUMENT_DAMAGED");
     const damaged = await findSessions([dirname(path)], { catalog: "off" });
     expect([damaged.sessions, damaged.unlisted]).toEqual([[], [path]]);
+  });
+});
+
+describe("a session file of goose before 1.10", () => {
+  const name = "20250905_081320";
+
+  function fileIn(root: string): string {
+    const path = join(root, "goose/sessions", `${name}.jsonl`);
+    mkdirSync(dirname(path), { recursive: true });
+    copyFileSync(fixturePath("goose/goose-1.9.jsonl"), path);
+    return path;
+  }
+
+  it("has prompts, calls with their results, a name, its directory and its tokens", async () => {
+    const file = fileIn(temporaryDirectory());
+    const [listed] = (await findSessions([dirname(file)], { catalog: "off" })).sessions;
+    expect([listed?.name, listed?.header.cwd, listed?.header.timestamp]).toEqual([
+      "Rates of the shop",
+      "/home/dev/shop",
+      "2025-09-05T08:13:20.000Z",
+    ]);
+    expect(listed?.usage?.total).toMatchObject({ input: 2000, output: 100 });
+    const path = await entriesAt(file);
+    expect(promptsOf(path)).toEqual(["Which rates are in the shop?", "Change the winter to 6."]);
+    expect(messagesOf(path, "toolResult").map(({ message }) => message)).toMatchObject([
+      { toolName: "developer__text_editor", content: [{ text: "winter 5, summer 7" }] },
+      { toolName: "developer__shell", isError: true, content: [{ text: "One test has failed." }] },
+    ]);
+    expect(messagesOf(path, "assistant")[0]?.message).toMatchObject({
+      stopReason: "toolUse",
+      content: [
+        { thinkingSignature: "c2ln" },
+        { type: "text" },
+        { id: "call_1" },
+        { id: "call_2" },
+      ],
+    });
+    expect(path.map(({ type }) => type)).toContain("custom_message");
+  });
+
+  it("is listed, unless the database beside it has the session", async () => {
+    const root = temporaryDirectory();
+    const path = await databaseOf(root, dumpOf(3));
+    const file = fileIn(root);
+    const listed = async (): Promise<readonly string[]> => {
+      const { sessions } = await findSessions([root], { catalog: "off" });
+      return sessions.map((session) => session.path);
+    };
+    expect(await listed()).toContain(file);
+    const moved = [
+      "PRAGMA foreign_keys = OFF",
+      `UPDATE sessions SET id = '${name}' WHERE id = '20251008_1'`,
+      `UPDATE messages SET session_id = '${name}'`,
+    ];
+    (await writing(path, ...moved))();
+    expect((await listed()).filter((one) => one.includes(name))).toEqual([`${path}#${name}`]);
+  });
+
+  it("has its other messages where a line is damaged, and is none without its first", async () => {
+    const path = fileIn(temporaryDirectory());
+    const lines = readFileSync(path, "utf8").split("\n");
+    writeFileSync(path, [...lines.slice(0, 2), '{"role":"assis', ...lines.slice(3)].join("\n"));
+    expect(promptsOf(await entriesAt(path)).length).toBe(2);
+    writeFileSync(path, lines.slice(1).join("\n"));
+    const { sessions } = await findSessions([dirname(path)], { catalog: "off" });
+    expect(sessions).toEqual([]);
+  });
+
+  it("is archived, though sessions in the database are not", async () => {
+    const path = fileIn(temporaryDirectory());
+    const options = { dataDir: temporaryDirectory(), force: true };
+    expect((await archiveSessions([path], options)).failures).toEqual([]);
+    expect(existsSync(path)).toBe(false);
   });
 });

@@ -1,12 +1,16 @@
-/** goose: rows of a database. */
+/** goose: rows of a database; before version 1.10 a file of JSON lines for each session. */
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { fileOfAddress } from "@branchlog/core/rows";
 import type { Agent, EntryIdentity } from "@branchlog/core/rows";
 import type { SessionEntry } from "@branchlog/core";
-import { databaseFiles, isSqlite } from "../database-file.ts";
+import { databaseFiles, headOf, isSqlite } from "../database-file.ts";
 
 const databaseName = "sessions.db";
+/** Of sessions before version 1.10. */
+const linesName = /[\\/](?:goose|data)[\\/]sessions[\\/][^\\/]+\.jsonl$/;
+
 export const goose: Agent = {
   name: "goose",
   product: "goose",
@@ -16,18 +20,29 @@ export const goose: Agent = {
     agent: "goose",
     version: 1,
     noun: "a session of goose",
-    mayBe: (path) => basename(fileOfAddress(path).file) === databaseName,
-    recognises: (path) => isSqlite(fileOfAddress(path).file),
+    mayBe: (path) => basename(fileOfAddress(path).file) === databaseName || linesName.test(path),
+    recognises: (path) =>
+      linesName.test(path) ? isOfLines(path) : isSqlite(fileOfAddress(path).file),
     isPlace: (directory) =>
       basename(directory) === "sessions" && /^(?:goose|data)$/.test(basename(dirname(directory))),
     hasSubagents: true,
     identity,
+    belongings: () => [],
+    idInOthers: (path) =>
+      existsSync(join(dirname(path), databaseName)) ? basename(path, ".jsonl") : undefined,
     // Loaded on demand: few have sessions of goose.
-    sessionsIn: async (path) => (await import("./goose-sessions.ts")).sessionsIn(path),
-    filesOf: (path) => databaseFiles(fileOfAddress(path).file),
+    sessionsIn: async (path) =>
+      linesName.test(path) ? undefined : (await import("./goose-sessions.ts")).sessionsIn(path),
+    filesOf: (path) => (linesName.test(path) ? [path] : databaseFiles(fileOfAddress(path).file)),
     toLog: async (path) => (await import("./goose-sessions.ts")).gooseLog(path),
   },
 };
+
+/** Its first record has the directory, and how many messages follow. */
+function isOfLines(path: string): boolean {
+  const head = headOf(path, 4096);
+  return /^\s*\{/.test(head) && ["working_dir", "message_count"].every((key) => head.includes(key));
+}
 
 /** On macOS as on Linux. A relative directory counts as none. */
 function dataDirectory(): string {

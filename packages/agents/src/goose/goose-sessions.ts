@@ -1,5 +1,7 @@
 /** Reads sessions of goose in its database, and makes logs of them. */
-import { fileOfAddress, isObject, stringAt } from "@branchlog/core/rows";
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { fileOfAddress, isObject, objectAt, stringAt } from "@branchlog/core/rows";
 import { readForeignDatabase } from "@branchlog/library/catalogs";
 import type { QueryRows } from "@branchlog/library/catalogs";
 import type { JsonValue } from "@branchlog/streaming";
@@ -44,6 +46,7 @@ function isOfGoose(tables: ReadonlySet<unknown>): boolean {
 
 /** As `DocumentFormat.toLog`. */
 export async function gooseLog(path: string): Promise<Buffer> {
+  if (path.endsWith(".jsonl")) return logOfSession(sessionOfLines(path));
   const { file, id } = fileOfAddress(path);
   const session = await readForeignDatabase(file, (query) => sessionIn(query, id));
   if (session === undefined) throw noSessionError("goose", { file, id });
@@ -128,5 +131,34 @@ function messageOf(row: Row): StoredMessage {
     createdMs: timeMsAt(row, "created_timestamp"),
     content: jsonAt(row, "content_json"),
     metadata: isObject(metadata) ? metadata : undefined,
+  };
+}
+
+/** What is known of the session, then its messages. */
+function sessionOfLines(path: string): StoredSession {
+  const lines = readFileSync(path, "utf8")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  const [facts, ...values] = lines.map((line) => jsonAt({ line }, "line"));
+  const known = isObject(facts) ? facts : {};
+  const messages = values.map((value, row): StoredMessage => {
+    const message = isObject(value) ? value : {};
+    return {
+      row: row + 1,
+      id: undefined,
+      role: stringAt(message, "role") ?? "",
+      createdMs: timeMsAt(message, "created"),
+      content: message["content"] ?? value,
+      metadata: objectAt(message, "metadata"),
+    };
+  });
+  return {
+    ...rowOf({ ...known, id: basename(path, ".jsonl") }),
+    createdMs: messages[0]?.createdMs ?? 0,
+    provider: undefined,
+    model: undefined,
+    accumulated: spentIn(known, "accumulated_"),
+    ledger: [],
+    messages,
   };
 }

@@ -51,14 +51,14 @@ export interface SessionOwner {
   readonly noun: string;
 }
 
-/** Sessions in another form than JSON lines: a file is one, or holds several. */
+/** Sessions that are read whole, most in no form of lines: a file is one, or holds several. */
 export interface DocumentFormat extends SessionOwner {
   /**
    * Whether a file, or that of an address `FILE#ID`, is one, by its name and its first bytes; false
    * if it cannot be read.
    */
   recognises(path: string): boolean;
-  /** Whether a file may be one, by its name alone. */
+  /** Whether a file may be one, by its name alone; of a file of lines by its path. */
   mayBe(name: string): boolean;
   /** Other files that are of a session alone. Default: none. */
   belongings?(path: string): readonly string[];

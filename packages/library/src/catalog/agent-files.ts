@@ -5,9 +5,13 @@ import { isBranchlogError } from "@branchlog/core";
 import { filesStamp, isSessionFileName, lookAtFile } from "./session-files.ts";
 import type { SessionFile } from "./session-files.ts";
 
-/** Whether a file may be a document, by its name alone. */
-export function mayBeDocument(name: string): boolean {
-  return !isSessionFileName(name) && documentFormats().some((format) => format.mayBe(name));
+/**
+ * Whether a file may be a document, by its name alone; one of lines, which most agents have, is one
+ * only by its path and its first bytes.
+ */
+export function mayBeDocument(path: string): boolean {
+  const isOther = !isSessionFileName(path);
+  return documentFormats().some((one) => one.mayBe(path) && (isOther || one.recognises(path)));
 }
 
 export function isDocumentPlace(directory: string): boolean {

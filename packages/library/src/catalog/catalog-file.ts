@@ -103,7 +103,7 @@ export class CatalogFile {
    * @param lookedAtMs When `file` was stat'ed, or before, in epoch ms.
    */
   async read(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
-    if (mayBeDocument(file.name)) return this.#readDocument(file, lookedAtMs);
+    if (mayBeDocument(file.path)) return this.#readDocument(file, lookedAtMs);
     const besideBefore = stampBeside(file.path);
     const source = openLogSource(file.path);
     try {
