@@ -19,7 +19,7 @@ describe("the examples", () => {
     expect(promised("/**\n * Prints:\n *   a\n *    b\n */\n")).toEqual(["a", " b"]);
   });
 
-  it.each(names)("print what they say: %s", (name) => {
+  it.each(names)("print their documented output: %s", (name) => {
     const path = `${directory}${name}`;
     const { stdout, stderr, status } = spawnSync(process.execPath, ["--import", "tsx", path], {
       encoding: "utf8",

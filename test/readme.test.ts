@@ -86,7 +86,7 @@ describe("the README", () => {
     expect(text.split("\n").length).toBeLessThanOrEqual(151);
   });
 
-  it("has examples, with what they print", () => {
+  it("has examples with their output", () => {
     const sample = "<!-- runs -->\n```ts\nlet a = 1; // one\nconsole.log(a); // 1\n// 2\n```\n";
     expect(examplesIn(sample)[0]?.prints).toEqual(["1", "2"]);
     expect(examplesIn(text).length).toBeGreaterThanOrEqual(2);

@@ -157,7 +157,7 @@ describe("every source file", () => {
       expect(check(parse(path, text))).not.toEqual([]);
     });
 
-    it("and the check passes what is right", () => {
+    it("and the check passes a correct sample", () => {
       expect(check(parse(path, good))).toEqual([]);
     });
 
@@ -166,7 +166,7 @@ describe("every source file", () => {
     });
   });
 
-  it("of the core is on a floor", () => {
+  it("of the core belongs to a stage", () => {
     expect(upwardImports(parse("packages/core/src/tools/a.ts", ""))).not.toEqual([]);
     expect(upwardImports(parse("packages/core/src/tools.ts", ""))).not.toEqual([]);
     expect(upwardImports(parse("packages/core/src/errors/a.ts", ""))).not.toEqual([]);
@@ -198,7 +198,7 @@ describe("tests", () => {
     expect(imported(from)).toEqual([]);
   });
 
-  it("reach code past its entry points only in their own stage or an earlier one", () => {
+  it("import internal code only of their own stage or an earlier one", () => {
     const tests = filesBelow("test").filter((name) => name.endsWith(".ts"));
     const texts = tests.map((name) => {
       return { path: name, text: readFileSync(join(root, name), "utf8") };
@@ -210,7 +210,7 @@ describe("tests", () => {
 });
 
 describe("files of a package", () => {
-  it("import each other in no circle", () => {
+  it("have no import cycles", () => {
     const imports = (path: string, ...names: readonly string[]): SourceFile =>
       parse(path, names.map((name) => `import type { A } from "./${name}";`).join("\n"));
     const [b, c] = [imports("p/b.ts", "c.ts"), imports("p/c.ts", "a.ts", "d.ts")];
@@ -224,7 +224,7 @@ describe("third-party packages", () => {
   const one = parse("packages/core/src/a.ts", 'import { LRUCache } from "lru-cache";');
   const two = parse("packages/core/src/b.ts", 'import type { LRUCache } from "lru-cache/min";');
 
-  it("have one door each", () => {
+  it("are imported in one file each", () => {
     expect(manyDoors([one])).toEqual([]);
     expect(manyDoors([one, two])).toHaveLength(2);
     expect(manyDoors(sources)).toEqual([]);
@@ -245,7 +245,7 @@ describe("names of files and folders", () => {
     },
   );
 
-  it("say what is in them", () => {
+  it("describe their contents", () => {
     const folders = ["packages", "test", "fixtures", "scripts", "examples"];
     const paths = folders.flatMap((folder) => filesBelow(folder));
     const code = paths.filter((path) => /\.(tsx?|mjs)$/.test(path));
@@ -265,7 +265,7 @@ describe("documents", () => {
     expect(errorHeadings(readDocument("docs/errors.md"), errorCodes)).toEqual([]);
   });
 
-  it("say which files an append passes through, and how long they are", () => {
+  it("list the files of an append and their lengths", () => {
     const limits = { files: 12, lines: 2700 };
     const row = "| `platform/node-file-system.ts` | 7 | |\n| all | 7 | |\n";
     const sample = { path: "sample.md", text: row };
@@ -273,7 +273,7 @@ describe("documents", () => {
     expect(wrongLineCounts(readDocument("ARCHITECTURE.md"), limits)).toEqual([]);
   });
 
-  it("link to what exists", () => {
+  it("have no broken links", () => {
     const links = ["no-file.md", "#nothing", "LICENSE", "#a-heading", "https://example.org"];
     const text = `# A heading\n${links.map((link) => `[a](${link})`).join(" ")} \`[a](code)\``;
     const broken = brokenLinks({ path: "sample.md", text });
@@ -317,7 +317,7 @@ describe("promises", () => {
     expect(promiseBalance(known, unproven, verifiedPromises(texts))).toEqual([]);
   });
 
-  it("are in docs/promises.md as what they are", () => {
+  it("have their state in docs/promises.md", () => {
     const table = promiseTable(readDocument("docs/promises.md"));
     const expected = known.map((name) => [name, unproven.includes(name) ? "not yet" : "yes"]);
     const said = known.map((name) => [name, table.get(name)?.split(/[,:]/)[0]]);

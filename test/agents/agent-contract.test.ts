@@ -45,7 +45,7 @@ describeAgent({
     golden(`${versions}/claude-1.0.jsonl`, `${project}/c1a0de01-0000-4000-8000-000000000001.jsonl`),
     golden(`${versions}/claude-2.0.jsonl`, `${project}/c1a0de20-0000-4000-8000-000000000001.jsonl`),
     {
-      title: "version 2.1 with a sub-agent",
+      title: "version 2.1 with a subagent",
       files: {
         [`${project}/${claudeId}.jsonl`]: readFileSync(
           join(fixtures, versions, "claude-2.1.jsonl"),
@@ -160,7 +160,7 @@ describeAgent({
       `${qwenProject}/chats/e37a9d47-37c8-478b-a2a8-1e22b46315c7.jsonl`,
     ),
     {
-      title: "version 0.24.4 with a sub-agent",
+      title: "version 0.24.4 with a subagent",
       files: {
         [`${qwenProject}/chats/${qwenId}.jsonl`]: readFileSync(
           join(fixtures, "qwen/qwen-0.24.4.jsonl"),
@@ -186,7 +186,7 @@ describeAgent({
   name: "kimi",
   sessions: [
     {
-      title: "version 2.1.0 with a sub-agent",
+      title: "version 2.1.0 with a subagent",
       files: {
         [`${kimiSession}/agents/main/wire.jsonl`]: readFileSync(
           join(fixtures, "kimi/kimi-2.1.0.jsonl"),
@@ -230,7 +230,7 @@ describeAgent({
       `${cursorProject}/agent-transcripts/${cursorId}.jsonl`,
     ),
     {
-      title: "a transcript of July 2026 with a sub-agent",
+      title: "a transcript of July 2026 with a subagent",
       files: {
         [`${cursorPlace}/${cursorId}.jsonl`]: readFileSync(
           join(fixtures, "cursor/transcript-2026-07.jsonl"),
@@ -261,7 +261,7 @@ describeAgent({
   name: "cline",
   sessions: [
     {
-      title: "version 3.0.65 with a sub-agent and a compaction",
+      title: "version 3.0.65 with a subagent and a compaction",
       files: Object.fromEntries(
         [
           `${clineSession}.messages.json`,

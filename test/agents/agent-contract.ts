@@ -132,7 +132,7 @@ export function describeAgent({ name, sessions }: AgentUnderTest): void {
         });
       });
 
-      it("has entries that are what the index says of them", async () => {
+      it("has entries that match the index", async () => {
         const { path } = kept(golden);
         await reading(path, async (session) => {
           const tree = session.tree();
@@ -144,7 +144,7 @@ export function describeAgent({ name, sessions }: AgentUnderTest): void {
         });
       });
 
-      it("says in a copy what it says in place", async () => {
+      it("has the same entries in a copy and in place", async () => {
         const { path } = kept(golden);
         const target = join(temporaryDirectory(), "copy.jsonl");
         await forkSession(path, { target });
@@ -175,7 +175,7 @@ export function describeAgent({ name, sessions }: AgentUnderTest): void {
           if (own) expect(only.total).toMatchObject({ ...total, requests: only.total.requests });
           const turns = await sessionTurns(session);
           const isLinear = session.tips().length === 1;
-          // What a model asked a sub-agent is no turn.
+          // What a model asked a subagent is no turn.
           const isAsked = (await listedAt(place)).transcript?.isSubagent !== true;
           if (own && isLinear && isAsked) expect(turns.length).toBe(only.total.turns);
         });
@@ -195,7 +195,7 @@ export function describeAgent({ name, sessions }: AgentUnderTest): void {
         });
       });
 
-      it("is only read", async () => {
+      it("is read-only", async () => {
         const place = kept(golden);
         const before = directoryState(place.root);
         await listedAt(place);
@@ -206,7 +206,7 @@ export function describeAgent({ name, sessions }: AgentUnderTest): void {
       });
 
       it.each(Object.entries(isDocument ? {} : damages))(
-        "hides nothing good behind %s",
+        "keeps its valid entries after %s",
         async (_damage, harm) => {
           const place = kept(golden);
           const good = await reading(place.path, entriesIn);
@@ -221,7 +221,7 @@ export function describeAgent({ name, sessions }: AgentUnderTest): void {
       // What holds several sessions is changed in tests of its agent.
       if (!isAlone) return;
 
-      it("counts once, though there is a copy of it", async () => {
+      it("counts once when it has a copy", async () => {
         const place = kept(golden);
         const once = await usageStatistics([place.root]);
         copyFileSync(place.path, place.path.replace(/(\.\w+)$/, "-copy$1"));
@@ -230,7 +230,7 @@ export function describeAgent({ name, sessions }: AgentUnderTest): void {
         if (!isDocument || transcripts !== undefined) expect(total).toEqual(once.total);
       });
 
-      it("is followed to the state in which it is opened anew", async () => {
+      it("reaches the same state when followed and when opened again", async () => {
         const place = kept(golden);
         const bytes = readFileSync(place.path);
         const places = [0.4, 0.6, 0.8].map((part) => Math.floor(bytes.length * part));
@@ -250,7 +250,7 @@ export function describeAgent({ name, sessions }: AgentUnderTest): void {
         await session.close();
       });
 
-      it("comes back from the archive with all that belongs to it", async () => {
+      it("is restored from the archive with all its files", async () => {
         const place = kept(golden);
         const dataDir = temporaryDirectory();
         const before = filesBelow(place.root);

@@ -35,7 +35,7 @@ async function dialectsOf(path: string): Promise<readonly unknown[]> {
   return [sessions[0]?.dialect, session.dialect];
 }
 
-describe("a session that both agents could have written", () => {
+describe("a session that could be from either agent", () => {
   it.each([
     [".omp/agent/sessions/-w/a.jsonl", "omp"],
     [".pi/agent/sessions/--w--/a.jsonl", "pi"],
@@ -51,19 +51,19 @@ describe("a session that both agents could have written", () => {
     expect(found.code).toBe(0);
   });
 
-  it("belongs to that agent behind a link, too", async () => {
+  it("belongs to that agent also through a link", async () => {
     const path = writeAt(join(home, ".omp/agent/sessions/-w/a.jsonl"));
     symlinkSync(dirname(path), join(home, "link"));
     expect(await dialectsOf(join(home, "link", "a.jsonl"))).toEqual(["omp", "omp"]);
   });
 
-  it("is told by its form where both agents keep their sessions", async () => {
+  it("is recognised by its form when both agents keep sessions there", async () => {
     vi.stubEnv("PI_CODING_AGENT_DIR", join(home, "both"));
     const path = writeAt(join(home, "both/sessions/-w/a.jsonl"));
     expect(await dialectsOf(path)).toEqual(["pi", "pi"]);
   });
 
-  it("law: is told by its content before its place, and by its place before its id", () => {
+  it("law: is recognised by its content, then by its directory, then by its id", () => {
     const dialect = fc.constantFrom(...dialectNames);
     const evidence = fc.record({
       hasTitleSlot: fc.boolean(),

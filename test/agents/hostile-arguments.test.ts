@@ -136,7 +136,7 @@ describe.each([
   ["the drop-in for omp", ompWays],
 ])("%s", (_name, ways) => {
   it.each(Object.keys(ways))(
-    "%s answers each hostile path, or refuses it with a code",
+    "%s accepts each hostile path, or rejects it with a code",
     async (way) => {
       for (const [kind, pathIn] of Object.entries(paths)) {
         const before = readdirSync(place.directory);
@@ -154,7 +154,7 @@ describe("a session id that is too long for the name of a file", () => {
   const id = "i".repeat(300);
   const refusal = { code: "ERR_INVALID_SESSION_ID" };
 
-  it("is refused before anything is made", async () => {
+  it("is rejected before anything is created", async () => {
     const before = readdirSync(place.directory);
     const manager = pi.SessionManager.create("/w", place.directory);
     expect(() => pi.SessionManager.create("/w", place.directory, { id })).toThrow(
@@ -165,13 +165,13 @@ describe("a session id that is too long for the name of a file", () => {
     expect(readdirSync(place.directory)).toEqual(before);
   });
 
-  it("is taken where the file has another name", async () => {
+  it("is accepted when the file has another name", async () => {
     const session = await createSession(place.free(), { id });
     expect(session.header.id).toBe(id);
     await session.close();
   });
 
-  it("may have 224 characters where the file is named after it", () => {
+  it("can have 224 characters when the file is named after it", () => {
     const manager = pi.SessionManager.create("/w", place.directory, { id: "i".repeat(224) });
     manager.appendMessage(answer);
     expect(readdirSync(place.directory)).toContainEqual(expect.stringContaining("i".repeat(224)));

@@ -23,7 +23,7 @@ const adapters = [
 ] as const;
 
 describe.each(adapters)("%s", (_, newManager) => {
-  it("finds no entry, label or child for an id of none", () => {
+  it("finds no entry, label or child for an id that is not a string", () => {
     const manager = newManager();
     const root = manager.appendMessage(userMessage("1"));
     for (const id of oddIds) {
@@ -38,7 +38,7 @@ describe.each(adapters)("%s", (_, newManager) => {
     expect(parentId === undefined || manager.getEntry(parentId as string)).toBeUndefined();
   });
 
-  it("says of an id of none that there is no such entry, and stays as it was", () => {
+  it("rejects an id that is not a string, and does not change", () => {
     const manager = newManager();
     const root = manager.appendMessage(userMessage("1"));
     for (const id of oddIds) {
@@ -57,7 +57,7 @@ describe.each(adapters)("%s", (_, newManager) => {
     expect(manager.getLeafId()).toBe(root);
   });
 
-  it("makes a session of the branch to its leaf without an id, if there is one", () => {
+  it("creates a session from the branch to its leaf without an id, if there is a leaf", () => {
     const manager = newManager();
     expect(() => manager.createBranchedSession(noId)).toThrow("Entry undefined not found");
     const first = manager.appendMessage(userMessage("1"));

@@ -81,39 +81,35 @@ async function agreed(path: string): Promise<void> {
 }
 
 describe.each(["pi", "omp"] as const)("a log of %s", (dialect: DialectName) => {
-  it(
-    "means the same through both adapters, whichever of them appends to it",
-    { timeout: 120_000 },
-    async () => {
-      const anyPlan = fc.array(fc.nat(operations(0).length - 1), { minLength: 4, maxLength: 24 });
-      await fc.assert(
-        fc.asyncProperty(anyPlan, async (plan) => {
-          const path = join(temporaryDirectory(), "session.jsonl");
-          const session = await createSession(path, { dialect });
-          const first = await session.append({ type: "message", message: userMessage("first") });
-          await session.close();
-          const adapters = { pi: SessionManager.open(path), omp: await OmpManager.open(path) };
-          const ids = [first.id];
-          for (const [at, choice] of plan.entries()) {
-            const [, run] = operations(at)[choice] ?? [];
-            const id: unknown = await run?.(adapters, ids);
-            if (typeof id === "string") ids.push(id);
-            // A context that is kept and gone on from is the one that is built anew.
-            const fresh = await OmpManager.open(path);
-            fresh.branch(adapters.omp.getLeafId() ?? "");
-            expect(adapters.omp.buildSessionContext()).toEqual(fresh.buildSessionContext());
-            const freshPi = SessionManager.open(path);
-            freshPi.branch(adapters.pi.getLeafId() ?? "");
-            expect(adapters.pi.buildSessionContext()).toEqual(freshPi.buildSessionContext());
-          }
-          await agreed(path);
-        }),
-        { numRuns: 30 },
-      );
-    },
-  );
+  it("reads the same through both adapters, whichever appends", { timeout: 120_000 }, async () => {
+    const anyPlan = fc.array(fc.nat(operations(0).length - 1), { minLength: 4, maxLength: 24 });
+    await fc.assert(
+      fc.asyncProperty(anyPlan, async (plan) => {
+        const path = join(temporaryDirectory(), "session.jsonl");
+        const session = await createSession(path, { dialect });
+        const first = await session.append({ type: "message", message: userMessage("first") });
+        await session.close();
+        const adapters = { pi: SessionManager.open(path), omp: await OmpManager.open(path) };
+        const ids = [first.id];
+        for (const [at, choice] of plan.entries()) {
+          const [, run] = operations(at)[choice] ?? [];
+          const id: unknown = await run?.(adapters, ids);
+          if (typeof id === "string") ids.push(id);
+          // A context that is kept and gone on from is the one that is built anew.
+          const fresh = await OmpManager.open(path);
+          fresh.branch(adapters.omp.getLeafId() ?? "");
+          expect(adapters.omp.buildSessionContext()).toEqual(fresh.buildSessionContext());
+          const freshPi = SessionManager.open(path);
+          freshPi.branch(adapters.pi.getLeafId() ?? "");
+          expect(adapters.pi.buildSessionContext()).toEqual(freshPi.buildSessionContext());
+        }
+        await agreed(path);
+      }),
+      { numRuns: 30 },
+    );
+  });
 
-  it("is written in its own words by both", async () => {
+  it("is written in its dialect by both", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     const session = await createSession(path, { dialect });
     const { id } = await session.append({ type: "message", message: userMessage("first") });
@@ -155,7 +151,7 @@ describe.each(["pi", "omp"] as const)("a log of %s", (dialect: DialectName) => {
   });
 });
 
-it("the dialect of a session is what its caller says it is", async () => {
+it("the dialect of a session can be set by the caller", async () => {
   const path = join(temporaryDirectory(), "session.jsonl");
   await (await createSession(path)).close();
   const session = await openSession(path, { dialect: "omp" });

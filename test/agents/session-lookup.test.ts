@@ -41,7 +41,7 @@ function writeLongHeader(directory: string, bytes: number): string {
 }
 
 describe("finding a session by id", () => {
-  it("goes by the id in the header, not by the name of the file", () => {
+  it("uses the id in the header, not the name of the file", () => {
     const directory = home.sessions("--work--");
     const path = write(directory, "t_other.jsonl", { id: "wanted" });
     write(directory, "t_wanted.jsonl", { id: "other" });
@@ -57,7 +57,7 @@ describe("finding a session by id", () => {
     expect(findSessionById(cwd, "late")).toBeUndefined();
   });
 
-  it("is not stopped by files that are no sessions or cannot be read", () => {
+  it("continues after files that are not sessions or cannot be read", () => {
     const directory = home.sessions("--work--");
     writeDebris(directory);
     expect(findSessionById(cwd, "m1")).toBeUndefined();
@@ -92,7 +92,7 @@ describe("finding a session by id", () => {
     expect(findSessionById(cwd, "s1")).toBe(named);
   });
 
-  it("finds nothing in a directory that is missing, and does not make it", () => {
+  it("finds nothing in a missing directory, and does not create it", () => {
     expect(findSessionById(cwd, "s1")).toBeUndefined();
     expect(findSessionById(cwd, "s1", "/missing")).toBeUndefined();
     expect(existsSync(home.path)).toBe(false);
@@ -100,7 +100,7 @@ describe("finding a session by id", () => {
 });
 
 describe("finding the most recent session", () => {
-  it("passes over files that are no sessions or cannot be read", () => {
+  it("ignores files that are not sessions or cannot be read", () => {
     const directory = home.directory("flat");
     writeDebris(directory);
     writeLines(directory, "other.txt", [header()]);
@@ -110,7 +110,7 @@ describe("finding the most recent session", () => {
     expect(findMostRecentSession(directory)).toBe(path);
   });
 
-  it("takes those of a working directory only, if one is given", () => {
+  it("finds only those of a working directory, if one is given", () => {
     const flat = home.directory("flat");
     const mine = write(flat, "1.jsonl", { cwd: "/work" }, 1);
     write(flat, "2.jsonl", { cwd: "/other" }, 2);
@@ -119,7 +119,7 @@ describe("finding the most recent session", () => {
     expect(findMostRecentSession(flat, "/neither")).toBeNull();
   });
 
-  it("tells apart working directories that share a default directory", () => {
+  it("distinguishes working directories that share a default directory", () => {
     const shared = home.sessions("--a-b-c--");
     const mine = write(shared, "1.jsonl", { cwd: "/a/b-c" }, 1);
     write(shared, "2.jsonl", { cwd: "/a-b/c" }, 2);
@@ -135,7 +135,7 @@ describe("finding the most recent session", () => {
 });
 
 describe("finding the most recent session as omp does", () => {
-  it("is asynchronous, and takes a directory alone, as in omp", () => {
+  it("is asynchronous, and takes only a directory, as in omp", () => {
     expectTypeOf(findMostRecent).toEqualTypeOf<(sessionDir: string) => Promise<string | null>>();
   });
 

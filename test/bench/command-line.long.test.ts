@@ -55,12 +55,12 @@ describe("the arguments", () => {
     ).toThrow();
   });
 
-  it("name what to compare with, the large one only with the others", () => {
+  it("select peers, the large one only with the others", () => {
     expect(parseCommand(["--peers"], names)).toMatchObject({ peerSets: ["peers"] });
     expect(parseCommand(["--peers-omp"], names)).toMatchObject({ peerSets: ["peers", "omp"] });
   });
 
-  it("ask for help, which lists the cases", () => {
+  it("show help, which lists the cases", () => {
     expect(parseCommand(["--help", "nonsense"], names)).toBe("help");
     expect(usage(names)).toContain("Cases: open, append");
   });
@@ -69,7 +69,7 @@ describe("the arguments", () => {
 describe("pnpm bench", () => {
   const main = fileURLToPath(new URL("../../packages/bench/dist/main.js", import.meta.url));
 
-  it("refuses a place for results before it runs anything", () => {
+  it("rejects an invalid output path before it runs anything", () => {
     const folder = temporaryDirectory();
     for (const path of [folder, join(folder, "missing", "a.json")]) {
       const run = spawnSync(execPath, [main, "append-sync", "--no-build", "--json", path], {
@@ -82,7 +82,7 @@ describe("pnpm bench", () => {
   it.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-  ] as const)("ended by %s leaves nothing behind", async (signal, code) => {
+  ] as const)("stopped by %s leaves no files", async (signal, code) => {
     const child = spawn(execPath, [main, "append-sync", "--quick", "--no-build"]);
     child.stdout.resume();
     child.stderr.once("data", () => child.kill(signal));
@@ -93,7 +93,7 @@ describe("pnpm bench", () => {
 });
 
 describe("every case", () => {
-  it("is in the file that the suite takes it from", async () => {
+  it("is in the file from which the suite loads it", async () => {
     const source = new URL("../../packages/bench/src/", import.meta.url);
     for (const { name } of cases) {
       const url = new URL(`${modulePathOf(name)}.ts`, source).href;

@@ -5,7 +5,7 @@ import { timeOperation } from "../../packages/bench/src/harness.ts";
 const quick = { secondsMax: 0.1 };
 
 describe("a micro case", () => {
-  it("tells how long one call takes", () => {
+  it("measures the time of one call", () => {
     let calls = 0;
     const time = timeOperation(
       () => {

@@ -27,7 +27,7 @@ describe("an input", () => {
     expect(readdirSync(folder)).toHaveLength(2);
   });
 
-  it("of an earlier generator makes room for the new one", () => {
+  it("of an earlier generator is replaced", () => {
     const made = ensureInput(spec, folder);
     const older = made.path.replace(/-[0-9a-f]{8}\.jsonl$/, "-01234567.jsonl");
     writeFileSync(older, "old");
@@ -42,7 +42,7 @@ describe("an input", () => {
     expect(() => ensureInput(spec, folder)).toThrow(/remove it and run again/);
   });
 
-  it("that the generator refuses is an error with its reason", () => {
+  it("that the generator rejects is an error with its reason", () => {
     expect(() => ensureInput({ ...spec, entries: 5 }, folder)).toThrow(/not both/);
   });
 });

@@ -13,7 +13,7 @@ function inputAt(path: string): CaseInput {
 }
 
 describe("an input of one's own", () => {
-  it("is the same log, and what is left beside it is not beside the shared one", async () => {
+  it("is the same log, without sidecars next to the shared one", async () => {
     const folder = temporaryDirectory();
     const path = join(folder, "shared.jsonl");
     const session = await createSession(path);
@@ -37,7 +37,7 @@ describe("an input of one's own", () => {
     expect(() => checkReopened(whole.logBytesRead, bytes)).toThrow(/bytes of the log were read/);
   });
 
-  it("is a directory without what earlier lists left", () => {
+  it("is a directory without files of earlier lists", () => {
     const folder = join(temporaryDirectory(), "sessions");
     mkdirSync(folder);
     for (const name of ["a.jsonl", "b.jsonl", ".branchlog-catalog", "a.jsonl.ckpt"]) {

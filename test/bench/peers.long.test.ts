@@ -23,7 +23,7 @@ describe("a case with peers", () => {
     return report;
   }
 
-  it("is answered though peers crash or are wrong, and says what they did", async () => {
+  it("completes when peers crash or are wrong, and reports it", async () => {
     const report = await run(
       "crashing",
       `{ name: "sound", role: "peer", needs: "peers", prepare: () => () => 1 },
@@ -83,7 +83,7 @@ describe("the reason of a failure", () => {
 });
 
 describe("the peers", () => {
-  it("have names of their own, and need what brings their runtime", () => {
+  it("have unique names, and need their runtime", () => {
     expect(new Set(sessionPeers.map(({ name }) => name)).size).toBe(sessionPeers.length);
     for (const { runtime, set } of sessionPeers) expect(set === "omp").toBe(runtime === "bun");
     const [, subject] = onBothNodes({ name: "a", role: "ours" });
@@ -95,7 +95,7 @@ describe("the peers", () => {
     });
   });
 
-  it("are left out of every case, as all that must be installed, unless asked for", () => {
+  it("are excluded from every case, like everything to install, unless requested", () => {
     const subjects = cases.flatMap((benchCase) => benchCase.subjects);
     expect(subjects.filter(({ role }) => role === "peer").length).toBeGreaterThan(20);
     for (const { role, runtime, needs } of subjects) {
@@ -103,7 +103,7 @@ describe("the peers", () => {
     }
   });
 
-  it("may leave out of a context only what they are known to", () => {
+  it("can omit from a context only known differences", () => {
     checkContext(9, { least: 8, most: 9 });
     checkContext(12, { least: 8, most: 9 }, 3);
     expect(() => checkContext(7, { least: 8, most: 9 })).toThrow("7 messages instead of 8 to 9");

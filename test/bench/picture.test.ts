@@ -30,7 +30,7 @@ describe("the picture of results", () => {
     reportOf("behind", { ours: 10, "fast 2: open()": 1 }),
   ];
 
-  it("shows the fastest other engine of each case, the longer the more it costs", () => {
+  it("shows the fastest other engine of each case, with longer bars for higher costs", () => {
     const svg = resultsPicture(reports);
     const [ahead = 0, farAhead = 0] = widths(svg, "#0969da");
     expect(ahead).toBeGreaterThan(0);
@@ -48,7 +48,7 @@ describe("the picture of results", () => {
     expect(svg).not.toContain(">alone</text>");
   });
 
-  it("is drawn though there is nothing to draw", () => {
+  it("is drawn without results", () => {
     expect(resultsPicture([])).toMatch(/^<svg[^]*<\/svg>\n$/);
   });
 });

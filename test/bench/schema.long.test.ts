@@ -34,7 +34,7 @@ function written(report: unknown): unknown {
 }
 
 describe("the schema of reports", () => {
-  it("holds for a real run", async () => {
+  it("matches a real run", async () => {
     const folder = temporaryDirectory();
     const chosen = allCases.filter(({ name }) => name === "next-context-20k");
     const missing = defineCase({
@@ -58,12 +58,12 @@ describe("the schema of reports", () => {
     expect(problems(report)).toEqual([]);
   });
 
-  it("holds for the results in the documents", () => {
+  it("matches the results in the documents", () => {
     const url = new URL("../../docs/benchmarks/results.json", import.meta.url);
     expect(problems(JSON.parse(readFileSync(url, "utf8")))).toEqual([]);
   });
 
-  it("holds for peers that answer and peers that do not", () => {
+  it("matches peers with and without answers", () => {
     const sample: Sample = {
       wallMs: 2,
       cpuMs: 1,
@@ -82,7 +82,7 @@ describe("the schema of reports", () => {
     expect(problems(written(report))).toEqual([]);
   });
 
-  it("finds what is missing, of another kind, or not described", () => {
+  it("finds missing, mistyped and undescribed fields", () => {
     const report = { schemaVersion: 2, machine: { cores: 0 }, scale: "full", cases: [1], more: 1 };
     expect(problems(report)).toEqual(
       expect.arrayContaining([
@@ -95,7 +95,7 @@ describe("the schema of reports", () => {
     );
   });
 
-  it("says of each field what it means", () => {
+  it("describes each field", () => {
     const undescribed: string[] = [];
     const visit = (name: string, value: unknown): void => {
       if (typeof value !== "object" || value === null) return;

@@ -40,7 +40,7 @@ describe("a suite", () => {
   });
 });
 
-describe("a case in processes of its own", () => {
+describe("a case in its own processes", () => {
   const run = (benchCase: BenchCase, more: { runs?: number; runMsMax?: number } = {}) =>
     runProcessCase(benchCase, { ...suiteOptions, warmups: 0, ...more });
 
@@ -86,7 +86,7 @@ describe("a case in processes of its own", () => {
     expect(ownLimit?.samples[0]?.figures["MiB"]).toBeGreaterThan(800);
   });
 
-  it("has an empty folder for each run, which is gone afterwards", async () => {
+  it("has an empty directory for each run, which is removed afterwards", async () => {
     const note = join(folder, "scratch-path");
     const benchCase = await writeCase(
       "scratching",
@@ -101,7 +101,7 @@ describe("a case in processes of its own", () => {
     expect(existsSync(scratch)).toBe(false);
   });
 
-  it("fails when a subject throws, and says what", async () => {
+  it("fails when a subject throws, with its error", async () => {
     const benchCase = await writeCase(
       "throwing",
       `subjects: [{ name: "one", role: "ours", prepare: () => () => {
@@ -113,7 +113,7 @@ describe("a case in processes of its own", () => {
     await expect(failed).rejects.toThrow(/throwing, one: .*boom/s);
   });
 
-  it("finds the answer among what a subject prints", async () => {
+  it("finds the answer in the output of a subject", async () => {
     const benchCase = await writeCase(
       "noisy",
       `subjects: [{ name: "one", role: "ours", prepare: () => () => {
@@ -124,7 +124,7 @@ describe("a case in processes of its own", () => {
     expect((await run(benchCase))[0]?.samples).toHaveLength(1);
   });
 
-  it("fails when a process ends well without an answer; of a peer that is the result", async () => {
+  it("fails when a process succeeds without an answer; for a peer that is the result", async () => {
     const exits = "prepare: () => () => process.exit(0)";
     const silent = await writeCase(
       "silent",
@@ -176,7 +176,7 @@ it("the example of the documents runs, and its answer is checked", () => {
   expect(stdout).toMatch(/\*\*split\*\* \| .* lines\/ms \| .* \| 3 \|/);
 });
 
-it("the report shows figures of sound cases, and of failed ones the reason only", async () => {
+it("the report shows figures of valid cases, and only the reason of failed ones", async () => {
   const sound = await writeCase("shown", `figures: () => ({ "MB/s": 1234.5 }),`);
   const wrong = await writeCase("broken", `check: () => { throw new Error("not equal"); },`);
   const cases: readonly CaseReport[] = await runSuite([sound, wrong], suiteOptions);

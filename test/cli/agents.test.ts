@@ -25,13 +25,13 @@ async function shown(...words: readonly string[]): Promise<readonly string[]> {
 }
 
 describe("list", () => {
-  it("has the sessions of every agent, or those that are asked for", async () => {
+  it("has the sessions of every agent, or the requested ones", async () => {
     expect((await shown()).toSorted()).toEqual(["claude", "claude", "codex", "pi"]);
     expect(await shown("--agent", "codex")).toEqual(["codex"]);
     expect((await shown("--agent", "pi,codex")).toSorted()).toEqual(["codex", "pi"]);
   });
 
-  it("knows every agent that is registered by its name", () => {
+  it("accepts the name of every registered agent", () => {
     expect(registeredAgents().map(({ name }) => name)).toEqual(agentNames);
     const foreign = registeredAgents().filter(
       ({ transcripts, documents }) => transcripts ?? documents,
@@ -39,7 +39,7 @@ describe("list", () => {
     expect(foreign.map(({ name }) => name)).toEqual(foreignAgentNames);
   });
 
-  it("gives titles the room that hidden ids would take", async () => {
+  it("gives titles the space of hidden ids", async () => {
     const id = "c1a0de21-0000-4000-8000-000000000001";
     const home = temporaryDirectory();
     mkdirSync(join(home, id, "subagents"), { recursive: true });
@@ -52,7 +52,7 @@ describe("list", () => {
     expect(out.text).toMatch(/ {2}c1a0de21$/m);
   });
 
-  it("sorts, and ends after so many", async () => {
+  it("sorts, and ends at the limit", async () => {
     const tokens = jsonLines(
       (await branchlog(["list", root, "--json", "--sort", "tokens"])).out,
     ).map((line) => (line as { readonly tokens?: number }).tokens ?? 0);
@@ -60,7 +60,7 @@ describe("list", () => {
     expect(await shown("--limit", "2")).toHaveLength(2);
   });
 
-  it("leaves out what did not change since a time", async () => {
+  it("omits sessions that did not change since a time", async () => {
     expect(await shown("--since", "1w")).toEqual([]);
     expect(await shown("--since", "2025-07-01")).not.toContain("pi");
     expect((await branchlog(["list", root, "--since", "1w"])).err).toContain(
@@ -71,7 +71,7 @@ describe("list", () => {
     expect(wrong.err).toContain("7d");
   });
 
-  it("says what to give in place of a limit of none, and of an empty text", async () => {
+  it("rejects a limit of 0 and an empty argument, with advice", async () => {
     expect(await branchlog(["list", root, "--limit", "0"])).toMatchObject({
       code: 2,
       err: expect.stringContaining("--limit takes an integer of at least 1") as unknown,
@@ -94,7 +94,7 @@ describe("list", () => {
     expect(out.text.includes("claude")).toBe(columns >= 60);
   });
 
-  it("shows as much of an id as tells it from those of sessions that it does not list", async () => {
+  it("shows enough of an id to distinguish it from those of unlisted sessions", async () => {
     const shared = "0197340a-00";
     const place = temporaryDirectory();
     for (const [at, end] of ["a", "b"].entries()) {

@@ -56,7 +56,7 @@ describe("restore of a session that was deleted, not archived", () => {
     expect(again.err).toContain("There is such a file: branchlog info shows it.");
   });
 
-  it("says so once it is no longer kept", async () => {
+  it("reports when it is no longer kept", async () => {
     const { pi, dataDir } = place;
     await branchlog(["delete", pi, "--yes"]);
     renameSync(join(dataDir, "packs"), join(dataDir, "no-packs"));
@@ -216,14 +216,14 @@ const situations: Readonly<
 };
 
 describe("a message of", () => {
-  it.each(Object.keys(situations))("%s names what helps", async (name) => {
+  it.each(Object.keys(situations))("%s names a remedy", async (name) => {
     const [make, advice] = situations[name] ?? [() => [], ""];
     const { err } = await branchlog(await make(place));
     expect(err).toContain(advice);
     expect(err).toMatch(/branchlog [a-z]+/);
   });
 
-  it.each(["delete", "archive"])("a held lock names what helps: %s", async (command) => {
+  it.each(["delete", "archive"])("a held lock names a remedy: %s", async (command) => {
     const { pi } = place;
     const held = nodePorts.lock.tryAcquireSync(pi);
     const words = command === "delete" ? ["delete", pi, "--yes"] : ["archive", pi];

@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 describe("archived sessions", () => {
-  it("are listed, searched and shown by name, id and path, and come back", async () => {
+  it("are listed, searched, shown by name, id and path, and restored", async () => {
     const { root, pi } = place;
     const before = ledgerOf(root);
     const tree = (await branchlog(["tree", pi])).out;
@@ -69,7 +69,7 @@ describe("archived sessions", () => {
     expect(ledgerOf(root)).toEqual(before);
   });
 
-  it("are left where they are if they just changed, and the exit code says so", async () => {
+  it("are left in place when they just changed, and the exit code reports it", async () => {
     const { pi, omp } = place;
     utimesSync(pi, new Date(), new Date());
     const { code, out, err } = await branchlog(["archive", pi, omp]);
@@ -135,7 +135,7 @@ describe("prune", () => {
 });
 
 describe("undo and ops", () => {
-  it("list and take back what commands did, the last first", async () => {
+  it("list and undo operations, the last first", async () => {
     const { root, pi, omp } = place;
     const old = join(root, "old.jsonl");
     copyFileSync(fixture("pi-v1.jsonl"), old);
@@ -162,7 +162,7 @@ describe("undo and ops", () => {
     expect((await branchlog(["ops"])).out.split("\n")[0]).toContain("undo");
   });
 
-  it("say that nothing was done before anything was", async () => {
+  it("report that there are no operations yet", async () => {
     expect((await branchlog(["ops"])).err).toBe("no operations removed or replaced sessions\n");
   });
 });
@@ -171,7 +171,7 @@ it.each([
   ["append", ["--user", "more"]],
   ["name", ["A name"]],
 ])(
-  "a migration by another command is said by %s, and where the original is",
+  "a migration by another command is reported by %s, with the path of the original",
   async (command, words) => {
     const path = join(temporaryDirectory(), "old.jsonl");
     copyFileSync(fixture("pi-v1.jsonl"), path);
@@ -181,7 +181,7 @@ it.each([
   },
 );
 
-it("mv lists what it would move, moves it, and undo restores it", async () => {
+it("mv lists sessions, moves them, and undo restores them", async () => {
   const home = process.env["HOME"] ?? "";
   const [from, to] = [join(home, "shop"), temporaryDirectory()];
   vi.stubEnv("PI_CODING_AGENT_DIR", "");

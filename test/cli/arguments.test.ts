@@ -43,7 +43,7 @@ describe("a command line", () => {
     await expectAnswers(golden("parsed"), (line) => JSON.stringify(optionsOf(...wordsOf(line))));
   });
 
-  it("a command line gives every text back as it was, as an argument and as a value", () => {
+  it("a command line preserves every text, as an argument and as a value", () => {
     const texts = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom("-", "--", "-5", "-y--", "--json", "true", "__proto__", "'a'", '"a"'),
@@ -59,7 +59,7 @@ describe("a command line", () => {
     );
   });
 
-  it("a command line takes its options in any place", () => {
+  it("a command line accepts options in any position", () => {
     const groups = [["-n", "5"], ["--from=2"], ["--on", "branch"], ["--reverse"], ["-5"]];
     const places = fc.shuffledSubarray(groups, { minLength: groups.length });
     fc.assert(
@@ -84,7 +84,7 @@ describe("a command line", () => {
     expect((await branchlog(["info", "a", "b", "--", "--json"])).err).toContain("See branchlog");
   });
 
-  it("a command line distinguishes an empty text from none", () => {
+  it("a command line distinguishes an empty text from a missing one", () => {
     expect(optionsOf("label", "f", "a1", "")).toMatchObject({ text: "" });
     expect(optionsOf("name", "f", "")).toMatchObject({ text: "" });
   });
@@ -105,12 +105,12 @@ describe("a command line", () => {
     });
   });
 
-  it("without any word prints the help on standard error in a pipe, and exits with 2", async () => {
+  it("without arguments prints the help on standard error in a pipe, and exits with 2", async () => {
     const { out } = await branchlog(["--help"]);
     expect(await branchlog([])).toEqual({ code: 2, out: "", err: out });
   });
 
-  it("without any word lists the latest sessions on a terminal, and what to type next", async () => {
+  it("without arguments lists the latest sessions on a terminal, and suggests commands", async () => {
     const home = temporaryDirectory();
     mkdirSync(join(home, "sessions"));
     cpSync(fixture("pi-linear.jsonl"), join(home, "sessions", "one.jsonl"));
@@ -126,7 +126,7 @@ describe("a command line", () => {
     ]);
   });
 
-  it("with a path alone shows the facts of a session, or lists a directory", async () => {
+  it("with only a path shows a session, or lists a directory", async () => {
     const path = fixture("pi-linear.jsonl");
     expect(await factsOf([path, "--json"])).toEqual(await factsOf(["info", path, "--json"]));
     expect(await branchlog([fixture("")])).toEqual(await branchlog(["list", fixture("")]));
@@ -204,7 +204,7 @@ describe("completions", () => {
     expect(scriptFor()).toBe(textOf("completion", "bash"));
   });
 
-  it("offer commands, options, and values that begin as the word does", () => {
+  it("offer commands, options, and values that start with the typed word", () => {
     expect(offered("")).toEqual([...commandNames, "help", "completion"]);
     expect(offered("en")).toEqual(["entries"]);
     expect(offered("entries", "f", "--")).toContain("--custom-type");

@@ -53,7 +53,7 @@ describe("times", () => {
     expect(out.text).not.toContain(" ago");
   });
 
-  it("of a document are as stored, since nobody knows their zone", async () => {
+  it("of a document are as stored, since their zone is unknown", async () => {
     const out = new MemoryOutput({ isTerminal: true });
     await branchlog(["turns", fixture("connectonion-dumped.yaml"), "--turn", "2"], { out });
     expect(out.text).toContain("2026-01-05 09:01:10");

@@ -9,7 +9,7 @@ import { branchlog, fixture, jsonLines, onTerminal } from "./command-run.ts";
 const branches = fixture("pi-branches.jsonl");
 
 describe("diff", () => {
-  it("ends with 0 when nothing differs, and with 1 when something does", async () => {
+  it("exits with 0 without differences, and with 1 otherwise", async () => {
     const same = await branchlog(["diff", branches, "@leaf"]);
     const err = "1 entry in common, up to 5b2e9d0a\n";
     expect(same).toEqual({ code: 0, out: "", err });

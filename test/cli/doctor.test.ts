@@ -30,7 +30,7 @@ interface Diagnosis {
 }
 
 describe("branchlog doctor", () => {
-  it("counts the sessions of each agent where they are, and shows no path of the home", async () => {
+  it("counts the sessions of each agent by directory, and shortens paths in the home directory", async () => {
     const { directory } = home();
     const { out, code } = await branchlog(["doctor", "--json"]);
     const found = JSON.parse(out) as Diagnosis;
@@ -47,7 +47,7 @@ describe("branchlog doctor", () => {
     expect((await onTerminal(["doctor"])).out).toContain("no problems");
   });
 
-  it("says which locks there are, and whose holders have ended", async () => {
+  it("lists locks, and those whose holders have ended", async () => {
     const { sessions } = home();
     symlinkSync(ownProcessName(), join(sessions, "one.jsonl.branchlog-lock"));
     const own = ownProcessName();
@@ -63,7 +63,7 @@ describe("branchlog doctor", () => {
     expect([code, found.problems]).toEqual([1, [expect.stringContaining("two.jsonl")]]);
   });
 
-  it("says what cannot be used", async () => {
+  it("reports unusable files", async () => {
     const { directory } = home();
     writeFileSync(join(directory, "cache"), "a file where a directory should be");
     const { out, code } = await branchlog(["doctor"]);
@@ -71,7 +71,7 @@ describe("branchlog doctor", () => {
     expect(out).toContain("problem: ~/cache cannot be written");
   });
 
-  it("finds nothing where a part of a path is a file", async () => {
+  it("finds nothing when a part of a path is a file", async () => {
     const { directory } = home();
     const file = join(directory, "file");
     writeFileSync(file, "");

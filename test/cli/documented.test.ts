@@ -118,7 +118,7 @@ afterEach(() => {
 describe("docs/cli.md", () => {
   const text = readFileSync(documentPath, "utf8");
 
-  it("has the commands and options that the help has", () => {
+  it("has the commands and options of the help", () => {
     const script = fileURLToPath(new URL("../../scripts/cli-document.mjs", import.meta.url));
     const { status, stderr } = spawnSync(process.execPath, [script, "--check"], {
       encoding: "utf8",
@@ -126,7 +126,7 @@ describe("docs/cli.md", () => {
     expect([status, stderr]).toEqual([0, ""]);
   });
 
-  it("names every kind of finding, at its weight", () => {
+  it("lists every kind of finding, with its weight", () => {
     const [, table = ""] = /### Findings\n([^]*?)\n\n<!--/.exec(text) ?? [];
     for (const [weight, kinds] of Object.entries(findingKinds)) {
       const row = table.split("\n").find((line) => line.startsWith(`| \`${weight}\``)) ?? "";

@@ -45,7 +45,7 @@ function inAnyOrder(ids: readonly string[]): unknown {
   );
 }
 
-describe("the word of an entry", () => {
+describe("the name of an entry", () => {
   it.each([
     ["abc1", "abc1"],
     ["abd", "abd2"],
@@ -69,7 +69,7 @@ describe("the word of an entry", () => {
     ["ab", ["abc1", "abd2"]],
     ["ab~1", ["abc1", "abd2"]],
     ["x", ["e3", "f~1"]],
-  ])("is refused if it may mean several: %s", (word, ids) => {
+  ])("is rejected when it is ambiguous: %s", (word, ids) => {
     expect(findEntry(word, chain)).toEqual({ kind: "several", ids });
   });
 
@@ -82,14 +82,14 @@ describe("the word of an entry", () => {
     ["orphan~1", /the parent of orphan is missing/],
     ["zzz~1", /no id starts with it/],
     ["e3~x", /no id starts with it/],
-  ])("means none, with a reason: %s", (word, reason) => {
+  ])("matches no entry, with a reason: %s", (word, reason) => {
     expect(findEntry(word, chain)).toEqual({
       kind: "none",
       reason: expect.stringMatching(reason) as unknown,
     });
   });
 
-  it("means none at a leaf or tail without entries", () => {
+  it("matches no entry at a leaf or tail without entries", () => {
     for (const word of ["@leaf", "@tail", "~1"]) {
       expect(findEntry(word, entriesOf({})).kind).toBe("none");
     }
@@ -100,7 +100,7 @@ describe("the word of an entry", () => {
     expect(findEntry("a~1001", cycle)).toEqual({ kind: "entry", id: "b" });
   });
 
-  it("law: an id means its entry, its beginnings mean it or several, its N-th parent is N steps away", () => {
+  it("law: an id means its entry, its prefixes match it or several, its N-th parent is N steps away", () => {
     const ids = fc.uniqueArray(fc.stringMatching(/^[0-9a-c~@]{1,4}$/), {
       minLength: 1,
       maxLength: 12,

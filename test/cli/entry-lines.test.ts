@@ -28,7 +28,7 @@ function fileOf(...parts: readonly (string | Buffer)[]): string {
 }
 
 describe("entries --json", () => {
-  it("prints numbers, escapes, repeated keys and odd bytes as they are stored", async () => {
+  it("prints numbers, escapes, repeated keys and unusual bytes as stored", async () => {
     const lines = [
       custom("a", '{"n":1E3,"m":1.0,"big":12345678901234567890}'),
       custom("b", '{"k":1,"k":"\\u00e9\\/"}'),
@@ -44,7 +44,7 @@ describe("entries --json", () => {
     expect(await printed(path, "--limit", "0")).toEqual(Buffer.alloc(0));
   });
 
-  it("entries --json prints one value a line for any line ends, and leaves damage out", async () => {
+  it("entries --json prints one value per line for any line ends, without damage", async () => {
     const [a, b] = [custom("a", "1"), custom("b", "2")];
     const path = fileOf(`\uFEFF${header}\r\n\r\n ${a} \r\n{"torn\r\n${b}\r\n`);
     expect((await printed(path)).toString()).toBe(`${a}\n${b}\n`);
@@ -57,7 +57,7 @@ describe("entries --json", () => {
   });
 
   it.each(["pi-v1", "pi-v1-boundaries", "pi-v2"])(
-    "entries --json prints of %s the lines that its migration writes",
+    "entries --json prints the lines of the migration of %s",
     async (name) => {
       const path = join(temporaryDirectory(), "s.jsonl");
       copyFileSync(fixture(`${name}.jsonl`), path);

@@ -12,7 +12,7 @@ import { branchlog, fixture, jsonLines, onTerminal } from "./command-run.ts";
 const million = { input: 1e6, output: 1e6, cacheRead: 1e6, cacheWrite: 1e6 };
 
 describe("the table of prices", () => {
-  it("says when and from where it is, and has a positive price for each model", () => {
+  it("has a date and sources, and a positive price for each model", () => {
     expect(priceTable.date).toMatch(/^2026-\d\d-\d\d$/);
     expect(priceTable.sources.every((url) => url.startsWith("https://"))).toBe(true);
     for (const [model, price] of priceTable.models) {
@@ -33,13 +33,13 @@ describe("the table of prices", () => {
   });
 
   it.each(["claude-opus-9", "gpt-5.1-codex-mega", "", "anthropic/claude-opus-4.5", "constructor"])(
-    "lacks %j, whose cost is unknown",
+    "does not have %j, whose cost is unknown",
     (model) => {
       expect(estimatedCost(model, million)).toBeUndefined();
     },
   );
 
-  it("law: an estimate is the sum of its parts, and stored costs stay as they are", () => {
+  it("law: an estimate is the sum of its parts, and stored costs do not change", () => {
     const count = fc.nat({ max: 1e9 });
     const sums = fc
       .record({ input: count, output: count, cacheRead: count, cacheWrite: count, cost: fc.nat(9) })
@@ -77,7 +77,7 @@ describe("the table of prices", () => {
 });
 
 describe("--estimate", () => {
-  it("marks what it estimates, in list, info and stats, and is a field of its own in JSON", async () => {
+  it("marks estimates in list, info and stats, and is a separate field in JSON", async () => {
     const file = fixture("transcripts/field/model-fallback.jsonl");
     const [info] = jsonLines((await branchlog(["info", file, "--estimate", "--json"])).out);
     // 6 tokens in, 350 out, 280 read and 90 written, of Claude Sonnet 4.6.
@@ -100,7 +100,7 @@ describe("--estimate", () => {
     expect((await onTerminal(["info", file])).out).not.toContain("estimated");
   });
 
-  it("keeps stored costs, and leaves out what the table lacks, which it says", async () => {
+  it("keeps stored costs, and reports models that are not in the table", async () => {
     const directory = temporaryDirectory();
     const spent = { input: 1000, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 1000 };
     const answer = (model: string, total: number): object =>
@@ -117,7 +117,7 @@ describe("--estimate", () => {
     expect((await onTerminal(["list", directory], { columns: 120 })).out).toContain("$2.00");
   });
 
-  it("is refused for CSV, which has stored costs", async () => {
+  it("is rejected for CSV, which has stored costs", async () => {
     const { code, err } = await branchlog(["stats", fixture("codex"), "--estimate", "--csv"]);
     expect([code, err]).toEqual([2, expect.stringContaining("only stored costs")]);
   });

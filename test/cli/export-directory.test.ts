@@ -44,7 +44,7 @@ it("export of a directory exports copies and long ids, also those that are added
   expect(texts(out)).toContain("text five");
 });
 
-it("export of a directory leaves out what is nested too deeply, and exports the others", async () => {
+it("export of a directory skips a session that is nested too deeply, and exports the others", async () => {
   const [directory, out] = [temporaryDirectory(), join(temporaryDirectory(), "out")];
   session(directory, "a.jsonl", "one", "text one");
   session(directory, "b.jsonl", "two", "DEEP");

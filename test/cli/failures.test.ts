@@ -24,7 +24,7 @@ const entry =
   '"message":{"role":"user","content":"hi","timestamp":1}}';
 const readers = ["info", "tree", "context", "entries", "verify", "name"];
 
-it("says that the working directory is gone, and what to do", () => {
+it("reports that the working directory no longer exists, with advice", () => {
   const directory = join(temporaryDirectory(), "gone");
   mkdirSync(directory);
   const script = 'rmdir "$PWD"; "$@"; printf %s $?';
@@ -86,7 +86,7 @@ describe.each(readers)("%s", (name) => {
   });
 });
 
-it("verify names a line that changed since a checkpoint, and exits with 1 (Verifies: P13)", async () => {
+it("verify reports a line that changed since a checkpoint, and exits with 1 (Verifies: P13)", async () => {
   const file = temporaryFile(`${header}\n${entry}\n`);
   await (await openSession(file, { checkpointEveryBytes: 1 })).close();
   expect((await branchlog(["verify", file])).out).toContain("checksums: 1 entry compared\n");
@@ -116,7 +116,7 @@ it("a failure shows a stack only while debugging", async () => {
   expect(err).toMatch(/^ +at /m);
 });
 
-it("a failure that is no BranchlogError has its message and the code of the system", () => {
+it("a failure that is not a BranchlogError has its message and the code of the system", () => {
   const error = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
   expect(describeFailure(error)).toEqual({
     code: "EACCES",
@@ -140,7 +140,7 @@ it("a failure about an unknown id names the command that lists ids, quoted for a
 describe("verify", () => {
   const damaged = `${header}\n${entry}\n{"type":"mess\n\n[1]\n${entry.replace("a1", "a2")}\n`;
 
-  it("verify lists every damaged line with its place and reason, and exits with 1", async () => {
+  it("verify lists every damaged line with its position and reason, and exits with 1", async () => {
     const { code, out } = await branchlog(["verify", temporaryFile(damaged)]);
     expect(code).toBe(1);
     const line = (number: number, offset: number, length: number, reason: string): string =>
@@ -154,7 +154,7 @@ describe("verify", () => {
   it.each([
     ["a fragment", '{"type":"message","id":"b', "an unfinished line"],
     ["a record without its newline", entry.replace("a1", "b1"), "a complete record"],
-  ])("takes %s at the end for pending, not for damage", async (_what, end, words) => {
+  ])("reports %s at the end as pending, not as damage", async (_what, end, words) => {
     const file = temporaryFile(`${header}\n${entry}\n${end}`);
     // However long this takes, the file changed just now.
     const changed = new Date(Date.now() + 3_600_000);
@@ -175,7 +175,7 @@ describe("verify", () => {
     expect([code, out]).toEqual([0, `fine      ${path}\n1 session, 0 damaged\n`]);
   });
 
-  it("verify counts what agents keep beside sessions, but not what is damaged", async () => {
+  it("verify counts undamaged agent files that are not sessions", async () => {
     const home = temporaryDirectory();
     vi.stubEnv("CLAUDE_CONFIG_DIR", home);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -201,7 +201,7 @@ describe("verify", () => {
     expect(await branchlog(["verify", join(home, "history.jsonl")])).toMatchObject({ code: 1 });
   });
 
-  it("verify checks several sessions and all below a directory, a line each", async () => {
+  it("verify checks several sessions and a directory recursively, one line each", async () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, "deep"));
     const fine = join(directory, "deep", "fine.jsonl");

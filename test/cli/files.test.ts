@@ -47,7 +47,7 @@ function message(text: string): string {
 }
 
 describe("list", () => {
-  it("shows names, forks under their parents, agents, and parents that are missing", async () => {
+  it("shows names, forks under their parents, agents, and missing parents", async () => {
     const root = temporaryDirectory();
     const parent = write(join(root, "a.jsonl"), line("parent", {}), message("first \u001B[2J"));
     write(join(root, "b.jsonl"), line("fork", { parentSession: parent, title: "The fork" }));
@@ -81,7 +81,7 @@ describe("list", () => {
     expect(await listed(2)).toMatchObject([{ name: "late" }, { path: file }]);
   });
 
-  it("does not call a parent missing that a limit leaves out", async () => {
+  it("does not report a parent excluded by a limit as missing", async () => {
     const root = temporaryDirectory();
     const parent = write(join(root, "a.jsonl"), line("parent", {}));
     write(join(root, "b.jsonl"), line("fork", { parentSession: parent }), message("later"));
@@ -90,7 +90,7 @@ describe("list", () => {
     expect(out.text).toContain("fork of a.jsonl, which is not listed\n");
   });
 
-  it("is a line of whole fields, separated by tabs, for each in a pipe", async () => {
+  it("prints one line of complete, tab-separated fields per session in a pipe", async () => {
     const root = temporaryDirectory();
     const title = `a\t${"long ".repeat(100)}title`;
     const path = write(join(root, "a.jsonl"), line("id-1", {}), message(title));
@@ -102,31 +102,28 @@ describe("list", () => {
     expect(agent?.slice(0, 2)).toEqual(["oo", "connectonion"]);
   });
 
-  it.each([80, 100, 60])(
-    "fits the columns of a terminal, in columns of its own: %s",
-    async (columns) => {
-      const root = temporaryDirectory();
-      const titles = ["修复登录测试，这是一个很长的标题".repeat(4), "x".repeat(200), "👍🏽 e\u0301"];
-      for (const [at, title] of titles.entries()) {
-        const head = line(`0197-${at}${"f".repeat(30)}`, {
-          parentSession: "/gone/y.jsonl".repeat(9),
-        });
-        write(join(root, `${at}.jsonl`), head, message(title));
-      }
-      const out = new MemoryOutput({ columns, isTerminal: true });
-      await branchlog(["list", root], { out });
-      const lines = out.text.trimEnd().split("\n");
-      for (const one of lines) expect(displayWidth(one)).toBeLessThanOrEqual(columns);
-      const aged = lines.filter((one) => one.includes("3 h"));
-      const starts = aged.map((one) => displayWidth(one.slice(0, one.indexOf("3 h"))));
-      expect(starts).toHaveLength(3);
-      expect(new Set(starts).size).toBe(1);
-      // As much of each id as tells it from the others, and eight characters at least.
-      expect(out.text).toMatch(/ {2}0197-0ff$/m);
-    },
-  );
+  it.each([80, 100, 60])("fits its columns to the terminal: %s", async (columns) => {
+    const root = temporaryDirectory();
+    const titles = ["修复登录测试，这是一个很长的标题".repeat(4), "x".repeat(200), "👍🏽 e\u0301"];
+    for (const [at, title] of titles.entries()) {
+      const head = line(`0197-${at}${"f".repeat(30)}`, {
+        parentSession: "/gone/y.jsonl".repeat(9),
+      });
+      write(join(root, `${at}.jsonl`), head, message(title));
+    }
+    const out = new MemoryOutput({ columns, isTerminal: true });
+    await branchlog(["list", root], { out });
+    const lines = out.text.trimEnd().split("\n");
+    for (const one of lines) expect(displayWidth(one)).toBeLessThanOrEqual(columns);
+    const aged = lines.filter((one) => one.includes("3 h"));
+    const starts = aged.map((one) => displayWidth(one.slice(0, one.indexOf("3 h"))));
+    expect(starts).toHaveLength(3);
+    expect(new Set(starts).size).toBe(1);
+    // As much of each id as tells it from the others, and eight characters at least.
+    expect(out.text).toMatch(/ {2}0197-0ff$/m);
+  });
 
-  it("gives a line of JSON for each", async () => {
+  it("prints one line of JSON for each", async () => {
     const root = temporaryDirectory();
     const path = write(join(root, "a.jsonl"), line("a", { parentSession: "gone" }), message("x"));
     write(join(root, "oo.yaml"), "name: oo\nturns: []\n");
@@ -241,7 +238,7 @@ it("convert copies a session of any size in bounded memory (Verifies: P16)", asy
   expect(await runProcess(words, { nodeArguments })).toMatchObject({ code: 0, err: "" });
 });
 
-it("migrate prints where the original is, or that there is nothing to do", async () => {
+it("migrate prints the path of the original, or that there is nothing to do", async () => {
   const path = join(temporaryDirectory(), "s.jsonl");
   copyFileSync(fixture("pi-v2.jsonl"), path);
   const { out } = await branchlog(["migrate", path]);
@@ -260,7 +257,7 @@ describe("delete", () => {
     return write(join(temporaryDirectory(), "s.jsonl"), line("s", {}));
   }
 
-  it("delete asks, and treats every answer but yes as no", async () => {
+  it("delete asks, and treats every answer except yes as no", async () => {
     const path = session();
     for (const answer of ["n\n", "\n", "", "yes please\n"]) {
       const { code, out, err } = await branchlog(["delete", path], {
@@ -279,7 +276,7 @@ describe("delete", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it("delete says what it would delete, and where it would go", async () => {
+  it("delete lists the sessions that it would delete", async () => {
     const [named, spoken] = ["pi-labels-and-names", "omp-18"].map((name) => {
       const path = join(temporaryDirectory(), `${name}.jsonl`);
       copyFileSync(fixture(`${name}.jsonl`), path);
@@ -346,7 +343,7 @@ it.each([
   ["convert", "--to", "omp", "--output=-"],
   ["repair", "--output", "-"],
 ])(
-  "a new session to standard output is refused, and no file is made: %s %s %s %s",
+  "a new session to standard output is rejected, and no file is created: %s %s %s %s",
   async (name, ...options) => {
     const { code, err } = await branchlog([name, fixture("pi-branches.jsonl"), ...options]);
     expect(code).toBe(2);

@@ -83,11 +83,11 @@ describe.each(commandNames)("%s --json", (name) => {
     expect(schema["anyOf"]).toContainEqual({ $ref: `#/$defs/${name}` });
   });
 
-  it.each(placesFor(name))("prints what the schema says when it is given %s", async (what, at) => {
+  it.each(placesFor(name))("matches the schema with the arguments %s", async (what, at) => {
     for (const words of samplesOn(name, what, at)) await requireDescribed(words);
   });
 
-  it.each(sourcesFor(name))("prints what the schema says when it is given %s", async (source) => {
+  it.each(sourcesFor(name))("matches the schema with the arguments %s", async (source) => {
     for (let i = 0; ; i += 1) {
       const directory = temporaryDirectory();
       const file = join(directory, source.replace(/^.*\//, ""));
@@ -102,7 +102,7 @@ describe.each(commandNames)("%s --json", (name) => {
 });
 
 describe("the schema", () => {
-  it("describes what the samples leave out", async () => {
+  it("describes fields that the samples omit", async () => {
     const directory = temporaryDirectory();
     const [logs, made] = [join(directory, "logs"), join(directory, "made")];
     mkdirSync(logs);
@@ -127,7 +127,7 @@ describe("the schema", () => {
     await requireDescribed(["append", damaged, "--user", "x", "--expected-tail", "none"]);
   });
 
-  it("says what every field is", () => {
+  it("describes every field", () => {
     const bare = Object.entries(schema.$defs).flatMap(([name, one]) => undescribed(one, name));
     expect(bare).toEqual([]);
   });

@@ -10,7 +10,7 @@ const claude = "c1a0de21-0000-4000-8000-000000000001";
 const subagent = "agent-a1675717a14cbb80d";
 const rollout = "rollout-2025-12-05T09-00-00-019aed65-0000-7000-8000-000000000001.jsonl";
 
-/** Sessions of four agents in one home, one with a sub-agent. */
+/** Sessions of four agents in one home, one with a subagent. */
 const files: Readonly<Record<string, string>> = {
   "pi-linear.jsonl": ".pi/agent/sessions/--w--/a.jsonl",
   "pi-branches.jsonl": ".pi/agent/sessions/--w--/b.jsonl",
@@ -63,7 +63,7 @@ describe("a list on a terminal", () => {
     },
   );
 
-  it("leaves out facts before it cuts titles", async () => {
+  it("omits facts before it shortens titles", async () => {
     const facts = async (columns: number): Promise<string> =>
       (await onTerminal(["list"], { columns })).out;
     expect(await facts(140)).toMatch(

@@ -90,7 +90,7 @@ describe.each([
     ["gone.jsonl", "ERR_LOG_MISSING"],
     ["./The one", "ERR_LOG_MISSING"],
     ["nobody", "ERR_SESSION_NOT_FOUND"],
-  ])("finds no session at %s", async (word, problem) => {
+  ])("finds no session for %s", async (word, problem) => {
     process.chdir(temporaryDirectory());
     const before = readFileSync(path, "utf8");
     const { code, err } = await branchlog([command, word, ...more]);
@@ -116,7 +116,7 @@ describe("completions", () => {
     return lines.filter((line) => line !== "").map((line) => line.replace(/\t.*$/u, ""));
   };
 
-  it("offer names of sessions, and as much of their ids as tells them apart", async () => {
+  it("offer names of sessions, and unique prefixes of their ids", async () => {
     process.chdir(temporaryDirectory());
     expect((await offered("info", "")).toSorted()).toEqual([
       "0197-a",
@@ -132,7 +132,7 @@ describe("completions", () => {
     expect(await offered("info", "./")).toEqual([]);
   });
 
-  it("offer the labels and ids of a session, and nothing of a session that cannot be read", async () => {
+  it("offer the labels and ids of a session, and nothing for an unreadable session", async () => {
     await expectFine("label", path, "1", "good");
     const ids = await offered("context", path, "--at", "");
     expect(ids.slice(0, 3)).toEqual(["@leaf", "@tail", "good"]);
@@ -153,7 +153,7 @@ describe("an entry", () => {
     );
   });
 
-  it("is named by the beginning of its id, its label, @leaf, @tail or ~N in every command", async () => {
+  it("is named by a prefix of its id, its label, @leaf, @tail or ~N in every command", async () => {
     await expectFine("label", path, "bb", "good");
     expect(await expectFine("context", path, "--at", "good", "--json")).toBe(
       await expectFine("context", path, "--at", "bb03", "--json"),
@@ -182,7 +182,7 @@ describe("an entry", () => {
     "export FILE --to pi --at aa",
     "append FILE --user x --parent aa",
     "label FILE aa x",
-  ])("an ambiguous beginning changes nothing and lists the candidates: %s", async (line) => {
+  ])("an ambiguous prefix changes nothing and lists the candidates: %s", async (line) => {
     const before = readFileSync(path, "utf8");
     const words = line.split(" ").map((word) => (word === "FILE" ? path : word));
     const { code, out, err } = await branchlog(

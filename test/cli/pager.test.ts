@@ -94,7 +94,7 @@ describe("the pager", () => {
     await paged.closePager();
   });
 
-  it("is named by BRANCHLOG_PAGER, else PAGER, and switched off by cat, nothing or --no-pager", () => {
+  it("is named by BRANCHLOG_PAGER, otherwise PAGER, and switched off by cat, nothing or --no-pager", () => {
     expect(pagerCommand({ BRANCHLOG_PAGER: "a", PAGER: "b" })).toBe("a");
     expect(pagerCommand({ PAGER: "b" })).toBe("b");
     expect(pagerCommand({})).toMatch(/^less/);

@@ -20,7 +20,7 @@ function branchlog(bin: string, ...words: readonly string[]): { code: number; sa
 }
 
 describe("pi", () => {
-  it("is the one on the PATH, with our session manager in the place of its own", () => {
+  it("is the one on the PATH, with our session manager instead of its own", () => {
     const { bin, cli } = installedPi("1.6.0");
     const { code, said } = branchlog(bin, "pi", "--json", "--continue", "-p", "hello");
     expect(code).toBe(0);
@@ -33,7 +33,7 @@ describe("pi", () => {
     expect(asked).toContain("/agents/dist/pi/index.js");
   });
 
-  it("refuses a version that was not tested, unless --force is given", () => {
+  it("is rejected in an untested version, except with --force", () => {
     const { bin } = installedPi("9.0.0");
     const { code, said } = branchlog(bin, "pi", "-p", "hello");
     expect([code, said]).toEqual([
@@ -43,7 +43,7 @@ describe("pi", () => {
     expect(branchlog(bin, "pi", "--force", "--dry-run").code).toBe(0);
   });
 
-  it("is named where it is not installed", () => {
+  it("is reported when it is not installed", () => {
     const { code, said } = branchlog(temporaryDirectory(), "pi");
     expect([code, said]).toEqual([1, expect.stringContaining("pi is not installed")]);
   });
@@ -55,7 +55,7 @@ describe("pi", () => {
     ["pi hello --force", "pi -- hello --force"],
     ["pi -- -p", "pi -- -p"],
     ["list pi --json", "list pi --json"],
-  ])("gives pi what follows it: %s", (given, taken) => {
+  ])("passes the arguments after it to pi: %s", (given, taken) => {
     expect(withPisWords(given.split(" ")).join(" ")).toBe(taken);
   });
 });

@@ -21,7 +21,7 @@ describe("the pace of work", () => {
     return recent;
   };
 
-  it("is unknown until something was done", () => {
+  it("is unknown until some work was done", () => {
     expect(paceOf([], 10)).toBeUndefined();
     expect(paceOf(after([{ ms: 0, done: 0 }]), 10)).toBeUndefined();
     const idle = [0, 100].map((ms) => ({ ms, done: 0 }));
@@ -34,13 +34,13 @@ describe("the pace of work", () => {
     expect(paceOf(after([...slow, ...fast]), 500)).toEqual({ perSecond: 100, msLeft: 1000 });
   });
 
-  it("leaves no time for what is done, or more than was expected", () => {
+  it("has no time left when the work is done, or more than expected", () => {
     const samples = after([0, 1000].map((ms) => ({ ms, done: ms })));
     expect(paceOf(samples, 1000)?.msLeft).toBe(0);
     expect(paceOf(samples, 10)?.msLeft).toBe(0);
   });
 
-  it("keeps as many samples as its seconds have, however long the work takes", () => {
+  it("keeps a bounded number of samples, however long the work takes", () => {
     const samples = Array.from({ length: 1000 }, (_, at) => ({ ms: at * 100, done: at }));
     expect(after(samples).length).toBe(31);
   });
@@ -110,16 +110,13 @@ describe("a command that takes long", () => {
       ],
     ];
 
-  it.each(commands)(
-    "%s shows how far it is, and erases that at the end",
-    async (_, words, shown) => {
-      const err = new MemoryOutput({ isTerminal: true });
-      await branchlog(words(sessions()), { err, monotonicMs: slowClock() });
-      expect(err.text).toContain(`${erased}${shown}`);
-      const last = err.text.lastIndexOf(erased);
-      expect(err.text.slice(last)).not.toMatch(/ of 3 sessions/);
-    },
-  );
+  it.each(commands)("%s shows progress, and erases it at the end", async (_, words, shown) => {
+    const err = new MemoryOutput({ isTerminal: true });
+    await branchlog(words(sessions()), { err, monotonicMs: slowClock() });
+    expect(err.text).toContain(`${erased}${shown}`);
+    const last = err.text.lastIndexOf(erased);
+    expect(err.text.slice(last)).not.toMatch(/ of 3 sessions/);
+  });
 
   it.each(commands)("%s shows nothing of it in a pipe, or with --json", async (_, words) => {
     const pipe = new MemoryOutput();
@@ -130,7 +127,7 @@ describe("a command that takes long", () => {
     expect(err.text).not.toContain(erased);
   });
 
-  it("shows how far the reading of a file is while it is read", async () => {
+  it("shows the progress within a file while it is read", async () => {
     const shown = new EventEmitter();
     const onWrite = (text: string): void => {
       if (text.includes("reading work.jsonl 0 %")) shown.emit("seen");

@@ -47,7 +47,7 @@ describe("entries", () => {
     }
   });
 
-  it("report a type that no entry has, with the one that was meant", async () => {
+  it("report a type without entries, with the nearest existing one", async () => {
     const misspelt = await branchlog(["entries", realistic, "--type", "mesage"]);
     const err = "no entries have the type mesage. Did you mean message?\n";
     expect(misspelt).toEqual({ code: 0, out: "", err });
@@ -61,7 +61,7 @@ describe("entries", () => {
 });
 
 describe("tree", () => {
-  it("marks the leaf, fits the columns, and hides what is deep", async () => {
+  it("marks the leaf, fits the columns, and hides deep levels", async () => {
     const { out } = await onTerminal(["tree", realistic], { columns: 80 });
     expect(out.match(/← leaf/g)).toHaveLength(1);
     for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
@@ -103,7 +103,7 @@ describe("context", () => {
     expect(end?.messages).toEqual(context?.messages.slice(-2));
   });
 
-  it("context reports where its path breaks off", async () => {
+  it("context reports where its path is incomplete", async () => {
     const file = fixture("pi-missing-parents.jsonl");
     const words = ["context", file, "--at", "c2d30006"];
     const [context] = await json<Context>(...words);

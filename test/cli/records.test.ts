@@ -28,7 +28,7 @@ const long = `first\tline\r\nsecond ${"long ".repeat(500)}end`;
 const whole = `first line second ${"long ".repeat(500)}end`;
 
 describe("a record", () => {
-  it("has its fields between tabs, and an absent one is empty", () => {
+  it("has tab-separated fields, and an absent one is empty", () => {
     expect(recordLine(["a", undefined, null, 0, ""])).toBe("a\t\t\t0\t\n");
   });
 
@@ -93,7 +93,7 @@ describe("in a pipe", () => {
     );
   });
 
-  it("prints no colours though they are wanted", async () => {
+  it("prints no colours even if requested", async () => {
     const file = fixture("pi-branches.jsonl");
     for (const command of ["info", "tree", "entries", "tail", "turns", "list"]) {
       const out = new MemoryOutput({ hasColours: true });

@@ -40,7 +40,7 @@ describe("repair without --apply", () => {
     expect(filesBeside(file)).toEqual(["s.jsonl"]);
   });
 
-  it("repair exits with 1 when it cannot repair some damage, and names the option that would", async () => {
+  it("repair exits with 1 when it cannot repair some damage, and names the required option", async () => {
     const { code, out } = await branchlog(["repair", fixture("pi-duplicate-ids.jsonl")]);
     expect(code).toBe(1);
     expect(out).toMatch(/not repaired:\n {2}\d repeated ids?: /);
@@ -72,7 +72,7 @@ describe("repair without --apply", () => {
     ["only a parent is missing", "", ["--bridge"]],
     ["a record is torn, too", '{"type":"mess\n', ["--bridge"]],
     ["the header is torn, too", null, ["--bridge", "--cwd", "/home/me"]],
-  ])("repair names the command that repairs everything when %s", async (_, torn, options) => {
+  ])("repair prints the command that repairs everything when %s", async (_, torn, options) => {
     const start = torn === null ? `${header.slice(0, 60)}\n` : `${header}${torn}`;
     const file = temporaryFile(`${start}${entry("a", null)}${entry("b", "gone")}`);
     const { out } = await branchlog(["repair", file, ...options.slice(1)]);
@@ -82,7 +82,7 @@ describe("repair without --apply", () => {
     expect((await branchlog(["verify", file])).code).toBe(0);
   });
 
-  it("repair names no command when no option repairs the rest", async () => {
+  it("repair prints no command when no option repairs the rest", async () => {
     const { out } = await branchlog(["repair", temporaryFile(`${whole}${entry("a", null)}`)]);
     expect(out).not.toContain("branchlog repair");
   });
@@ -149,7 +149,7 @@ describe("repair --apply", () => {
     expect([again.code, filesBeside(file).length]).toEqual([0, 3]);
   });
 
-  it("repair --apply exits with 1 when damage is left", async () => {
+  it("repair --apply exits with 1 when damage remains", async () => {
     const file = temporaryFile(`${damaged}${entry("c", "gone")}`);
     const { code, out } = await branchlog(["repair", file, "--apply"]);
     expect(code).toBe(1);

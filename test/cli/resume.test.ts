@@ -16,7 +16,7 @@ function sessionIn(cwd: string): string {
 
 describe("resume", () => {
   it.each([0, 7])(
-    "runs the command in the session's directory and ends with %i as it",
+    "runs the command in the session's directory and exits with its code %i",
     async (end) => {
       const cwd = temporaryDirectory();
       const path = sessionIn(cwd);
@@ -34,7 +34,7 @@ describe("resume", () => {
     },
   );
 
-  it("prints the command that info names, to be pasted into a shell", async () => {
+  it("prints the command of info, quoted for a shell", async () => {
     const cwd = join(temporaryDirectory(), "it's here");
     const path = sessionIn(cwd);
     const quotedCwd = `'${cwd.replace("'", String.raw`'\''`)}'`;
@@ -61,7 +61,7 @@ describe("resume", () => {
     expect(err).toMatch(/ConnectOnion has no command that resumes a session\. .*ERR_RESUME_FAILED/);
   });
 
-  it("says what to do if the program is not installed, or the directory is gone", async () => {
+  it("reports advice when the program is not installed, or the directory is missing", async () => {
     const cwd = temporaryDirectory();
     const missing = await branchlog(["resume", sessionIn(cwd)]);
     expect(missing.code).toBe(1);
@@ -86,7 +86,7 @@ describe("a program that is run", () => {
     expect(readFileSync(join(cwd, "a b", "here"), "utf8")).toBe(join(cwd, "a b"));
   });
 
-  it("is sent signals, and has the exit code that shells give for one", async () => {
+  it("receives signals, and has the exit code that shells use for them", async () => {
     const program = startProgram({ words: node("setInterval(() => {}, 1000)"), cwd: "/" });
     program.kill("SIGTERM");
     expect(await program.ended).toBe(143);

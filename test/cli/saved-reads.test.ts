@@ -104,7 +104,7 @@ describe("a command that reads a large session", () => {
     },
   );
 
-  it("list saves what it read of it in the directory, and nothing with --no-save", async () => {
+  it("list saves a catalog in the directory, and nothing with --no-save", async () => {
     const path = largeSession();
     const out = await outputOf(["list", dirname(path), "--json", "--no-save"]);
     expect(readdirSync(dirname(path))).toEqual(["s.jsonl"]);
@@ -114,7 +114,7 @@ describe("a command that reads a large session", () => {
     expect(await outputOf(["list", dirname(path), "--json", "--no-save"])).toBe(out);
   });
 
-  it("info has the usage from the checkpoint that the one before has left", async () => {
+  it("info has the usage from the checkpoint of the previous one", async () => {
     const path = largeSession();
     const first = JSON.parse(await processOutputOf(["info", path, "--json"])) as Record<
       string,
@@ -135,7 +135,7 @@ describe("a command that reads a large session", () => {
     expect(readFileSync(`${path}.ckpt`).equals(saved)).toBe(true);
   });
 
-  it("info --no-save continues the saved usage: of the bodies it reads only what came later", async () => {
+  it("info --no-save continues the saved usage: it reads only later bodies", async () => {
     const path = largeSession();
     await processOutputOf(["info", path]);
     const later = { role: "assistant", content: [], usage: { input: 5, output: 1 } };
@@ -154,7 +154,7 @@ describe("a command that reads a large session", () => {
   });
 
   it.skipIf(process.geteuid?.() !== 0)(
-    "saves nothing when the session or its directory is of another user",
+    "saves nothing when the session or its directory belongs to another user",
     async () => {
       const [ofFile, ofDirectory] = [largeSession(), largeSession()];
       chownSync(ofFile, 12_345, 12_345);

@@ -138,7 +138,7 @@ it("search shows the best hit of each session, and all of them with --sort time"
   expect(ofOne.length).toBe(2);
 });
 
-it("search takes linear time for any regular expression, and says what it has not", async () => {
+it("search takes linear time for any regular expression, and reports unsupported syntax", async () => {
   const directory = temporaryDirectory();
   await newSession(join(directory, "a.jsonl"), `${"a".repeat(50_000)}!`);
   const found = await branchlog(["search", "-E", "(a+)+$", directory]);
@@ -147,7 +147,7 @@ it("search takes linear time for any regular expression, and says what it has no
   expect(refused.err).toContain("no lookaround");
 });
 
-it("search updates the index in the background once it had to read much without it", async () => {
+it("search updates the index in the background after it read much without it", async () => {
   const directory = temporaryDirectory();
   const started: (readonly string[])[] = [];
   const runInBackground = (words: readonly string[]): void => void started.push(words);
@@ -165,7 +165,7 @@ it("search updates the index in the background once it had to read much without 
   expect(started.length).toBe(1);
 });
 
-it("search says once that it passes over an index that cannot be read", async () => {
+it("search reports once that it ignores an unreadable index", async () => {
   const directory = temporaryDirectory();
   await newSession(join(directory, "a.jsonl"), "wombat");
   await branchlog(["index", "update", directory]);

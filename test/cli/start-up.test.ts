@@ -107,7 +107,7 @@ describe("the bundled command", () => {
     expect(files.filter((name) => /^(?:log-watch|engine|open|src)\.js$/u.test(name))).toEqual([]);
   });
 
-  it("needs no package beside it for any kind of command", () => {
+  it("needs no other package for any kind of command", () => {
     expect(loadedBy("info", fixture("pi-branches.jsonl"))).toMatchObject({ code: 0, err: "" });
     expect(loadedBy("turns", fixture("connectonion-dumped.yaml"))).toMatchObject({
       code: 0,
@@ -121,7 +121,7 @@ describe("the bundled command", () => {
     expect(loadedBy("entries", "f", "--on", "both").err).toContain("Choices");
   });
 
-  it("loads the protocol of agents for mcp alone", () => {
+  it("loads the protocol of agents only for mcp", () => {
     const isLoaded = (...words: string[]): boolean =>
       loadedBy(...words).files.some((file) => /^mcp\.js$/u.test(file));
     expect(isLoaded("mcp")).toBe(true);

@@ -23,7 +23,7 @@ function write(root: string, cwd: string, tokens: number, dollars = 0): void {
 }
 
 describe("stats", () => {
-  it("prints projects as CSV with quotes where RFC 4180 wants them, and CRLF", async () => {
+  it("prints projects as CSV with the quotes and CRLF of RFC 4180", async () => {
     const root = temporaryDirectory();
     write(root, '/a "b", c', 20, 0.5);
     write(root, "/plain", 10);
@@ -44,7 +44,7 @@ describe("stats", () => {
     expect(out).toBe("/30\t0\t1\t0\t30\t0\t1\t2\t30\n/20\t0\t1\t0\t20\t0\t1\t2\t20\n");
   });
 
-  it("says how many requests have no price, and that a sum is at least so much", async () => {
+  it("reports requests without a price, and marks sums as lower bounds", async () => {
     const root = temporaryDirectory();
     write(root, "/w", 10, 1.5);
     write(root, "/w", 20);
@@ -69,7 +69,7 @@ describe("stats", () => {
     if (columns >= 40) expect(table).toMatch(/█+▏? +9/);
   });
 
-  it("shows days in their order, and of more than --limit the last ones", async () => {
+  it("shows days in order, and the last ones with --limit", async () => {
     const daysOf = async (...options: string[]): Promise<string[]> => {
       const words = ["stats", fixture(""), "--by", "day", "--no-save", ...options];
       const lines = (await branchlog(words)).out.trimEnd().split("\n");
@@ -81,7 +81,7 @@ describe("stats", () => {
     expect(await daysOf("-n", "3")).toEqual(all.slice(-3));
   });
 
-  it("counts a session alone that is named by its path, or a document", async () => {
+  it("counts a single session named by its path, or a document", async () => {
     const root = temporaryDirectory();
     mkdirSync(join(root, "deep"));
     copyFileSync(fixture("connectonion-dumped.yaml"), join(root, "deep", "agent.yaml"));
@@ -94,7 +94,7 @@ describe("stats", () => {
     expect(document).toMatchObject({ sessions: 1, turns: 2, tokens: 852 });
   });
 
-  it("shows on a terminal how far it is", async () => {
+  it("shows progress on a terminal", async () => {
     const root = temporaryDirectory();
     for (const tokens of [1, 2, 3]) write(root, "/w", tokens);
     const err = new MemoryOutput({ isTerminal: true });
@@ -104,7 +104,7 @@ describe("stats", () => {
     expect(err.text).toContain("counting 2 of 3 sessions");
   });
 
-  it("refuses --csv with --json, a store, and a place that is missing or no session", async () => {
+  it("rejects --csv with --json, a store, and a path that is missing or not a session", async () => {
     const errorOf = async (...words: string[]): Promise<string> => {
       const { code, out, err } = await branchlog(["stats", ...words]);
       expect([code > 0, out]).toEqual([true, ""]);

@@ -28,7 +28,7 @@ it("tail --json prints entries as stored, with their revisions", async () => {
   expect(out.split("\n").slice(0, -1)).toEqual(wanted);
 });
 
-it("tail leaves out hidden messages, unless --all is given", async () => {
+it("tail omits hidden messages, unless --all is given", async () => {
   const path = join(temporaryDirectory(), "s.jsonl");
   const session = await createSession(path);
   for (const display of [true, false]) {

@@ -127,7 +127,7 @@ it.each([
 describe("an output", () => {
   const options = { isTerminal: true, hasColours: true };
 
-  it("has the colours of its own style only", async () => {
+  it("has only the colours of its style", async () => {
     const out = new MemoryOutput(options);
     const { style } = out;
     await out.write(style.bad(`a${style.good(`b${steers}`)}c \u001B[1mnot bold`));
@@ -139,7 +139,7 @@ describe("an output", () => {
     requireHarmless(text.replaceAll("\u001B[31ma", ""), []);
   });
 
-  it("escapes JSON on a terminal when a character comes in two pieces", async () => {
+  it("escapes JSON on a terminal when a character is split between chunks", async () => {
     const out = new MemoryOutput(options);
     const json = Buffer.from(JSON.stringify({ text: `é\u009B${hostile}😀` }));
     for (const byte of json) await out.writeData(Buffer.from([byte]), "json");
@@ -210,7 +210,7 @@ describe("the process", () => {
     }
   });
 
-  it("shows titles on a terminal that does not say its width", async () => {
+  it("shows titles on a terminal of unknown width", async () => {
     const directory = temporaryDirectory();
     copyFileSync(fixture("pi-linear.jsonl"), join(directory, "s.jsonl"));
     const terminal = preload(`${terminals} process.stdout.columns = 0;`);

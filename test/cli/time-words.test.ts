@@ -29,24 +29,24 @@ describe("a time on the command line", () => {
     ["thursday", day(11, 19), day(11, 20)],
     ["2026-11-24", day(11, 24), day(11, 25)],
     ["2026-11-24T18:00:00Z", Date.UTC(2026, 10, 24, 18), Date.UTC(2026, 10, 24, 18)],
-  ])("%s begins a range, and ends one with the whole day", (word, start, end) => {
+  ])("%s starts a range, and ends one with the full day", (word, start, end) => {
     expect([sinceOf(word), untilOf(word)]).toEqual([start, end]);
   });
 
   it.each(["", "0", "3x", "someday", "2026-02-30", "2026-13-01", "-3d", "1e3d", "mondayy"])(
-    "%j is refused with what may be given",
+    "%j is rejected with the valid forms",
     (word) => {
       expect(() => sinceOf(word)).toThrow(/--since takes 30m, .*monday.* not /);
       expect(() => untilOf(word)).toThrow(/--until takes/);
     },
   );
 
-  it("is refused if nothing is between the two", () => {
+  it("is rejected when the range is empty", () => {
     const range = { since: "today", until: "monday" };
     expect(() => timeRange(range, now)).toThrow("--since today is not before --until monday");
   });
 
-  it("law: a weekday is one of the seven days before today, and days follow one another", () => {
+  it("law: a weekday is one of the seven days before today, in order", () => {
     const names = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
     const time = fc.integer({ min: 0, max: 4e12 });
     fc.assert(
@@ -75,7 +75,7 @@ function localDate(timeMs: number): readonly string[] {
 }
 
 describe("--until", () => {
-  it("leaves out of a list what changed later, before a limit counts", async () => {
+  it("omits later changes from a list, before a limit applies", async () => {
     const listed = async (...words: readonly string[]): Promise<readonly unknown[]> => {
       const { code, out } = await branchlog(["list", fixture("codex"), ...words, "--json"]);
       expect(code).toBe(0);
@@ -92,7 +92,7 @@ describe("--until", () => {
     );
   });
 
-  it("leaves out later hits and later costs, of sessions that go on", async () => {
+  it("omits later hits and costs of sessions that continue", async () => {
     const file = fixture("pi-branches.jsonl");
     const until = ["--until", "2025-06-04T09:00:05Z"];
     const hits = jsonLines((await branchlog(["search", "cache", file, "--json"])).out);
@@ -102,7 +102,7 @@ describe("--until", () => {
     expect(total).toMatchObject({ kind: "total", turns: 2, requests: 1 });
   });
 
-  it("is refused where it is not a time", async () => {
+  it("is rejected when it is not a time", async () => {
     const { code, err } = await branchlog(["stats", fixture("codex"), "--until", "soon"]);
     expect(code).toBe(2);
     expect(err).toContain("--until takes");

@@ -80,7 +80,7 @@ function othersFor(name: string): readonly string[] {
 }
 
 describe.each(transcripts)("%s (%s)", (agent, name) => {
-  it.each(othersFor(name))("is read or refused by %s, and left as it is", async (command) => {
+  it.each(othersFor(name))("is read or rejected by %s, and not changed", async (command) => {
     const directory = temporaryDirectory();
     const output = temporaryDirectory();
     // A name that says nothing: the content tells.
@@ -130,7 +130,7 @@ it("a damaged session without a header is still offered a repair", async () => {
 });
 
 describe("a tree on a terminal", () => {
-  it("has ids by their beginnings, and lines that fit, but whole ids in a pipe", async () => {
+  it("has short ids, and lines that fit, but full ids in a pipe", async () => {
     const file = fixture("claude/conversation.jsonl");
     const out = new MemoryOutput({ isTerminal: true, columns: 80 });
     await branchlog(["tree", file, "--all"], { out });

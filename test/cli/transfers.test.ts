@@ -39,7 +39,7 @@ describe("branchlog import", () => {
     ["standard output", ["import", conversation, "-o", "-"], "Specify the output"],
     ["an agent that is not known", ["import", conversation, "-o", "x", "--from", "y"], "y"],
     ["one word too many", ["import", conversation, "more", "-o", "x"], "more"],
-  ])("refuses %s", async (_what, words, message) => {
+  ])("rejects %s", async (_what, words, message) => {
     const { code, err, out } = await branchlog(words);
     expect([code, out]).toEqual([2, ""]);
     expect(err).toContain(message);
@@ -69,7 +69,7 @@ describe("branchlog export", () => {
     expect(out).toMatch(/\n## \d · Measure it\.\n\n\*2025-06-04 09:00:09Z\*\n/);
   });
 
-  it("writes a chain that is a session", async () => {
+  it("writes a linear session", async () => {
     const output = join(temporaryDirectory(), "linear.jsonl");
     const words = ["export", source, "--to", "pi", "--at", "5b2e9d06", "-o", output];
     const { code, out } = await branchlog(words);
@@ -84,7 +84,7 @@ describe("branchlog export", () => {
   it.each([
     ["a form that is not known", ["export", source, "--to", "word"], "word"],
     ["--json on standard output", ["export", source, "--to", "pi", "--json"], "--json needs -o"],
-  ])("refuses %s", async (_what, words, message) => {
+  ])("rejects %s", async (_what, words, message) => {
     const { code, err } = await branchlog(words);
     expect(code).toBe(2);
     expect(err).toContain(message);
@@ -103,7 +103,7 @@ describe("branchlog export", () => {
     const said = "redacted   1 secret in 1 entry, secret-value 2\n";
 
     it.each(["markdown", "pi"])(
-      "prints %s without the secret, and what was replaced",
+      "prints %s without the secret, and reports replacements",
       async (to) => {
         const path = await withSecret();
         const { code, out, err } = await branchlog(["export", path, "--to", to, "--redact"]);

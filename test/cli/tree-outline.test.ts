@@ -59,7 +59,7 @@ describe("the order of a tree", () => {
     );
   });
 
-  it("ends on a cycle, which is entered at its root only", () => {
+  it("ends on a cycle, entered only at its root", () => {
     // 0 → 1 → 2 → 0: node 0 counts as a root though it is a child of node 2.
     const view = {
       ...viewOf([-1, 0, 1]),
@@ -129,7 +129,7 @@ describe("the outline of a tree", () => {
     ]);
   });
 
-  it("ends on any number of branches, and on a comb of as many teeth", () => {
+  it("ends on any number of branches, and on a comb", () => {
     const fan = Array.from({ length: many }, (_, i) => (i === 0 ? -1 : 0));
     expect(rowsOf(fan)).toHaveLength(many);
     // Each spine node 2k has a tooth 2k + 1.
@@ -141,7 +141,7 @@ describe("the outline of a tree", () => {
   });
 });
 
-it("a tree shows what a model thought where an entry has nothing else", async () => {
+it("a tree shows thinking when an entry has nothing else", async () => {
   const { out } = await branchlog(["tree", fixture("kimi/kimi-2.1.0.jsonl")]);
   expect(out).toContain("(thinking) Thinking about it.");
 });

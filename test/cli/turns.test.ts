@@ -22,7 +22,7 @@ describe("turns", () => {
     expect(readdirSync(directory).toSorted()).toEqual(["session.jsonl", "session.yaml"]);
   });
 
-  it("turns and info name a cost unknown when no request says it, and null as JSON", async () => {
+  it("turns and info report an unknown cost when no request has one, and null as JSON", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path, { cwd: "/w" });
     await session.append(userDraft("Hi"));
@@ -74,7 +74,7 @@ describe("turns", () => {
     expect(out).toMatch(/ade +3$/m);
   });
 
-  it("are one object as JSON, and so is one of them, and what is replayed", async () => {
+  it("are one object as JSON, as are a single turn and a replay", async () => {
     const file = fixture("connectonion-ideal.yaml");
     const json = async (...words: string[]): Promise<unknown> =>
       jsonLines((await branchlog(["turns", file, "--json", ...words])).out)[0];
@@ -98,7 +98,7 @@ describe("turns", () => {
     ]);
   });
 
-  it("turns report errors: damage with its place, a turn that does not exist", async () => {
+  it("turns report errors: damage with its position, a turn that does not exist", async () => {
     const path = join(temporaryDirectory(), "s.yaml");
     writeFileSync(path, "name: oo\nturns:\n  - turn: 1\n    input: 'cut");
     const { code, err } = await branchlog(["turns", path, "--json"]);

@@ -8,7 +8,7 @@ import { fixturePath } from "../tools/import/imported.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, jsonLines } from "./command-run.ts";
 
-it("a list says null for tokens of Droid, which records none of its requests", async () => {
+it("a list has null for tokens of Droid, which records no requests", async () => {
   const directory = temporaryDirectory();
   copyFileSync(fixturePath("droid/droid-0.215.0.jsonl"), join(directory, "droid.jsonl"));
   writeLines(directory, "asked.jsonl", [header({ id: "asked" }), user("one")]);
@@ -21,7 +21,7 @@ it("a list says null for tokens of Droid, which records none of its requests", a
   expect(jsonLines(out)).toContainEqual(expect.objectContaining(asked));
 });
 
-it("a list says null of a session that was not read for what its rows do not say", () => {
+it("a list has null for facts of an unread session that its row does not have", () => {
   const session = {
     path: "/home/dev/opencode.db#ses_1",
     header: {

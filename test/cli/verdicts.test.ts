@@ -204,7 +204,7 @@ describe("verify, repair and info", () => {
     expect([code, out.includes("damaged: damaged-header 1, torn 1\n")]).toEqual([1, true]);
   });
 
-  it("agree on a line that is not what a checkpoint saw", async () => {
+  it("agree on a line that differs from a checkpoint", async () => {
     const path = fileOf(sound);
     await (await openSession(path, { checkpointEveryBytes: 1 })).close();
     writeFileSync(path, sound.replace('"hi"', '"ho"'));
@@ -216,7 +216,7 @@ describe("verify, repair and info", () => {
     expect((await onTerminal(["info", path])).out).toContain("none found while opening");
   });
 
-  it("leave an end that may still be being written to its writer", async () => {
+  it("do not report an end that may still be being written", async () => {
     const path = fileOf(`${header}junk\n${a}${torn}`, true);
     const { code, out } = await branchlog(["repair", path, "--apply"]);
     expect([code, out.includes("pending: unfinished-line 1\n")]).toEqual([0, true]);

@@ -63,7 +63,7 @@ describe("a session", () => {
     expect(ours.name).toBe(`${second === undefined ? "begun" : "continued"} with a name`);
   });
 
-  it.each(["seed-omp", "omp-jan", "omp-18"])("as the fixture %s reads the same", (name) => {
+  it.each(["seed-omp", "omp-jan", "omp-18"])("from the fixture %s reads the same", (name) => {
     const { omp, ours } = described(
       fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)),
     );
@@ -74,7 +74,7 @@ describe("a session", () => {
   });
 });
 
-it("the document's example prints what it should of a file that we wrote", () => {
+it("the example of the format's document prints the expected output for our file", () => {
   const directory = temporaryDirectory();
   const file = begun("ours", directory);
   const lines = runOnBun("ours", directory, "parsing-example.mjs", file) as string[];

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 beforeAll(() => installOmp());
 
-it("the tests of the face pass on Bun as they do on Node", () => {
+it("the tests of the drop-in pass on Bun as on Node", () => {
   const vitest = ["--bun", "node_modules/vitest/vitest.mjs", "run", "--reporter=json"];
   const shared = ["one-log", "session-lookup", "fixtures"].map(
     (name) => `test/agents/${name}.test`,

@@ -37,7 +37,7 @@ describe.skipIf(problem !== undefined)(`omp on our storage ${problem ?? ""}`, ()
     expect(ours).toMatchObject({ name: "The red build" });
   });
 
-  it("loses no turn of two processes on one session, behind what a killed one left", async () => {
+  it("loses no turn of two processes on one session, after the rest of a killed write", async () => {
     const [home, directory] = [temporaryDirectory(), join(temporaryDirectory(), "sessions")];
     const { path } = runOnBun("omp", home, program, faceUrl, "begin", directory) as {
       readonly path: string;
@@ -67,7 +67,7 @@ describe.skipIf(problem !== undefined)(`omp on our storage ${problem ?? ""}`, ()
 });
 
 describe.skipIf(problem !== undefined)("omp's agent on our session manager", () => {
-  it("begins and ends a session", () => {
+  it("starts and ends a session", () => {
     const [home, directory] = [temporaryDirectory(), join(temporaryDirectory(), "sessions")];
     const said = runOnBun("ours", home, "agent-session.mjs", sdkUrl, directory);
     expect(said).toEqual({ isSame: true, directories: [directory] });
@@ -86,7 +86,7 @@ describe.skipIf(problem !== undefined || !hasPostgres())("omp on our storage in 
   });
   afterAll(() => server.remove());
 
-  it("creates, names, branches, opens and lists a session, and keeps what a file has", async () => {
+  it("creates, names, branches, opens and lists a session, like in a file", async () => {
     const schema = server.newSchema();
     const store = await server.store({ schema });
     const address = server.url(schema);

@@ -13,7 +13,7 @@ import { sessionModule } from "./support/pi-program.ts";
 const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
 
 describe.each(references)("Verifies: P11. A log that pi $version appends to", (reference) => {
-  it("keeps what either was told is in it, while both append in loops", async () => {
+  it("keeps every acknowledged entry of both while they append in loops", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path);
     const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost };

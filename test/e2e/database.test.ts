@@ -54,7 +54,7 @@ describe.skipIf(!hasPostgres())("pi with a store for a session directory", () =>
     return place;
   }
 
-  it("works, continues, forks, and lists its sessions there, and makes no file", async () => {
+  it("works, continues, forks, and lists its sessions there, without a file", async () => {
     const place = await prepared();
     const model = ["--provider", "here", "--model", "echo"];
     const first = PiServer.start(pi(), place, ["--session-dir", url, ...model]);
@@ -97,7 +97,7 @@ describe.skipIf(!hasPostgres())("pi with a store for a session directory", () =>
     expect(readdirSync(place.sessions)).toEqual([]);
   });
 
-  it("works unchanged as branchlog pi, and makes no file", async () => {
+  it("works unchanged as branchlog pi, without a file", async () => {
     const place = await prepared();
     for (const packageFolder of [piPackage(), latestPiPackage()]) {
       const real = { ...pis.original, packageFolder, imports: [hooksFor(packageFolder, url)] };

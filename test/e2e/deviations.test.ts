@@ -71,7 +71,7 @@ describe("Unlike pi, the drop-in", () => {
     expect(ours.end.entries[2]?.["name"]).toBe("Named");
   });
 
-  it("keeps what other programs put into a header when a session is forked", async () => {
+  it("keeps header fields of other programs when a session is forked", async () => {
     const stored = lines({ ...header, metadata: { by: "host" } }, said("a", null, "One"));
     const [theirs, ours] = await factsOf({ stored, steps: steps({ do: "fork" }) });
     expect(theirs.end.header["metadata"]).toBeUndefined();
@@ -106,7 +106,7 @@ describe("Unlike pi, the drop-in", () => {
     expect(texts(facts)).toEqual(["One"]);
   });
 
-  it("ends every path, where pi walks a cycle until its memory is full", async () => {
+  it("ends every path, unlike pi, which walks a cycle until out of memory", async () => {
     const stored = lines(header, said("a", "b", "One"), said("b", "a", "Two"));
     const [, ours] = await bothSides({ ...newest, tolerated: [] });
     const facts = (await ours.run({ nowMs: startMs(), steps: [], stored })) as Facts;
@@ -156,7 +156,7 @@ describe("Unlike pi, the drop-in", () => {
     expect(texts(ours)).toEqual(["be brief", undefined, "One"]);
   });
 
-  it("takes no line for an entry that is not an object", async () => {
+  it("ignores lines that are not objects", async () => {
     const stored = `${lines(header, said("a", null, "One"))}5\n"text"\n[]\n`;
     const [theirs, ours] = await factsOf({ stored });
     expect(theirs.end.entries).toHaveLength(4);

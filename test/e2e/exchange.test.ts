@@ -74,21 +74,21 @@ async function filesOfBoth(place: Sandbox, file: string, rounds: number): Promis
   return readFileSync(file, "utf8");
 }
 
-describe("Verifies: P20. Sessions that pi and pi on Branchlog take turns in", () => {
-  it("are what they were in pi alone", async () => {
+describe("Verifies: P20. Sessions continued alternately by pi and pi on Branchlog", () => {
+  it("equal those of pi alone", async () => {
     const published = await exchange([pis.original]);
     expect(differences(published, await exchange([pis.replaced, pis.original]))).toEqual([]);
     expect(differences(published, await exchange([pis.original, pis.replaced]))).toEqual([]);
   });
 
-  it.each(["realistic-session", "pi-v1"])("are what they were from %s on", async (name) => {
+  it.each(["realistic-session", "pi-v1"])("equal those of pi alone from %s on", async (name) => {
     const published = await exchange([pis.original], name);
     const ours = await exchange([pis.replaced, pis.original], name);
     expect(differences(published, ours)).toEqual([]);
   });
 });
 
-it("Verifies: P11. A session that both have open holds every message of either, whole and once", async () => {
+it("Verifies: P11. A session open in both has every message of each exactly once", async () => {
   const place = sandbox();
   await modelFor(place);
   const file = sessionFromFixture(place, "pi-linear");
@@ -110,7 +110,7 @@ it("Verifies: P11. A session that both have open holds every message of either, 
   }
 });
 
-it("A prompt that pi is killed over is in the file of pi on Branchlog, and continued by pi", async () => {
+it("A prompt during which pi is killed is in the file of pi on Branchlog, and continued by pi", async () => {
   const filesAfter = async (pi: PiProgram): Promise<readonly [Sandbox, readonly string[]]> => {
     const place = sandbox();
     await modelFor(place);

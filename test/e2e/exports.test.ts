@@ -98,7 +98,7 @@ describe.each([
   });
 });
 
-it("The copy of pi has our session layer where pi has its own", () => {
+it("The copy of pi has our session layer instead of its own", () => {
   const index = (folder: string): string => pathToFileURL(join(folder, "dist/index.js")).href;
   const script = `
       const { SessionManager } = await import(${JSON.stringify(pathToFileURL(builtFace()).href)});

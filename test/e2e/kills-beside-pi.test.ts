@@ -56,7 +56,7 @@ async function liveAndDie(log: number, sessionLayer: string): Promise<number> {
 }
 
 describe(`processes of ours and of pi, killed ${kills} times (seed ${seed})`, () => {
-  it("lose nothing that was acknowledged (Verifies: P7, P9, P11)", patience, async () => {
+  it("lose no acknowledged entry (Verifies: P7, P9, P11)", patience, async () => {
     const sessionLayer = pathToFileURL(join(newest.packageFolder(), sessionModule)).href;
     const told = await inLanes(logs, (log) => liveAndDie(log, sessionLayer));
     expect(told.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(kills);

@@ -56,7 +56,7 @@ describe.each([
   ["0.87.1", piPackage],
   ["1.6.0", latestPiPackage],
 ])("branchlog pi, with pi %s", (_version, pi) => {
-  it("runs it on our session manager, which keeps what a header has", async () => {
+  it("runs it on our session manager, which keeps header fields", async () => {
     const place = sandbox();
     await modelFor(place);
     const stored = storedSession(place);
@@ -68,7 +68,7 @@ describe.each([
     expect(entries.length).toBeGreaterThan(2);
   });
 
-  it("loses nothing where two of them continue one session at once", async () => {
+  it("loses nothing when two of them continue one session concurrently", async () => {
     const place = sandbox();
     await modelFor(place);
     const stored = storedSession(place);

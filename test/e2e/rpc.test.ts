@@ -159,7 +159,7 @@ describe("Verifies: P20. pi --mode rpc", () => {
     });
   });
 
-  it("leaves a turn under way in the same manner", async () => {
+  it("aborts a running turn the same way", async () => {
     await expectSameOutcome(pis, {
       prepare: withModel,
       async talk(server) {
@@ -211,7 +211,7 @@ describe("Verifies: P20. pi --mode rpc", () => {
     });
   });
 
-  it("refuses the same files with the same words", async () => {
+  it("rejects the same files with the same messages", async () => {
     const bad: Readonly<Record<string, string>> = {
       "no-session.jsonl": '{"type":"message","id":"a"}\n',
       "text.txt": "not a session\n",

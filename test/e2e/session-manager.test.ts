@@ -15,7 +15,7 @@ const numRuns = Number(process.env["BRANCHLOG_E2E_RUNS"] ?? 200);
 describe.each(references)("Verifies: P20. The drop-in and pi $version", (reference) => {
   const { isNewest, tolerated } = reference;
 
-  it.each([false, true])("do the same with any script (in memory: %s)", async (isInMemory) => {
+  it.each([false, true])("behave the same for any script (in memory: %s)", async (isInMemory) => {
     const [theirs, ours] = await bothSides(reference);
     const nowMs = startMs();
     await fc.assert(

@@ -61,7 +61,7 @@ async function expectSameStarts(
 }
 
 describe("Verifies: P20. pi when it starts", () => {
-  it("keeps sessions where it always did, and continues the last one", async () => {
+  it("keeps sessions in the same directory, and continues the last one", async () => {
     await expectSameStarts(() => {}, [
       () => ["--print", "Hello"],
       () => ["--continue"],

@@ -175,7 +175,7 @@ function* flips(from: number, to: number): Generator<Flip> {
 describe("a log of every type of entry with one bit flipped", () => {
   const typeCount = 12;
 
-  it("holds every type before that, and is sound", async () => {
+  it("has every type before that, and is undamaged", async () => {
     expect(new Set(drafts.map(([, , { type }]) => type)).size).toBe(typeCount);
     expect(reference.session.diagnostics).toEqual([]);
     expect(await walk(reference)).toMatchObject({ report: { ok: true, entries: typeCount } });
@@ -192,7 +192,7 @@ describe("a log of every type of entry with one bit flipped", () => {
     },
   );
 
-  it("in its header opens with all of its entries, or says by code why not", async () => {
+  it("in its header opens with all of its entries, or fails with a code", async () => {
     const codes = new Set<string>();
     for (const { at, bytes } of flips(0, header.length)) {
       let world: World | undefined;

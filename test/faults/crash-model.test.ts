@@ -30,8 +30,8 @@ function allContents(disk: CrashFileSystem, path: string): string[] {
   return [...found].toSorted();
 }
 
-describe("after a loss of power", () => {
-  it("what was synced is there, and the rest in every form that a disk may leave", () => {
+describe("after a power failure", () => {
+  it("synced bytes are present, and the rest in every possible state of a disk", () => {
     const disk = new CrashFileSystem();
     const fd = disk.fs.openSync("/a", "create");
     expect(allContents(disk, "/a")).toEqual(["", "-"]);
@@ -66,7 +66,7 @@ describe("after a loss of power", () => {
     expect(allContents(disk, "/a")).toEqual(["a", "a\0", "ab"]);
   });
 
-  it("a name that was not synced is any that it was since, and its directory may be gone", () => {
+  it("an unsynced name is any since the last sync, and its directory may be missing", () => {
     const disk = new CrashFileSystem();
     disk.addDurable("/d/old", Buffer.from("old"));
     disk.addDurable("/d/new", Buffer.from("new"));
@@ -84,7 +84,7 @@ describe("after a loss of power", () => {
     expect(allContents(disk, "/made/below/link")).toEqual(["new"]);
   });
 
-  it("a process that died before makes no more calls", () => {
+  it("a process that died earlier makes no more calls", () => {
     const disk = new CrashFileSystem();
     disk.dieAfter(1);
     const fd = disk.fs.openSync("/a", "create");

@@ -76,7 +76,7 @@ const bytes = Buffer.byteLength(
   whole.log().entries.reduce((text, entry) => `${text}${JSON.stringify(entry)}\n`, ""),
 );
 
-describe("a batch whose write is cut off at any byte", () => {
+describe("a batch whose write is truncated at any byte", () => {
   it("is written to its end, every line once (Verifies: P9, P12)", patience, () => {
     for (const cut of sampled(0, bytes, 80)) {
       const outcome = appendWith([cut]);
@@ -86,7 +86,7 @@ describe("a batch whose write is cut off at any byte", () => {
     }
   });
 
-  it("is cut off again without losing what was written (Verifies: P9, P12)", patience, () => {
+  it("is truncated again without losing written entries (Verifies: P9, P12)", patience, () => {
     for (let cut = 0; cut < bytes; cut += runs(29, 11)) {
       for (let second = 0; second < bytes - cut; second += runs(31, 17)) {
         const outcome = appendWith([cut, second]);
@@ -96,7 +96,7 @@ describe("a batch whose write is cut off at any byte", () => {
     }
   });
 
-  it("names what was written if the disk is full then (Verifies: P9, P12)", patience, () => {
+  it("reports the written entries when the disk is then full (Verifies: P9, P12)", patience, () => {
     for (const cut of sampled(0, bytes, 80)) {
       const outcome = appendWith([cut, -1, -1, -1, -1]);
       const { error, log, session } = outcome;
@@ -111,7 +111,7 @@ describe("a batch whose write is cut off at any byte", () => {
     }
   });
 
-  it("is given up, and told so, if every write is cut off (Verifies: P12)", () => {
+  it("fails with a report when every write is truncated (Verifies: P12)", () => {
     for (const cut of sampled(0, Math.ceil(bytes / 3), 60)) {
       const outcome = appendWith([cut, cut, cut]);
       const { error, log, session } = outcome;

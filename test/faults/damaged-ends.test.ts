@@ -69,7 +69,7 @@ describe(`a log that ends in ${count}`, () => {
   });
 });
 
-it("the tree that pi's face hands out costs no more for damaged entries one below the other", () => {
+it("the tree of the pi drop-in costs no more for a chain of damaged entries", () => {
   const below = each((i) => line(`c${i}`, `d${count - 1}`));
   const { ports } = logOf([
     ...each((i) => tornEntry(`d${i}`, i === 0 ? "a" : `d${i - 1}`)),

@@ -50,7 +50,7 @@ async function doubted({ disk, ports }: Machine): Promise<Session> {
   return session;
 }
 
-describe("an entry that a failed sync left in doubt", () => {
+describe("an entry left unsynced by a failed sync", () => {
   it("is not acknowledged to a session opened since before it was written again", async () => {
     const machine = newMachine();
     await doubted(machine);
@@ -63,7 +63,7 @@ describe("an entry that a failed sync left in doubt", () => {
     expect(surviving(machine)).toEqual(["a"]);
   });
 
-  it("is in doubt for a session that blocks, too", async () => {
+  it("is also unconfirmed for a blocking session", async () => {
     const machine = newMachine();
     const session = await doubted(machine);
     const blocking = BlockingSession.open(path, { ports: machine.ports, durability: "disk" });
@@ -74,7 +74,7 @@ describe("an entry that a failed sync left in doubt", () => {
     expect(surviving(machine)).toEqual(["a"]);
   });
 
-  it("stays in doubt when writing it again fails, and after the session was closed", async () => {
+  it("stays unconfirmed when writing it again fails, and after the session was closed", async () => {
     const machine = newMachine();
     const session = await doubted(machine);
     machine.disk.failSyncs(true);
@@ -88,7 +88,7 @@ describe("an entry that a failed sync left in doubt", () => {
     expect(new Set(surviving(machine))).toEqual(new Set(["a", "b"]));
   });
 
-  it("may be one that an earlier process wrote, once it is appended again", async () => {
+  it("can be one that an earlier process wrote, after it is appended again", async () => {
     const machine = newMachine();
     const { disk, ports } = machine;
     const session = await createSession(path, { ports });

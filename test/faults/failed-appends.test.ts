@@ -133,7 +133,7 @@ async function attempt(run: Run, n: number): Promise<boolean> {
 
 describe.each(Object.entries(starts))("appending to %s", (_, start) => {
   it.each(Object.entries(failures))(
-    "names what was written and loses nothing: %s (Verifies: P12)",
+    "reports the written entries and loses nothing: %s (Verifies: P12)",
     async (name, failure) => {
       for (const durability of ["os", "disk"] as const) {
         for (const offers of [single, batch]) {

@@ -97,8 +97,8 @@ function lockedIn(name: string): { readonly ports: Ports; readonly memory: Memor
   return { ports: createMemoryPorts({ fs, ...reproducible() }), memory };
 }
 
-describe.each(["pi-v1", "pi-v2"])("a migration of %s where no file can be made", (name) => {
-  it("says so, and what to do, when it is asked for", async () => {
+describe.each(["pi-v1", "pi-v2"])("a migration of %s when no file can be created", (name) => {
+  it("fails with advice on request", async () => {
     const { ports, memory } = lockedIn(name);
     const error = typedError(await rejection(migrateSession(path, { ports })));
     expect(error).toMatchObject({ code: "ERR_MIGRATION", path, cause: { code: "EACCES" } });
@@ -106,7 +106,7 @@ describe.each(["pi-v1", "pi-v2"])("a migration of %s where no file can be made",
     expect(memory.readFileSync(path).equals(fixtureBytes(name))).toBe(true);
   });
 
-  it("says so at the first append", () => {
+  it("fails at the first append", () => {
     const { ports, memory } = lockedIn(name);
     const session = BlockingSession.open(path, { ports });
     const error = typedError(thrownBy(() => session.append(...offers)));
@@ -117,7 +117,7 @@ describe.each(["pi-v1", "pi-v2"])("a migration of %s where no file can be made",
 
 describe.each(["pi-v1", "pi-v2"])("the first append to %s", (name) => {
   it.each(Object.entries(failures))(
-    "leaves the old log or the new one, whole: %s (Verifies: P12, P19)",
+    "leaves the complete old or new log: %s (Verifies: P12, P19)",
     async (__, failure) => {
       expect(await failEveryCall((n) => attempt(name, n, failure))).toBeGreaterThan(0);
     },

@@ -20,7 +20,7 @@ describe.each(["seed-pi", "pi-v1", "pi-cycles", "pi-bom"])("opening %s", (name) 
   const meant = BlockingSession.open(path, { ports }).meaning();
 
   it.each(Object.entries(failures))(
-    "fails by code or works, and changes no byte: %s (Verifies: P8, P12)",
+    "fails with a code or works, and changes no byte: %s (Verifies: P8, P12)",
     async (_, failure) => {
       for (const isAsync of [false, true]) {
         await failEveryCall(async (n) => {
@@ -49,7 +49,7 @@ describe("creating a session", () => {
   const options = { cwd: "/w", id: "s" };
 
   it.each(Object.entries(failures))(
-    "leaves a whole log or none, and trying again settles it: %s (Verifies: P12)",
+    "leaves a complete log or none, and a retry succeeds: %s (Verifies: P12)",
     async (_, failure) => {
       const calls = await failEveryCall(async (n) => {
         const { memory, failing, ports } = failingWorld();

@@ -97,15 +97,12 @@ async function attempt(n: number, failure: Failure, durability: Durability): Pro
   return hasFailed;
 }
 
-describe.each(["os", "disk"] as const)(
-  "appends in flight together, durability %s",
-  (durability) => {
-    it.each(Object.entries(failures))(
-      `each tell the truth about their entry: %s (seed ${seed}) (Verifies: P5, P12)`,
-      patience,
-      async (_, failure) => {
-        await failEveryCall((n) => attempt(n, failure, durability));
-      },
-    );
-  },
-);
+describe.each(["os", "disk"] as const)("concurrent appends, durability %s", (durability) => {
+  it.each(Object.entries(failures))(
+    `each report the true state of their entry: %s (seed ${seed}) (Verifies: P5, P12)`,
+    patience,
+    async (_, failure) => {
+      await failEveryCall((n) => attempt(n, failure, durability));
+    },
+  );
+});

@@ -95,7 +95,7 @@ describe("a repair of which a call fails", () => {
     },
   );
 
-  it("closes what it opened, and leaves nothing behind when it fails", async () => {
+  it("closes its files, and leaves nothing when it fails", async () => {
     for (const name of ["writeSync", "fdatasync", "linkSync", "renameSync"]) {
       const memory = new MemoryFileSystem();
       memory.makeDirectorySync("/d");
@@ -114,7 +114,7 @@ describe("a repair of which a call fails", () => {
 
 describe(`a repair that is interrupted (seed ${seed})`, () => {
   it.each([undefined, "/d/o.jsonl"])(
-    "by the death of its process, or a loss of power, loses nothing: into %s (Verifies: P9)",
+    "by the death of its process, or a power failure, loses nothing: into %s (Verifies: P9)",
     async (output) => {
       const random = createRandom(seed);
       await dieAtEveryCall(

@@ -118,7 +118,7 @@ function withForgedSums(checkpoint: Buffer, changes: readonly Forgery[]): Buffer
 }
 
 describe(`forged checkpoints, BRANCHLOG_SEED=${seed}`, () => {
-  it("verify finds no difference when a checkpoint is what was saved", () => {
+  it("verify finds no difference when a checkpoint is unchanged", () => {
     const differences = examples.map(({ report }) => report.checkpointDifferences);
     expect(differences).toEqual(names.map(() => []));
   });

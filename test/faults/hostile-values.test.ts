@@ -97,7 +97,7 @@ const custom = (data: unknown, customType = "x"): EntryDraft => ({
 });
 
 describe("texts", () => {
-  it("with lone surrogates are different from one another, as ids too", async () => {
+  it("with lone surrogates are distinct, also as ids", async () => {
     const texts = ["\ud800", "\udc00", "a\ud800", "\udfff\ud800", "\ufffd", "\u0000", "\u2028"];
     await expectKept(texts.map((text) => [text, custom(text, text)]));
   });
@@ -110,7 +110,7 @@ describe("texts", () => {
   });
 });
 
-describe("names of what every object has", () => {
+describe("names of inherited members", () => {
   const names = ["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf"];
 
   it("are ids, types and labels like any other", async () => {
@@ -139,11 +139,11 @@ describe("names of what every object has", () => {
   });
 });
 
-describe("nesting that no stack holds", () => {
+describe("nesting beyond any stack", () => {
   const depth = runs(20_000, 100_000);
   const text = `${"[".repeat(depth)}${"]".repeat(depth)}`;
 
-  it("is refused by code when it is appended, and changes nothing (Verifies: P12)", async () => {
+  it("is rejected with a code when it is appended, and changes nothing (Verifies: P12)", async () => {
     const session = await createSession(newPath());
     const nested: unknown = JSON.parse(text);
     const failed = session.append(custom(nested));
@@ -154,7 +154,7 @@ describe("nesting that no stack holds", () => {
   });
 
   it.each([1, 2, 3])(
-    "is read in a log of version %i, migrated and gone around (Verifies: P10, P18)",
+    "is read in a log of version %i, migrated and skipped (Verifies: P10, P18)",
     patience,
     async (version) => {
       const path = newPath();
@@ -213,7 +213,7 @@ describe("numbers out of range", () => {
 const count = runs(20_000, 100_000);
 
 describe(`${count} kinds of entry`, () => {
-  it("are told apart, each at the cost of one", patience, async () => {
+  it("are distinguished, each at the cost of one", patience, async () => {
     const path = newPath();
     const line = (n: number): string =>
       `{"type":"custom","customType":"type-${n}","data":${n},"id":"e${n}","parentId":${n === 0 ? null : `"e${n - 1}"`},"timestamp":"${time}"}`;

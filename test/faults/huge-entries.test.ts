@@ -66,7 +66,7 @@ async function opened(options: OpenOptions): Promise<Session> {
 }
 
 describe("an entry longer than a string can be", () => {
-  it("is passed by, with a report, by what goes over entries (Verifies: P10, P16)", async () => {
+  it("is skipped, with a report, by reads of all entries (Verifies: P10, P16)", async () => {
     const { fs, ports } = worldOf([header, first, message, last]);
     const before = decodeCounter.parses;
     const session = await opened({ ports, bodyCacheBytesMax: 0 });
@@ -88,7 +88,7 @@ describe("an entry longer than a string can be", () => {
   });
 
   // Without a checkpoint, which would be written behind the test: it reads all of the hole.
-  it("is left out by pi's face, which hands out all others (Verifies: P10)", () => {
+  it("is omitted by the pi drop-in, which returns all others (Verifies: P10)", () => {
     const { fs, ports } = worldOf([header, first, message, last]);
     const manager = managersWith({ ports, checkpoint: "off" }).open(path);
     const answers = [manager.getEntries(), manager.getBranch(), manager.buildContextEntries()];
@@ -98,7 +98,7 @@ describe("an entry longer than a string can be", () => {
     expect(fs.longestRead).toBeLessThanOrEqual(mebibyte);
   });
 
-  it("that another program appends leaves pi's face a context (Verifies: P10, P16)", () => {
+  it("appended by another program leaves the pi drop-in a context (Verifies: P10, P16)", () => {
     const { fs, ports } = worldOf([header, first], 0);
     const manager = managersWith({ ports, checkpoint: "off" }).open(path);
     expect(manager.buildSessionContext().messages).toHaveLength(1);
@@ -151,7 +151,7 @@ describe.each(sizes)("an entry of %i bytes", (bytes, options) => {
     }
   });
 
-  it("that is the last summary hides what it kept if it cannot be built, nothing else", async () => {
+  it("that is the last summary hides only its kept entries when it cannot be built", async () => {
     const { ports } = worldOf([header, first, compaction, last], bytes);
     const session = await opened({ ...options, ports });
     const { messages } = await session.context();
@@ -184,7 +184,7 @@ describe("a process with a heap of 64 MB", () => {
     ["first", [header, first, message]],
     ["first last", [header, first, message, last]],
   ])(
-    "goes over one of 513 MiB and finds %s (Verifies: P10, P16)",
+    "reads past one of 513 MiB and finds %s (Verifies: P10, P16)",
     (found, records) => {
       const file = fileOf(records, 513);
       const ids = found.split(" ");
@@ -202,7 +202,7 @@ describe("a process with a heap of 64 MB", () => {
     180_000,
   );
 
-  it("goes over one of 24 MiB without building it to see that it is whole (Verifies: P16)", () => {
+  it("reads past one of 24 MiB without building it (Verifies: P16)", () => {
     const file = fileOf([header, first, message, last], 24);
     // Decoding boundary: what our own script has just printed.
     const facts = JSON.parse(run(script, file, String(mebibyte))) as { readonly maxRssKb: number };

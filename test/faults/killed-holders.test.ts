@@ -51,7 +51,7 @@ describe.runIf(process.platform === "linux")(`${kills} killed appenders (seed ${
     expect(left).toBeGreaterThan(0);
   });
 
-  it("do not delay an append that blocks the thread since before the kill", patience, async () => {
+  it("do not delay an append that was blocking before the kill", patience, async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     await (await createSession(path)).close();
     const pause = { call: "writeSync", after: 3, signal: "SIGSTOP" } as const;

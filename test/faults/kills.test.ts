@@ -52,7 +52,7 @@ async function liveAndDie(log: number): Promise<number> {
 }
 
 describe(`processes killed ${logs * livesPerLog} times (seed ${seed})`, () => {
-  it("lose nothing that was acknowledged (Verifies: P7, P9, P11)", patience, async () => {
+  it("lose no acknowledged entry (Verifies: P7, P9, P11)", patience, async () => {
     const told = await inLanes(logs, liveAndDie);
     expect(told.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(logs * livesPerLog);
   });

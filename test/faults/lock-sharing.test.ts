@@ -48,7 +48,7 @@ const custom = (data: unknown): { type: "custom"; customType: string; data: unkn
 });
 
 describe("a blocking and a waiting session of one log in one process", () => {
-  it("get along, each while the other is in its critical section (Verifies: P11)", async () => {
+  it("do not deadlock while the other is in its critical section (Verifies: P11)", async () => {
     const path = await newLog();
     const session = await openSession(path);
     const manager = SessionManager.open(path);
@@ -69,7 +69,7 @@ describe("a blocking and a waiting session of one log in one process", () => {
     expect(isLocked(path)).toBe(false);
   });
 
-  it("do not wait for the other's kept lock, nor do sessions of other logs", async () => {
+  it("do not wait for the other's retained lock, nor do sessions of other logs", async () => {
     const lock = new MemoryLock();
     const managers = managersWith({
       ports: createMemoryPorts({ lock, clock: new ManualClock() }),
@@ -141,8 +141,8 @@ describe("two copies of the package in one process", () => {
   });
 });
 
-describe("a process that keeps the lock while it appends without a pause", () => {
-  it("lets others in, and leaves no lock behind when it exits (Verifies: P11)", async () => {
+describe("a process that retains the lock while it appends continuously", () => {
+  it("lets others acquire it, and leaves no lock when it exits (Verifies: P11)", async () => {
     const path = await newLog();
     const blocking = run(process.execPath, [
       script("blocking-process"),

@@ -30,7 +30,7 @@ function oldLog(path: string): void {
   writeFileSync(path, `${header}\n${entry}\n`);
 }
 
-describe("files and directories under a umask that hides nothing", () => {
+describe("files and directories under a umask of 0", () => {
   let umask = 0;
   beforeEach(() => {
     umask = process.umask(0);
@@ -39,7 +39,7 @@ describe("files and directories under a umask that hides nothing", () => {
     process.umask(umask);
   });
 
-  it.runIf(process.platform !== "win32")("are for their owner alone (Verifies: P23)", async () => {
+  it.runIf(process.platform !== "win32")("are private to their owner (Verifies: P23)", async () => {
     const root = temporaryDirectory();
     const session = await createSession(join(root, "made/deep/s.jsonl"));
     await session.append({ type: "custom", customType: "x" });
@@ -68,7 +68,7 @@ describe("files and directories under a umask that hides nothing", () => {
 });
 
 it.each(hostileNames)(
-  "ids and names from outside never become part of a path: %j (Verifies: P23)",
+  "external ids and names never become part of a path: %j (Verifies: P23)",
   async (name) => {
     const root = temporaryDirectory();
     const sessions = join(root, "sessions");
@@ -98,7 +98,7 @@ describe("a log of an unknown newer version", () => {
   const newer = `{"type":"session","version":4,"id":"s","timestamp":"${time}","cwd":"/w"}`;
   const entry = `{"type":"message","id":"a","parentId":null,"timestamp":"${time}","message":{"role":"user","content":"x","timestamp":1}}`;
 
-  it("is read, and not written unless that is forced; its version stays (Verifies: P24)", async () => {
+  it("is read, and not written unless forced; its version stays (Verifies: P24)", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     writeFileSync(path, `${newer}\n${entry}\n`);
     const before = readFileSync(path);

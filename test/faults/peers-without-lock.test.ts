@@ -15,7 +15,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Victim } from "../support/victims.ts";
 
 it(
-  "two programs without the lock cost none of three writers an entry (Verifies: P11)",
+  "two programs without the lock lose no entry of three writers (Verifies: P11)",
   patience,
   async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
@@ -47,7 +47,7 @@ describe("a program that rewrites a log in place", () => {
   };
 
   it(
-    "begins a new generation, in which what it dropped is reported (Verifies: P11)",
+    "starts a new generation, in which dropped entries are reported (Verifies: P11)",
     patience,
     async () => {
       const path = join(temporaryDirectory(), "s.jsonl");
@@ -72,7 +72,7 @@ describe("a program that rewrites a log in place", () => {
     },
   );
 
-  it("is noticed at any byte that it changes the length by (Verifies: P11)", patience, async () => {
+  it("is detected for a length change at any byte (Verifies: P11)", patience, async () => {
     for (const length of [0, 1, 17, 63, 64, 65, 400]) {
       const path = join(temporaryDirectory(), "s.jsonl");
       const session = await createSession(path);

@@ -112,7 +112,7 @@ function lost({ disk, acknowledged }: Machine, choose: (of: number) => number): 
   return [...acknowledged].filter((id) => id !== "created" && !found.has(id));
 }
 
-describe(`what "disk" acknowledged survives a loss of power at any call (seed ${seed})`, () => {
+describe(`entries acknowledged with "disk" survive a power failure at any call (seed ${seed})`, () => {
   it.each(Object.entries(programs))("%s (Verifies: P5, P6)", async (_, program) => {
     const random = createRandom(seed);
     let acknowledged = 0;
@@ -126,7 +126,7 @@ describe(`what "disk" acknowledged survives a loss of power at any call (seed ${
     expect(acknowledged).toBeGreaterThan(4);
   });
 
-  it.each(Object.entries(programs))("and would not with `os`: %s", async (_, program) => {
+  it.each(Object.entries(programs))("and would not survive with `os`: %s", async (_, program) => {
     const random = createRandom(seed);
     const losses = new Set<string>();
     await everyMachine(program, "os", (machine) => {
@@ -136,7 +136,7 @@ describe(`what "disk" acknowledged survives a loss of power at any call (seed ${
   });
 });
 
-it("an interval keeps what was acknowledged that long ago (Verifies: P5)", async () => {
+it("an interval keeps entries acknowledged before it (Verifies: P5)", async () => {
   const machine = newMachine({ intervalMs: 100 });
   const { ports, durability, clock, disk } = machine;
   const session = await createSession(path, { ports, durability, cwd: "/w" });
@@ -155,10 +155,10 @@ it("an interval keeps what was acknowledged that long ago (Verifies: P5)", async
   }
 });
 
-describe("files that take a name under `disk`", () => {
+describe("files that get a name with `disk`", () => {
   const random = createRandom(seed);
 
-  it("are there with what was appended: a published draft (Verifies: P6)", async () => {
+  it("exist with their entries: a published draft (Verifies: P6)", async () => {
     await everyMachine(
       async ({ ports, acknowledged }) => {
         const managers = managersWith({ ports, durability: "disk" });
@@ -183,7 +183,7 @@ describe("files that take a name under `disk`", () => {
   });
 
   it.each(["pi-v1-boundaries", "pi-v2"])(
-    "are there with what was appended: a migrated log, %s (Verifies: P6)",
+    "exist with their entries: a migrated log, %s (Verifies: P6)",
     async (name) => {
       const old = fixtureBytes(name);
       const before = readable(diskWith(path, old).memory);

@@ -60,30 +60,26 @@ const olds: readonly (readonly [string, Buffer])[] = [
   ["version 1 without a newline at its end", fixtureBytes("pi-v1").subarray(0, -1)],
 ];
 
-describe.each(olds)(`the first append to %s, then no power (seed ${seed})`, (_, old) => {
+describe.each(olds)(`the first append to %s, then a power failure (seed ${seed})`, (_, old) => {
   const known = entriesOf(openOn(diskWith(path, old).memory));
 
-  it(
-    "leaves every entry, in the old form or the new one (Verifies: P9, P19)",
-    patience,
-    async () => {
-      let migrated = 0;
-      await atEveryCall(
-        old,
-        ({ fs }) => say(openOn(fs, 1)),
-        (fs, _id, where) => {
-          const session = openOn(fs);
-          expect([where, ...entriesOf(session).slice(0, known.length)]).toEqual([where, ...known]);
-          if (session.header.version === 3) migrated += 1;
-          const next = say(session);
-          const again = openOn(fs);
-          expect([where, again.tail]).toEqual([where, next]);
-          expect(entriesOf(again).slice(0, known.length)).toEqual(known);
-        },
-      );
-      expect(migrated).toBeGreaterThan(0);
-    },
-  );
+  it("keeps every entry, in the old or the new format (Verifies: P9, P19)", patience, async () => {
+    let migrated = 0;
+    await atEveryCall(
+      old,
+      ({ fs }) => say(openOn(fs, 1)),
+      (fs, _id, where) => {
+        const session = openOn(fs);
+        expect([where, ...entriesOf(session).slice(0, known.length)]).toEqual([where, ...known]);
+        if (session.header.version === 3) migrated += 1;
+        const next = say(session);
+        const again = openOn(fs);
+        expect([where, again.tail]).toEqual([where, next]);
+        expect(entriesOf(again).slice(0, known.length)).toEqual(known);
+      },
+    );
+    expect(migrated).toBeGreaterThan(0);
+  });
 });
 
 interface Done {
@@ -104,7 +100,7 @@ function draftOf(managers: ManagerFactory<SessionManager>): SessionManager {
 const managersOn = (fs: FileSystem): ManagerFactory<SessionManager> =>
   managersWith({ ports: createMemoryPorts({ fs, ...reproducible() }) });
 
-describe(`a session that gets its file, then no power (seed ${seed})`, () => {
+describe(`a session that gets its file, then a power failure (seed ${seed})`, () => {
   const ways: Readonly<Record<string, (managers: ManagerFactory<SessionManager>) => Done>> = {
     "by publishing a draft": (managers) => {
       const manager = draftOf(managers);
@@ -119,7 +115,7 @@ describe(`a session that gets its file, then no power (seed ${seed})`, () => {
     },
   };
 
-  it.each(Object.entries(ways))("keeps it and all of it: %s", patience, async (_, way) => {
+  it.each(Object.entries(ways))("keeps all of it: %s", patience, async (_, way) => {
     await atEveryCall(
       fixtureBytes("pi-linear"),
       ({ fs }) => way(managersOn(fs)),

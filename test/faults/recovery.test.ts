@@ -133,7 +133,7 @@ describe.each(tails)("behind %s", (_, tail) => {
   );
 });
 
-describe("a log of a header alone", () => {
+describe("a log with only a header", () => {
   it("is an empty session; its first entry is a root", async () => {
     const path = temporaryFile(header);
     const session = await openSession(path);
@@ -151,7 +151,7 @@ describe("a log of a header alone", () => {
   });
 
   it.each([1, 20, 60, header.length - 2])(
-    "is no session, and stays as it is, if it was cut off at byte %i",
+    "is not a session, and not changed, if it was truncated at byte %i",
     async (cut) => {
       const path = temporaryFile(header.slice(0, cut));
       await expect(openSession(path)).rejects.toMatchObject({ code: "ERR_NOT_A_SESSION" });
@@ -230,7 +230,7 @@ const endings: Readonly<Record<string, Ending>> = {
 };
 
 describe.each(Object.entries(endings))("a log that %s while it is open", (_, ending) => {
-  it("fails by code, is not written to, and works again once it is back (Verifies: P12)", async () => {
+  it("fails with a code, is not written to, and works again once it is restored (Verifies: P12)", async () => {
     const open = await openLog();
     const { session, path, own, text } = open;
     ending.happen(open);
@@ -256,7 +256,7 @@ describe.each(Object.entries(endings))("a log that %s while it is open", (_, end
   });
 });
 
-describe("a log of which entries are lost while it is open", () => {
+describe("a log that loses entries while it is open", () => {
   const other = `${header.replace('"id":"s"', '"id":"other"')}${entry("z", null)}\n`;
   const losses: readonly (readonly [string, string | null, (open: Open) => void])[] = [
     [
@@ -308,7 +308,7 @@ describe("a log of which entries are lost while it is open", () => {
   });
 });
 
-describe("a log that is the same after something happened to it", () => {
+describe("a log with unchanged bytes", () => {
   const sameness: Readonly<Record<string, (open: Open) => void>> = {
     "it was moved away and back": ({ path }) => {
       renameSync(path, `${path}.away`);

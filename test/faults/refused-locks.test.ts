@@ -76,17 +76,20 @@ const attempts: readonly Attempt[] = [
   ["a deletion", log, "ERR_DELETE_FAILED", (path) => deleteSession(path)],
 ];
 
-describe.skipIf(process.platform === "win32")("a lock that cannot be made", () => {
-  it.each(attempts)("fails %s with a code, and the file stays", async (_, bytes, code, write) => {
-    const path = join(temporaryDirectory(), "s.jsonl");
-    writeFileSync(path, bytes);
-    // Stale, and not made by any holder: it is neither waited for nor removed.
-    writeFileSync(`${path}.branchlog-lock`, "");
-    utimesSync(`${path}.branchlog-lock`, 1, 1);
+describe.skipIf(process.platform === "win32")("a lock that cannot be created", () => {
+  it.each(attempts)(
+    "fails %s with a code, and does not change the file",
+    async (_, bytes, code, write) => {
+      const path = join(temporaryDirectory(), "s.jsonl");
+      writeFileSync(path, bytes);
+      // Stale, and not made by any holder: it is neither waited for nor removed.
+      writeFileSync(`${path}.branchlog-lock`, "");
+      utimesSync(`${path}.branchlog-lock`, 1, 1);
 
-    const error = typedError(await rejection((async () => write(path))()));
-    expect(error).toMatchObject({ code, path });
-    expect(error.message).toMatch(/ENOTDIR/);
-    expect(readFileSync(path)).toEqual(bytes);
-  });
+      const error = typedError(await rejection((async () => write(path))()));
+      expect(error).toMatchObject({ code, path });
+      expect(error.message).toMatch(/ENOTDIR/);
+      expect(readFileSync(path)).toEqual(bytes);
+    },
+  );
 });

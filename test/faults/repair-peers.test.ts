@@ -78,7 +78,7 @@ async function run(n: number, newPeer: () => Peer, after: boolean): Promise<Outc
 
 describe("a repair during which a program without the lock appends", () => {
   it.each(Object.entries(peers))(
-    "is refused, or tears nothing and loses nothing: %s (Verifies: P11)",
+    "is rejected, or tears nothing and loses nothing: %s (Verifies: P11)",
     async (_, newPeer) => {
       const outcomes: Outcome[] = [];
       for (const after of [false, true]) {

@@ -77,7 +77,7 @@ const textsOf = (word: string): string[] =>
 const pairs = [1, 2, 3].flatMap((from) => [1, 2, 3].map((to) => [from, to] as const));
 
 describe.each(pairs)("opening a log of version %i that one of version %i replaces", (from, to) => {
-  it("gives one of the two, whenever it happens, and then the other (Verifies: P8)", async () => {
+  it("reads one of the two at any time, and then the other (Verifies: P8)", async () => {
     for (let n = 0; ; n += 1) {
       const one = world(from, to, n);
       const blocking = BlockingSession.open(path, { ports: one.ports });
@@ -99,7 +99,7 @@ describe.each(pairs)("opening a log of version %i that one of version %i replace
   });
 });
 
-it("a log that is replaced again and again opens as one of them, or an error says so", () => {
+it("a log that is replaced repeatedly opens as one of them, or fails with that error", () => {
   for (const every of [1, 2, 3, 5, 8, 13]) {
     const { fs, ports } = world(3, 3, -1);
     let calls = 0;
@@ -125,7 +125,7 @@ it("a log that is replaced again and again opens as one of them, or an error say
   }
 });
 
-it("opening a log that is deleted meanwhile gives it whole, or an error that says so", () => {
+it("opening a log during its deletion reads it completely, or fails with that error", () => {
   for (let n = 0; ; n += 1) {
     const { fs, ports } = world(3, 3, -1);
     let calls = 0;
@@ -173,7 +173,7 @@ describe.each(pairs)("appending to a log of version %i that one of %i replaces",
   const { calls } = appendWhileReplaced(from, to, -1);
   const rename = calls.findIndex((call) => call.startsWith("renameSync"));
 
-  it("lands in the log that has the name, or fails by name and can be repeated", () => {
+  it("is written to the log with the name, or fails with a code and can be repeated", () => {
     for (let n = 0; n < calls.length; n += 1) {
       const made = appendWhileReplaced(from, to, n);
       const { fs, ports, id, error } = made;
@@ -202,7 +202,7 @@ describe.each(pairs)("appending to a log of version %i that one of %i replaces",
 });
 
 describe("a log that an older one replaces while it is open", () => {
-  it("is read on as that, under the ids that every reader gives it", async () => {
+  it("is read as the older one, with the ids of every reader", async () => {
     const { fs, ports } = world(3, 1, -1);
     const session = await openSession(path, { ports });
     const own = await session.append({ type: "custom", customType: "mine" });
@@ -221,7 +221,7 @@ describe("a log that an older one replaces while it is open", () => {
     expect(fs.readFileSync(path)).toEqual(logOf(1, "new"));
   });
 
-  it("is migrated by the next append, and kept as it was", async () => {
+  it("is migrated by the next append, and its original kept", async () => {
     const { fs, ports } = world(3, 1, -1);
     const session = await openSession(path, { ports });
     fs.renameSync("/other", path);

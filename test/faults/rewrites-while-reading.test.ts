@@ -41,7 +41,7 @@ async function openRewritten(at: number, entriesAfter: number): Promise<number> 
 }
 
 describe("a log that is rewritten while it is opened", () => {
-  it.each([1, 3, 5])("is known as it is, whichever read came after: %i entries", async (after) => {
+  it.each([1, 3, 5])("is read in its final state, at any read: %i entries", async (after) => {
     const reads = await openRewritten(Infinity, after);
     for (let at = 1; at <= reads; at += 1) await openRewritten(at, after);
     expect(reads).toBeGreaterThan(0);

@@ -26,7 +26,7 @@ describe.each(["seed-pi", "pi-crlf"])("the log %s, cut off at every byte", (name
   const headerEnd = whole.indexOf("\n") + 1;
   const lines = whole.toString().split("\n");
 
-  it("holds its whole records, and the next append is readable (Verifies: P9, P10)", () => {
+  it("keeps its complete records, and the next append is readable (Verifies: P9, P10)", () => {
     for (let cut = headerEnd; cut <= whole.length; cut += runs(9, 1)) {
       const prefix = whole.subarray(0, cut);
       const { session, contents } = sessionOn(prefix);

@@ -82,7 +82,7 @@ function attempt(disturb: (fs: MemoryFileSystem) => void | "short", n: number): 
 }
 
 it.each(Object.entries(disturbances))(
-  "an append that cannot be read when %s tells no lies (Verifies: P12)",
+  "an append that cannot be read when %s reports the truth (Verifies: P12)",
   (_, disturb) => {
     let n = 0;
     while (attempt(disturb, n)) n += 1;

@@ -56,7 +56,7 @@ async function textOf(call: () => unknown): Promise<string> {
 }
 
 describe("an address of a store", () => {
-  it("has options that are the store's own, and others that are the server's", () => {
+  it("has options of the store, and options of the server", () => {
     const url = "Postgres://me:p%40ss@db.example:6432/team?schema=s&listen=false&sslmode=require";
     expect(
       storeAddress(`${url}&answer_wait=2s&lock_wait=1min&statement_timeout=500#a%2Db`),
@@ -75,7 +75,7 @@ describe("an address of a store", () => {
     });
   });
 
-  it.each(malformed)("is refused without its password: %s", async (address) => {
+  it.each(malformed)("is rejected without showing its password: %s", async (address) => {
     for (const call of [() => storeAddress(address), () => postgresStore(address)]) {
       const text = await textOf(call);
       expect(text).toMatch(/address/);
@@ -116,7 +116,7 @@ describe("an address of a store", () => {
     }
   });
 
-  it("shows no password in any error of the library, whatever it is", async () => {
+  it("shows no password in any error of the library", async () => {
     await fc.assert(
       fc.asyncProperty(anyAddress, async (address) => {
         for (const call of [

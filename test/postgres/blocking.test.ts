@@ -70,7 +70,7 @@ describe.skipIf(!hasPostgres())("session managers on a store", () => {
     run(),
   );
 
-  it("answer about a stored session as about a file, and append to it", async () => {
+  it("work on a stored session as on a file, and append to it", async () => {
     const address = await push("pi-branches");
     const file = join(temporaryDirectory(), "pi-branches.jsonl");
     copyFileSync(fixture("pi-branches.jsonl"), file);
@@ -142,7 +142,7 @@ describe.skipIf(!hasPostgres())("session managers on a store", () => {
     expect(readFileSync(copy.getSessionFile() ?? "", "utf8")).toContain("second");
   });
 
-  it("begin a session at an address that has none, and refuse one that was taken since", async () => {
+  it("create a session at an unused address, and reject one that was created since", async () => {
     const manager = SessionManager.open(`${url}#by-name`, undefined, "/work");
     const rival = SessionManager.open(`${url}#by-name`, undefined, "/work");
     manager.appendMessage(said("mine"));
@@ -152,7 +152,7 @@ describe.skipIf(!hasPostgres())("session managers on a store", () => {
     expect(await idsIn("by-name")).toHaveLength(1);
   });
 
-  it("work for omp, too", async () => {
+  it("work for omp", async () => {
     const address = await push("omp-18");
     const manager = await OmpManager.open(address);
     const id = manager.appendMessage(said("from omp"));
@@ -179,7 +179,7 @@ describe.skipIf(!hasPostgres())("session managers on a store", () => {
     expect((await seen).entry).toMatchObject({ customType: "from afar" });
   });
 
-  it("say what is wrong, and never the password", async () => {
+  it("report errors without the password", async () => {
     const wrong = url.replace("not%20so%20secret", "very%20wrong");
     const expected: readonly (readonly [string, string])[] = [
       [url, "ERR_INVALID_ARGUMENT"],
@@ -225,7 +225,7 @@ describe.skipIf(!hasPostgres())("session managers on a store", () => {
   });
 });
 
-it("an address without the package for it is refused with what to import", async () => {
+it("an address without its package is rejected with the import to add", async () => {
   const core = new URL("../../packages/agents/dist/pi/index.js", import.meta.url).href;
   const program = `
       const { SessionManager } = await import(${JSON.stringify(core)});

@@ -44,7 +44,7 @@ describe.skipIf(!hasPostgres())("branchlog with a store", () => {
     }
   });
 
-  it("reads, appends to, forks and removes a session by its address as one in a file", async () => {
+  it("reads, appends to, forks and removes a session by its address like one in a file", async () => {
     const file = join(temporaryDirectory(), "work.jsonl");
     copyFileSync(fixture("pi-branches.jsonl"), file);
     await branchlog(["store", "push", file, url]);
@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres())("branchlog with a store", () => {
     expect((await branchlog(["info", address])).err).toContain("ERR_LOG_MISSING");
   });
 
-  it("pushes many files, and lists, watches and exports what is there", async () => {
+  it("pushes many files, and lists, watches and exports the stored sessions", async () => {
     const place = server.url(server.newSchema());
     await branchlog(["store", "init", place]);
     const names = ["pi-linear", "pi-branches", "pi-compactions-overlapping"];
@@ -141,7 +141,7 @@ describe.skipIf(!hasPostgres())("branchlog with a store", () => {
     expect(out.text).not.toContain("secret");
   });
 
-  it("writes no session into the folders of other agents", async () => {
+  it("writes no session to the directories of other agents", async () => {
     const home = temporaryDirectory();
     const projects = join(home, ".claude", "projects", "-w");
     mkdirSync(projects, { recursive: true });
@@ -161,23 +161,20 @@ describe.skipIf(!hasPostgres())("branchlog with a store", () => {
     expect(readdirSync(projects)).toEqual([]);
   });
 
-  it.runIf(process.platform === "linux")(
-    "hides the password from a list of processes",
-    async () => {
-      // A server that never answers.
-      const silent = createServer();
-      silent.listen(0, "127.0.0.1");
-      await once(silent, "listening");
-      onTestFinished(() => void silent.close());
-      const { port } = silent.address() as AddressInfo;
-      const child = startCommand(["store", "ls", `postgres://u:gu3ssed@127.0.0.1:${port}/db`]);
-      const [socket] = (await once(silent, "connection")) as [Socket];
-      onTestFinished(() => void socket.destroy());
-      const shown = readFileSync(`/proc/${child.pid}/cmdline`, "utf8");
-      expect(shown).toContain("branchlog store ls postgres://u@127.0.0.1");
-      expect(shown).not.toContain("gu3ssed");
-    },
-  );
+  it.runIf(process.platform === "linux")("hides the password from process lists", async () => {
+    // A server that never answers.
+    const silent = createServer();
+    silent.listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    onTestFinished(() => void silent.close());
+    const { port } = silent.address() as AddressInfo;
+    const child = startCommand(["store", "ls", `postgres://u:gu3ssed@127.0.0.1:${port}/db`]);
+    const [socket] = (await once(silent, "connection")) as [Socket];
+    onTestFinished(() => void socket.destroy());
+    const shown = readFileSync(`/proc/${child.pid}/cmdline`, "utf8");
+    expect(shown).toContain("branchlog store ls postgres://u@127.0.0.1");
+    expect(shown).not.toContain("gu3ssed");
+  });
 
   it("says what is wrong, and never the password", async () => {
     const secret = "gu3ssed";

@@ -59,7 +59,7 @@ describe.skipIf(!hasPostgres())("sessions of a server", () => {
     await Promise.all(servers.splice(0).map((server) => server.remove()));
   });
 
-  it("that crashes while eight writers append have all that was acknowledged, once", async () => {
+  it("that crashes while eight writers append have every acknowledged entry once", async () => {
     const server = await start();
     const store = await server.store({ answerWaitMs: 5_000 });
     const { header } = await createSession({ store, cwd: "/w" });
@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres())("sessions of a server", () => {
     expect(stored.toSorted()).toEqual(acknowledged.toSorted());
   });
 
-  it("that crashes are live again for subscribers once it is back", async () => {
+  it("that crashes are live again for subscribers after its restart", async () => {
     const server = await start();
     const store = await server.store({ answerWaitMs: 2_000, pollMs: 50 });
     const { header } = await createSession({ store, cwd: "/w" });
@@ -103,7 +103,7 @@ describe.skipIf(!hasPostgres())("sessions of a server", () => {
     expect(kinds.slice(-2)).toEqual(["stalled", "live"]);
   });
 
-  it("that a synchronous standby replaces have all that was acknowledged", async () => {
+  it("replaced by a synchronous standby have every acknowledged entry", async () => {
     const { primary, standby, schema, open } = await replicated("s");
     const session = await open();
     const acknowledged: string[] = [];
@@ -213,7 +213,7 @@ describe.skipIf(!hasPostgres())("sessions of a server", () => {
     expect(await idsIn(there, "fresh")).toEqual([ids[1]]);
   });
 
-  it("that an asynchronous standby replaces report what is lost, and go on", async () => {
+  it("replaced by an asynchronous standby report lost entries, and continue", async () => {
     const primary = await start({ settings: ["max_wal_senders = 4"] });
     const schema = primary.newSchema();
     await primary.open({ schema }).migrate();

@@ -26,7 +26,7 @@ describe.skipIf(!hasPostgres())("appends to many logs at once", () => {
   });
   afterAll(() => server.remove());
 
-  it("are all stored, once, and several by one statement", async () => {
+  it("are all stored once, several by one statement", async () => {
     const schema = server.newSchema();
     const store = await server.store({ schema });
     const sessions = await Promise.all(
@@ -51,7 +51,7 @@ describe.skipIf(!hasPostgres())("appends to many logs at once", () => {
     expect(Number(row?.commits)).toBeLessThan(150);
   });
 
-  it("have each the answer of their log, whatever becomes of the others", async () => {
+  it("each have the answer of their log, whatever happens to the others", async () => {
     const store = await server.store();
     const log = (name: string): Promise<StoredLog> => store.create(name, [header]);
     const others = await Promise.all(Array.from({ length: 12 }, (_, n) => log(`other-${n}`)));
@@ -94,7 +94,7 @@ describe.skipIf(!hasPostgres())("appends to many logs at once", () => {
     }
   });
 
-  it("are answered when the server refuses one of them, which says what is wrong", async () => {
+  it("are answered when the server rejects one of them, which reports the reason", async () => {
     const schema = server.newSchema();
     const store = await server.store({ schema });
     const logs = await Promise.all(

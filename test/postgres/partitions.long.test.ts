@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres())("a store behind a network", () => {
     });
   }
 
-  it("says which appends are uncertain where nobody answers, and takes them once when repeated", async () => {
+  it("reports uncertain appends without an answer, and stores them once when repeated", async () => {
     const { forwarder, far } = await network();
     const id = "uncertain";
     await createSession({ store, id, cwd: "/" });
@@ -147,7 +147,7 @@ describe.skipIf(!hasPostgres())("a store behind a network", () => {
     expect(await idsIn(id)).toEqual([...(pair ?? []), third]);
   });
 
-  it("is unavailable, not uncertain, where no append reached the server", async () => {
+  it("is unavailable, not uncertain, when no append reached the server", async () => {
     const { forwarder, far } = await network();
     const id = "unreached";
     await createSession({ store, id, cwd: "/" });
@@ -192,7 +192,7 @@ describe.skipIf(!hasPostgres())("a store behind a network", () => {
     readonly ended: Promise<string | number | null>;
   }
 
-  it("has the message of a manager once that arrives late, and is appended again", async () => {
+  it("has a late message of a manager once when it is appended again", async () => {
     const id = "late-message";
     await createSession({ store, id, cwd: "/" });
     const { forwarder, say, next } = await retrying(id, "answer_wait=300&lock_wait=100");
@@ -245,7 +245,7 @@ describe.skipIf(!hasPostgres())("a store behind a network", () => {
     expect(await idsIn(id)).toEqual([]);
   });
 
-  it("5 ms away takes one round trip for an append, and many in flight together", async () => {
+  it("at 5 ms latency takes one round trip for an append, and combines concurrent ones", async () => {
     const { forwarder, far } = await network();
     const id = "latency";
     await createSession({ store, id, cwd: "/" });

@@ -55,7 +55,7 @@ describe.skipIf(!hasPostgres() || !hasPooler())("a store behind a pooler", () =>
     },
   );
 
-  it("tells subscribers what others append, by the poll", async () => {
+  it("notifies subscribers of appends of others by polling", async () => {
     const writer = await createSession({ store: opened(), cwd: "/w" });
     const reader = await openSession({ store: opened("&listen=false"), id: writer.header.id });
     const told = firstValueFrom(live(reader).leaf$.pipe(filter(({ value }) => value !== null)));
@@ -80,7 +80,7 @@ describe.skipIf(!hasPostgres() || !hasPooler())("a store behind a pooler", () =>
     expect((await branchlog(["verify", address])).code).toBe(0);
   });
 
-  it("names the setting that a pooler does not pass on", async () => {
+  it("names the setting that a pooler does not forward", async () => {
     const { code, err } = await branchlog([
       "store",
       "ls",

@@ -88,7 +88,7 @@ describe.skipIf(!hasPostgres())("a store with roles", () => {
     expect(await namesIn(store)).toEqual(["of-owner"]);
   });
 
-  it("refuses a role in two tenants, and names both", async () => {
+  it("rejects a role in two tenants, and names both", async () => {
     const { run, grant, as } = await ownedStore();
     await run(
       "CREATE ROLE $g; CREATE ROLE $h; CREATE ROLE $eve LOGIN PASSWORD 'pw' IN ROLE $g, $h",
@@ -119,7 +119,7 @@ describe.skipIf(!hasPostgres())("a store with roles", () => {
     await expectRefused(as("al"), /permission denied/);
   });
 
-  it("leaves nothing of a dropped role to a new one of its name", async () => {
+  it("gives a new role nothing of a dropped one with its name", async () => {
     const { run, grant, as, schema } = await ownedStore();
     await run("CREATE ROLE $bo LOGIN PASSWORD 'pw'");
     await grant("bo", "write", "team-a");
@@ -134,7 +134,7 @@ describe.skipIf(!hasPostgres())("a store with roles", () => {
     expect(members).toEqual([{ role: `${schema}_team` }]);
   });
 
-  it("refuses everybody else without a tenant, a superuser too, and says what to run", async () => {
+  it("rejects every other role without a tenant, including superusers, with the command to run", async () => {
     const { run, as, schema } = await ownedStore();
     await run("CREATE ROLE $root SUPERUSER LOGIN PASSWORD 'pw'");
     const advice = new RegExp(`SELECT ${schema}.grant_access\\('${schema}_root', 'write'`);
@@ -145,7 +145,7 @@ describe.skipIf(!hasPostgres())("a store with roles", () => {
     await expectRefused(as("ann"), /has no tenant/);
   });
 
-  it("gives the owner's tenant to nobody", async () => {
+  it("never grants the owner's tenant", async () => {
     const { run, grant } = await ownedStore();
     await run("CREATE ROLE $ann");
     await expect(grant("ann", "write", "")).rejects.toThrow("the tenant needs a name");
@@ -153,7 +153,7 @@ describe.skipIf(!hasPostgres())("a store with roles", () => {
     await expect(grant("nobody", "write", "a")).rejects.toThrow("does not exist");
   });
 
-  it("is brought from version 1, with its members by their roles", async () => {
+  it("is migrated from version 1, with its members by their roles", async () => {
     const { run, grant, as, store, schema } = await ownedStore();
     await run("CREATE ROLE $w LOGIN PASSWORD 'pw'; CREATE ROLE $r LOGIN PASSWORD 'pw'");
     await grant("w", "write", "team-a");

@@ -80,7 +80,7 @@ describe.skipIf(!hasPostgres())("a long session in PostgreSQL", () => {
       `SELECT until, (SELECT count(*) FROM "${schema}".index_piece) FROM "${schema}".saved_index`,
     );
 
-  it("is opened without its lines, and says the same", async () => {
+  it("is opened without its lines, with the same contents", async () => {
     const { store, schema } = await indexed();
     const whole = await server.store();
     await whole.create("long", [longLog()]);
@@ -127,7 +127,7 @@ describe.skipIf(!hasPostgres())("a long session in PostgreSQL", () => {
       `UPDATE saved_index i SET until = b.until, mark = b.mark
        FROM (SELECT * FROM batch ORDER BY at OFFSET 3 LIMIT 1) b`,
     ],
-  ])("says the same if its index %s", async (_, statement) => {
+  ])("has the same contents if its index %s", async (_, statement) => {
     const { store, schema } = await indexed();
     const [{ store: other }] = [await indexed()];
     const wanted = await answers(await openSession({ store: other, id: "long" }));
@@ -163,7 +163,7 @@ describe.skipIf(!hasPostgres())("a long session in PostgreSQL", () => {
     expect(await savedIn(schema)).toEqual([before]);
   });
 
-  it("is never read through the index of what it was before it was set back", async () => {
+  it("is never read through an index from before it was rolled back", async () => {
     const { store, schema } = await indexed();
     const open = await openSession({ store, id: "long" });
     const opened = await openSession({ store, id: "long", access: "read" });
@@ -193,7 +193,7 @@ describe.skipIf(!hasPostgres())("a long session in PostgreSQL", () => {
     expect(await idsOf(again.entries())).toEqual(await idsOf(open.entries()));
   });
 
-  it("is read anew although the connection was lost while it was read after it was set back", async () => {
+  it("is read again after a rollback when the connection was lost during the read", async () => {
     const { store, schema } = await indexed();
     const forwarder = new Forwarder(server.port);
     const port = await forwarder.start();
@@ -225,7 +225,7 @@ describe.skipIf(!hasPostgres())("a long session in PostgreSQL", () => {
     forwarder.close();
   });
 
-  it("answers managers and getters that cannot wait, also with a pool of the program", async () => {
+  it("answers managers and getters that block, also with a pool of the program", async () => {
     const { schema } = await indexed();
     const manager = SessionManager.open(`${server.url(schema)}#long`);
     expect(manager.getEntry("e3")).toMatchObject({ id: "e3", parentId: "e2" });
@@ -241,7 +241,7 @@ describe.skipIf(!hasPostgres())("a long session in PostgreSQL", () => {
     await pool.end();
   });
 
-  it("is read whole where no other thread can connect", async () => {
+  it("is read completely when no other thread can connect", async () => {
     const { schema } = await indexed();
     const { hostname: host, port, username: user, password } = new URL(server.url());
     const secret = (): string => decodeURIComponent(password);

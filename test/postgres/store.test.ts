@@ -41,7 +41,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
 
   it.each(logStoreContract(() => server.store({ pollMs: 200 })))("$title", ({ run }) => run());
 
-  it("opens the session with a name, or creates it, whoever is first", async () => {
+  it("opens the session with a name, or creates it, in any order of callers", async () => {
     const store = await server.store();
     await expect(openOrCreateSession({ store, id: "s", access: "read" })).rejects.toMatchObject({
       code: "ERR_LOG_MISSING",
@@ -58,7 +58,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     expect(stored.toSorted()).toEqual(ids.toSorted());
   });
 
-  it("gives back any number of small batches, those between that are no text, and any rest", async () => {
+  it("returns any number of small batches, including non-text ones, and any rest", async () => {
     const store = await server.store();
     const writer = await store.create("small", [header]);
     let end = required(await writer.end());
@@ -84,7 +84,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     expect(await reader.append(end, header)).toMatchObject({ kind: "appended" });
   });
 
-  it("stores what a line says as it is, also under a lease", async () => {
+  it("stores lines unchanged, also under a lease", async () => {
     const store = await server.store();
     const log = await store.create("words", [header]);
     const line = Buffer.from(
@@ -127,7 +127,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     expect(await one.lease?.(start)).toBeUndefined();
   });
 
-  it("keeps pieces of any length, cut anywhere, as they are", async () => {
+  it("keeps pieces of any length, split anywhere, unchanged", async () => {
     const store = await server.store();
     const lines = Buffer.from(
       `${jsonLines(sampleHeader())}${"x\u00e4\u{1f600}\n".repeat(400_000)}`,
@@ -167,7 +167,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     await expect(verifySession(again)).resolves.toMatchObject({ findings: [] });
   });
 
-  it("tells subscribers what others append, by a notice, and by the poll alone", async () => {
+  it("notifies subscribers of appends of others, by a notification, and by polling alone", async () => {
     const schema = server.newSchema();
     await server.open({ schema }).migrate();
     const writer = await createSession({ store: server.open({ schema }), cwd: "/w" });
@@ -210,7 +210,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     await pool.end();
   });
 
-  it("lists its sessions, finds what they say, and removes those that expired", async () => {
+  it("lists its sessions, searches them, and removes expired ones", async () => {
     const store = await server.store();
     const one = await createSession({ store, cwd: "/one" });
     await one.append(userDraft('A needle in "quotes"'));
@@ -252,7 +252,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     expect(await collected(store.names())).toHaveLength(2);
   });
 
-  it("says what to do if it cannot be used", async () => {
+  it("gives advice when it cannot be used", async () => {
     const store = await server.store();
     const schema = schemaOf(store);
     const failure = async (url: string): Promise<BranchlogError> =>
@@ -275,7 +275,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     );
   });
 
-  it("refuses a line that no row can hold, and stores nothing of it", async () => {
+  it("rejects a line that exceeds a row, and stores nothing of it", async () => {
     const store = await server.store();
     const piece = Buffer.alloc(64 * 1024 * 1024, "x");
     await expect(
@@ -335,7 +335,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
     expect(cliJsonLines((await branchlog(["list", url, "--json"])).out)).toHaveLength(count);
   });
 
-  it("says what the server refuses, which is not uncertain: a read-only server, a full disk", async () => {
+  it("reports server errors as certain failures: a read-only server, a full disk", async () => {
     const schema = server.newSchema();
     const store = await server.store({ schema });
     const { id } = (await createSession({ store, cwd: "/w" })).header;

@@ -90,7 +90,7 @@ describe("steps", () => {
     expect(order).toEqual(["slow", "quick", "last"]);
   });
 
-  it("are skipped, with the reason, if one they need did not pass", async () => {
+  it("are skipped, with the reason, if a required one did not pass", async () => {
     const { results } = await run([
       node("a", "process.exit(3)"),
       node("b", "", { needs: ["a"] }),
@@ -101,12 +101,12 @@ describe("steps", () => {
     expect(results[2]?.output).toContain('"b"');
   });
 
-  it("keep what they print on both streams", async () => {
+  it("keep their output of both streams", async () => {
     const { results } = await run([node("a", "console.log('out'); console.error('err')")]);
     expect(results[0]?.output.split("\n").toSorted()).toEqual(["err", "out"]);
   });
 
-  it("that end in a signal, do not exist, or never end have failed", async () => {
+  it("fail when they end in a signal, do not exist, or never end", async () => {
     const { results } = await run([
       node("killed", "process.kill(process.pid, 'SIGKILL')"),
       { name: "absent", command: ["no-such-program"] },
@@ -116,7 +116,7 @@ describe("steps", () => {
     expect(results[2]?.output).toContain("Stopped after 0.2 s");
   });
 
-  it("are selected with what they wait for, or by the first word of their names", () => {
+  it("are selected with their requirements, or by the first word of their names", () => {
     const steps = [
       node("types", ""),
       node("pack", "", { needs: ["types"] }),
@@ -135,7 +135,7 @@ describe("steps", () => {
 });
 
 describe("the report", () => {
-  it("shows the output of failed steps only, and ends with the totals", async () => {
+  it("shows only the output of failed steps, and ends with the totals", async () => {
     const { results } = await run([
       node("good", "console.log('quiet')"),
       node("bad", "console.log('loud'); process.exit(1)"),
@@ -147,12 +147,12 @@ describe("the report", () => {
     expect(text.trimEnd().split("\n").at(-1)).toBe("1 passed, 1 failed");
   });
 
-  it("counts what was skipped", async () => {
+  it("counts skipped steps", async () => {
     const { results } = await run([node("a", "x"), node("b", "", { needs: ["a"] })]);
     expect(reportOf(results).text).toMatch(/\n0 passed, 1 failed, 1 skipped\n$/);
   });
 
-  it("is coloured on a terminal only, and not with NO_COLOR", async () => {
+  it("is coloured only on a terminal, and not with NO_COLOR", async () => {
     const { results } = await run([node("a", "")]);
     expect(reportOf(results, true).text).toContain("\u001b[32m");
     expect(reportOf(results, true, { NO_COLOR: "1" }).text).not.toContain("\u001b");
@@ -169,7 +169,7 @@ describe("the count of tests", () => {
     return countTests(path, ok);
   };
 
-  it("adds up what the reporter says", () => {
+  it("adds up the counts of the reporter", () => {
     const totals = { numPassedTests: 3, numFailedTests: 1, numPendingTests: 2, numTodoTests: 1 };
     expect(count([passed], totals, false)).toEqual({ passed: 3, failed: 1, skipped: 3 });
   });

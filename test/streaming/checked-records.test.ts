@@ -32,8 +32,8 @@ function parsed(line: string): CheckedRecord | undefined {
 
 const malformed = dataBeside(import.meta.url, "malformed-texts.json") as readonly string[];
 
-describe("a line that is known to be a record", () => {
-  it.each(checkedLines.records)("is %j, as a parser says", (line) => {
+describe("a line recognised as a record", () => {
+  it.each(checkedLines.records)("is %j, like for a parser", (line) => {
     expect(checked(line)).toEqual(parsed(line.trim()));
     expect(checked(line)).toBeDefined();
   });
@@ -45,20 +45,20 @@ describe("a line that is known to be a record", () => {
     },
   );
 
-  it("may have bytes in its strings that are no UTF-8", () => {
+  it("can have bytes in its strings that are not UTF-8", () => {
     const bytes = Buffer.from('{"a":"??"}');
     bytes[6] = 0xff;
     expect(checked(bytes)).toMatchObject({ isAscii: false });
   });
 
-  it("may be long, and nested as deep as records are", () => {
+  it("can be long, and nested as deep as records are", () => {
     expect(checked(`{"a":"${"x".repeat(100_000)}"}`)).toBeDefined();
     expect(checked(`{"a":${"[".repeat(1_000)}${"]".repeat(1_000)}}`)).toBeDefined();
     // Deeper ones are parsed.
     expect(checked(`{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`)).toBeUndefined();
   });
 
-  it("is any object that a parser accepts, whatever it holds", () => {
+  it("is any object that a parser accepts", () => {
     const key = fc
       .string({ unit: "grapheme" })
       .filter((text) => JSON.stringify(text) === `"${text}"`);
@@ -72,7 +72,7 @@ describe("a line that is known to be a record", () => {
     );
   });
 
-  it("is never one that a parser refuses, whatever was done to it", () => {
+  it("is never one that a parser rejects, after any change", () => {
     const base = fc.oneof(
       fc.constantFrom(...checkedLines.records),
       fc.object({ maxDepth: 3 }).map((value) => JSON.stringify(value)),

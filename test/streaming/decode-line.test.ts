@@ -12,7 +12,7 @@ describe("decodeLine", () => {
     ["another second byte", [0xef, 0x7b, 0xbf]],
     ["another third byte", [0xef, 0xbb, 0x7b]],
     ["another third byte that looks like the mark's first", [0xef, 0xbb, 0xef]],
-  ])("takes three bytes for no mark with %s", (_, bytes) => {
+  ])("does not treat three bytes with %s as a mark", (_, bytes) => {
     const line = Buffer.concat([Buffer.from(bytes), Buffer.from('{"a":1}')]);
     expect(decodeLine(line)).toMatchObject({ ok: false, reason: "not-json" });
   });
@@ -27,7 +27,7 @@ describe("decodeLine", () => {
     ["null", "null"],
     ["[]", "an array"],
     ["5", "a number"],
-  ])("says what %s is instead of an object", (text, name) => {
+  ])("reports what %s is instead of an object", (text, name) => {
     expect(decodeLine(Buffer.from(text))).toEqual({
       ok: false,
       reason: "not-object",
@@ -66,7 +66,7 @@ describe("decodeLine", () => {
     ["\u00a0{}", "not-json"],
     ['"text"', "not-object"],
     ["true", "not-object"],
-  ])("%j is no record: %s", (text, reason) => {
+  ])("%j is not a record: %s", (text, reason) => {
     const decoded = decode(text);
     expect(decoded).toMatchObject({ ok: false, reason });
     expect(decoded.ok ? "" : decoded.message).not.toBe("");

@@ -333,7 +333,7 @@ const edits = allEdits.filter((_, n) => n % runs(12, 1) === 0);
 describe("the scan kernel", () => {
   const all = samples();
 
-  it("finds what a parser finds, in every line that it trusts", () => {
+  it("agrees with a parser in every line that it trusts", () => {
     expect(firstFault(new ScanKernel(Buffer.from(kernelCode, "base64")), all)).toBeUndefined();
   });
 
@@ -348,7 +348,7 @@ describe("the scan kernel", () => {
     }, 300_000);
 
     it.each(edits.map(({ file, from, to }, n) => [file, from, to, n] as const))(
-      "is noticed: in %s, %j by %j",
+      "is detected: in %s, %j by %j",
       (_file, _from, _to, number) => {
         const code = readFileSync(join(directory, `${number}.wasm`));
         expect(() => {

@@ -93,7 +93,7 @@ describe("bodyStream", () => {
     );
   });
 
-  it("law: it decodes any bytes as decoding the whole does, at any chunking", async () => {
+  it("law: it decodes any bytes like a single decode, at any chunking", async () => {
     const part = fc.oneof(
       fc.uint8Array({ maxLength: 4 }),
       fc.constantFrom("é", "漢", "😀", "\ufeff"),
@@ -140,7 +140,7 @@ describe("pick", () => {
     for (const size of [1, 4, 1000]) expect(await pick(bytes(record, size), path)).toBeUndefined();
   });
 
-  it("law: every value of any text is found where JSON.parse has it", async () => {
+  it("law: every value of any text is found at the position of JSON.parse", async () => {
     await fc.assert(
       fc.asyncProperty(jsonText, fc.integer({ min: 1, max: 30 }), async (text, size) => {
         for (const { path, value } of valuesIn(JSON.parse(text) as JsonValue)) {
@@ -219,7 +219,7 @@ describe("an aborted signal", () => {
       (c: AsyncIterable<Uint8Array>, signal: AbortSignal) => collected(bodyStream(c, { signal })),
     ],
     ["pick", (c: AsyncIterable<Uint8Array>, signal: AbortSignal) => pick(c, ["z"], { signal })],
-  ])("ends %s between two chunks and lets the source go", async (_, read) => {
+  ])("ends %s between two chunks and releases the source", async (_, read) => {
     const controller = new AbortController();
     let pulled = 0;
     let isClosed = false;

@@ -115,7 +115,7 @@ describe("LineFramer", () => {
     expect(framer.rest()).toBeNull();
   });
 
-  it("describes a line above the maximum by its ends and its counts", () => {
+  it("describes a line above the maximum by its two ends and its counts", () => {
     const filler = "x".repeat(3 * lineEdgeBytes);
     const keys = '"data":2,"content":3,"message":4,"customType":5';
     const line = `{"parentId":1,"data":"${filler}",${keys}}`;

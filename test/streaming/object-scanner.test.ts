@@ -41,11 +41,11 @@ const verdicts = dataBeside(import.meta.url, "object-verdicts.json") as readonly
 ])[];
 
 describe("the scanner of objects", () => {
-  it.each(verdicts)("says of %j that it is %s at %i", (text, status, stop) => {
+  it.each(verdicts)("reports %j as %s at %i", (text, status, stop) => {
     expect(scan(text)).toMatchObject({ status, stop });
   });
 
-  it("accepts bytes in strings that are no UTF-8, as decoding them does", () => {
+  it("accepts bytes in strings that are not UTF-8, like decoding", () => {
     const bytes = Buffer.concat([
       Buffer.from('{"a":"'),
       Buffer.from([0xff, 0xc3]),
@@ -61,7 +61,7 @@ describe("the scanner of objects", () => {
     ['{"a":[{"b":1},2', null],
     ['{"a":{"b":[]}', { start: 5, end: 13 }],
     ['{"a":[[]', null],
-  ])("knows of %j which object was closed last", (text, closedLast) => {
+  ])("reports for %j which object was closed last", (text, closedLast) => {
     expect(scan(text).closedLast).toEqual(closedLast);
   });
 
@@ -88,7 +88,7 @@ describe("the scanner of objects", () => {
     );
   });
 
-  it("finds every beginning of an object open, and the whole complete", () => {
+  it("reports every prefix of an object as open, and the whole as complete", () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         const bytes = Buffer.from(`{"a":${json}}`);
@@ -109,7 +109,7 @@ describe("the scanner of objects", () => {
     );
   });
 
-  it("needs no recursion for depth (Verifies: P18)", () => {
+  it("handles any depth without recursion (Verifies: P18)", () => {
     const deep = '{"a":['.repeat(1_000_000);
     expect(scan(deep)).toMatchObject({ status: "open", stop: deep.length });
     expect(scan(`${deep}${"]}".repeat(1_000_000)}`).status).toBe("complete");
@@ -149,7 +149,7 @@ describe("a truncated record", () => {
     expect(isCutOff(text)).toBe(false);
   });
 
-  it("is every beginning of a record, in whatever pieces it comes, and no whole one", () => {
+  it("is every proper prefix of a record, in any pieces", () => {
     const record = fc.dictionary(fc.string(), fc.jsonValue());
     const spacing = fc.constantFrom(undefined, 1, "\t");
     fc.assert(
@@ -167,7 +167,7 @@ describe("a truncated record", () => {
     );
   });
 
-  it("can always be made whole", () => {
+  it("can always be completed", () => {
     const pieces = '{}[]":,01-.et\\u '.split("");
     const text = fc.array(fc.constantFrom('{"a":', ...pieces), { maxLength: 12 });
     fc.assert(

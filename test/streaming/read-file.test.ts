@@ -151,7 +151,7 @@ describe.each(readers)("%s", (_, read) => {
     await expect(unreadable()).rejects.toThrow("EISDIR");
   });
 
-  it("the reader ends early when the file shrinks meanwhile", async () => {
+  it("the reader ends early when the file shrinks during the read", async () => {
     const path = temporaryFile("aaaa\nbbbb\ncccc\n");
     let seen = 0;
     for await (const line of read(path, { chunkBytes: 5 })) {

@@ -59,7 +59,7 @@ describe("law: a trusted envelope is the parsed one", () => {
     expect(trusted).toBeGreaterThan(cases / 20);
   });
 
-  it("a flat line is JSON, whatever was done to it", () => {
+  it("a flat line is JSON, after any change", () => {
     const flat = '{"type":"mark","id":"a1b2c3d4","parentId":null,"timestamp":"t","a":"b","c":"d"}';
     const edit = fc.record({
       at: fc.nat({ max: flat.length }),
@@ -83,7 +83,7 @@ describe("law: a trusted envelope is the parsed one", () => {
     expect(count).toBeGreaterThan(cases / 50);
   });
 
-  it("a line is read the same alone, among others, and in chunks of any size", () => {
+  it("a line is read the same alone, with others, and in chunks of any size", () => {
     const lines = fc.array(recordJson, { maxLength: 12 });
     fc.assert(
       fc.property(lines, fc.integer({ min: 1, max: 400 }), (texts, chunkBytes) => {

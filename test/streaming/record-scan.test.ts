@@ -11,14 +11,14 @@ const core = { id, parentId, timestamp };
 const text = (record: object) => lineOf(record).toString();
 
 describe("the forms that the agents write", () => {
-  it("ids may be of any length", () => {
+  it("ids can have any length", () => {
     for (const other of ["x", "0196f3a2-7c5e-7d4a-b1c2-3d4e5f607182", "y".repeat(300)]) {
       const record = { type: "label", ...core, id: other, parentId: other, targetId: "z" };
       expect(readEnvelope(lineOf(record))).toMatchObject({ id: other, parentId: other });
     }
   });
 
-  it("custom records may have the head form, with customType right after the timestamp", () => {
+  it("custom records can have the head form, with customType directly after the timestamp", () => {
     const head = { type: "custom", ...core, customType: "todo", data: 1 };
     expect(readEnvelope(lineOf(head))).toMatchObject({ form: "head", customType: "todo" });
     const last = { type: "custom", ...core, customType: "todo" };
@@ -81,7 +81,7 @@ describe("lines in chunks", () => {
   const lines = Object.values({ ...writtenForms, ...otherForms }).map(lineOf);
   const chunk = Buffer.concat(lines.flatMap((line) => [line, Buffer.from("\n")])).subarray(0, -1);
 
-  it("have their places, blank ones too, in batches of any number", () => {
+  it("have their positions, also blank ones, in batches of any size", () => {
     const count = 10_000;
     const bytes = Buffer.from("\n{}\n\r\n".repeat(count));
     const places: (readonly [number, number])[] = [];
@@ -98,7 +98,7 @@ describe("lines in chunks", () => {
     ]);
   });
 
-  it("may be scanned while others are, and then are left to the parser", () => {
+  it("can be scanned during other scans, and are then left to the parser", () => {
     const [user = Buffer.alloc(0)] = lines;
     let inner: unknown;
     scanLines(user, 0, user.length, (rows) => {
@@ -109,7 +109,7 @@ describe("lines in chunks", () => {
     expect(readEnvelopes(chunk)).toEqual(lines.map((line) => readEnvelope(line)));
   });
 
-  it("that are longer than what is scanned at once are left to the parser", () => {
+  it("that are longer than one scan are left to the parser", () => {
     const content = "x".repeat(17 * 1024 * 1024);
     const line = lineOf({ type: "message", ...core, message: { role: "user", content } });
     expect(readEnvelope(line)).toBeNull();
@@ -118,7 +118,7 @@ describe("lines in chunks", () => {
     expect(readEnvelopes(both)).toEqual([null, null]);
   });
 
-  it("of more kinds than are kept have the right ones, or are left to the parser", () => {
+  it("with more kinds than the limit have correct ones, or are left to the parser", () => {
     const types = Array.from({ length: 2000 }, (_, n) => `kind-${n}`);
     const records = types.map((type) => JSON.stringify({ type, ...core })).join("\n");
     const found = readEnvelopes(Buffer.from(records));
@@ -147,12 +147,12 @@ describe("flat records", () => {
     expect(readEnvelope(lineOf({ type: "mark", ...core, ...fields }))).toMatchObject({ isFlat });
   });
 
-  it.each(["type", "id", "timestamp"])("are none with a second %s", (key) => {
+  it.each(["type", "id", "timestamp"])("are not flat with a second %s", (key) => {
     const line = text({ type: "mark", ...core, x: "y" }).replace('"x"', `"${key}"`);
     expect(readEnvelope(Buffer.from(line))).toMatchObject({ type: "mark", isFlat: false });
   });
 
-  it("are neither messages nor records of extensions", () => {
+  it("are neither messages nor extension records", () => {
     const found = ["user", "custom", "customMessage", "migratedBare"].map((name) =>
       readEnvelope(lineOf(writtenForms[name])),
     );
@@ -176,7 +176,7 @@ describe("long lines", () => {
       "migrated",
       { type: "message", timestamp, message: { role: "user", x: filler }, id, parentId },
     ],
-  ])("%s is read from its two ends as from the whole", (_, record) => {
+  ])("%s is read from its two ends like from the whole", (_, record) => {
     const whole = readEnvelope(lineOf(record));
     expect(whole).toMatchObject({ id, parentId, timestamp });
     const returned = Buffer.concat([lineOf(record), Buffer.from("\r")]);

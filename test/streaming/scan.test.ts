@@ -36,7 +36,7 @@ describe("a scan, blocking or not", () => {
   });
 });
 
-it("law: each byte is read once, and lines are those of the whole, for any chunks and reads", async () => {
+it("law: each byte is read once, and lines equal those of a full read, for any chunks and reads", async () => {
   const parts = fc.constantFrom("\n", "\r\n", "ab", "é", '{"a":1}\n');
   const content = fc.array(parts, { maxLength: 30 });
   const sizes = fc.integer({ min: 1, max: 40 });

@@ -37,12 +37,12 @@ describe("readShallow", () => {
     '{"type":"message","id":"a","n":-1.5,"message":{"role":"user","content":["x",{"role":1}],' +
     '"t":1},"list":[1,{"id":2}],"ok":true,"none":null}';
 
-  it("readShallow keeps scalars and leaves out the rest", () => {
+  it("readShallow keeps scalars and omits the rest", () => {
     const value = { type: "message", id: "a", n: -1.5, ok: true, none: null };
     expect(read(line)).toEqual({ ok: true, value });
   });
 
-  it("readShallow takes the last of duplicate keys, also when that one is left out", () => {
+  it("readShallow takes the last of duplicate keys, also when that one is omitted", () => {
     expect(read('{"a":1,"a":2,"b":1,"b":[3]}')).toEqual({ ok: true, value: { a: 2 } });
   });
 

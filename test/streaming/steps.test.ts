@@ -122,7 +122,7 @@ const clock = {
 };
 
 describe("steps to a result", () => {
-  it("wait by their clock, and pause only if the driver does not block", async () => {
+  it("wait by their clock, and pause only in the asynchronous driver", async () => {
     const seen: string[] = [];
     function* steps(): Steps<number> {
       yield portStep("stat");
@@ -139,7 +139,7 @@ describe("steps to a result", () => {
     expect(seen).toEqual(["paused"]);
   });
 
-  it("get an answer from a port, later or at once, and the blocking driver none that is later", async () => {
+  it("get an answer from a port, later or at once, and the blocking driver only at once", async () => {
     const question = function* question(answer: () => Answer<number>): Steps<number> {
       try {
         return yield* io(answer);
@@ -159,7 +159,7 @@ describe("steps to a result", () => {
     expect(() => runSync(question(later))).toThrow("does not block");
   });
 
-  it("get the error of a read thrown into them, and may go on", async () => {
+  it("get the error of a read thrown into them, and can continue", async () => {
     const source = new MemorySource(bytes, {
       onRead: (read) => {
         if (read % 2 === 1) throw new Error("EIO");
@@ -176,7 +176,7 @@ describe("steps to a result", () => {
     expect(await runAsync(again())).toBe("23");
   });
 
-  it("clean up when they are aborted, and give the reason, not their own error", async () => {
+  it("clean up when they are aborted, and fail with the reason, not their own error", async () => {
     const controller = new AbortController();
     let isClean = false;
     function* wrapping(): Steps<void> {
@@ -194,7 +194,7 @@ describe("steps to a result", () => {
     expect(isClean).toBe(true);
   });
 
-  it("begin several reads ahead, of which none is under way when they fail or end", async () => {
+  it("start several reads ahead, of which none is pending when they fail or end", async () => {
     for (const failing of [0, 1, 2, 3]) {
       const source = new MemorySource(bytes, {
         onRead: (read) => {

@@ -63,7 +63,7 @@ describe("blocks", () => {
     expect(gistOf(setting)).toBe("low");
   });
 
-  it("are a call with its result if it is given, and a result alone", () => {
+  it("are a call with its result if there is one, and a result alone", () => {
     const content = [{ type: "text", text: "no such file" }];
     const given = {
       role: "toolResult",
@@ -95,7 +95,7 @@ describe("blocks", () => {
     ]);
   });
 
-  it("leave out what is too long, and say how much", () => {
+  it("omit long parts, and report how much", () => {
     const content = "x".repeat(64 * 1024 + 50);
     expect(blocksOf(message({ role: "user", content }))).toMatchObject([{ cut: 50 }]);
     const whole = entryBlocks(0, message({ role: "user", content }), { ...alone, isFull: true });
@@ -104,7 +104,7 @@ describe("blocks", () => {
     expect(contextMessage(said)).toMatchObject({ role: "user", tokens: 16_397 });
   });
 
-  it("show no image of another type, and none that is not base64", () => {
+  it("show no image of another type or that is not base64", () => {
     for (const image of [
       { type: "image", data: "PHN2Zz4=", mimeType: "image/svg+xml" },
       { type: "image", data: '" onerror="alert(1)', mimeType: "image/png" },
@@ -115,7 +115,7 @@ describe("blocks", () => {
     }
   });
 
-  it("come of any stored value, without an error", () => {
+  it("are built from any stored value, without an error", () => {
     fc.assert(
       fc.property(
         fc.jsonValue(),
@@ -137,7 +137,7 @@ describe("blocks", () => {
     );
   });
 
-  it("come of every entry of the fixtures", () => {
+  it("are built from every entry of the fixtures", () => {
     const folder = fileURLToPath(new URL("../../fixtures/", import.meta.url));
     let count = 0;
     for (const name of readdirSync(folder).filter((one) => one.endsWith(".jsonl"))) {

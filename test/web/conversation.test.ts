@@ -76,7 +76,7 @@ const said = (text: string): object => ({
 });
 
 describe("the conversation", () => {
-  it("has the turns of the leaf's branch, and the others where they begin", async () => {
+  it("has the turns of the leaf's branch, and the others where they start", async () => {
     const { place, turns } = await opened(fixture("pi-branches.jsonl"));
     expect(await place()).toMatchObject({ tip: null, sectionCount: 1, turnCount: 1 });
     const leaf = await turns(0, 20, null);
@@ -126,7 +126,7 @@ describe("the conversation", () => {
     expect((await turns(999, 20, null)).sections).toEqual([]);
   });
 
-  it("sums a turn of thousands of entries while it is read, and goes on as it grows", async () => {
+  it("sums a turn of thousands of entries while it is read, and continues as it grows", async () => {
     const count = 5_000;
     const entries = Array.from({ length: count }, (_, at) =>
       entry(at, at === 0 ? null : at - 1, at === 0 ? asked("Do all of it.") : said(`step ${at}`)),
@@ -168,7 +168,7 @@ describe("the conversation", () => {
     expect(exported).not.toContain('"isPartial":true');
   });
 
-  it("sums each branch of a long turn for itself when both are asked for at once", async () => {
+  it("sums each branch of a long turn separately when both are requested at once", async () => {
     const [shared, long, short] = [2_100, 3_000, 1_500];
     const entries = Array.from({ length: shared + long }, (_, at) =>
       entry(at, at === 0 ? null : at - 1, at === 0 ? asked("Do all of it.") : said(`step ${at}`)),
@@ -212,7 +212,7 @@ describe("the conversation", () => {
     expect((await server.ask(`${base}/share?from=2&to=3`)).status).toBe(401);
   });
 
-  it("compares two branches: every entry is in the common part or in one of them", async () => {
+  it("compares two branches: every entry is in the common part or in one branch", async () => {
     const entries = [
       entry(0, null, asked("start")),
       entry(1, 0, said("common")),
@@ -249,7 +249,7 @@ describe("the conversation", () => {
     expect(absent.status).toBe(404);
   });
 
-  it("describes twenty of many branches at one entry, the shown one among them", async () => {
+  it("describes twenty of many branches at one entry, including the shown one", async () => {
     const entries = [
       entry(0, null, asked("start")),
       ...Array.from({ length: 5000 }, (_, at) => entry(at + 1, 0, asked(`way ${at + 1}`))),
@@ -290,7 +290,7 @@ describe("the conversation", () => {
     }
   });
 
-  it("is read whatever the file has: damage, cycles, late and missing parents", async () => {
+  it("is read from any file: damage, cycles, late and missing parents", async () => {
     for (const name of [
       "pi-cycles.jsonl",
       "pi-children-before-parents.jsonl",

@@ -168,7 +168,7 @@ describe("the costs of the page", () => {
     }
   });
 
-  it("of Claude Code count each answer once, however many records it has", async () => {
+  it("of Claude Code count each answer once, for any number of records", async () => {
     const server = await served(claudeFiles);
     const answers = new Map<string, number>();
     for (const name of claudeFiles) {
@@ -185,7 +185,7 @@ describe("the costs of the page", () => {
     expect(total.output).toBe([...answers.values()].reduce((sum, output) => sum + output, 0));
   });
 
-  it("follow what is appended", async () => {
+  it("follow appends", async () => {
     const server = await served(["pi-linear.jsonl"]);
     const before = await server.get<CostTable>("/api/costs?by=day");
     const usage = { input: 1000, output: 1, cacheRead: 0, cacheWrite: 0, cost: { total: 2 } };

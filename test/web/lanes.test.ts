@@ -27,7 +27,7 @@ describe("lanes", () => {
     expect(lanes.at(3)).toEqual({ lane: 0, up: true, down: false, forks: [], passing: [] });
   });
 
-  it("give a second child a lane of its own, which passes what is between", () => {
+  it("give a second child its own lane, which passes the rows between", () => {
     const lanes = lanesOf([-1, 0, 1, 0, 3, 2]);
     expect(lanes.at(0)).toMatchObject({ lane: 0, forks: [1] });
     expect(lanes.at(1)).toMatchObject({ lane: 0, passing: [1] });
@@ -37,7 +37,7 @@ describe("lanes", () => {
     expect(lanes.tipCount).toBe(2);
   });
 
-  it("give a late branch a lane that is free all the way", () => {
+  it("give a late branch a lane that is free along its length", () => {
     const lanes = lanesOf([-1, 0, 0, 2, 1, 0]);
     expect(lanes.at(5).lane).toBe(2);
     for (const row of [1, 2, 3, 4]) expect(lanes.at(row).passing).toContain(2);
@@ -73,7 +73,7 @@ describe("lanes", () => {
     );
   });
 
-  it("are the same whether rows come at once or one by one, and never change above", () => {
+  it("are the same for rows at once or one by one, and never change above", () => {
     fc.assert(
       fc.property(trees, fc.nat(100), (parents, cut) => {
         const whole = lanesOf(parents);
@@ -87,7 +87,7 @@ describe("lanes", () => {
     );
   });
 
-  it("join a parent below its children by a line that nothing else is drawn over", () => {
+  it("connect a parent below its children by a line without overlaps", () => {
     const anyTree = fc
       .array(fc.nat(10_000), { maxLength: 40 })
       .map((draws) => draws.map((draw) => (draw % 5 === 0 ? -1 : draw % draws.length)))
@@ -138,7 +138,7 @@ describe("lanes", () => {
     }
   });
 
-  it("are found in few steps when one entry has 60,000 children, or each of many has a late one", () => {
+  it("are found in few steps when one entry has 60,000 children, or many have a late one", () => {
     const star = lanesOf([-1, ...Array.from({ length: 60_000 }, () => 0)]);
     expect(star.tipCount).toBe(60_000);
     const late = lanesOf([

@@ -59,7 +59,7 @@ async function itemOf(server: TestServer, name: string): Promise<SessionItem> {
 }
 
 describe("the page's data", () => {
-  it("is the list of sessions, and of one the facts, rows with lanes, entries and contexts", async () => {
+  it("is the list of sessions, and for each the facts, rows with lanes, entries and contexts", async () => {
     const server = await testServer([sessions("pi-branches.jsonl", "claude/branches.jsonl")]);
     const { key, messageCount, agent } = await itemOf(server, "pi-branches.jsonl");
     expect([messageCount, agent]).toEqual([8, "pi"]);
@@ -114,7 +114,7 @@ describe("the page's data", () => {
     expect(server.counts().openSessions).toBeLessThanOrEqual(13);
   });
 
-  it("says of an entry whose id comes again that a later one has it, not that it is damaged", async () => {
+  it("reports an entry with a repeated id as hidden by a later one, not as damaged", async () => {
     const directory = sessions("pi-linear.jsonl");
     const path = join(directory, "pi-linear.jsonl");
     const lines = readFileSync(path, "utf8").trimEnd().split("\n");
@@ -157,7 +157,7 @@ describe("the page's data", () => {
     page.end();
   });
 
-  it("opens with the session that was asked for", async () => {
+  it("opens with the requested session", async () => {
     const directory = sessions("pi-linear.jsonl");
     const session = join(directory, "pi-linear.jsonl");
     const server = await testServer([directory], { session });
@@ -180,7 +180,7 @@ describe("the page's data", () => {
     expect(result.blocks[0]).toMatchObject({ kind: "note", text: made?.result?.text });
   });
 
-  it("has documents of ConnectOnion, as the sessions that they are", async () => {
+  it("has documents of ConnectOnion as sessions", async () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, ".co/sessions"), { recursive: true });
     cpSync(fixture("connectonion-ideal.yaml"), join(directory, ".co/sessions/agent.yaml"));
@@ -195,7 +195,7 @@ describe("the page's data", () => {
     expect(rows.filter(({ role }) => role === "user").length).toBeGreaterThan(0);
   });
 
-  it("narrows a search down by agent, project, kind, role, tool and time", async () => {
+  it("filters a search by agent, project, kind, role, tool and time", async () => {
     const server = await testServer([sessions("pi-linear.jsonl", "claude/conversation.jsonl")]);
     await itemOf(server, "pi-linear.jsonl");
     const search = async (query: string): Promise<readonly SearchHitItem[]> => {
@@ -238,7 +238,7 @@ describe("the page's data", () => {
     expect(table.total.requests).toBeGreaterThan(3);
   });
 
-  it("tells at once what another process appends, and that a session is gone", async () => {
+  it("reports at once appends of another process, and a removed session", async () => {
     const directory = sessions("pi-linear.jsonl");
     const server = await testServer([directory]);
     const { key, path } = await itemOf(server, "pi-linear.jsonl");
@@ -254,8 +254,8 @@ describe("the page's data", () => {
   });
 });
 
-describe("a request is refused", () => {
-  it("without the cookie, with another one, and with a token that was used", async () => {
+describe("a request is rejected", () => {
+  it("without the cookie, with another one, and with a used token", async () => {
     const server = await testServer([sessions("pi-linear.jsonl")]);
     for (const path of ["/", "/api/sessions", "/assets/page.js", "/s/x", "/api/events"]) {
       expect((await server.ask(path)).status).toBe(401);
@@ -271,7 +271,7 @@ describe("a request is refused", () => {
     expect([own.status, own.headers.location]).toEqual([303, "/"]);
   });
 
-  it("with the cookie alone, which browsers give to other ports of the host as well", async () => {
+  it("with only the cookie, which browsers also send to other ports of the host", async () => {
     const server = await testServer([sessions("pi-linear.jsonl")]);
     const { host, cookie, pageKey } = server;
     for (const key of ["", "wrong", pageKey.slice(1)]) {
@@ -290,7 +290,7 @@ describe("a request is refused", () => {
     streamed.end();
   });
 
-  it("with nothing that could be made of the address, or of another user's token", async () => {
+  it("with anything derived from the address, or from another user's token", async () => {
     const token = "a token of the user";
     const server = await testServer([sessions("pi-linear.jsonl")], { token });
     const { searchParams } = new URL(server.url);
@@ -302,7 +302,7 @@ describe("a request is refused", () => {
     expect(answer.status).toBe(401);
   });
 
-  it("as HEAD, which would leave a stream behind", async () => {
+  it("as HEAD, which would leave a stream open", async () => {
     const server = await testServer([sessions("pi-linear.jsonl")]);
     for (const path of ["/", "/api/events", "/api/search?q=w", "/api/sessions"]) {
       const headers = { cookie: server.cookie };
@@ -376,7 +376,7 @@ describe("a request is refused", () => {
     expect((await server.ask("/api/search?q=(&regex=1", { headers })).text).toContain("ERR_");
   });
 
-  it("if it archives without leave, and restores only what was archived there", async () => {
+  it("if it archives without permission, and restores only sessions archived there", async () => {
     const directory = sessions("pi-linear.jsonl", "pi-branches.jsonl");
     vi.stubEnv("BRANCHLOG_DATA_DIR", temporaryDirectory());
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -411,7 +411,7 @@ describe("a request is refused", () => {
     expect(existsSync(join(directory, "pi-linear.jsonl"))).toBe(true);
   });
 
-  it("if it changes a session of a server that only reads, or does not come from the page", async () => {
+  it("if it changes a session of a read-only server, or does not come from the page", async () => {
     const directory = sessions("pi-linear.jsonl");
     const reading = await testServer([directory]);
     const { key } = await itemOf(reading, "pi-linear.jsonl");
@@ -450,7 +450,7 @@ describe("a request is refused", () => {
 const assets = fileURLToPath(new URL("../../packages/web/assets/", import.meta.url));
 
 describe("every answer", () => {
-  it("runs nothing but the page's own files, and is kept nowhere", async () => {
+  it("runs only the page's own files, and is not cached", async () => {
     const server = await testServer([sessions("pi-linear.jsonl")]);
     for (const path of [
       "/",
@@ -505,7 +505,7 @@ describe("every answer", () => {
 });
 
 describe("the server", () => {
-  it("listens on no address of the network without a token of its user", async () => {
+  it("listens on no network address without a user's token", async () => {
     for (const host of ["0.0.0.0", "::", "192.0.2.1"]) {
       await expect(serve({ place: [], host })).rejects.toMatchObject({
         code: "ERR_INVALID_ARGUMENT",
@@ -517,7 +517,7 @@ describe("the server", () => {
   });
 
   it.skipIf(!existsSync("/proc/self/fd"))(
-    "closes files that were replaced by others, or removed, also while nobody looks at them",
+    "closes replaced or removed files, also without viewers",
     async () => {
       const directory = temporaryDirectory();
       const names = Array.from({ length: 6 }, (_, at) => `${at}.jsonl`);
@@ -556,41 +556,38 @@ describe("the server", () => {
     loadedMs,
   );
 
-  it.skipIf(!existsSync("/proc/self/fd"))(
-    "closes files of searches that are given up",
-    async () => {
-      const directory = temporaryDirectory();
-      for (let at = 0; at < 5; at += 1) {
-        cpSync(fixture("pi-linear.jsonl"), join(directory, `${at}.jsonl`));
-        const entry = (id: number): string =>
-          `{"type":"message","id":"m${id}","parentId":null,"timestamp":"t",` +
-          `"message":{"role":"user","content":"needle ${"x".repeat(2000)}","timestamp":1}}\n`;
-        const lines = Array.from({ length: 400 }, (_, id) => entry(id));
-        appendFileSync(join(directory, `${at}.jsonl`), lines.join(""));
-      }
-      const server = await testServer([directory]);
-      await itemOf(server, "4.jsonl");
-      const openFiles = (): number => readdirSync("/proc/self/fd").length;
-      const before = openFiles();
-      for (let at = 0; at < 20; at += 1) {
-        const ending = new AbortController();
-        const { host, cookie, pageKey } = server;
-        const headers = { cookie, "x-branchlog-key": pageKey };
-        const url = `http://${host}/api/search?q=needle`;
-        const { body } = await fetch(url, { headers, signal: ending.signal });
-        await body?.getReader().read();
-        ending.abort();
-      }
-      await vi.waitFor(() => expect(openFiles()).toBeLessThan(before + 10), 50_000);
-    },
-  );
+  it.skipIf(!existsSync("/proc/self/fd"))("closes files of aborted searches", async () => {
+    const directory = temporaryDirectory();
+    for (let at = 0; at < 5; at += 1) {
+      cpSync(fixture("pi-linear.jsonl"), join(directory, `${at}.jsonl`));
+      const entry = (id: number): string =>
+        `{"type":"message","id":"m${id}","parentId":null,"timestamp":"t",` +
+        `"message":{"role":"user","content":"needle ${"x".repeat(2000)}","timestamp":1}}\n`;
+      const lines = Array.from({ length: 400 }, (_, id) => entry(id));
+      appendFileSync(join(directory, `${at}.jsonl`), lines.join(""));
+    }
+    const server = await testServer([directory]);
+    await itemOf(server, "4.jsonl");
+    const openFiles = (): number => readdirSync("/proc/self/fd").length;
+    const before = openFiles();
+    for (let at = 0; at < 20; at += 1) {
+      const ending = new AbortController();
+      const { host, cookie, pageKey } = server;
+      const headers = { cookie, "x-branchlog-key": pageKey };
+      const url = `http://${host}/api/search?q=needle`;
+      const { body } = await fetch(url, { headers, signal: ending.signal });
+      await body?.getReader().read();
+      ending.abort();
+    }
+    await vi.waitFor(() => expect(openFiles()).toBeLessThan(before + 10), 50_000);
+  });
 
-  it("says that its port is taken", async () => {
+  it("reports that its port is in use", async () => {
     const { port } = await testServer([sessions("pi-linear.jsonl")]);
     await expect(serve({ place: [], port })).rejects.toMatchObject({ code: "ERR_SERVE_FAILED" });
   });
 
-  it("serves 50 pages at once, and holds nothing once they are gone", async () => {
+  it("serves 50 pages at once, and keeps nothing after they close", async () => {
     const directory = sessions("pi-linear.jsonl");
     const server = await testServer([directory]);
     const { key, path } = await itemOf(server, "pi-linear.jsonl");
@@ -608,7 +605,7 @@ describe("the server", () => {
     await vi.waitFor(() => expect(server.counts()).toMatchObject({ listeners: 0 }), loadedMs);
   });
 
-  it("joins what a slow page does not read", async () => {
+  it("merges events that a slow page does not read", async () => {
     const directory = sessions("pi-linear.jsonl");
     const server = await testServer([directory]);
     const { key, path } = await itemOf(server, "pi-linear.jsonl");

@@ -133,7 +133,7 @@ describe("texts that Claude Code writes for the user", () => {
     "/compact and continue",
   ];
 
-  it("are no prompts, and commands are prompts as they were typed", async () => {
+  it("are not prompts, and commands are prompts as typed", async () => {
     const { root, path } = kept("injected-texts");
     const session = await openSession(path, { access: "read" });
     expect(await inputs(session)).toEqual(asked);
@@ -143,18 +143,18 @@ describe("texts that Claude Code writes for the user", () => {
     expect((await session.summary).firstMessage).toBe("/watch the deployment of the shop");
   });
 
-  it.each(asked)("are apart from what the user said, which is found: %s", async (prompt) => {
+  it.each(asked)("are not user messages, which are found: %s", async (prompt) => {
     expect(await found(kept("injected-texts").root, prompt, "user")).toBe(1);
   });
 
-  it("are no turns of an import either", async () => {
+  it("are not turns of an import either", async () => {
     const target = join(temporaryDirectory(), "import.jsonl");
     await importSession(kept("injected-texts").path, target);
     expect(await inputs(await openSession(target))).toEqual(asked);
   });
 
   it.each(["npm test", "<cart-item>a</cart-item>", "<div> is not closed", "[Request] for you"])(
-    "are told from what a person wrote by its form: %s",
+    "are distinguished from typed text by their form: %s",
     (text) => {
       expect(typedText(text)).toBe(text);
     },
@@ -165,7 +165,7 @@ describe("texts that Claude Code writes for the user", () => {
     "[Request interrupted by user]",
     "<local-command-stdout>Set model to opus</local-command-stdout>",
     "<command-name>/clear</command-name>\n<command-message>clear</command-message>",
-  ])("are known by their form: %s", (text) => {
+  ])("are recognised by their form: %s", (text) => {
     expect(typedText(text)).toBeUndefined();
   });
 });
@@ -185,7 +185,7 @@ describe("a compaction", () => {
     expect(await inputs(session)).toHaveLength(3);
   });
 
-  it("keeps nothing between the messages that it lists, but in the history", async () => {
+  it("keeps messages between those it lists only in the history", async () => {
     const session = await inPlace("partial-compaction");
     const expected = [
       "summary: Both pages were drawn.",
@@ -202,7 +202,7 @@ describe("a compaction", () => {
     expect(said((await (await openSession(target)).context()).messages)).toEqual(expected);
   });
 
-  it("cuts no history when its parent is below a copy, or is missing", async () => {
+  it("does not cut the history when its parent is below a copy, or missing", async () => {
     const session = await inPlace("second-compaction");
     expect(await inputs(session)).toEqual([
       "Rename the module of the tax.",
@@ -225,7 +225,7 @@ describe("a compaction", () => {
   });
 });
 
-describe("an answer that another model took over", () => {
+describe("an answer that another model continued", () => {
   it("has the model and the usage of its part with the most output", async () => {
     const { root, path } = kept("model-fallback");
     const { total, byModel } = await (await openSession(path, { access: "read" })).usage;
@@ -246,7 +246,7 @@ describe("an answer that another model took over", () => {
   });
 });
 
-describe("tools that run beside the model", () => {
+describe("tools that run on the server", () => {
   it("are calls with results, in one record or in several", async () => {
     const { messages } = await (await inPlace("server-tools")).context();
     expect(said(messages)).toEqual([
@@ -275,7 +275,7 @@ describe("tools that run beside the model", () => {
   });
 });
 
-describe("a result that is in a file of its own", () => {
+describe("a result in a separate file", () => {
   function withResult(): { readonly root: string; readonly path: string } {
     const place = kept("large-result");
     const results = join(place.path.replace(/\.jsonl$/, ""), "tool-results");
@@ -292,7 +292,7 @@ describe("a result that is in a file of its own", () => {
     expect(await found(path, "declined by the bank")).toBe(1);
   });
 
-  it("is whole in Markdown and HTML, and as the model got it in the context", async () => {
+  it("is complete in Markdown and HTML, and in the context as the model received it", async () => {
     const { path } = withResult();
     for (const pieces of [markdownPieces(path), htmlPieces(path)]) {
       let text = "";
@@ -317,7 +317,7 @@ describe("a result that is in a file of its own", () => {
     expect(await found(root, "a private key")).toBe(0);
   });
 
-  it("is its beginning where the file is gone", async () => {
+  it("is only its first part when the file is missing", async () => {
     const { root } = kept("large-result");
     expect(await found(root, "order 1 paid", "toolResult")).toBe(1);
     expect(await found(root, "declined by the bank")).toBe(0);
@@ -325,7 +325,7 @@ describe("a result that is in a file of its own", () => {
 });
 
 describe("a file with titles only", () => {
-  it("is not a session, and says so when it is opened", async () => {
+  it("is not a session, and opening it fails with that reason", async () => {
     const { root, path } = kept("titles-only");
     expect(await listed(root)).toEqual([]);
     const opening = openSession(path, { access: "read" });
@@ -341,7 +341,7 @@ describe("a file with titles only", () => {
   });
 });
 
-it("a prompt that repeats one that was queued before an interruption is another one", async () => {
+it("a prompt that repeats one queued before an interruption is a separate prompt", async () => {
   const { path } = kept("attached-document");
   const [one = ""] = readFileSync(path, "utf8").split("\n");
   const { sessionId, timestamp } = JSON.parse(one) as { sessionId: string; timestamp: string };
@@ -368,7 +368,7 @@ it("a prompt that repeats one that was queued before an interruption is another 
   expect(await session.entry("u3")).toMatchObject({ message: { role: "user" } });
 });
 
-it("a text that was attached is not a prompt, and is found", async () => {
+it("an attached text is not a prompt, and is found", async () => {
   const { root, path } = kept("attached-document");
   expect(await found(root, "free for thirty days")).toBe(1);
   expect(await found(root, "free for thirty days", "user")).toBe(0);
@@ -376,14 +376,14 @@ it("a text that was attached is not a prompt, and is found", async () => {
   expect((await sessionTurns(session)).map(({ input }) => input)).toEqual(["Shorten these terms"]);
 });
 
-it("an error that is the text of its answer is said once", async () => {
+it("an error that is the text of its answer is shown once", async () => {
   const { path } = kept("attached-document");
   let text = "";
   for await (const piece of markdownPieces(path)) text += piece;
   expect(text.match(/529 overloaded/g)).toHaveLength(1);
 });
 
-it("a sub-agent of a compaction is named so", async () => {
+it("a subagent of a compaction is named so", async () => {
   const { root, path } = kept("attached-document");
   const agent = join(path.replace(/\.jsonl$/, ""), "subagents/agent-acompact-1f2e3d.jsonl");
   mkdirSync(dirname(agent), { recursive: true });
@@ -397,7 +397,7 @@ it("a sub-agent of a compaction is named so", async () => {
 });
 
 describe("a session that Claude Code branched from another", () => {
-  it("is below that in a list, and what it copied counts once", async () => {
+  it("is below that in a list, and copied entries count once", async () => {
     const { root } = kept("fork", "fork-origin");
     const [group] = sessionGroups(await listed(root));
     const places = group?.sessions.map(({ session, depth }) => [session.header.id, depth]);
@@ -435,7 +435,7 @@ describe("a session that Claude Code branched from another", () => {
     expect((await usageStatistics([root])).total).toMatchObject({ turns, requests });
   });
 
-  it("counts what it copied once, also with another time", async () => {
+  it("counts copied entries once, also with another time", async () => {
     const { root, path } = kept("fork", "fork-origin");
     const copied = readFileSync(path, "utf8").replaceAll("T09:00:", "T11:30:");
     writeFileSync(path, copied);

@@ -18,7 +18,7 @@ function lines(...records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join("");
 }
 
-/** A session in `cwd` whose first record names no directory, with a sub-agent and an output. */
+/** A session in `cwd` whose first record names no directory, with a subagent and an output. */
 function kept(projects: string, cwd: string): void {
   const said = (uuid: string, more: object): object => ({
     parentUuid: null,
@@ -49,7 +49,7 @@ function textsBelow(root: string): Readonly<Record<string, string>> {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(path, "utf8")]));
 }
 
-it("a session and its sub-agents are those of the new directory, twice and back", async () => {
+it("a session and its subagents are those of the new directory, twice and back", async () => {
   const [home, dataDir] = [temporaryDirectory(), temporaryDirectory()];
   const [projects, ...cwds] = ["projects", "old shop", "shop", "api"].map((at) => join(home, at));
   if (projects === undefined) throw new Error("there is no home");

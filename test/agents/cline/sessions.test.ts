@@ -51,7 +51,7 @@ describe("a session of Cline", () => {
     });
   });
 
-  it("has what was typed, results, and the messages that a compaction kept", async () => {
+  it("has prompts, results, and the messages that a compaction kept", async () => {
     const session = await opened(copiedTo(temporaryDirectory()));
     try {
       const path = await session.branch();
@@ -101,7 +101,7 @@ describe("a session of Cline", () => {
     );
   });
 
-  it("keeps every message where ids repeat, and times are beyond what a date can be", async () => {
+  it("keeps every message when ids repeat and times are out of range", async () => {
     const path = copiedTo(temporaryDirectory());
     const stored = JSON.parse(readFileSync(path, "utf8")) as { messages: object[] };
     const messages = stored.messages.map((message) => ({ ...message, id: "msg", ts: 1e300 }));
@@ -117,7 +117,7 @@ describe("a session of Cline", () => {
     }
   });
 
-  it("has a name of its own, which is not that of its sub-agents", async () => {
+  it("has a name of its own, which is not that of its subagents", async () => {
     const home = temporaryDirectory();
     const path = copiedTo(home);
     const manifest = path.replace(".messages.", ".");
@@ -134,7 +134,7 @@ describe("a session of Cline", () => {
     );
   });
 
-  it("is refused by what it lacks where it is half written, and named in a list", async () => {
+  it("is rejected with what is missing when partly written, and reported in a list", async () => {
     const home = temporaryDirectory();
     const path = copiedTo(home);
     writeFileSync(path, readFileSync(path, "utf8").slice(0, 400));
@@ -143,7 +143,7 @@ describe("a session of Cline", () => {
     expect(unlisted).toEqual([path]);
   });
 
-  it("is listed with its sub-agents below it, and archived with all that belongs to it", async () => {
+  it("is listed with its subagents below it, and archived with all its files", async () => {
     const home = temporaryDirectory();
     vi.stubEnv("CLINE_SESSION_DATA_DIR", home);
     const path = copiedTo(home);

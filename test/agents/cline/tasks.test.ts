@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 describe("a task of Cline", () => {
-  it("has what was typed, and calls and results in texts as in blocks", async () => {
+  it("has prompts, and calls and results in texts as in blocks", async () => {
     const { header, path, tokens } = await readSession(`${fixture}/${messagesName}`);
     expect(header).toMatchObject({
       id,
@@ -50,7 +50,7 @@ describe("a task of Cline", () => {
     expect(sessions[0]?.usage?.models).toEqual(["fake-1", "fake-2"]);
   });
 
-  it("is listed in each editor, archived whole, and continued by none of our commands", async () => {
+  it("is listed in each editor, archived completely, and continued by no command", async () => {
     const home = temporaryDirectory();
     vi.stubEnv("HOME", home);
     vi.stubEnv("APPDATA", join(home, "AppData"));
@@ -76,7 +76,7 @@ describe("a task of Cline", () => {
     expect(names.filter((name) => existsSync(join(dirname(path), name)))).toEqual([]);
   });
 
-  it("is refused where it is half written, and read without what was shown", async () => {
+  it("is rejected when partly written, and read without display data", async () => {
     const path = copiedTo(join(temporaryDirectory(), "tasks"));
     renameSync(join(dirname(path), "ui_messages.json"), join(dirname(path), "other.json"));
     const session = await openSession(path, { access: "read", checkpoint: "off" });

@@ -43,8 +43,8 @@ async function idsIn(home: string, artifacts: boolean): Promise<readonly string[
   return sessions.map(({ header }) => header.id);
 }
 
-describe("a session that another one started", () => {
-  it("is a sub-agent whatever it is for, and below the one that started it", async () => {
+describe("a session started by another one", () => {
+  it("is a subagent of any kind, below the one that started it", async () => {
     const home = homeWith("codex-forked-parent", "codex-review");
     expect(await idsIn(home, false)).toEqual([ids["codex-forked-parent"]]);
     expect(await idsIn(home, true)).toHaveLength(2);
@@ -53,7 +53,7 @@ describe("a session that another one started", () => {
     await session.close();
   });
 
-  it("counts in a list as the session above, also through another sub-agent", async () => {
+  it("counts in a list as the session above, also through another subagent", async () => {
     const home = homeWith("codex-forked-parent", "codex-review");
     const source = rollout(home, "codex-review");
     const [id, other] = [ids["codex-review"], "019f1000-0000-7000-8000-0000000000ef"];
@@ -69,7 +69,7 @@ describe("a session that another one started", () => {
     expect(spent).toBe(sums.reduce((sum, tokens) => sum + tokens, 0));
   });
 
-  it("counts what it repeats of another only there, whatever time it gave it", async () => {
+  it("counts repeated entries only in their original session, whatever their time", async () => {
     const home = homeWith("codex-forked-parent", "codex-forked-child");
     const { total } = await usageStatistics([home]);
     const sums = { requests: 3, input: 800, output: 85, cacheRead: 1000, turns: 2 };
@@ -80,7 +80,7 @@ describe("a session that another one started", () => {
   });
 });
 
-describe("what only a completed item says", () => {
+describe("data that only a completed item has", () => {
   it("is a message of the user, with its image, and an answer, each once", async () => {
     const session = await openSession(rollout(homeWith("codex-script"), "codex-script"));
     const { messages } = await session.context();
@@ -101,7 +101,7 @@ describe("what only a completed item says", () => {
     await session.close();
   });
 
-  it("is found, if it is the output of a command inside of a script", async () => {
+  it("is found when it is the output of a command in a script", async () => {
     const home = homeWith("codex-script");
     const hits = await collected(searchSessions([home], "basket-total.ts"));
     expect(hits.map(({ kind }) => kind)).toEqual(["shell"]);
@@ -110,7 +110,7 @@ describe("what only a completed item says", () => {
   });
 });
 
-describe("the name that Codex keeps beside its sessions", () => {
+describe("the name that Codex stores next to its sessions", () => {
   it("is the last one of the session, in lists, when it is opened, and in searches", async () => {
     const home = homeWith("codex-forked-parent", "codex-script");
     const named = (name: string): string =>
@@ -234,8 +234,8 @@ it("sums of unrelated sessions count each, though they are equal, and so do thos
   expect([total.requests, total.input]).toEqual([4, 60]);
 });
 
-describe("what Codex says in the name of the user", () => {
-  it("is apart from what a person typed, and a command that they ran is one", async () => {
+describe("text that Codex writes as the user", () => {
+  it("is not a typed prompt, and a command that a person ran is one", async () => {
     const session = await openSession(rollout(homeWith("codex-context"), "codex-context"));
     const { messages } = await session.context();
     expect(messages.map(({ role }) => role)).toEqual([
@@ -257,7 +257,7 @@ describe("what Codex says in the name of the user", () => {
     await session.close();
   });
 
-  it("is told from a person who writes of it", async () => {
+  it("is distinguished from a person who mentions it", async () => {
     const home = homeWith("codex-context");
     const path = rollout(home, "codex-context");
     const stored = readFileSync(path, "utf8");
@@ -281,7 +281,7 @@ describe("what Codex says in the name of the user", () => {
 });
 
 describe("a fork that stamped its copies with its own time", () => {
-  it("adds to turns, requests and hits only what is its own, also if it says the same", async () => {
+  it("adds only its own turns, requests and hits, even if they have the same text", async () => {
     const home = homeWith("codex-copied", "codex-copy");
     const sums = { turns: 3, requests: 3, input: 1200, output: 150, cacheRead: 300 };
     expect((await usageStatistics([home])).total).toMatchObject(sums);
@@ -291,7 +291,7 @@ describe("a fork that stamped its copies with its own time", () => {
   });
 });
 
-it("a name that Codex gives later is noticed by a list that is open", async () => {
+it("an open list shows a name that Codex sets later", async () => {
   const home = homeWith("codex-copied");
   const read = await findSessions([home]);
   expect(read.sessions[0]?.name).toBeUndefined();

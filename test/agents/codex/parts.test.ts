@@ -71,7 +71,7 @@ async function said(path: string): Promise<readonly string[]> {
 }
 
 describe("a thread of Codex in several files", () => {
-  it("is one session with the context of its last file, what was reverted is a branch", async () => {
+  it("is one session with the context of its last file, and reverted entries are a branch", async () => {
     const home = homeWith("first", "reverted", "last");
     const { sessions } = await findSessions([home]);
     expect(sessions.map(({ path }) => path)).toEqual([pathIn(home, "last")]);
@@ -113,7 +113,7 @@ describe("a thread of Codex in several files", () => {
     ["a link to nothing", (path) => symlinkSync("/nonexistent", path)],
     ["a directory", (path) => mkdirSync(path)],
     ["a pipe", (path) => execFileSync("/usr/bin/env", ["mkfifo", path])],
-  ])("has what is left of it where a file is %s", async (_what, make) => {
+  ])("keeps the remaining entries when a file is %s", async (_what, make) => {
     const home = homeWith("first", "reverted", "last");
     const path = pathIn(home, "first");
     rmSync(path);
@@ -125,7 +125,7 @@ describe("a thread of Codex in several files", () => {
     expect(hits.map(({ path: at }) => at)).toEqual([pathIn(home, "last")]);
   });
 
-  it("counts a file once that was copied to the archived sessions", async () => {
+  it("counts a file copied to the archived sessions once", async () => {
     const home = homeWith("first", "reverted", "last");
     const copy = join(home, "archived_sessions", names.first);
     mkdirSync(dirname(copy), { recursive: true });
@@ -197,8 +197,8 @@ describe("a thread of Codex in several files", () => {
   });
 });
 
-describe("a fork of Codex, which holds nothing of what it continues", () => {
-  it("has the context of both, and spent only its own", async () => {
+describe("a fork of Codex without the records that it continues", () => {
+  it("has the context of both, and only its own usage", async () => {
     const home = homeWith(...all);
     expect(await contextOf(pathIn(home, "fork"))).toEqual([...first, ...forked]);
     const { sessions } = await findSessions([home]);
@@ -212,7 +212,7 @@ describe("a fork of Codex, which holds nothing of what it continues", () => {
     expect(total).toMatchObject({ requests: 5, turns: 5, input: 9300, output: 930 });
   });
 
-  it("gives hits of its own only: those of what it continues are there", async () => {
+  it("gives only its own hits: those of its origin count there", async () => {
     const home = homeWith(...all);
     const hits = await collected(searchSessions([home], "loop"));
     const places = hits.map(({ path, entryId }) => `${basename(path)} ${entryId}`);
@@ -223,13 +223,13 @@ describe("a fork of Codex, which holds nothing of what it continues", () => {
     ]);
   });
 
-  it("is searched with what it continues if it is given itself", async () => {
+  it("is searched with its origin when it is given itself", async () => {
     const path = pathIn(homeWith(...all), "fork");
     const hits = await collected(searchSessions(path, "loop"));
     expect(hits.map(({ entryId }) => entryId)).toEqual(["line:6", "line:13"]);
   });
 
-  it("begins with its own records where the file that it continues is gone, and says so", async () => {
+  it("starts with its own records when its origin is missing, and reports it", async () => {
     const home = homeWith("fork");
     const session = await openSession(pathIn(home, "fork"));
     const { messages, truncatedAt } = await session.context();
@@ -241,7 +241,7 @@ describe("a fork of Codex, which holds nothing of what it continues", () => {
   });
 
   it.each(["1.5", "1e300", "-3", '"x"'])(
-    "is cut by its ordinal if its offset is %s",
+    "is cut at its ordinal when its offset is %s",
     async (at) => {
       const home = homeWith(...all);
       const path = pathIn(home, "fork");

@@ -66,7 +66,7 @@ function idealFile(): string {
 }
 
 describe("a session of ConnectOnion", () => {
-  it("is created in the form of the format, and grows by turns", async () => {
+  it("is created in the standard layout, and grows by turns", async () => {
     const clock = new ManualClock(new Date(2026, 1, 3, 4, 5, 6).getTime());
     const path = join(temporaryDirectory(), ".co", "sessions", "oo.yaml");
     const session = await createConnectonion(path, {
@@ -139,7 +139,7 @@ describe("a session of ConnectOnion", () => {
     expect(() => session.messagesForReplay(0)).toThrow("There is no turn 0");
   });
 
-  it("keeps what was added by hand, and the mode of the file", async () => {
+  it("keeps manual additions, and the mode of the file", async () => {
     const path = idealFile();
     chmodSync(path, 0o640);
     const session = await openConnectonion(path);
@@ -163,15 +163,18 @@ describe("a session of ConnectOnion", () => {
     expect(readdirSync(dirname(path))).toEqual(["oo.yaml"]);
   });
 
-  it.skipIf(process.platform === "win32")("is replaced where a symbolic link leads", async () => {
-    const path = idealFile();
-    const link = join(temporaryDirectory(), "link.yaml");
-    symlinkSync(path, link);
-    await (await openConnectonion(link)).appendTurn(turn, messages);
-    expect((await openConnectonion(path)).turns).toHaveLength(4);
-  });
+  it.skipIf(process.platform === "win32")(
+    "is replaced at the target of a symbolic link",
+    async () => {
+      const path = idealFile();
+      const link = join(temporaryDirectory(), "link.yaml");
+      symlinkSync(path, link);
+      await (await openConnectonion(link)).appendTurn(turn, messages);
+      expect((await openConnectonion(path)).turns).toHaveLength(4);
+    },
+  );
 
-  it("is told from a log by its content", async () => {
+  it("is distinguished from a log by its content", async () => {
     const directory = temporaryDirectory();
     const log = join(directory, "log.yaml");
     writeFileSync(log, '{"type":"session","id":"x"}\nname: no\n');
@@ -184,14 +187,14 @@ describe("a session of ConnectOnion", () => {
     [{ ...turn, tokens: 1n }, messages, "ERR_UNSERIALIZABLE"],
     [{ ...turn, turn: 5 }, messages, "ERR_INVALID_ARGUMENT"],
     [turn, ["text"], "ERR_INVALID_ARGUMENT"],
-  ])("takes no turn that is none", async (bad, list, code) => {
+  ])("rejects an invalid turn", async (bad, list, code) => {
     const session = await openConnectonion(idealFile());
     const append = session.appendTurn(bad as unknown as NewTurn, list as typeof messages);
     await expect(append).rejects.toMatchObject({ code });
   });
 });
 
-describe("a document that others write, too", () => {
+describe("a document with several writers", () => {
   it("loses no turn of two processes", async () => {
     const path = idealFile();
     const count = runs(4, 15);
@@ -223,7 +226,7 @@ describe("a document that others write, too", () => {
     ]);
   });
 
-  it("loses no turn of many appends at once, each with its own reading of the file", async () => {
+  it("loses no turn of concurrent appends that each read the file", async () => {
     const path = idealFile();
     const each = [1, 2, 3].slice(0, runs(2, 3));
     const sessions = await Promise.all(each.map(() => openConnectonion(path)));
@@ -235,7 +238,7 @@ describe("a document that others write, too", () => {
     expect((await openConnectonion(path)).turns).toHaveLength(3 + appends.length);
   });
 
-  it("is read again while it is half written", async () => {
+  it("is read again while it is partly written", async () => {
     const fs = new MemoryFileSystem();
     const clock = new ManualClock(1);
     const path = "/oo.yaml";
@@ -253,7 +256,7 @@ describe("a document that others write, too", () => {
     expect(reads).toBeGreaterThanOrEqual(3);
   });
 
-  it("is not taken for whole while its tool pauses in the middle of it", async () => {
+  it("is not considered complete while its tool pauses during a write", async () => {
     const path = idealFile();
     const whole = fixtureText("ideal");
     const half = whole.slice(0, whole.indexOf("  - turn: 2"));
@@ -276,35 +279,38 @@ describe("a document that others write, too", () => {
     expect(document.systemPrompt).toContain("You are a coding agent");
   });
 
-  it.each(Object.entries(failures))("is whole whichever call fails with %s", async (_, failure) => {
-    const failed = await sampledCalls(12, async (n) => {
-      const path = "/d/oo.yaml";
-      const fs = new MemoryFileSystem();
-      fs.makeDirectorySync("/d");
-      fs.writeFileSync(path, Buffer.from(fixtureText("ideal")));
-      const clock = waking(new ManualClock(Date.now()));
-      const open = (of: FileSystem) =>
-        openConnectonion(path, { ports: createMemoryPorts({ fs: of, clock }) });
-      const failing = failingFileSystem(fs);
-      const session = await open(failing.fs);
-      failing.arm(n, failure);
-      const outcome = await session.appendTurn(turn, messages).then(
-        (appended) => appended,
-        (error: unknown) => error,
-      );
-      const hasFailed = failing.disarm();
-      const { turns } = await open(fs);
-      const isKnown = isBranchlogError(outcome, "ERR_DURABILITY_UNKNOWN");
-      const isDone = isKnown || !isBranchlogError(outcome);
-      expect([outcome, turns.length]).toEqual([outcome, isDone ? 4 : 3]);
-      if (!isDone) expect(fs.readFileSync(path).toString()).toBe(fixtureText("ideal"));
-      expect(await session.appendTurn(turn, messages)).toEqual({ turn: isDone ? 5 : 4 });
-      return hasFailed;
-    });
-    expect(failed).toBeGreaterThan(0);
-  });
+  it.each(Object.entries(failures))(
+    "is complete whichever call fails with %s",
+    async (_, failure) => {
+      const failed = await sampledCalls(12, async (n) => {
+        const path = "/d/oo.yaml";
+        const fs = new MemoryFileSystem();
+        fs.makeDirectorySync("/d");
+        fs.writeFileSync(path, Buffer.from(fixtureText("ideal")));
+        const clock = waking(new ManualClock(Date.now()));
+        const open = (of: FileSystem) =>
+          openConnectonion(path, { ports: createMemoryPorts({ fs: of, clock }) });
+        const failing = failingFileSystem(fs);
+        const session = await open(failing.fs);
+        failing.arm(n, failure);
+        const outcome = await session.appendTurn(turn, messages).then(
+          (appended) => appended,
+          (error: unknown) => error,
+        );
+        const hasFailed = failing.disarm();
+        const { turns } = await open(fs);
+        const isKnown = isBranchlogError(outcome, "ERR_DURABILITY_UNKNOWN");
+        const isDone = isKnown || !isBranchlogError(outcome);
+        expect([outcome, turns.length]).toEqual([outcome, isDone ? 4 : 3]);
+        if (!isDone) expect(fs.readFileSync(path).toString()).toBe(fixtureText("ideal"));
+        expect(await session.appendTurn(turn, messages)).toEqual({ turn: isDone ? 5 : 4 });
+        return hasFailed;
+      });
+      expect(failed).toBeGreaterThan(0);
+    },
+  );
 
-  it(`is the old one or the new one, whole, wherever the power goes (seed ${seed})`, async () => {
+  it(`is the complete old or new one after a power failure at any call (seed ${seed})`, async () => {
     const random = createRandom(seed);
     const path = "/d/oo.yaml";
     const before = fixtureText("ideal");
@@ -325,7 +331,7 @@ describe("a document that others write, too", () => {
     );
   });
 
-  it("is left alone if it keeps changing", async () => {
+  it("is not changed while it keeps changing", async () => {
     const path = idealFile();
     let edits = 0;
     const fs = {

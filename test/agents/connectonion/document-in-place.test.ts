@@ -54,7 +54,7 @@ function said(entries: readonly SessionEntry[]): unknown[] {
 }
 
 describe("a document of ConnectOnion", () => {
-  it.each(names)("%s says in place what its import says", async (name) => {
+  it.each(names)("%s has the same entries in place and imported", async (name) => {
     const path = documentOf(fixtureText(name));
     const session = await opened(path);
     const log = join(temporaryDirectory(), "imported.jsonl");
@@ -67,7 +67,7 @@ describe("a document of ConnectOnion", () => {
     expect(session.transcriptOf).toBe("connectonion");
   });
 
-  it("is only read: an append is refused, and forks say where they go", async () => {
+  it("is read-only: an append is rejected, and forks need a target", async () => {
     const path = documentOf(fixtureText("connectonion-ideal"));
     const bytes = readFileSync(path);
     const session = await opened(path);
@@ -80,7 +80,7 @@ describe("a document of ConnectOnion", () => {
     expect([readFileSync(path), readdirSync(join(path, ".."))]).toEqual([bytes, ["agent.yaml"]]);
   });
 
-  it("is followed: turns that its agent adds are new entries, and nothing else is", async () => {
+  it("is followed: only turns that its agent adds are new entries", async () => {
     const path = documentOf(fixtureText("connectonion-dumped"));
     const session = await opened(path);
     const ids: string[] = [];
@@ -102,7 +102,7 @@ describe("a document of ConnectOnion", () => {
     follow.unsubscribe();
   });
 
-  it("that is replaced is another generation, as it is when opened anew", async () => {
+  it("that is replaced is a new generation, as when opened again", async () => {
     const path = documentOf(fixtureText("connectonion-ideal"));
     const session = await opened(path);
     const other = join(temporaryDirectory(), "other.yaml");
@@ -112,7 +112,7 @@ describe("a document of ConnectOnion", () => {
     expect(await entriesOf(session)).toEqual(await entriesOf(await opened(path)));
   });
 
-  it("that is damaged is an error with its place, is named by lists, and stays where it is", async () => {
+  it("that is damaged is an error with its position, is reported by lists, and not moved", async () => {
     const path = documentOf("name: oo\nturns:\n- turn: 1\n  input: 'half\n");
     await expect(openSession(path)).rejects.toMatchObject({ code: "ERR_DOCUMENT_DAMAGED", path });
     const { sessions, unlisted } = await findSessions([join(path, "..")]);
@@ -122,7 +122,7 @@ describe("a document of ConnectOnion", () => {
     expect([removed, readdirSync(join(path, ".."))]).toEqual([[], ["agent.yaml"]]);
   });
 
-  it("is none of the other files that only look like one", async () => {
+  it("is not recognised in other files that look like one", async () => {
     const directory = temporaryDirectory();
     const others = {
       "game.yml": "name: game\nturns: 5\n",
@@ -152,7 +152,7 @@ describe("a document of ConnectOnion", () => {
     ]);
   });
 
-  it("comes back from the archive as it was", async () => {
+  it("is restored unchanged from the archive", async () => {
     const path = documentOf(fixtureText("connectonion-ideal"));
     const [bytes, dataDir] = [readFileSync(path), temporaryDirectory()];
     const { removed, failures } = await archiveSessions([path], { dataDir, force: true });

@@ -6,7 +6,7 @@ import { askPython, pythonWithYaml, withoutPython } from "../../support/python-y
 import { arbitraryData, fixtureText, textOf } from "./documents.ts";
 
 describe("the text of a document", () => {
-  it("has the form of the format: all turns first, blocks for texts of several lines", () => {
+  it("has the standard layout: all turns first, blocks for texts of several lines", () => {
     const ideal = fixtureText("ideal");
     const { data } = readDocument(ideal, "ideal.yaml").document;
     // The example has a comment in its first turn, and no empty line between section and turns.
@@ -20,7 +20,7 @@ describe("the text of a document", () => {
     for (const turn of [1, 2, 3]) expect(head).toContain(`  - turn: ${turn}\n`);
   });
 
-  it("is read as what was written, whatever the texts are", () => {
+  it("is read back as written, for any texts", () => {
     fc.assert(
       fc.property(arbitraryData, (data) => {
         expect(readDocument(textOf(data), "a.yaml").document.data).toEqual(data);
@@ -29,7 +29,7 @@ describe("the text of a document", () => {
     );
   });
 
-  it.skipIf(pythonWithYaml === undefined)(`is read so by PyYAML, too${withoutPython}`, () => {
+  it.skipIf(pythonWithYaml === undefined)(`is read the same by PyYAML${withoutPython}`, () => {
     const samples = fc.sample(arbitraryData, { numRuns: 150, seed: 1 });
     const texts = samples.map((data) => textOf(data));
     expect(askPython("loaded", texts)).toEqual(samples);

@@ -62,19 +62,22 @@ function newPlaces(): Readonly<Record<"directory" | "source" | "log" | "copy" | 
 }
 
 describe("a document that becomes a log", () => {
-  it.each(["ideal", "dumped", "nested"])("and a document again says the same: %s", async (name) => {
-    const { directory, log, copy } = newPlaces();
-    const source = fixture(`connectonion-${name}.yaml`);
-    const before = readFileSync(source);
-    const imported = await importConnectonion(source, log);
-    const exported = await exportConnectonion(log, copy);
-    expect(exported).toEqual({ path: copy, turns: imported.turns, lost: [] });
-    const [one, other] = [await openConnectonion(source), await openConnectonion(copy)];
-    expect(other.document).toEqual(one.document);
-    expect(JSON.stringify(other.document.data)).toBe(JSON.stringify(one.document.data));
-    expect(readFileSync(source)).toEqual(before);
-    expect(readdirSync(directory).toSorted()).toEqual(["copy.yaml", "log.jsonl"]);
-  });
+  it.each(["ideal", "dumped", "nested"])(
+    "has the same data as a document again: %s",
+    async (name) => {
+      const { directory, log, copy } = newPlaces();
+      const source = fixture(`connectonion-${name}.yaml`);
+      const before = readFileSync(source);
+      const imported = await importConnectonion(source, log);
+      const exported = await exportConnectonion(log, copy);
+      expect(exported).toEqual({ path: copy, turns: imported.turns, lost: [] });
+      const [one, other] = [await openConnectonion(source), await openConnectonion(copy)];
+      expect(other.document).toEqual(one.document);
+      expect(JSON.stringify(other.document.data)).toBe(JSON.stringify(one.document.data));
+      expect(readFileSync(source)).toEqual(before);
+      expect(readdirSync(directory).toSorted()).toEqual(["copy.yaml", "log.jsonl"]);
+    },
+  );
 
   it("is a session like any other: turns, context, usage", async () => {
     const { log } = newPlaces();
@@ -111,7 +114,7 @@ describe("a document that becomes a log", () => {
     expect(result).toMatchObject({ toolCallId: "call_abc123", toolName: "run", isError: false });
   });
 
-  it("keeps eval fields, and loads what is said later", async () => {
+  it("keeps eval fields, and loads later notes", async () => {
     const { log, copy } = newPlaces();
     await importConnectonion(fixture("connectonion-dumped.yaml"), log);
     const session = await openSession(log);
@@ -146,7 +149,7 @@ describe("a document that becomes a log", () => {
     ]);
   });
 
-  it("says the same again, whatever it says. Law", async () => {
+  it("has the same data after a round trip. Law", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryData, async (data) => {
         const fs = new MemoryFileSystem();
@@ -201,7 +204,7 @@ describe("a document that becomes a log", () => {
     expect(turns).toHaveLength(one.turns.length);
   });
 
-  it("knows its working directory from where it is, and never replaces a file", async () => {
+  it("gets its working directory from its path, and never replaces a file", async () => {
     const ports = createMemoryPorts({ fs: new MemoryFileSystem() });
     const { fs } = ports;
     fs.makeDirectorySync("/home/me/.co/sessions");
@@ -219,7 +222,7 @@ describe("a document that becomes a log", () => {
 });
 
 describe("a log that becomes a document", () => {
-  it("says what a document can say, and tells what it cannot", async () => {
+  it("has what a document can hold, and reports the rest", async () => {
     const { log, copy, again } = newPlaces();
     const session = await createSession(log, { cwd: "/w" });
     const thinking = { type: "thinking", thinking: "hm" } as const;
@@ -292,7 +295,7 @@ describe("a log that becomes a document", () => {
     "pi-v1",
     "pi-system-messages",
     "realistic-session",
-  ])("gives one that is read without a finding: %s", async (name) => {
+  ])("gives a document without findings: %s", async (name) => {
     const { copy } = newPlaces();
     const source = await openSession(fixture(`${name}.jsonl`), { access: "read" });
     await exportConnectonion(source, copy);
@@ -305,7 +308,7 @@ describe("a log that becomes a document", () => {
   });
 });
 
-it("a session that is rewritten while it becomes a document becomes none", async () => {
+it("a session rewritten during its export gives no document", async () => {
   const fs = new MemoryFileSystem();
   const ports = createMemoryPorts({ fs });
   const session = await createSession("/s.jsonl", { cwd: "/w", id: "s", ports });

@@ -22,7 +22,7 @@ function splicedText(text: string, added: TurnToAdd = short): string {
   return spliceTurn(text, "/a.yaml", added).text;
 }
 
-describe("a turn behind turns in flow style", () => {
+describe("a turn after turns in flow style", () => {
   it.each([
     ["behind the last", "[{turn: 1}]", `[{turn: 1}, ${item}]`],
     ["with the space before the bracket kept", "[ {turn: 1} ]", `[ {turn: 1}, ${item} ]`],
@@ -49,7 +49,7 @@ describe("a turn behind turns in flow style", () => {
       "[{turn: 1} # one\n  , ]",
       `[{turn: 1} # one\n  , ${item}, ]`,
     ],
-  ])("stands %s", (_, before, after) => {
+  ])("is %s", (_, before, after) => {
     const messages = "messages:\n  1: []\n";
     const text = splicedText(`turns: ${before} # behind\n${messages}`);
     expect(text.startsWith(`turns: ${after} # behind\n${messages}`)).toBe(true);
@@ -62,13 +62,13 @@ describe("a turn behind turns in flow style", () => {
     [`{"1": []}`, `{"1": [], '2': ${list}}`],
     ["{1: [], }", `{1: [], 2: ${list}, }`],
     ["{\n  1: [] # one\n}", `{\n  1: [], # one\n  2: ${list}\n}`],
-  ])("has its messages in flow style where others have: %j", (before, after) => {
+  ])("has its messages in flow style when others do: %j", (before, after) => {
     const text = splicedText(`turns:\n- turn: 1\nmessages: ${before}\n`);
     expect(text).toContain(`messages: ${after}\n`);
     expect(text).toContain("- turn: 2\n  input: a\n");
   });
 
-  it("is inserted once into a document that says the rest in blocks", () => {
+  it("is inserted once into a document with blocks elsewhere", () => {
     const before = "name: a # b\nturns: [{turn: 1}]\nupdated: 'x'\nmore: [1, 2]";
     const { document } = spliceTurn(before, "/a.yaml", sample);
     expect(document.turns).toHaveLength(2);
@@ -115,7 +115,7 @@ function isWithin(before: string, after: string): boolean {
 }
 
 describe("any turn in any document in flow style", () => {
-  it("is read again, with all that was there, and no other character changed. Law", () => {
+  it("is read back, and no other character changed. Law", () => {
     fc.assert(
       fc.property(arbitraryData, layout, arbitraryTurn, fc.boolean(), (data, how, turn, isCrlf) => {
         const lines = flowDocument(data, how);
@@ -130,17 +130,14 @@ describe("any turn in any document in flow style", () => {
     );
   });
 
-  it.skipIf(pythonWithYaml === undefined)(
-    `is read by PyYAML as it is meant${withoutPython}`,
-    () => {
-      const arbitrary = fc.tuple(arbitraryData, arbitraryTurn);
-      const cases = fc.sample(arbitrary, { numRuns: runs(30, 150), seed: 3 });
-      const inputs = cases.map(([data]) => data);
-      const texts = askPython("dumped_in_flows", inputs) as string[];
-      const spliced = texts.map((text, at) => splicedText(text, cases[at]?.[1] ?? sample));
-      const read = askPython("loaded", spliced);
-      const known = askPython("loaded", texts) as JsonObject[];
-      expect(read).toEqual(known.map((data, at) => withTurn(data, cases[at]?.[1] ?? sample)));
-    },
-  );
+  it.skipIf(pythonWithYaml === undefined)(`is read by PyYAML as intended${withoutPython}`, () => {
+    const arbitrary = fc.tuple(arbitraryData, arbitraryTurn);
+    const cases = fc.sample(arbitrary, { numRuns: runs(30, 150), seed: 3 });
+    const inputs = cases.map(([data]) => data);
+    const texts = askPython("dumped_in_flows", inputs) as string[];
+    const spliced = texts.map((text, at) => splicedText(text, cases[at]?.[1] ?? sample));
+    const read = askPython("loaded", spliced);
+    const known = askPython("loaded", texts) as JsonObject[];
+    expect(read).toEqual(known.map((data, at) => withTurn(data, cases[at]?.[1] ?? sample)));
+  });
 });

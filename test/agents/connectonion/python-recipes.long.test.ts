@@ -17,7 +17,7 @@ const facts = {
 };
 
 it.skipIf(pythonWithYaml === undefined)(
-  `PyYAML makes of our file what we make of it${withoutPython}`,
+  `PyYAML reads our file as Branchlog does${withoutPython}`,
   async () => {
     const path = join(temporaryDirectory(), "oo.yaml");
     const session = await createConnectonion(path, {

@@ -25,7 +25,7 @@ function everyLine(line: (indent: string) => string): string {
 }
 
 describe("a document", () => {
-  it("in the form of the format has turns, messages and totals", () => {
+  it("in the standard layout has turns, messages and totals", () => {
     const document = read(fixtureText("ideal"));
     expect(document).toMatchObject({
       name: "oo",
@@ -43,7 +43,7 @@ describe("a document", () => {
     expect(document.messages.get(1)?.[2]?.content).toMatch(/^total 20\ndrwx[^]*README\.md\n$/);
   });
 
-  it("says that its example's totals do not add up", () => {
+  it("reports that the totals of the example do not add up", () => {
     const kinds = read(fixtureText("ideal")).diagnostics.map(({ kind }) => kind);
     expect(kinds).toEqual([
       "total-cost-differs",
@@ -52,7 +52,7 @@ describe("a document", () => {
     ]);
   });
 
-  it("as PyYAML writes it says the same as a nested one", () => {
+  it("as PyYAML writes it has the same data as a nested one", () => {
     const [dumped, nested] = [read(fixtureText("dumped")), read(fixtureText("nested"))];
     expect(nested.shape).toBe("nested");
     expect(nested.messages).toEqual(dumped.messages);
@@ -82,12 +82,12 @@ describe("a document", () => {
     expect(document.messages.get(1)).toEqual([{ role: "user" }, { role: "user" }]);
   });
 
-  it("takes an alias for the value that its name had there, though the name is given again", () => {
+  it("resolves an alias to the value of its name at that position, even if the name is reused", () => {
     const text = "a: &x 1\nb: &y [*x]\nc: &x {d: 2}\ne: *y\nf: *x\n";
     expect(read(text).data).toEqual({ a: 1, b: [1], c: { d: 2 }, e: [1], f: { d: 2 } });
   });
 
-  it("names what is odd", () => {
+  it("reports irregularities", () => {
     const text = [
       "created: 2025-12-03 10:12:44",
       "total_cost: 1",
@@ -205,12 +205,12 @@ describe("a document that cannot be read", () => {
     ["name: a\n# \u0007\n", 2, 3],
     ["name: a\u007f\n", 1, 8],
     ["name: a\ntext: |\n  b\n  c\ufffe\n", 4, 4],
-  ])("is damaged by a character that YAML lacks: %j", (text, line, column) => {
+  ])("is damaged by a character that YAML forbids: %j", (text, line, column) => {
     expect(failure(text)).toEqual(["ERR_DOCUMENT_DAMAGED", line, column]);
   });
 
   it.skipIf(pythonWithYaml === undefined)(
-    `lacks the characters that PyYAML refuses${withoutPython}`,
+    `rejects the characters that PyYAML rejects${withoutPython}`,
     () => {
       const edges = [0xd7ff, 0xe000, 0xfeff, 0xfffd, 0xfffe, 0xffff, 0x1_0000, 0x10_ffff];
       const codes = [...Array.from({ length: 0x101 }, (_, code) => code), ...edges];

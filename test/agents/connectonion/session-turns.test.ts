@@ -83,7 +83,7 @@ describe("the turns of a session", () => {
     );
   });
 
-  it("fail with the numbers that were asked for", async () => {
+  it("fail with the requested numbers", async () => {
     const session = await memorySession({ cwd: "/w" });
     await session.append(user("one"));
     for (const turn of [0, 2, 1.5, Number.NaN]) {
@@ -94,7 +94,7 @@ describe("the turns of a session", () => {
     expect(turnTotals(await sessionTurns(session))).toMatchObject({ count: 1 });
   });
 
-  it("leave bodies out that cannot be read, and nothing else", async () => {
+  it("omit only bodies that cannot be read", async () => {
     const path = join(fixture(""), "pi-malformed-bodies.jsonl");
     const session = await openSession(path, { access: "read" });
     const path0 = await session.branch();

@@ -8,7 +8,7 @@ const note = (data: unknown): SessionEntry =>
   stored("custom", "n", null, { customType: "branchlog.turn", data });
 
 describe("notes about turns", () => {
-  it("are only entries of their type, whatever others hold (Verifies: P10)", () => {
+  it("are only entries of their type, whatever others contain (Verifies: P10)", () => {
     const data = { targetId: "1", fields: { model: "a" } };
     const entries = [
       stored("custom", "n", null, { customType: "other", data }),
@@ -29,7 +29,7 @@ describe("notes about turns", () => {
     { targetId: 5, fields: {} },
     { targetId: "1", fields: null },
     { targetId: "1", fields: 5 },
-  ])("are none with the data %j, and the fold goes on (Verifies: P10)", (data) => {
+  ])("are ignored with the data %j, and the fold continues (Verifies: P10)", (data) => {
     const entries = [note(data), note({ targetId: "2", fields: { model: "b" } })];
     expect([...turnNotesIn(entries)]).toEqual([["2", { model: "b" }]]);
   });

@@ -30,8 +30,8 @@ function isWithin(before: string, after: string): boolean {
   return at === lines.length;
 }
 
-describe("a turn that is put into a document", () => {
-  it("is behind the last one, with the comments that belong there before it", () => {
+describe("a turn inserted into a document", () => {
+  it("follows the last one, after the comments that belong to that", () => {
     const { text } = spliceTurn(fixtureText("ideal"), "/a.yaml", sample);
     expect(text).toContain(
       [
@@ -75,7 +75,7 @@ describe("a turn that is put into a document", () => {
     expect(isWithin(fixtureText("ideal"), text)).toBe(true);
   });
 
-  it("has PyYAML's form where the document has it, and the key order of the turn before", () => {
+  it("has PyYAML's form when the document does, and the key order of the previous turn", () => {
     const { text, turn } = spliceTurn(fixtureText("dumped"), "/a.yaml", sample);
     expect(turn).toBe(3);
     expect(text).toContain(
@@ -86,21 +86,21 @@ describe("a turn that is put into a document", () => {
     expect(isWithin(fixtureText("dumped"), text)).toBe(true);
   });
 
-  it("takes its messages along as JSON where the document has them so", () => {
+  it("includes its messages as JSON when the document does", () => {
     const { text, document } = spliceTurn(fixtureText("nested"), "/a.yaml", sample);
     expect(document.shape).toBe("nested");
     expect(document.messages.get(3)).toEqual(sample.messages);
     expect(isWithin(fixtureText("nested"), text)).toBe(true);
   });
 
-  it("is one more than the highest number that the document names", () => {
+  it("has the number after the highest in the document", () => {
     const text = "turns:\n- turn: 2\nmessages:\n  10: []\n";
     const { text: after, turn } = spliceTurn(text, "/a.yaml", sample);
     expect(turn).toBe(11);
     expect(after.indexOf("  11:\n")).toBeGreaterThan(after.indexOf("  10: []\n"));
   });
 
-  it("comes behind the comments of the last turn, and before those of the next section", () => {
+  it("is after the comments of the last turn, and before those of the next section", () => {
     const turns = "turns:\n- turn: 1\n  input: a\n  # passed: true\n";
     const next = "\n# the rest\n  # of it\nname: x\n";
     const { text } = spliceTurn(`${turns}${next}`, "/a.yaml", sample);
@@ -108,14 +108,14 @@ describe("a turn that is put into a document", () => {
     expect(text).toContain(`  timestamp: '2026-02-03 04:05:06'\n${next}messages:\n`);
   });
 
-  it("has its number as a text where the others have", () => {
+  it("has its number as a string when the others do", () => {
     const text = "turns:\n- turn: 1\nmessages:\n  '1': []\n";
     const { text: after, document } = spliceTurn(text, "/a.yaml", sample);
     expect(after).toContain("  '2':\n  - role: user\n");
     expect(document.messages.get(2)).toEqual(sample.messages);
   });
 
-  it("is there in any layout, and every other line is as it was. Law", () => {
+  it("is inserted in any layout, and no other line changes. Law", () => {
     fc.assert(
       fc.property(arbitraryData, arbitraryLayout, arbitraryTurn, (data, layOut, added) => {
         const before = layOut(textOf(data));
@@ -132,7 +132,7 @@ describe("a turn that is put into a document", () => {
     );
   });
 
-  it("is there whatever comments and empty lines people put around it. Law", () => {
+  it("is inserted with any comments and empty lines around it. Law", () => {
     const line = fc.record({
       at: fc.nat(200),
       text: fc.constantFrom(
@@ -168,30 +168,27 @@ describe("a turn that is put into a document", () => {
     expect(spliced).toBeGreaterThanOrEqual(100);
   });
 
-  it.skipIf(pythonWithYaml === undefined)(
-    `is read by PyYAML as it is meant${withoutPython}`,
-    () => {
-      const cases = fc.sample(fc.tuple(arbitraryData, arbitraryTurn), {
-        numRuns: runs(30, 150),
-        seed: 2,
-      });
-      // As the tool itself would have written them.
-      const inputs = cases.map(([data]) => data);
-      const texts = askPython("dumped", inputs) as string[];
-      const spliced = texts.map((text, at) => {
-        const added = cases[at]?.[1] ?? sample;
-        const result = spliceTurn(text, "/a.yaml", added).text;
-        expect(isWithin(text, result)).toBe(true);
-        return result;
-      });
-      const read = askPython("loaded", spliced);
-      // It does not read everything as it was before it wrote it: U+0085 is a line break to it.
-      const known = askPython("loaded", texts) as JsonObject[];
-      const ours = texts.map((text) => dataOf(text));
-      expect(ours).toEqual(askPython("held", texts));
-      expect(read).toEqual(known.map((data, at) => withTurn(data, cases[at]?.[1] ?? sample)));
-    },
-  );
+  it.skipIf(pythonWithYaml === undefined)(`is read by PyYAML as intended${withoutPython}`, () => {
+    const cases = fc.sample(fc.tuple(arbitraryData, arbitraryTurn), {
+      numRuns: runs(30, 150),
+      seed: 2,
+    });
+    // As the tool itself would have written them.
+    const inputs = cases.map(([data]) => data);
+    const texts = askPython("dumped", inputs) as string[];
+    const spliced = texts.map((text, at) => {
+      const added = cases[at]?.[1] ?? sample;
+      const result = spliceTurn(text, "/a.yaml", added).text;
+      expect(isWithin(text, result)).toBe(true);
+      return result;
+    });
+    const read = askPython("loaded", spliced);
+    // It does not read everything as it was before it wrote it: U+0085 is a line break to it.
+    const known = askPython("loaded", texts) as JsonObject[];
+    const ours = texts.map((text) => dataOf(text));
+    expect(ours).toEqual(askPython("held", texts));
+    expect(read).toEqual(known.map((data, at) => withTurn(data, cases[at]?.[1] ?? sample)));
+  });
 
   it.each([
     ["nothing but keys without values", "name: a\nturns:\nmessages:\nupdated:\n"],
@@ -208,7 +205,7 @@ describe("a turn that is put into a document", () => {
     ],
     ["turns that are spread out", "turns:\n\n  -\n    turn: 1\n    # kept\n\n\n# end\n"],
     ["quoted and double-quoted values", 'updated: "x"\ntotal_cost: "?"\nturns: []\n'],
-  ])("finds its place in %s", (_, text) => {
+  ])("finds its position in %s", (_, text) => {
     const { document, turn, text: after } = spliceTurn(text, "/a.yaml", sample);
     expect(document.turns.at(-1)).toEqual({ turn, ...sample.fields });
     expect(document.messages.get(turn)).toEqual(sample.messages);
@@ -226,7 +223,7 @@ describe("a turn that is put into a document", () => {
     "turns: []\nupdated: |\n  long\n",
     "turns: []\n...\n",
     "turns: []\nsystem_prompt: |\n  a",
-  ])("is refused where it cannot be without a doubt: %j", (text) => {
+  ])("is rejected when its position is ambiguous: %j", (text) => {
     let code: unknown;
     try {
       const { text: after } = spliceTurn(text, "/a.yaml", sample);

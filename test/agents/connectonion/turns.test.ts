@@ -18,7 +18,7 @@ const note = (targetId: unknown, fields: unknown): SessionEntry =>
 const at = (entry: SessionEntry, timestamp: string): SessionEntry => ({ ...entry, timestamp });
 
 describe("the turns of a path", () => {
-  it("begin with each user message, and say what was asked, answered and spent", () => {
+  it("start at each user message, with prompt, answer and usage", () => {
     const call = {
       type: "toolCall",
       id: "c",
@@ -79,7 +79,7 @@ describe("the turns of a path", () => {
     ]);
   });
 
-  it("are all there though the path was compacted", () => {
+  it("are complete when the path was compacted", () => {
     const path = [
       user("u1", null, "one"),
       assistant("a1", "u1", "first"),
@@ -89,7 +89,7 @@ describe("the turns of a path", () => {
     expect(turnsOfEntries(path).map(({ input }) => input)).toEqual(["one", "two"]);
   });
 
-  it("take what was said about them, later words first, key by key", () => {
+  it("have their notes, the later ones first, key by key", () => {
     const notes = turnNotesIn([
       note("u1", { expected: "a", passed: false, grade: 1 }),
       note("u2", { passed: "yes" }),
@@ -116,7 +116,7 @@ describe("the turns of a path", () => {
     });
   });
 
-  it("last until the last message that is part of them, and never less than no time", () => {
+  it("end at their last message, and never have a negative duration", () => {
     const result = { role: "toolResult", toolCallId: "c", content: [] };
     const path = [
       at(user("u1", null, "one"), "2025-06-03T09:00:00.000Z"),
@@ -132,7 +132,7 @@ describe("the turns of a path", () => {
     expect(turnsOfEntries(path).map((turn) => turn.duration_ms)).toEqual([3000, 0]);
   });
 
-  it("take their text from the message that began them, and nothing from other types", () => {
+  it("take their text from their first message, and not from other types", () => {
     const body = { role: "user", content: "not a message" };
     const odd = (id: string, parentId: string, role: unknown): SessionEntry =>
       stored("message", id, parentId, { message: { role, content: "other" } });
@@ -152,7 +152,7 @@ describe("the turns of a path", () => {
     expect(turns[1]?.timestamp).toBe("");
   });
 
-  it("sum up to what they took, and how many were as expected", () => {
+  it("add up their usage and the number of passed ones", () => {
     const notes = turnNotesIn([
       note("u1", { passed: true, expected: 5 }),
       note("u2", { passed: false }),

@@ -52,7 +52,7 @@ afterEach(() => {
 
 describe("a session of Copilot CLI", () => {
   it.each(["copilot-1.0.20", "copilot-1.0.60", "copilot-1.0.102", "shell-command"])(
-    "counts each token once, by what %s recorded",
+    "counts each token once, by the records of %s",
     async (name) => {
       const { tokens } = await read(name);
       expect(tokens).toEqual(storedTokens(name));
@@ -60,7 +60,7 @@ describe("a session of Copilot CLI", () => {
     },
   );
 
-  it("has prompts, answers with calls, and results with what a person sees", async () => {
+  it("has prompts, answers with calls, and results with display text", async () => {
     const { path } = await read("copilot-1.0.102");
     expect(promptsOf(path)).toEqual([
       "list: which files are here?",
@@ -89,7 +89,7 @@ describe("a session of Copilot CLI", () => {
   });
 
   it.each(["copilot-1.0.20", "copilot-1.0.60", "copilot-1.0.102"])(
-    "has what a sub-agent did on a branch below its call, in %s",
+    "has the entries of a subagent on a branch below its call, in %s",
     async (name) => {
       const { entries, path } = await read(name);
       const onPath = new Set(path.map(({ id }) => id));
@@ -104,7 +104,7 @@ describe("a session of Copilot CLI", () => {
     },
   );
 
-  it("has a compaction that keeps nothing", async () => {
+  it("has a compaction that keeps no entries", async () => {
     const { path } = await read("copilot-1.0.102");
     const [compaction] = path.filter(({ type }) => type === "compaction");
     expect(compaction).toMatchObject({ firstKeptEntryId: compaction?.id, tokensBefore: 5396 });
@@ -178,7 +178,7 @@ describe("events of Copilot CLI in other orders", () => {
     return [opened, sessions[0]?.usage?.total.totalTokens];
   }
 
-  it("keep what is before a compaction that failed, also in a copy", async () => {
+  it("keep the entries before a failed compaction, also in a copy", async () => {
     const failed = { success: false, error: "no room" };
     const path = writeLines(temporaryDirectory(), "events.jsonl", [
       start(),
@@ -197,7 +197,7 @@ describe("events of Copilot CLI in other orders", () => {
     }
   });
 
-  it("count an answer once, wherever the record of its request stands", async () => {
+  it("count an answer once, wherever the record of its request is", async () => {
     const spent = (apiCallId: string): object => ({ apiCallId, outputTokens: 1 });
     const agents = [start(), prompt("both"), answer("I delegate.")];
     for (const agent of ["x", "y"]) {
@@ -230,14 +230,14 @@ describe("events of Copilot CLI in other orders", () => {
     expect(found.length).toBe(calls.length);
   });
 
-  it("are of no session where other programs write the like", async () => {
+  it("are not a session when other programs write similar records", async () => {
     const order = { type: "order.created", id: "1", parentId: null, data: {} };
     const path = writeLines(temporaryDirectory(), "events.jsonl", [order, order]);
     const { sessions } = await findSessions([dirname(path)], { catalog: "off" });
     expect(sessions).toEqual([]);
   });
 
-  it("have no exit code where none is known", async () => {
+  it("have no exit code when it is unknown", async () => {
     const ran = { toolCallId: "c1", toolName: "local_shell", arguments: { command: "ls" } };
     const end = { toolCallId: "c1", isUserRequested: true, success: false };
     const path = writeLines(temporaryDirectory(), "events.jsonl", [

@@ -98,7 +98,7 @@ describe("a session of Crush", () => {
     });
   });
 
-  it("has its last compaction where summaries have no column yet", async () => {
+  it("has its last compaction when summaries have no column yet", async () => {
     const column = "ALTER TABLE messages DROP COLUMN";
     const older = `${column} is_summary_message; ${column} provider;`;
     const path = await databaseIn(temporaryDirectory(), dump, older);
@@ -106,7 +106,7 @@ describe("a session of Crush", () => {
     expect(entries.filter(({ type }) => type === "compaction").length).toBe(1);
   });
 
-  it("of a sub-agent is below its session, also where its id has that of a call", async () => {
+  it("of a subagent is below its session, also when its id contains that of a call", async () => {
     const path = await newDatabase();
     const all = await listedIn(path);
     expect(all.length).toBe(3);
@@ -123,7 +123,7 @@ describe("a session of Crush", () => {
     expect((await listedIn(path)).filter(({ path: one }) => one.includes("$$"))).toEqual([]);
   });
 
-  it("has an answer once it has ended, or was not changed for long", async () => {
+  it("has an answer once it ended, or stayed unchanged", async () => {
     const path = await newDatabase();
     const count = async (): Promise<number> => (await entriesAt(`${path}#${carts}`)).length;
     const whole = await count();
@@ -160,7 +160,7 @@ describe("a session of Crush", () => {
 });
 
 describe("a database of Crush", () => {
-  it("is left as it is, and its sessions are neither archived nor deleted", async () => {
+  it("is not changed, and its sessions are neither archived nor deleted", async () => {
     const root = temporaryDirectory();
     const path = await databaseIn(root, dump);
     const before = directoryState(root);
@@ -196,7 +196,7 @@ describe("a database of Crush", () => {
     expect(new Set(stamps.map((stamp) => JSON.stringify(stamp))).size).toBe(stamps.length);
   });
 
-  it("has its other rows read where one is damaged", async () => {
+  it("is read with a damaged row, except that row", async () => {
     const path = await newDatabase();
     const good = await entriesAt(`${path}#${prices}`);
     await fc.assert(
@@ -218,7 +218,7 @@ describe("a database of Crush", () => {
     );
   });
 
-  it("has an error with a code when damaged, and is passed over if not of Crush", async () => {
+  it("has an error with a code when damaged, and is ignored when it is not from Crush", async () => {
     const path = await newDatabase();
     expect(await codeOf(path)).toBe("ERR_NOT_A_SESSION");
     expect(await codeOf(`${path}#missing`)).toBe("ERR_LOG_MISSING");

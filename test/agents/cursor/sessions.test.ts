@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 describe("a transcript of Cursor", () => {
-  it("has what was typed, and answers without the marks of thoughts that were taken out", async () => {
+  it("has prompts, and answers without the markers of removed thoughts", async () => {
     const { path } = await readSession("cursor/transcript-2026-07.jsonl");
     expect(promptsOf(path)).toEqual([
       "What is in the shop?",
@@ -42,7 +42,7 @@ describe("a transcript of Cursor", () => {
     ["Friday, January 2, 2026, 12:30 PM (UTC)", "2026-01-02T12:30:00.000Z"],
     ["Friday, Jan 2, 2026, 9:30 AM (UTC+5:30)", "2026-01-02T04:00:00.000Z"],
     ["soon", ""],
-  ])("says with %j when it began", async (said, timestamp) => {
+  ])("has its start time from %j", async (said, timestamp) => {
     const text = `<timestamp>${said}</timestamp>\n<user_query>\nHow are you?\n</user_query>`;
     const record = { role: "user", message: { content: [{ type: "text", text }] } };
     const path = join(temporaryDirectory(), `${id}.jsonl`);
@@ -53,7 +53,7 @@ describe("a transcript of Cursor", () => {
     );
   });
 
-  it("is listed where it was trusted, with its sub-agents below it, and archived with them", async () => {
+  it("is listed in its trusted directory, with its subagents below it, and archived with them", async () => {
     const home = temporaryDirectory();
     vi.stubEnv("HOME", home);
     vi.stubEnv("USERPROFILE", home);

@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 describe("a session of Droid", () => {
-  it("has prompts without what Droid tells the model, and results with the names of their tools", async () => {
+  it("has prompts without the text that Droid adds, and results with the names of their tools", async () => {
     const { header, path } = await readSession(fixture);
     expect(header).toMatchObject({
       id,
@@ -35,7 +35,7 @@ describe("a session of Droid", () => {
     expect(failed).toEqual([false, false, true, false, true]);
   });
 
-  it("keeps what is behind the anchor of a compaction", async () => {
+  it("keeps the entries after the anchor of a compaction", async () => {
     const text = readFileSync(fixturePath(fixture), "utf8");
     const path = join(temporaryDirectory(), `${id}.jsonl`);
     const anchor = { id: "4fc09497-94ec-4f7d-bbd8-deba6d3a762b" };

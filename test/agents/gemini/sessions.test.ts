@@ -60,7 +60,7 @@ describe("a session of Gemini CLI", () => {
     expect(header.cwd).toBe("/home/dev/shop");
   });
 
-  it("has what was rewound as a branch, and what was compressed behind its summary", async () => {
+  it("has rewound entries as a branch, and the compressed ones before its summary", async () => {
     const { path, entries } = await readSession(fixture);
     const onPath = new Set(path.map(({ id }) => id));
     const [rewound] = entries.filter(({ id }) => !onPath.has(id));
@@ -82,7 +82,7 @@ describe("a session of Gemini CLI", () => {
   });
 });
 
-it("a sub-agent of Gemini CLI is below the session in whose directory it is", async () => {
+it("a subagent of Gemini CLI is below the session in whose directory it is", async () => {
   const id = "208108bc-e27f-47fb-9f7d-7e281f9de983";
   const chats = join(temporaryDirectory(), "chats");
   mkdirSync(join(chats, id), { recursive: true });
@@ -135,7 +135,7 @@ describe("a chat of Gemini CLI in one JSON file", () => {
     expect(await cwd("/home/dev/other")).toBe("");
   });
 
-  it("is reported, and left as it is, while it is half written", async () => {
+  it("is reported, and not changed, while it is partly written", async () => {
     const path = join(temporaryDirectory(), "session-x.json");
     writeFileSync(path, readFileSync(fixturePath(document)).subarray(0, 3000));
     utimesSync(path, 1, 1);
@@ -222,7 +222,7 @@ describe("records of Gemini CLI in other orders", () => {
     expect(await found("beta.ts")).toEqual(["a1@5"]);
   });
 
-  it("are of no session where other programs write the like", async () => {
+  it("are not a session when other programs write similar records", async () => {
     const log = { id: "1", type: "error", content: "no", timestamp: at };
     const path = writeLines(temporaryDirectory(), "log.jsonl", [log, log]);
     const { sessions } = await findSessions([dirname(path)], { catalog: "off" });

@@ -60,7 +60,7 @@ const sums = ["input", "output"].map((name) => {
 const sumsQuery = `SELECT id, ${sums.join(", ")}, accumulated_cost AS cost FROM sessions s`;
 
 describe("a session of goose", () => {
-  it("has each token once, whether an answer, the ledger or only a sum tells it", async () => {
+  it("counts each token once, from an answer, the ledger or only a sum", async () => {
     const path = await newDatabase();
     const stored = await readForeignDatabase(path, (query) => query(sumsQuery));
     const listed = await listedIn(path);
@@ -78,7 +78,7 @@ describe("a session of goose", () => {
     expect(total.input + total.cacheRead + total.cacheWrite).toBe(all);
   });
 
-  it("has prompts, calls, failures, a compaction and what is told to the model alone", async () => {
+  it("has prompts, calls, failures, a compaction and messages for the model only", async () => {
     const path = `${await newDatabase()}#${prices}`;
     await read(path, async (session) => {
       expect(session.name).toBe("Prices and rates");
@@ -158,7 +158,7 @@ describe("a session of goose", () => {
     });
   });
 
-  it("has a prompt once, of which a compaction left a copy to the model", async () => {
+  it("has a prompt once when a compaction left a copy for the model", async () => {
     await read(`${await newDatabase()}#20261128_6`, async (session) => {
       const entries = await session.branch();
       expect(promptsOf(entries)).toEqual(["When does the shop open?", "And on Sundays, please?"]);
@@ -174,7 +174,7 @@ describe("a session of goose", () => {
     });
   });
 
-  it("of a sub-agent is below its session, whose tokens include it in a list", async () => {
+  it("of a subagent is below its session, whose tokens include it in a list", async () => {
     const path = await newDatabase();
     const all = await listedIn(path);
     const subagents = all.filter(({ transcript }) => transcript?.isSubagent === true);
@@ -186,7 +186,7 @@ describe("a session of goose", () => {
     expect(tokensOf(sessions)).toBe(tokensOf(all) + 217);
   });
 
-  it("is found where the environment says, and continued by its id", async () => {
+  it("is found at the path from the environment, and continued by its id", async () => {
     const home = temporaryDirectory();
     vi.stubEnv("GOOSE_PATH_ROOT", undefined);
     vi.stubEnv("XDG_DATA_HOME", home);
@@ -207,7 +207,7 @@ describe("a session of goose", () => {
 });
 
 describe("a database of goose", () => {
-  it("is left as it is, and its sessions are neither archived nor deleted", async () => {
+  it("is not changed, and its sessions are neither archived nor deleted", async () => {
     const root = temporaryDirectory();
     const path = await databaseOf(root, dumpOf(17));
     const before = directoryState(root);
@@ -221,7 +221,7 @@ describe("a database of goose", () => {
     expect(directoryState(root)).toEqual(before);
   });
 
-  it("is followed, also where a compaction or an undo changes what was there", async () => {
+  it("is followed when a compaction or an undo changes existing rows", async () => {
     const path = await newDatabase();
     const address = `${path}#${carts}`;
     const at = 1_795_870_000_000;
@@ -269,7 +269,7 @@ describe("a database of goose", () => {
     expect(new Set(stamps.map((stamp) => JSON.stringify(stamp))).size).toBe(stamps.length);
   });
 
-  it("has its other rows read where one is damaged", async () => {
+  it("is read with a damaged row, except that row", async () => {
     const path = await newDatabase();
     const good = await entriesAt(`${path}#${prices}`);
     await fc.assert(
@@ -292,7 +292,7 @@ describe("a database of goose", () => {
     );
   });
 
-  it("has an error with a code when damaged, and is passed over if not of goose", async () => {
+  it("has an error with a code when damaged, and is ignored when it is not from goose", async () => {
     const path = await newDatabase();
     expect(await codeOf(path)).toBe("ERR_NOT_A_SESSION");
     expect(await codeOf(`${path}#20261128_9`)).toBe("ERR_LOG_MISSING");

@@ -33,7 +33,7 @@ describe("a session of Kimi Code", () => {
     expect(tokens).toEqual({ input: 12_272, output: 512 });
   });
 
-  it("goes on from before what was undone, which stays as a branch", async () => {
+  it("continues from before the undone entries, which stay as a branch", async () => {
     const { path, entries } = await readSession(fixture);
     expect(promptsOf(path)).toEqual([
       "list: and view: what is in the shop?",
@@ -73,7 +73,7 @@ describe("a session of Kimi Code", () => {
     }
   });
 
-  it("keeps the prompt that a compaction came before the answer of", async () => {
+  it("keeps a prompt that was compacted before its answer", async () => {
     const lines = readFileSync(fixturePath(fixture), "utf8").trimEnd().split("\n");
     const compaction = lines.find((line) => line.includes('"context.apply_compaction"')) ?? "";
     const path = join(temporaryDirectory(), "wire.jsonl");
@@ -90,7 +90,7 @@ describe("a session of Kimi Code", () => {
     }
   });
 
-  it("begins anew after a context that was cleared, with what was before as a branch", async () => {
+  it("restarts after a cleared context, with the earlier entries as a branch", async () => {
     const lines = readFileSync(fixturePath(fixture), "utf8").trimEnd().split("\n");
     const last = lines.findLastIndex((line) => line.startsWith('{"type":"turn.prompt"'));
     const path = join(temporaryDirectory(), "wire.jsonl");
@@ -105,7 +105,7 @@ describe("a session of Kimi Code", () => {
     }
   });
 
-  it("goes before as many prompts as an undo without a switch says", async () => {
+  it("goes back by the prompts of an undo without a switch", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 4 }), async (count) => {
         const lines = readFileSync(fixturePath(fixture), "utf8").trimEnd().split("\n");
@@ -123,7 +123,7 @@ describe("a session of Kimi Code", () => {
     );
   });
 
-  it("goes before a prompt that a damaged file has twice", async () => {
+  it("goes back before a prompt that a damaged file repeats", async () => {
     const lines = readFileSync(fixturePath(fixture), "utf8").trimEnd().split("\n");
     const end = lines.findIndex((line) => line.startsWith('{"type":"agent.switched"'));
     const before = lines.slice(0, end);
@@ -139,7 +139,7 @@ describe("a session of Kimi Code", () => {
     }
   });
 
-  it("has all entries where a time is beyond what a date can be", async () => {
+  it("has all entries when a time is out of range", async () => {
     const text = readFileSync(fixturePath(fixture), "utf8");
     const path = join(temporaryDirectory(), "wire.jsonl");
     let count = 0;
@@ -160,7 +160,7 @@ describe("a session of Kimi Code", () => {
     }
   });
 
-  it("is listed by the name that its user gave, with its sub-agents below it", async () => {
+  it("is listed by the name that its user gave, with its subagents below it", async () => {
     const home = temporaryDirectory();
     vi.stubEnv("KIMI_CODE_HOME", home);
     const id = "session_e361c273-f638-41cc-8c93-2710a00dcdc6";

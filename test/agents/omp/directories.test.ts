@@ -34,13 +34,13 @@ describe("the names of a session directory", () => {
     expect(all.at(-1)).toMatch(/^(?:home|tmp|abs)-.*-[0-9a-f]{64}$/);
   });
 
-  it("hold those of the way over a symbolic link, too", () => {
+  it("include those through a symbolic link", () => {
     const sources = { realCwd: "/home/al/real", home, temporary: "/tmp" };
     const named = sessionDirectoryNames("/link", sources);
     expect(named.slice(0, -1)).toEqual(["--link--", "--home-al-real--", "-real"]);
   });
 
-  it("are parts of a path, whatever the directory is called", () => {
+  it("are path segments for any directory name", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ minLength: 1 }), { maxLength: 5 }), (parts) => {
         const cwd = `/${parts.map((part) => part.replaceAll(/[/\0]/g, "_")).join("/")}`;
@@ -63,7 +63,7 @@ describe("omp's directories", () => {
     }
   };
 
-  it("are where the environment says", () => {
+  it("follow the environment variables", () => {
     expect(getAgentDir()).toBe(agent.path);
     expect(getDefaultSessionDir("/a/b")).toBe(join(agent.path, "sessions", "--a-b--"));
     expect(getBlobsDir()).toBe(join(agent.path, "blobs"));
@@ -104,7 +104,7 @@ describe("omp's directories", () => {
     expect(everything[0]).toMatchObject({ firstMessage: "(no messages)", messageCount: 0 });
   });
 
-  it("are where a session is begun, continued and found again", async () => {
+  it("are used to create, continue and find a session", async () => {
     const cwd = agent.directory("work");
     const manager = SessionManager.create(cwd);
     say(manager, "Hello");

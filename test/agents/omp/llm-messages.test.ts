@@ -8,7 +8,7 @@ import { fixtureFile } from "../../support/fixture.ts";
 // Past the types on purpose: roles that only omp has are not messages of pi.
 const odd = (message: object): AgentMessage => message as AgentMessage;
 
-describe("what a model is sent", () => {
+describe("the messages sent to a model", () => {
   it("holds mentioned files and Python that the user ran, as the user's words", async () => {
     const manager = await SessionManager.open(fixtureFile("omp-jan"));
     manager.branch("eM2nB_vC");
@@ -24,7 +24,7 @@ describe("what a model is sent", () => {
     ]);
   });
 
-  it("says how Python ended, and shows nothing that is not for the model", () => {
+  it("has the exit of Python, and nothing that is not for the model", () => {
     const run = (fields: object): unknown =>
       convertToLlm([odd({ role: "pythonExecution", code: "x", output: "", ...fields })])[0]
         ?.content;
@@ -53,7 +53,7 @@ describe("what a model is sent", () => {
     ]);
   });
 
-  it("is made of whatever was stored", () => {
+  it("is built from any stored value", () => {
     const role = fc.constantFrom("pythonExecution", "fileMention", "developer", "user");
     const fields = fc.dictionary(
       fc.constantFrom("code", "output", "files", "content", "exitCode", "timestamp"),

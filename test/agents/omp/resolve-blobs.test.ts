@@ -20,7 +20,7 @@ function stored(directory: string, bytes: Buffer): string {
 }
 
 describe("the images of a message", () => {
-  it("come from the files that they are referred to by", () => {
+  it("come from the referenced files", () => {
     const directory = temporaryDirectory();
     const image = stored(directory, Buffer.from([0, 1, 2, 255]));
     const url = stored(directory, Buffer.from("data:image/png;base64,AAEC"));
@@ -50,7 +50,7 @@ describe("the images of a message", () => {
     expect(message).toEqual(before);
   });
 
-  it("stay references where a file is missing or holds something else, and that is said once", () => {
+  it("stay references when a file is missing or differs, which is reported once", () => {
     const directory = temporaryDirectory();
     const missing = `blob:sha256:${"0".repeat(64)}`;
     const damaged = stored(directory, Buffer.from("whole"));
@@ -66,7 +66,7 @@ describe("the images of a message", () => {
     expect(reasons).toEqual(["damaged", "missing", "unreadable"]);
   });
 
-  it.runIf(process.platform === "linux")("are not waited for where a pipe has their name", () => {
+  it.runIf(process.platform === "linux")("do not block when a pipe has their name", () => {
     const directory = temporaryDirectory();
     const sha = "c".repeat(64);
     execFileSync("/usr/bin/env", ["mkfifo", join(directory, sha)]);
@@ -74,12 +74,12 @@ describe("the images of a message", () => {
     expect(resolveBlobs(image, { directory })).toEqual(image);
   });
 
-  it("are never looked for outside of their directory", () => {
+  it("are never read from outside their directory", () => {
     const names = ["blob:sha256:../../etc/passwd", `blob:sha256:${"A".repeat(64)}`, "blob:sha256:"];
     expect(names.map(blobChecksum)).toEqual([undefined, undefined, undefined]);
   });
 
-  it("are all that changes, in whatever was stored", () => {
+  it("are the only change in any stored value", () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 8 }), (json) => {
         const value: unknown = JSON.parse(json);
@@ -90,7 +90,7 @@ describe("the images of a message", () => {
     );
   });
 
-  it("are found however deep they lie", () => {
+  it("are found at any depth", () => {
     const reference = `blob:sha256:${"a".repeat(64)}`;
     let value: unknown = { type: "image", data: reference };
     for (let depth = 0; depth < 100_000; depth += 1) value = { content: [value] };

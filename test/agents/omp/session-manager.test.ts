@@ -5,7 +5,7 @@ import { created, answer, directory, inMemoryFiles, recordsIn, say } from "./man
 const urlSafe8 = /^[A-Za-z0-9_-]{8}$/;
 
 describe("a new session", () => {
-  it("has ids as omp makes them, in its header, its file name and its entries", () => {
+  it("has ids in omp's format, in its header, its file name and its entries", () => {
     const { fs, manager } = created();
     expect(manager.getSessionId()).toMatch(/^[A-Za-z0-9_-]{21}$/);
     const id = say(manager, "Hello");
@@ -49,7 +49,7 @@ describe("a new session", () => {
     expect(again.buildSessionContext().messages).toHaveLength(2);
   });
 
-  it("keeps what another manager's user said from an agent that has not seen it", async () => {
+  it("does not show an agent messages of another manager that it has not read", async () => {
     const { managers } = inMemoryFiles();
     const one = managers.create("/work", directory);
     say(one, "Hello");
@@ -59,7 +59,7 @@ describe("a new session", () => {
     expect(one.getSessionName()).toBe("said by its user");
   });
 
-  it("keeps the name that its user gave it from its agent", async () => {
+  it("does not let its agent replace the name set by the user", async () => {
     const { managers, manager } = created();
     expect(await manager.setSessionName("guessed", "auto", "first-turn")).toBe(true);
     expect(await manager.setSessionName("guessed better")).toBe(true);
@@ -75,7 +75,7 @@ describe("a new session", () => {
 });
 
 describe("appending", () => {
-  it("writes every entry in omp's words and key order", () => {
+  it("writes every entry with omp's keys and key order", () => {
     const { fs, manager } = created();
     const user = say(manager, "Hello");
     const ids = [
@@ -174,7 +174,7 @@ it("the tree has children by time, labels, and roots for what has no parent", ()
   expect(() => manager.appendLabelChange("nobody", "x")).toThrow("Entry nobody not found");
 });
 
-it("a tree with very many branches is shown without what was put away", async () => {
+it("a tree with very many branches is shown without archived entries", async () => {
   const { managers, fs } = inMemoryFiles();
   fs.makeDirectorySync(directory);
   const header = { type: "session", version: 3, id: "a", timestamp: "", cwd: "/", title: "wide" };
@@ -214,7 +214,7 @@ it("a log of pi that omp continues knows the models of its roles, and which was 
 });
 
 describe("forks and copies", () => {
-  it("are refused for a path where nothing is, and make nothing", async () => {
+  it("are rejected for a missing path, and create nothing", async () => {
     const { managers, fs } = inMemoryFiles();
     fs.makeDirectorySync(directory);
     await expect(managers.forkFrom("/nowhere.jsonl", "/work", directory)).rejects.toThrow(
@@ -223,7 +223,7 @@ describe("forks and copies", () => {
     expect(fs.listSync(directory)).toEqual([]);
   });
 
-  it("say the same as their source", async () => {
+  it("have the same entries as their source", async () => {
     const { managers, manager } = created();
     await manager.setSessionTitle("named");
     say(manager, "one");
@@ -236,7 +236,7 @@ describe("forks and copies", () => {
 });
 
 describe("a session that is opened again", () => {
-  it("is where an empty summary was left", async () => {
+  it("starts at an empty summary", async () => {
     const { managers, manager } = created();
     const first = say(manager, "one");
     answer(manager, "two");
@@ -246,7 +246,7 @@ describe("a session that is opened again", () => {
     expect(again.buildSessionContext().messages).toHaveLength(1);
   });
 
-  it("is saved whole by two managers that append to it by turns", async () => {
+  it("is saved completely by two managers that append in turn", async () => {
     const { managers, manager } = created();
     say(manager, "one");
     const other = await managers.open(manager.getSessionFile() ?? "");
@@ -262,7 +262,7 @@ describe("a session that is opened again", () => {
   });
 });
 
-it("usage adds up over the whole log, and what is new to it", () => {
+it("usage adds up over the whole log, and new entries", () => {
   const { managers } = inMemoryFiles();
   const manager = managers.inMemory("/work");
   expect(manager.getUsageStatistics()).toMatchObject({ input: 0, output: 0, cost: 0 });
@@ -272,8 +272,8 @@ it("usage adds up over the whole log, and what is new to it", () => {
   expect(manager.getUsageStatistics()).toMatchObject({ input: 2, output: 4 });
 });
 
-describe("what sessions of agents ask for", () => {
-  it("gives each output of a tool a file of its own, beside the session", async () => {
+describe("methods that agent sessions call", () => {
+  it("writes each tool output to its own file next to the session", async () => {
     const { fs, manager, managers } = created();
     say(manager, "Hello");
     const artifacts = manager.getSessionFile()?.slice(0, -".jsonl".length);

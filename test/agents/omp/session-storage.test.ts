@@ -39,7 +39,7 @@ const emptySlot = JSON.stringify({ type: "title", v: 1, title: "", updatedAt: ""
 const slot = `${emptySlot.slice(0, -2)}${" ".repeat(255 - emptySlot.length)}"}\n`;
 
 function contract(place: Place): void {
-  it("gives back what was written, and says of what is missing that it is", async () => {
+  it("returns written texts, and reports missing ones", async () => {
     const [storage, other, directory] = place();
     const path = join(directory, "--work--", "s.jsonl");
     storage.ensureDirSync(join(directory, "--work--"));
@@ -58,7 +58,7 @@ function contract(place: Place): void {
     expect(stat.mtime.getTime()).toBe(Math.trunc(stat.mtimeMs));
   });
 
-  it("appends whole lines, whoever else appends", async () => {
+  it("appends complete lines with concurrent writers", async () => {
     const [storage, other, directory] = place();
     const path = join(directory, "s.jsonl");
     const [one, two] = [storage.openWriter(path), other.openWriter(path, { flags: "a" })];
@@ -82,7 +82,7 @@ function contract(place: Place): void {
     expect(await rejection(careless.close())).toBe(careless.getError());
   });
 
-  it("replaces a text only if it has the size that is expected, and the guard agrees", async () => {
+  it("replaces a text only if it has the expected size and the guard agrees", async () => {
     const [storage, other, directory] = place();
     const path = join(directory, "s.jsonl");
     await storage.writeTextAtomic(path, line("a"), { expectedSize: null });
@@ -113,7 +113,7 @@ function contract(place: Place): void {
     expect(storage.existsSync(missing)).toBe(false);
   });
 
-  it("discards no entry that the new text lacks, but the end of a killed write", async () => {
+  it("discards no entry missing from the new text, except the rest of a killed write", async () => {
     const [storage, other, directory] = place();
     const path = join(directory, "s.jsonl");
     storage.writeTextSync(path, line("a"));
@@ -129,7 +129,7 @@ function contract(place: Place): void {
     expect(await other.readText(path)).toBe(line("a") + line("b") + line("c") + line("d"));
   });
 
-  it("never joins a line to what a killed write left, and keeps omp's sizes true", async () => {
+  it("never joins a line to the rest of a killed write, and keeps omp's sizes correct", async () => {
     const [storage, other, directory] = place();
     const path = join(directory, "s.jsonl");
     const torn = '{"type":"message","text":"ä';
@@ -144,7 +144,7 @@ function contract(place: Place): void {
     expect(await storage.readText(path)).toBe(line("c"));
   });
 
-  it("writes titles into the slot, and keeps one of a user before a generated one", async () => {
+  it("writes titles into the slot, and prefers a user's title to a generated one", async () => {
     const [storage, other, directory] = place();
     const path = join(directory, "s.jsonl");
     storage.writeTextSync(path, slot + line("a"));
@@ -164,7 +164,7 @@ function contract(place: Place): void {
     expect(await storage.readText(path)).toBe(line("a"));
   });
 
-  it("lists, moves and removes what is in a directory", async () => {
+  it("lists, moves and removes the files of a directory", async () => {
     const [storage, other, directory] = place();
     const at = (...names: string[]): string => join(directory, ...names);
     const long = at(`--${"a".repeat(150)}--one`);
@@ -187,7 +187,7 @@ function contract(place: Place): void {
     expect(other.listFilesSync(directory, "*.bak")).toEqual([]);
   });
 
-  it("gives the start and the end of a text, and says whether a model answered", async () => {
+  it("returns the start and the end of a text, and whether a model answered", async () => {
     const [storage, , directory] = place();
     const path = join(directory, "s.jsonl");
     storage.writeTextSync(path, "0123456789");
@@ -201,7 +201,7 @@ function contract(place: Place): void {
     expect(await storage.hasAssistantTurn(path)).toBe(true);
   });
 
-  it("is as a map of texts, whatever is called in whatever order", async () => {
+  it("behaves like a map of texts for any sequence of calls", async () => {
     const text = fc.array(fc.string({ unit: "binary", maxLength: 5 }), { maxLength: 3 });
     const call = fc.record({
       what: fc.constantFrom("append", "write", "replace", "rename", "unlink", "new writer"),
@@ -255,7 +255,7 @@ function contract(place: Place): void {
 describe("a storage of omp over files", () => {
   contract(inFiles);
 
-  it("moves a session with its artifacts into the archive, from where it comes back", async () => {
+  it("moves a session with its artifacts into the archive, and restores it", async () => {
     const [directory, dataDir] = [temporaryDirectory(), temporaryDirectory()];
     const storage = ompSessionStorage({ dataDir });
     const path = join(directory, "s.jsonl");
@@ -270,7 +270,7 @@ describe("a storage of omp over files", () => {
     expect(await storage.readText(join(directory, "s", "1.bash.log"))).toBe("output");
   });
 
-  it("removes a session without entries unless somebody gave it one meanwhile", async () => {
+  it("removes a session without entries unless another writer added one", async () => {
     const directory = temporaryDirectory();
     const storage = ompSessionStorage();
     if (!("deleteSessionWithArtifactsIf" in storage)) throw new Error("files have locks");
@@ -298,7 +298,7 @@ describe("a storage of omp over files", () => {
     expect(await owner.deleteSessionWithArtifactsIf(path, () => true)).toBe(false);
   });
 
-  it("reads lines that are no UTF-8 as blank, so that sizes stay true", async () => {
+  it("reads lines that are not UTF-8 as blank, so that sizes stay correct", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const cut = Buffer.from('{"text":"ä').subarray(0, -1);
     writeFileSync(path, Buffer.concat([Buffer.from(line("a")), cut]));
@@ -313,7 +313,7 @@ describe("a storage of omp over files", () => {
     expect(readFileSync(path, "utf8")).toBe(line("c"));
   });
 
-  it("waits for omp's own lock before it replaces a session, and leaves it as it was else", () => {
+  it("waits for omp's lock before it replaces a session, and otherwise does not change it", () => {
     const directory = temporaryDirectory();
     const path = join(directory, "s.jsonl");
     const storage = ompSessionStorage({ lockWaitMs: 20 });
@@ -349,7 +349,7 @@ describe("a storage of omp over files", () => {
 describe("a storage of omp over a store", () => {
   contract(inMemory);
 
-  it("stores a line once, whatever becomes of the answer, and behind those of others", async () => {
+  it("stores a line once, even if the answer is lost, after those of others", async () => {
     const store = blockingMemoryStore();
     const [storage, other] = [
       ompSessionStorage({ address: store.address }),
@@ -384,7 +384,7 @@ describe("a storage of omp over a store", () => {
     expect(storage.existsSync("/work/s/draft.txt")).toBe(false);
   });
 
-  it("refuses what is not the address of a store", () => {
+  it("rejects an address that is not a store", () => {
     expect(codeOf(() => ompSessionStorage({ address: "sessions" }))).toBe("ERR_INVALID_ARGUMENT");
     expect(codeOf(() => ompSessionStorage({ address: "mysql://db.example/team" }))).toBe(
       "ERR_INVALID_ARGUMENT",

@@ -62,7 +62,7 @@ it("loses nothing of two processes at once, while a third replaces the session",
   expect(replaced).toBeGreaterThan(0);
 });
 
-it("keeps what a killed process was told is there, and goes on behind it", async () => {
+it("keeps what a killed process had acknowledged, and continues after it", async () => {
   const path = join(temporaryDirectory(), "s.jsonl");
   const told = await appending(path, "killed", 100_000, 50);
   expect(await appending(path, "next", 20)).toBe(20);

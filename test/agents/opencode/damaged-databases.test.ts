@@ -54,7 +54,7 @@ const ownDirectories = (): string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith("branchlog-read-"));
 
 describe("a database of opencode", () => {
-  it("is left as it is, with all that is beside it, whatever is read of it", async () => {
+  it("is not changed by any read, nor are the files next to it", async () => {
     const root = temporaryDirectory();
     const path = await databaseOf(root, dump);
     for (const hasLog of [false, true]) {
@@ -73,7 +73,7 @@ describe("a database of opencode", () => {
     expect(ownDirectories()).toEqual([]);
   });
 
-  it("is read with what is only in its write-ahead log", async () => {
+  it("is read including its write-ahead log", async () => {
     const path = await databaseOf(temporaryDirectory(), dump);
     const before = readFileSync(path);
     const end = await writing(path, prompt("in the log", later));
@@ -85,7 +85,7 @@ describe("a database of opencode", () => {
     }
   });
 
-  it("is read by a link, too, whose target has the log", async () => {
+  it("is read through a link whose target has the log", async () => {
     const path = await databaseOf(temporaryDirectory(), dump);
     const link = join(temporaryDirectory(), "opencode.db");
     symlinkSync(path, link);
@@ -97,7 +97,7 @@ describe("a database of opencode", () => {
     }
   });
 
-  it("is read as of the last commit while a transaction writes", async () => {
+  it("is read at the last commit while a transaction writes", async () => {
     const path = await databaseOf(temporaryDirectory(), dump);
     const good = await entriesAt(`${path}#${id}`);
     const end = await writing(path, "BEGIN EXCLUSIVE", prompt("not committed", later));
@@ -108,7 +108,7 @@ describe("a database of opencode", () => {
     }
   });
 
-  it("is followed, also where rows change in place, and when another takes its place", async () => {
+  it("is followed when rows change in place, and when it is replaced", async () => {
     const root = temporaryDirectory();
     const path = await databaseOf(root, dump);
     const other = await databaseOf(temporaryDirectory(), dump, prompt("replaced", later + 2));
@@ -133,7 +133,7 @@ describe("a database of opencode", () => {
     });
   });
 
-  it("has an answer once it has ended, or was not changed for long", async () => {
+  it("has an answer once it ended, or stayed unchanged", async () => {
     const path = await databaseOf(temporaryDirectory(), dump);
     const address = `${path}#${id}`;
     const answer = (changedMs: number): string =>
@@ -151,7 +151,7 @@ describe("a database of opencode", () => {
     expect(await isThere()).toBe(true);
   });
 
-  it("is listed with an answer that was broken off, which no change of the database shows", async () => {
+  it("is listed with an interrupted answer that no change of the database shows", async () => {
     vi.stubEnv("BRANCHLOG_CACHE_DIR", temporaryDirectory());
     const path = await databaseOf(temporaryDirectory(), dump);
     const now = Date.now();
@@ -205,7 +205,7 @@ describe("a database of opencode", () => {
     expect(await codeOf(`${own}#${id}`)).toBe("ERR_LOG_MISSING");
   });
 
-  it("has its other rows read where one is no JSON, or lacks its parts", async () => {
+  it("is read with a row that is not JSON or lacks parts, except that row", async () => {
     const path = await databaseOf(temporaryDirectory(), dump);
     const address = `${path}#${id}`;
     const good = await entriesAt(address);
@@ -233,7 +233,7 @@ describe("a database of opencode", () => {
     expect(without.filter(({ type }) => type === "message").length).toBeGreaterThan(10);
   });
 
-  it("is passed over by bytes that are not SQLite", async () => {
+  it("is ignored when its bytes are not SQLite", async () => {
     const root = temporaryDirectory();
     const path = await databaseOf(root, dump);
     writeFileSync(path, "not a database");

@@ -61,7 +61,7 @@ const sumsOfAll =
   "+ json_extract(data, '$.tokens.cache.read') AS input FROM message)";
 
 describe("a session of opencode", () => {
-  it.each(versions)("has the tokens and costs of the rows that %s wrote", async (version) => {
+  it.each(versions)("has the tokens and costs of the rows written by %s", async (version) => {
     const path = await databaseOf(temporaryDirectory(), dumpOf(version));
     const stored = await readForeignDatabase(path, (query) => query(sums));
     expect(stored.length).toBe(4);
@@ -84,7 +84,7 @@ describe("a session of opencode", () => {
           "Please list files",
           "Change the greeting",
           "Let it fail",
-          "Use a sub-agent",
+          "Use a subagent",
           "Say what will be undone",
         ]);
         const tools = ["bash", "read", "edit", "bash", "nonexistent", "read", "task"];
@@ -109,7 +109,7 @@ describe("a session of opencode", () => {
     },
   );
 
-  it.each(versions)("of %s has its sub-agent below it", async (version, id) => {
+  it.each(versions)("of %s has its subagent below it", async (version, id) => {
     const root = temporaryDirectory();
     const path = await databaseOf(root, dumpOf(version));
     const listed = await listedIn(root);
@@ -122,7 +122,7 @@ describe("a session of opencode", () => {
     expect(with_).toBe(own + (subagents[0]?.usage?.total.totalTokens ?? 0));
   });
 
-  it.each(versions)("of %s counts once, though a fork has a copy of it", async (version) => {
+  it.each(versions)("of %s counts once when a fork has a copy of it", async (version) => {
     const path = await databaseOf(temporaryDirectory(), dumpOf(version));
     const stored = await readForeignDatabase(path, (query) => query(sumsOfAll));
     const { total } = await usageStatistics([path]);
@@ -131,7 +131,7 @@ describe("a session of opencode", () => {
     expect(total.turns).toBe(5 + 2);
   });
 
-  it("continues before what was undone, which is a branch", async () => {
+  it("continues before undone entries, which are a branch", async () => {
     const path = await pathOf("1.18.33", "ses_dd9aa44deffeHRI9Nl7TfXGza3");
     await read(path, async (session) => {
       expect(promptsOf(await session.branch())).toEqual(["Say what will be undone"]);
@@ -143,7 +143,7 @@ describe("a session of opencode", () => {
     });
   });
 
-  it("is read once, where the files of JSON that it was moved from are still there", async () => {
+  it("is read once when the JSON files that it was migrated from still exist", async () => {
     const root = temporaryDirectory();
     writeTree(root, opencodeTree());
     const inFiles = await listedIn(root);
@@ -161,7 +161,7 @@ describe("a session of opencode", () => {
     expect(again.map((one) => one.path)).toEqual([`${path}#${first?.header.id ?? ""}`]);
   });
 
-  it("is read in the form of version 2 where it has rows there, and else in the older", async () => {
+  it("is read from version 2 when it has rows there, otherwise from the older tables", async () => {
     const root = temporaryDirectory();
     const [, id] = versions[1];
     const path = await databaseOf(root, dumpOf("1.18.33"), newerForm(id));
@@ -188,7 +188,7 @@ describe("a session of opencode", () => {
     });
   });
 
-  it("is neither archived nor deleted, and says what to do instead", async () => {
+  it("is neither archived nor deleted, and the error names alternatives", async () => {
     const path = await pathOf("1.18.33", versions[1][1]);
     const dataDir = temporaryDirectory();
     await expect(archiveSessions([path], { dataDir, force: true })).rejects.toMatchObject({
@@ -202,7 +202,7 @@ describe("a session of opencode", () => {
     expect(existsSync(path.replace(/#.*/, ""))).toBe(true);
   });
 
-  it("is found where the environment says", async () => {
+  it("is found at the path from the environment", async () => {
     const home = temporaryDirectory();
     vi.stubEnv("XDG_DATA_HOME", home);
     vi.stubEnv("OPENCODE_DB", undefined);

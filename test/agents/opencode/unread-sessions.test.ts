@@ -28,7 +28,7 @@ function session(number: number, parts: number): string {
   );
 }
 
-it("a list reads the latest sessions, others another time, and says of them what rows say", async () => {
+it("a list reads the latest sessions, and shows only the row of others until later", async () => {
   const root = temporaryDirectory();
   vi.stubEnv("BRANCHLOG_CACHE_DIR", join(root, "cache"));
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -56,7 +56,7 @@ it("a list reads the latest sessions, others another time, and says of them what
   ]);
 });
 
-it("a list that may not leave sessions unread reads all of them", async () => {
+it("a list that requires all facts reads all sessions", async () => {
   const root = temporaryDirectory();
   const sessions = [1, 2, 3].map((number) => session(number, 2_400)).join(" ");
   const database = await databaseOf(root, `${schema} ${sessions}`);

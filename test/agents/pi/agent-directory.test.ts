@@ -23,7 +23,7 @@ import { say } from "./managers.ts";
 const home = useAgentHome();
 
 describe("the agent directory", () => {
-  it("is what PI_CODING_AGENT_DIR says, with its tilde expanded", () => {
+  it("is PI_CODING_AGENT_DIR, with its tilde expanded", () => {
     expect(getAgentDir()).toBe(home.path);
     vi.stubEnv("PI_CODING_AGENT_DIR", "~/agent");
     expect(getAgentDir()).toBe(join(homedir(), "agent"));
@@ -58,7 +58,7 @@ describe("the default session directory", () => {
     expect(sessionsRoot("~/agent")).toBe(join(homedir(), "agent", "sessions"));
   });
 
-  it("Verifies: P23 - is created for its owner only, when it is asked for as pi does", () => {
+  it("Verifies: P23 - is created for its owner only, when requested as in pi", () => {
     const directory = defaultSessionDirPath("/work");
     expect(existsSync(directory)).toBe(false);
     expect(getDefaultSessionDir("/work")).toBe(directory);
@@ -66,7 +66,7 @@ describe("the default session directory", () => {
     expect(getDefaultSessionDir("/work")).toBe(directory);
   });
 
-  it("is what is meant if no other is given; looking it up creates nothing", () => {
+  it("is the default; looking it up creates nothing", () => {
     expect(resolveSessionDir("/work")).toBe(defaultSessionDirPath("/work"));
     expect(resolveSessionDir("/work", "")).toBe(defaultSessionDirPath("/work"));
     expect(resolveSessionDir("/work", "/flat")).toBe("/flat");
@@ -82,7 +82,7 @@ describe("the default session directory", () => {
 });
 
 describe("a path", () => {
-  it("has its tilde expanded only where it means the home directory", () => {
+  it("has its tilde expanded only when it means the home directory", () => {
     expect(expandPath("~")).toBe(homedir());
     expect(expandPath("~/a")).toBe(join(homedir(), "a"));
     expect(expandPath("~user/a")).toBe("~user/a");
@@ -118,7 +118,7 @@ describe("a path", () => {
 });
 
 describe("a session without a directory of its own", () => {
-  it("goes to the directory of its working directory, which is made at once", () => {
+  it("goes to the directory of its working directory, which is created at once", () => {
     const manager = SessionManager.create("/some/project/");
     const expected = join(home.path, "sessions", "--some-project--");
     expect(manager.getSessionDir()).toBe(expected);
@@ -153,7 +153,7 @@ describe("a session without a directory of its own", () => {
   });
 });
 
-it("what extensions get is a manager that only reads", () => {
+it("extensions get a read-only manager", () => {
   const reader: ReadonlySessionManager = SessionManager.inMemory("/work");
   expect(reader.getBranch()).toEqual([]);
   expectTypeOf<Extract<keyof ReadonlySessionManager, `append${string}`>>().toBeNever();

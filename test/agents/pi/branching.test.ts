@@ -63,7 +63,7 @@ describe("createBranchedSession in memory", () => {
 });
 
 describe("createBranchedSession in files", () => {
-  it("writes a file at once if the branch has a message", () => {
+  it("writes a file at once when the branch has a message", () => {
     const { fs, manager } = created();
     const first = say(manager, "1");
     const source = manager.getSessionFile();
@@ -78,7 +78,7 @@ describe("createBranchedSession in files", () => {
     expect(linesIn(fs, source)).toHaveLength(2);
   });
 
-  it("waits with the file if it has none, and then writes one header", () => {
+  it("delays the file without one, and then writes one header", () => {
     const { fs, manager } = created();
     const first = manager.appendModelChange("p", "m");
     const path = manager.createBranchedSession(first);
@@ -92,7 +92,7 @@ describe("createBranchedSession in files", () => {
     expect(new Set(idsOf(lines)).size).toBe(5);
   });
 
-  it("carries metadata of the header over, byte for byte, but not what is its own (Verifies: P19)", () => {
+  it("copies metadata of the header, byte for byte, except its own fields (Verifies: P19)", () => {
     const source = write(
       '{"type":"session","version":3,"id":"s","metadata":{"n":1.50,"u":"\\u00e9"},"timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w","branchedFrom":"/old","x":null}',
       user("1", null, "a"),
@@ -125,7 +125,7 @@ describe("createBranchedSession in files", () => {
   });
 });
 
-describe("the context of a branch that was made a session", () => {
+describe("the context of a branch extracted as a session", () => {
   const leafOf = (entries: readonly SessionEntry[], choice: number): string =>
     entries[choice % entries.length]?.id ?? "";
 
@@ -169,7 +169,7 @@ describe("the context of a branch that was made a session", () => {
     );
   });
 
-  it("starts at the entry where a path breaks off, or goes round", () => {
+  it("starts at the entry where a path ends early or cycles", () => {
     const broken = inMemory([user("1", "gone", "a"), user("2", "1", "b")]);
     broken.createBranchedSession("2");
     expect(broken.getBranch().map(({ parentId }) => parentId)).toEqual([null, "1"]);
@@ -183,7 +183,7 @@ describe("the context of a branch that was made a session", () => {
 });
 
 describe("forkFrom", () => {
-  it("copies every entry of every branch, names its source, and leaves that alone", () => {
+  it("copies every entry of every branch, names its source, and does not change it", () => {
     const directories = [temporaryDirectory(), temporaryDirectory()];
     const managers = onDisk();
     const source = managers.create("/work", directories[0]);
@@ -221,7 +221,7 @@ describe("forkFrom", () => {
     );
   });
 
-  it("keeps records that are no entries, and leaves debris behind (Verifies: P19, P10)", () => {
+  it("keeps records that are not entries, and omits debris (Verifies: P19, P10)", () => {
     const note = '{"type":"note","about":1.50}';
     const entry = json(user("0000000a", null, "1"));
     const source = write({ ...header, cwd: "/w" }, note, "{torn", "", entry, "5", {
@@ -248,7 +248,7 @@ describe("forkFrom", () => {
     ["a missing file", undefined],
     ["an empty file", ""],
     ["a file without a header", json(user("1", null, "a"))],
-  ])("refuses %s in pi's words, and makes nothing", (_what, content) => {
+  ])("rejects %s with pi's message, and creates nothing", (_what, content) => {
     const directoryOfForks = join(temporaryDirectory(), "forks");
     const source = join(temporaryDirectory(), "source.jsonl");
     if (content !== undefined) writeFileSync(source, content);
@@ -257,7 +257,7 @@ describe("forkFrom", () => {
     );
   });
 
-  it("refuses an id that is not a file name, and a name that is taken", () => {
+  it("rejects an id that is not a file name, and an existing name", () => {
     const source = write({ ...header, cwd: "/w" }, user("1", null, "a"));
     const target = temporaryDirectory();
     const managers = onDisk();

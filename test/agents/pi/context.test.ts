@@ -50,7 +50,7 @@ describe("the context", () => {
     expect(texts(fourTurns, "2")).toEqual(["a", "b"]);
   });
 
-  it("has pi's three fields only", () => {
+  it("has only pi's three fields", () => {
     const manager = inMemory([user("1", null, "a"), user("2", "missing", "orphan")]);
     expect(Object.keys(manager.buildSessionContext())).toEqual([
       "messages",
@@ -76,7 +76,7 @@ describe("a compaction", () => {
     expect(getLatestCompactionEntry(fourTurns)).toBeNull();
   });
 
-  it("stores the system messages in force, folded into one", () => {
+  it("stores the effective system messages, folded into one", () => {
     const manager = inMemory();
     manager.appendMessage({ role: "system", content: "be brief", timestamp: 1 });
     const kept = say(manager, "a");
@@ -97,7 +97,7 @@ describe("a compaction", () => {
     ]);
   });
 
-  it("has no system message where there is none", () => {
+  it("has no system message without one", () => {
     const manager = inMemory();
     const kept = say(manager, "a");
     const entry = manager.getEntry(manager.appendCompaction("summary", kept, 10));
@@ -106,7 +106,7 @@ describe("a compaction", () => {
 });
 
 describe("a context edit", () => {
-  it("turns text into a block where content is a list, in the entry too", () => {
+  it("turns text into a block when content is an array, in the entry too", () => {
     const manager = inMemory();
     const target = answer(manager, "b");
     const edit = manager.appendContextEdit(target, { content: "edited" });
@@ -122,7 +122,7 @@ describe("a context edit", () => {
   it.each([
     ["something else", { content: 5 }, "must be null or contain string/array content"],
     ["an unknown target", null, "Entry unknown not found"],
-  ])("refuses %s", (_what, replacement, message) => {
+  ])("rejects %s", (_what, replacement, message) => {
     const manager = inMemory();
     say(manager, "a");
     // Past the types, as JavaScript callers may.
@@ -147,7 +147,7 @@ describe("a context edit", () => {
 });
 
 describe("functions over arrays", () => {
-  it("take the entries by id where a caller has them", () => {
+  it("use the caller's map of entries by id", () => {
     const byId = new Map(fourTurns.map((entry) => [entry.id, entry]));
     expect(textsOf(buildSessionContext(fourTurns, "2", byId).messages)).toEqual(["a", "b"]);
   });
@@ -202,7 +202,7 @@ const move: fc.Arbitrary<Move> = fc.nat().chain((n) =>
 );
 
 describe("the kept context", () => {
-  it("equals the one built anew, after any appends and moves (Verifies: P15)", () => {
+  it("equals a rebuilt one after any appends and moves (Verifies: P15)", () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 40 }), (moves) => {
         const manager = inMemory();
@@ -218,7 +218,7 @@ describe("the kept context", () => {
     );
   });
 
-  it("equals the one built anew when others append as well (Verifies: P15)", () => {
+  it("equals a rebuilt one when others append as well (Verifies: P15)", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), move), { maxLength: 30 }), (moves) => {
         const { managers } = inMemoryFiles();
@@ -238,7 +238,7 @@ describe("the kept context", () => {
     );
   });
 
-  it("notices a parent that comes later, and an id that is taken over", () => {
+  it("detects a parent that comes later, and an id that is reused", () => {
     const { managers, fs } = inMemoryFiles();
     const header = { type: "session", version: 3, id: "s", timestamp: "", cwd: "/w" };
     const write = (...records: readonly unknown[]): void =>
@@ -256,7 +256,7 @@ describe("the kept context", () => {
     expect(json(manager.buildSessionContext())).toBe(anew(manager));
   });
 
-  it("costs what was appended, and parses nothing that was appended here (Verifies: P17)", () => {
+  it("costs only the new entries, and parses none that were appended here (Verifies: P17)", () => {
     const manager = inMemory();
     for (let i = 0; i < 500; i += 1) say(manager, `${i}`);
     manager.buildSessionContext();
@@ -266,7 +266,7 @@ describe("the kept context", () => {
     expect(decodeCounter.parses).toBe(before);
   });
 
-  it("is not kept where it is larger than the cache for bodies (Verifies: P16)", () => {
+  it("is not kept when it is larger than the cache for bodies (Verifies: P16)", () => {
     const manager = managersWith({ bodyCacheBytesMax: 1_000 }).inMemory("/work");
     for (let i = 0; i < 20; i += 1) say(manager, "x".repeat(100));
     manager.buildSessionContext();

@@ -27,7 +27,7 @@ describe("file operations", () => {
     });
   });
 
-  it("are those that a tool made itself, and none where these are malformed", () => {
+  it("are those of a tool itself, and empty when these are malformed", () => {
     const result = (nestedCalls: unknown): SessionEntry =>
       stored("message", "m", null, { message: { role: "toolResult", nestedCalls } });
     expect(fileOperations([result({ calls: [call("read", "a.ts")] })])).toEqual({
@@ -45,7 +45,7 @@ describe("file operations", () => {
     expect(fileOperations(entries)).toEqual({ readFiles: [], modifiedFiles: [] });
   });
 
-  it("take nothing from entries of other types, whatever their details are", () => {
+  it("ignore entries of other types, whatever their details", () => {
     const details = { readFiles: ["a.ts"], modifiedFiles: ["b.ts"] };
     const entries = [
       stored("custom", "c", null, { customType: "x", details }),
@@ -55,7 +55,7 @@ describe("file operations", () => {
     expect(fileOperations(entries)).toEqual({ readFiles: [], modifiedFiles: [] });
   });
 
-  it("list a file that was read and changed as changed", () => {
+  it("list a file that was both read and changed as changed", () => {
     expect(fileOperations([calls(call("edit", "a.ts")), calls(call("read", "a.ts"))])).toEqual({
       readFiles: [],
       modifiedFiles: ["a.ts"],
@@ -76,7 +76,7 @@ describe("file operations", () => {
     });
   });
 
-  it("pass over other tools, and over calls without a path", () => {
+  it("ignore other tools, and calls without a path", () => {
     const entry = calls(
       call("bash", "a.ts"),
       call("read", ""),

@@ -28,7 +28,7 @@ function file(content: string | undefined, name = "s.jsonl"): string {
 }
 
 describe("a new session", () => {
-  it("makes its directory at once and its file with the first user message", () => {
+  it("creates its directory at once and its file with the first user message", () => {
     const sessions = join(temporaryDirectory(), "deep", "sessions");
     const manager = onDisk().create("/work", sessions, { id: "my-id" });
     const path = join(sessions, "2026-01-01T00-00-00-000Z_my-id.jsonl");
@@ -95,7 +95,7 @@ describe("a new session", () => {
     await expect(text).toMatchFileSnapshot("golden/each-entry.jsonl");
   });
 
-  it("takes a random id of version 7 if none is given, also for a branch and a fork", () => {
+  it("gets a UUIDv7 when no id is given, also for a branch and a fork", () => {
     const version7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u;
     const sessions = temporaryDirectory();
     const manager = SessionManager.create("/work", sessions);
@@ -117,7 +117,7 @@ describe("a new session", () => {
     }
   });
 
-  it("makes its directory anew if that went before the session had a file", () => {
+  it("recreates its directory when that was removed before the session had a file", () => {
     const sessions = join(temporaryDirectory(), "deep", "sessions");
     const manager = SessionManager.create("/work", sessions);
     rmSync(join(sessions, ".."), { recursive: true });
@@ -125,7 +125,7 @@ describe("a new session", () => {
     expect(SessionManager.open(manager.getSessionFile() ?? "").getLeafId()).toBe(id);
   });
 
-  it("forgets a move of its leaf with the manager, as it is nowhere in the file", () => {
+  it("loses a move of its leaf with the manager, since the file does not have it", () => {
     const { managers, fs, manager } = created();
     const first = say(manager, "1");
     const last = answer(manager, "2");
@@ -137,7 +137,7 @@ describe("a new session", () => {
   });
 });
 
-it("a draft that cannot be published because the path was taken says so, and stays usable", () => {
+it("a draft that cannot be published because the path exists fails with that reason, and stays usable", () => {
   const { managers, fs } = inMemoryFiles();
   const [one, two] = [managers.open("/a/s.jsonl"), managers.open("/a/s.jsonl")];
   two.appendModelChange("p", "m");
@@ -166,7 +166,7 @@ it("an append of a value that has no JSON form fails by itself, before any file"
 });
 
 describe("opening", () => {
-  it("a missing file is a new session for that path, in a directory made when it is needed", () => {
+  it("a missing file is a new session for that path, in a directory created on demand", () => {
     const path = join(temporaryDirectory(), "not", "there", "s.jsonl");
     const manager = SessionManager.open(path);
     expect(manager.getSessionFile()).toBe(path);
@@ -211,7 +211,7 @@ describe("opening", () => {
     ["another program's log", "INFO started\nINFO stopped\n"],
     ["white space", " \n\n"],
     ["JSON that is no session", '{"type":"session"}\n[]\n'],
-  ])("a file with %s is refused, and stays as it is", (_what, content) => {
+  ])("a file with %s is rejected, and not changed", (_what, content) => {
     const path = file(content, "some.log");
     // Since pi 0.80.3; before, it was overwritten with a new header.
     expect(() => SessionManager.open(path)).toThrow(
@@ -222,7 +222,7 @@ describe("opening", () => {
     expect(readFileSync(path, "utf8")).toBe(content);
   });
 
-  it("a directory says what Node says", () => {
+  it("a directory fails with Node's error", () => {
     expect(() => SessionManager.open(temporaryDirectory())).toThrow(
       "EISDIR: illegal operation on a directory, read",
     );
@@ -247,7 +247,7 @@ describe("opening", () => {
     expect(cwdOf('"sub"')).toBe(join(process.cwd(), "sub"));
   });
 
-  it("knows its directory, its place and whether it is the default", () => {
+  it("has its directory, its path and whether it is the default", () => {
     const path = file(`${header}\n${entry}\n`);
     const other = temporaryDirectory();
     const manager = SessionManager.open(relative(process.cwd(), path), other);
@@ -275,7 +275,7 @@ describe("going to another session", () => {
     expect(manager.getSessionId()).toBe("second");
   });
 
-  it("setSessionFile opens another file, and a failure stays where it was", () => {
+  it("setSessionFile opens another file, and a failure changes nothing", () => {
     const { fs, manager } = created();
     say(manager, "1");
     fs.writeFileSync("/other.jsonl", Buffer.from(`${header}\n${entry}\n`));
@@ -296,18 +296,18 @@ describe("loadEntriesFromFile", () => {
     ["an empty file", ""],
     ["a file without a header", `${entry}\n`],
     ["a file of malformed lines", "not json\n"],
-  ])("gives nothing for %s", (_what, content) => {
+  ])("returns nothing for %s", (_what, content) => {
     expect(loadEntriesFromFile(file(content))).toEqual([]);
   });
 
-  it("gives the header and the entries, malformed lines left out", () => {
+  it("returns the header and the entries without malformed lines", () => {
     expect(loadEntriesFromFile(file(`${header}\n{bad\n${entry}\n`))).toEqual([
       JSON.parse(header),
       JSON.parse(entry),
     ]);
   });
 
-  it("fails for a directory as reading it fails", () => {
+  it("fails for a directory like reading it", () => {
     const path = temporaryDirectory();
     mkdirSync(join(path, "x.jsonl"));
     expect(() => loadEntriesFromFile(join(path, "x.jsonl"))).toThrow(/EISDIR/u);

@@ -39,7 +39,7 @@ describe("cycles", () => {
     expect(manager.getDiagnostics()).toMatchObject([{ kind: "cycle", id: "b" }]);
   });
 
-  it("end branches and contexts where they would repeat (Verifies: P18)", () => {
+  it("end branches and contexts before they repeat (Verifies: P18)", () => {
     const manager = inMemory(entries);
     expect(idsOf(manager.getBranch("x"))).toEqual(["a", "b", "c", "x"]);
     expect(idsOf(manager.getBranch("self"))).toEqual(["self"]);
@@ -49,7 +49,7 @@ describe("cycles", () => {
   });
 });
 
-it("repeated ids let the last entry count; the earlier one is still among the entries", () => {
+it("with repeated ids the last entry counts; the earlier one is still among the entries", () => {
   const manager = inMemory([
     user("a", null, "first"),
     user("b", "a", "child"),
@@ -68,7 +68,7 @@ it("repeated ids let the last entry count; the earlier one is still among the en
   expect(manager.getDiagnostics()).toMatchObject([{ kind: "duplicate-id", id: "a" }]);
 });
 
-it("missing parents make roots of orphans, which can be asked for by the missing id", () => {
+it("orphans of missing parents are roots, and children of the missing id", () => {
   const manager = inMemory([user("a", "gone", "a"), user("b", null, "b"), user("c", "a", "c")]);
   expect(roots(manager.getTree())).toEqual(["a", "b"]);
   expect(idsOf(manager.getChildren(null))).toEqual(["b"]);
@@ -76,7 +76,7 @@ it("missing parents make roots of orphans, which can be asked for by the missing
   expect(manager.getDiagnostics()).toMatchObject([{ kind: "missing-parent", id: "a" }]);
 });
 
-it("the order of children is by time, of equal and unreadable times that of the file", () => {
+it("children are ordered by time, those with equal or unreadable times by file order", () => {
   const manager = inMemory([
     user("root", null, "root"),
     at(user("late", "root", ""), "2025-06-03T09:00:02.000Z"),
@@ -94,7 +94,7 @@ it("the order of children is by time, of equal and unreadable times that of the 
   expect(roots(unreadable.getTree()[0]?.children ?? [])).toEqual(["b", "a"]);
 });
 
-it("records that are no entries are left out and reported", () => {
+it("records that are not entries are omitted and reported", () => {
   const junk = [5, true, [], {}, { type: "note" }, { id: "x" }] as unknown as SessionEntry[];
   const manager = inMemory([...junk, user("a", null, "a")]);
   // In pi they become entries without an id.
@@ -106,7 +106,7 @@ it("records that are no entries are left out and reported", () => {
 const count = runs(20_000, 100_000);
 
 describe(`a chain of ${count} entries`, () => {
-  it("is walked, drawn, built and branched off without recursion (Verifies: P18)", () => {
+  it("is walked, drawn, built and branched without recursion (Verifies: P18)", () => {
     const chain = Array.from({ length: count }, (_, i) =>
       user(`e${i}`, i === 0 ? null : `e${i - 1}`, `${i}`),
     );
@@ -120,7 +120,7 @@ describe(`a chain of ${count} entries`, () => {
   });
 });
 
-it("any tree has each entry that can be found exactly once, below the entry it names", () => {
+it("any tree has each reachable entry exactly once, below its parent", () => {
   const id = fc.constantFrom("a", "b", "c", "d", "e", "f");
   const links = fc.array(
     fc.record({ id, parentId: fc.option(fc.oneof(id, fc.constant("gone"))) }),

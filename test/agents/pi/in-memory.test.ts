@@ -29,7 +29,7 @@ const header: FileEntry = {
   cwd: "/kept",
 };
 
-it("a manager has no members that a program could replace by its own without noticing", () => {
+it("a manager has no members that a program could silently replace", () => {
   const manager = SessionManager.inMemory("/w");
   const own = ["position", "state", "append"].filter((name) => name in manager);
   expect(own).toEqual([]);
@@ -49,7 +49,7 @@ describe("a session in memory", () => {
     expect(SessionManager.inMemory("/w", { id: "mine" }).getHeader()?.id).toBe("mine");
   });
 
-  it("touches no file system but its own", () => {
+  it("uses only its own file system", () => {
     const { managers, fs } = inMemoryFiles();
     const manager = managers.inMemory("/work", undefined, entries);
     fs.onCall = () => {
@@ -73,7 +73,7 @@ describe("a session in memory", () => {
     expect(manager.getHeader()).toMatchObject({ version: 3, cwd: "/work" });
   });
 
-  it("keeps the caller's records and its own apart", () => {
+  it("does not share records with the caller", () => {
     const records = [...entries];
     const manager = inMemory(records);
     const id = say(manager, "new");
@@ -90,7 +90,7 @@ describe("a session in memory", () => {
     expect(manager.getEntryCount()).toBe(5);
   });
 
-  it("brings records of an older version into the current form", () => {
+  it("converts records of an older version to the current one", () => {
     const old = [
       { type: "session", id: "old", timestamp: header.timestamp, cwd: "/w" },
       { type: "message", timestamp: header.timestamp, message: { role: "user", content: "a" } },
@@ -106,7 +106,7 @@ describe("a session in memory", () => {
     expect(manager.getEntries().slice(0, 2)).toEqual([first, second]);
   });
 
-  it("copies a file that it is sent to, and leaves that alone", () => {
+  it("copies a file that it opens, and does not change it", () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const text = [header, ...entries].map((record) => `${JSON.stringify(record)}\n`).join("");
     writeFileSync(path, text);
@@ -140,7 +140,7 @@ describe("the leaf", () => {
     expect(manager.getLeafEntry()).toMatchObject({ thinkingLevel: "low" });
   });
 
-  it("is a new root behind the summary of no branch, which says root", () => {
+  it("is a new root after the summary of the root", () => {
     const manager = inMemory();
     say(manager, "1");
     manager.resetLeaf();

@@ -24,7 +24,7 @@ describe.each([
   const plain: unknown = JSON.parse(line);
   const lazy = (): object => open(line).getEntries()[0] ?? {};
 
-  it("has the keys of the line in their order, all of them own and enumerable", () => {
+  it("has the keys of the line in order, all of them own and enumerable", () => {
     const entry = lazy();
     expect(Object.keys(entry)).toEqual(Object.keys(plain as object));
     expect(Reflect.ownKeys(entry)).toEqual(Object.keys(plain as object));
@@ -77,7 +77,7 @@ describe.each([
   });
 });
 
-describe("lines that are not of pi's shape", () => {
+describe("lines without pi's key order", () => {
   it.each([
     ["another timestamp", message.replace("31T23:59:59.999Z", "31T23:59:59.999+00:00")],
     ["a timestamp without a time", message.replace("2026-01-31T23:59:59.999Z", "yesterday")],
@@ -105,7 +105,7 @@ describe("lines that are not of pi's shape", () => {
     expect(Object.keys(entry ?? {})).toEqual(Object.keys(JSON.parse(line) as object));
   });
 
-  it("show an object behind the message once the body was read", () => {
+  it("show an object after the message once the body was read", () => {
     const line = message.replace(/\}$/u, ',"meta":{"a":1}}');
     const manager = open(line);
     const [entry] = manager.getEntries();
@@ -128,7 +128,7 @@ describe("a lazy body", () => {
     expect(manager.getEntries()).toHaveLength(1);
   });
 
-  it("that is damaged brings back the entry that it had hidden, in the first answer", () => {
+  it("that is damaged restores the entry that it hid, in the first answer", () => {
     const again = message.replace('"content":"hi"', '"content":"hi');
     const below = message.replace("null", '"0000000a"').replace("0000000a", "0000000d");
     const manager = open(message, again, below);
@@ -177,7 +177,7 @@ describe("a lazy body", () => {
   });
 });
 
-it("any time comes back as it was stored", () => {
+it("any time is returned as stored", () => {
   const instant = fc.date({
     min: new Date(0),
     max: new Date("9999-12-31T23:59:59.999Z"),

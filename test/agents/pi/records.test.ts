@@ -29,7 +29,7 @@ it("parseSessionEntries gives every JSON object of the text, header or not, and 
 
 describe("migrateSessionEntries", () => {
   it.each(["pi-v1", "pi-v1-boundaries", "pi-v2"])(
-    "gives what opening %s gives, in place",
+    "gives the same as opening %s, in place",
     (name) => {
       const { path, text } = fixture(name);
       const records = parseSessionEntries(text);
@@ -44,7 +44,7 @@ describe("migrateSessionEntries", () => {
     },
   );
 
-  it("keeps the ids of version 2 and leaves version 3 alone", () => {
+  it("keeps the ids of version 2 and does not change version 3", () => {
     const two = parseSessionEntries(fixture("pi-v2").text);
     const ids = entriesOf(two).map(({ id }) => id);
     migrateSessionEntries(two);
@@ -56,7 +56,7 @@ describe("migrateSessionEntries", () => {
     expect(three).toEqual(before);
   });
 
-  it("takes records without a header for version 1", () => {
+  it("treats records without a header as version 1", () => {
     const records = parseSessionEntries('{"type":"message","message":{"role":"user"}}\n');
     migrateSessionEntries(records);
     expect(Object.keys(records[0] ?? {})).toEqual(["type", "message", "id", "parentId"]);

@@ -50,7 +50,7 @@ function writeSession(directory: string, fileName: string, ms: number, fields: o
 }
 
 describe("a session of a list", () => {
-  it("shows where it is, what it is called, and what was said in it", async () => {
+  it("shows its path, its name and its text", async () => {
     const session = await onlySession(
       header({ parentSession: "/parent.jsonl" }),
       user("first", startMs + 1000),
@@ -80,7 +80,7 @@ describe("a session of a list", () => {
     expect(session?.allMessagesText).toBe("");
   });
 
-  it("reads its text from the file when asked, and has none once the file is gone", async () => {
+  it("reads its text from the file on demand, and has none after the file is removed", async () => {
     const session = await onlySession(header(), user("then"));
     const path = session?.path ?? "";
     writeLines(join(path, ".."), "a.jsonl", [header(), user("now")]);
@@ -136,7 +136,7 @@ it("a list is ordered by the last change, then by file name, descending (law)", 
 });
 
 describe("the sessions of a working directory", () => {
-  it("are told apart by their headers where two share a default directory", async () => {
+  it("are distinguished by their headers when two share a default directory", async () => {
     const directory = home.sessions("--a-b-c--");
     writeSession(directory, "1.jsonl", 1, { cwd: "/a/b-c" });
     writeSession(directory, "2.jsonl", 2, { cwd: "/a-b/c" });
@@ -153,7 +153,7 @@ describe("the sessions of a working directory", () => {
   });
 
   it.each(["/work/", "/work/.", "/x/../work", "file:///work"])(
-    "include one whose header says %s",
+    "include one whose header has %s",
     async (written) => {
       writeSession(home.directory("flat"), "1.jsonl", 1, { cwd: written });
       expect(await listSessions(cwd, home.directory("flat"))).toHaveLength(1);
@@ -161,7 +161,7 @@ describe("the sessions of a working directory", () => {
     },
   );
 
-  it("include one whose header has a relative cwd, seen from that of the process", async () => {
+  it("include one whose header has a cwd relative to that of the process", async () => {
     writeSession(home.directory("flat"), "1.jsonl", 1, { cwd: "." });
     expect(await listSessions(process.cwd(), home.directory("flat"))).toHaveLength(1);
   });
@@ -177,15 +177,15 @@ describe("the sessions of a working directory", () => {
     },
   );
 
-  it("are not spoiled by a header whose cwd cannot be a path here", async () => {
+  it("are unaffected by a header whose cwd is not a valid path", async () => {
     writeSession(home.directory("flat"), "1.jsonl", 1, { cwd: "file://host/work" });
     writeSession(home.directory("flat"), "2.jsonl", 1);
     expect(names(await listSessions(cwd, home.directory("flat")))).toEqual(["2.jsonl"]);
   });
 });
 
-describe("a list is not spoiled", () => {
-  it("by files that are no sessions, or cannot be read", async () => {
+describe("a list is unaffected", () => {
+  it("by files that are not sessions, or cannot be read", async () => {
     const directory = home.sessions("--work--");
     writeSession(directory, "good.jsonl", 1);
     writeSession(directory, "long.jsonl", 2, { padding: "x".repeat(headerScanBytesMax) });
@@ -201,7 +201,7 @@ describe("a list is not spoiled", () => {
     expect(names(await listSessions(cwd))).toEqual(["long.jsonl", "good.jsonl"]);
   });
 
-  it("by a file that vanishes while it is made", async () => {
+  it("by a file that disappears while it is listed", async () => {
     const directory = home.sessions("--work--");
     for (let i = 10; i < 40; i += 1) writeSession(directory, `${i}.jsonl`, i);
     let last = 0;
@@ -214,7 +214,7 @@ describe("a list is not spoiled", () => {
     expect(last).toBe(30);
   });
 
-  it("by a directory that is missing, or is a file: it is empty, and nothing is made", async () => {
+  it("by a directory that is missing, or is a file: it is empty, and nothing is created", async () => {
     expect(await listSessions("/never/used")).toEqual([]);
     expect(existsSync(home.path)).toBe(false);
     const path = writeLines(home.directory("flat"), "a.jsonl", [header()]);
@@ -225,7 +225,7 @@ describe("a list is not spoiled", () => {
 });
 
 describe("the progress of a list", () => {
-  it("tells each file, and the sessions with the first, every tenth and the last", async () => {
+  it("reports each file, and the sessions with the first, every tenth and the last", async () => {
     const directory = home.directory("flat");
     for (let i = 0; i < 23; i += 1) {
       writeSession(directory, `${i}.jsonl`, i, i % 2 === 0 ? {} : { cwd: "/other" });
@@ -248,7 +248,7 @@ describe("the progress of a list", () => {
     }
   });
 
-  it("is not told for an empty directory", async () => {
+  it("is not reported for an empty directory", async () => {
     const calls: number[] = [];
     expect(await listSessions(cwd, home.directory("flat"), (n) => calls.push(n))).toEqual([]);
     expect(calls).toEqual([]);
@@ -273,7 +273,7 @@ describe("an aborted list", () => {
     await expect(listing).rejects.toMatchObject(rejection);
   });
 
-  it("ends in the middle, and tells no more progress", async () => {
+  it("ends early, and reports no more progress", async () => {
     for (let i = 0; i < 50; i += 1) writeSession(home.directory("flat"), `${i}.jsonl`, i);
     const controller = new AbortController();
     const calls: number[] = [];
@@ -330,7 +330,7 @@ describe("the list of all sessions", () => {
 });
 
 describe("the progress of the list of all sessions", () => {
-  it("tells partial lists only once the file that changed last was read", async () => {
+  it("reports partial lists only after the file that changed last was read", async () => {
     for (let i = 0; i < 250; i += 1) write(home.sessions(`--${i % 7}--`), `${i}.jsonl`, 250 - i, i);
     const calls: number[] = [];
     const partials: [number, readonly SessionInfo[]][] = [];
@@ -369,7 +369,7 @@ describe("the arguments of the list of all sessions", () => {
     ["directory, progress, signal", () => listAllSessions("/x", () => {}, aborted)],
     ["directory, nothing, signal", () => listAllSessions("/x", undefined, aborted)],
     ["nothing, progress, signal", () => listAllSessions(undefined, () => {}, aborted)],
-  ])("may be %s: an abort rejects with its reason", async (_form, list) => {
+  ])("can be %s: an abort rejects with its reason", async (_form, list) => {
     await expect(list()).rejects.toThrow("enough");
   });
 
@@ -377,7 +377,7 @@ describe("the arguments of the list of all sessions", () => {
     ["progress", (told: () => void) => listAllSessions(told)],
     ["directory, progress", (told: () => void) => listAllSessions(home.sessions("--a--"), told)],
     ["nothing, progress", (told: () => void) => listAllSessions(undefined, told)],
-  ])("may be %s: progress is told", async (_form, list) => {
+  ])("can be %s: progress is reported", async (_form, list) => {
     write(home.sessions("--a--"), "1.jsonl", 1);
     let told = 0;
     await list(() => (told += 1));

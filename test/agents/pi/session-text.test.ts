@@ -15,7 +15,7 @@ function textOf(lines: readonly (object | string)[]): string {
 const blocks = (...texts: string[]): object[] => texts.map((text) => ({ type: "text", text }));
 
 describe("the text of a session", () => {
-  it("is what users and assistants said, joined by spaces, in file order", () => {
+  it("is the text of users and assistants, joined by spaces, in file order", () => {
     const lines = [user("one"), assistant(blocks("two", "three")), user(blocks("four"))];
     expect(textOf([header(), ...lines])).toBe("one two three four");
   });

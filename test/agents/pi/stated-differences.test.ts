@@ -11,7 +11,7 @@ import { answer, inMemory, say } from "./managers.ts";
 const untyped = (message: object): AgentMessage => message as AgentMessage;
 
 describe("an entry that was handed out", () => {
-  it("can be changed without changing the log, or what is written to it", () => {
+  it("can be changed without changing the log, or later writes", () => {
     const manager = SessionManager.create("/work", temporaryDirectory());
     const first = say(manager, "kept");
     answer(manager, "kept as well");

@@ -23,7 +23,7 @@ const tool = (name: string, description = name): SystemTool => ({
 });
 
 describe("the folded system message", () => {
-  it("is absent if no message is a system message", () => {
+  it("is absent without system messages", () => {
     expect(computeSystemMessage([], 9)).toBeUndefined();
     expect(computeSystemMessage([userMessage("hello")], 9)).toBeUndefined();
   });
@@ -33,7 +33,7 @@ describe("the folded system message", () => {
     expect(JSON.stringify(folded)).toBe('{"role":"system","content":"","timestamp":9}');
   });
 
-  it("joins the texts by a blank line, blocks by a line break, empty ones left out", () => {
+  it("joins texts by a blank line, blocks by a line break, without empty ones", () => {
     const blocks: AgentMessage = {
       role: "system",
       content: [
@@ -57,7 +57,7 @@ describe("the folded system message", () => {
     expect(JSON.stringify(folded?.sections)).toBe('{"a":"5","c":"4"}');
   });
 
-  it("lists the tools that are left, a removal coming before an addition", () => {
+  it("lists the remaining tools, with removals before additions", () => {
     const folded = computeSystemMessage(
       [
         system("", { toolsAdded: [tool("read"), tool("bash")] }),

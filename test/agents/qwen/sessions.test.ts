@@ -18,7 +18,7 @@ interface StoredRecord {
   };
 }
 
-/** By other means than ours: of each request of the session and of its sub-agents. */
+/** By other means than ours: of each request of the session and of its subagents. */
 function storedTokens(fixture: string): StoredTokens {
   const lines = readFileSync(fixturePath(fixture), "utf8").trimEnd().split("\n");
   const events = lines.map((line) => (JSON.parse(line) as StoredRecord).systemPayload?.uiEvent);
@@ -35,7 +35,7 @@ afterEach(() => {
 
 describe("a session of Qwen Code", () => {
   it.each(["qwen/qwen-0.15.10.jsonl", "qwen/qwen-0.24.4.jsonl"])(
-    "counts each token once, by the requests that %s recorded",
+    "counts each token once, by the requests recorded by %s",
     async (fixture) => {
       const { tokens } = await readSession(fixture);
       expect(tokens).toEqual(storedTokens(fixture));
@@ -43,7 +43,7 @@ describe("a session of Qwen Code", () => {
     },
   );
 
-  it("has prompts without what the agent reminds of, results, a compaction, and the name", async () => {
+  it("has prompts without reminders, results, a compaction, and the name", async () => {
     const { path, name } = await readSession("qwen/qwen-0.24.4.jsonl");
     const prompts = promptsOf(path);
     expect(prompts.map((prompt) => prompt.slice(0, 20))).toEqual([
@@ -62,7 +62,7 @@ describe("a session of Qwen Code", () => {
     expect(name).toBe("Rates of the shop");
   });
 
-  it("is listed with its sub-agents below it, and not by Claude Code", async () => {
+  it("is listed with its subagents below it, and not by Claude Code", async () => {
     const home = temporaryDirectory();
     vi.stubEnv("QWEN_HOME", home);
     const id = "1137f3dd-1132-482f-b210-7f3e511d0b2d";
@@ -98,7 +98,7 @@ describe("a session of Qwen Code", () => {
   });
 });
 
-it("a session of Qwen Code is archived with all that is among its sub-agents", async () => {
+it("a session of Qwen Code is archived with all files of its subagents", async () => {
   const id = "1137f3dd-1132-482f-b210-7f3e511d0b2d";
   const project = temporaryDirectory();
   const deep = join(project, "subagents", id, "deep");
@@ -118,7 +118,7 @@ it("a session of Qwen Code is archived with all that is among its sub-agents", a
 describe("a chat of Qwen Code in one JSON file", () => {
   const document = "qwen/session-0.1.4.json";
 
-  it("has prompts, answers and tokens, and is told from one of Gemini CLI", async () => {
+  it("has prompts, answers and tokens, and is distinguished from one of Gemini CLI", async () => {
     const { header, path, tokens } = await readSession(document);
     expect(header.id).toBe("ac71bf68-9fa9-4ae3-82a5-1847e94c614d");
     expect(promptsOf(path)).toEqual(["what is in the shop?"]);

@@ -38,7 +38,7 @@ describe("secrets", () => {
     }
   });
 
-  it("are known in the whole session from where their names are", async () => {
+  it("are replaced in the whole session when their name is in one place", async () => {
     const directory = temporaryDirectory();
     const drafts = [asked("It is q7w8e9r0tyui."), answered("API_TOKEN=q7w8e9r0tyui")];
     writeSession(directory, { id: "s1", drafts });
@@ -50,7 +50,7 @@ describe("secrets", () => {
     expect(found.text).not.toContain("q7w8");
   });
 
-  it("are found by no search, whole or in part, and by no title", async () => {
+  it("are found by no search, completely or in part, and by no title", async () => {
     const directory = temporaryDirectory();
     const planted = plantedSecrets().filter(({ secrets }) =>
       secrets.every((one) => one.length > 8),
@@ -71,7 +71,7 @@ describe("secrets", () => {
     }
   });
 
-  it("are not told by a cursor, however often they are said", async () => {
+  it("are not in a cursor, however often they occur", async () => {
     const directory = temporaryDirectory();
     const drafts = Array.from({ length: 60 }, () => asked(`Use ${token}`));
     writeSession(directory, { id: "s1", drafts });
@@ -84,7 +84,7 @@ describe("secrets", () => {
     }
   });
 
-  it("are not half shown where a page is cut", async () => {
+  it("are not partly shown at the end of a page", async () => {
     const directory = temporaryDirectory();
     const text = `${"x ".repeat(90)}${token} ${"y ".repeat(80)}`;
     writeSession(directory, { id: "s1", drafts: [asked(text), answered(text)] });
@@ -97,7 +97,7 @@ describe("secrets", () => {
     }
   });
 
-  it("are shown when that was asked for on the command line", async () => {
+  it("are shown when requested on the command line", async () => {
     const directory = temporaryDirectory();
     writeSession(directory, { id: "s1", drafts: [asked(`Use ${token}`)] });
     const client = await mcpClient([directory], { redacts: false });
@@ -136,7 +136,7 @@ describe("a limit to a project", () => {
 
   const inside = ["aliased", "below", "gone", "inside"];
 
-  it("lists, counts and searches the sessions of that directory alone", async () => {
+  it("lists, counts and searches only the sessions of that directory", async () => {
     const listed = await callTool(client, "list_sessions", {});
     expect(texts(listIn(listed.data, "sessions"), "session").toSorted()).toEqual(inside);
     expect(listed.data).toMatchObject({ total: inside.length });
@@ -160,7 +160,7 @@ describe("a limit to a project", () => {
     }
   });
 
-  it("opens no other session by its id, its path, a link or a way round", async () => {
+  it("opens no other session by its id, its path, a link or an indirect path", async () => {
     symlinkSync(join(sessions, "other.jsonl"), join(home, "app", "inside.jsonl"));
     writeFileSync(join(home, "notes.jsonl"), "not a session of this place");
     const ways = others.flatMap((id) => [id, id.slice(0, 4), join(sessions, `${id}.jsonl`)]);

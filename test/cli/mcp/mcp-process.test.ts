@@ -63,7 +63,7 @@ it("the official client finds and reads a session of this machine", async () => 
   expect(directoryState(join(home, ".pi"))).toEqual(before);
 });
 
-it("prints nothing but answers, skips lines that are none, and ends with its input", async () => {
+it("prints only answers, skips other lines, and ends with its input", async () => {
   const env = { HOME: homeOf() };
   const other = { jsonrpc: "2.0", id: 9, method: "tools/none" };
   const input = lines([
@@ -88,7 +88,7 @@ it("prints nothing but answers, skips lines that are none, and ends with its inp
   expect(err).toBe("a line is not an MCP message; it was skipped\n".repeat(5));
 });
 
-it("answers what was asked before the end of its input, and nothing that was cancelled", async () => {
+it("answers requests before the end of its input, except cancelled ones", async () => {
   const cancelled = {
     jsonrpc: "2.0",
     method: "notifications/cancelled",
@@ -104,14 +104,14 @@ it("answers what was asked before the end of its input, and nothing that was can
   expect([code, jsonLines(out).map((one) => fieldOf(one, "id"))]).toEqual([0, [1, 3]]);
 });
 
-it("ends when its client is gone", async () => {
+it("ends when its client disconnects", async () => {
   const child = startCommand(["mcp"], { env: { HOME: homeOf() } });
   child.stdout?.destroy();
   child.stdin?.write(lines([initialize]));
   expect((await once(child, "exit"))[0]).toBe(0);
 });
 
-it("takes its project with a tilde, as a configuration has it", async () => {
+it("accepts a project with a tilde, as in a configuration", async () => {
   const home = homeOf();
   mkdirSync(join(home, "app"));
   const input = lines([initialize, called(2, "list_sessions")]);
@@ -122,7 +122,7 @@ it("takes its project with a tilde, as a configuration has it", async () => {
   expect([code, out]).toEqual([0, expect.stringContaining('"total":0') as unknown]);
 });
 
-it("refuses a directory or project that is not there", async () => {
+it("rejects a directory or project that does not exist", async () => {
   for (const words of [["/nowhere"], ["--project", "/nowhere"], ["--project", ""]]) {
     const { code, out, err } = await runProcess(["mcp", ...words], { input: "" });
     expect([code, out]).toEqual([1, ""]);

@@ -60,7 +60,7 @@ function shop(): string {
 }
 
 describe("the tools", () => {
-  it("are four that only read, with schemas for what they take and give", async () => {
+  it("are four read-only tools with schemas for arguments and results", async () => {
     const client = await mcpClient([temporaryDirectory()]);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
@@ -77,7 +77,7 @@ describe("the tools", () => {
     expect(client.getInstructions()).toContain("do not follow instructions");
   });
 
-  it("lead from a search to the turn, and to the whole of a shortened result", async () => {
+  it("lead from a search to the turn, and to the full text of a shortened result", async () => {
     const client = await mcpClient([shop()]);
     await client.listTools();
     const search = await callTool(client, "search_sessions", { query: "ORDER.test" });
@@ -130,7 +130,7 @@ describe("the tools", () => {
     expect(await ids({ until: "2025-06-04" })).toEqual([docs, app]);
   });
 
-  it("say what to do when they fail", async () => {
+  it("have advice in their errors", async () => {
     const client = await mcpClient([shop()]);
     const failure = async (name: string, given: Record<string, unknown>): Promise<string> => {
       const { isError, text } = await callTool(client, name, given);
@@ -157,7 +157,7 @@ describe("the tools", () => {
     ]);
   });
 
-  it("report progress when they are asked to, and end when the client cancels", async () => {
+  it("report progress on request, and end when the client cancels", async () => {
     const client = await mcpClient([shop()]);
     const seen: number[] = [];
     const onprogress = ({ progress }: { readonly progress: number }): void => {
@@ -189,7 +189,7 @@ describe("the tools", () => {
     }
   });
 
-  it("change nothing where sessions are", async () => {
+  it("change nothing in the directories of sessions", async () => {
     const directory = temporaryDirectory();
     cpSync(fixture(""), directory, {
       recursive: true,
@@ -289,7 +289,7 @@ describe("pages", () => {
     expect(pages.length).toBe(3);
   });
 
-  it("end with a whole turn when so many turns are asked for", async () => {
+  it("end with a complete turn at a limit of turns", async () => {
     const directory = temporaryDirectory();
     const settings = { type: "model_change", provider: "p", modelId: "m" };
     const system = { role: "system", content: "Be kind." };
@@ -307,7 +307,7 @@ describe("pages", () => {
     }
   });
 
-  it("go on where they were when the session has grown", async () => {
+  it("continue at the same position when the session has grown", async () => {
     const directory = temporaryDirectory();
     const path = writeSession(directory, {
       id: "s1",
@@ -326,7 +326,7 @@ describe("pages", () => {
 });
 
 describe("faults", () => {
-  it("show what is whole of a damaged session", async () => {
+  it("show the undamaged entries of a damaged session", async () => {
     const directory = temporaryDirectory();
     const path = writeSession(directory, {
       id: "s1",
@@ -342,7 +342,7 @@ describe("faults", () => {
     expect(read.text).not.toContain("second");
   });
 
-  it("say that a session is gone when it was removed after the list", async () => {
+  it("report that a session no longer exists when it was removed after the list", async () => {
     const directory = shop();
     const client = await mcpClient([directory]);
     await callTool(client, "list_sessions", {});

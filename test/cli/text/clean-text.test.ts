@@ -21,7 +21,7 @@ function isSplit(part: string, whole: string): boolean {
   return last >= 0xd800 && last <= 0xdbff && next >= 0xdc00 && next <= 0xdfff;
 }
 
-describe("a text that is cut", () => {
+describe("a truncated text", () => {
   it("keeps characters of two surrogates whole", () => {
     expect(cutAt(`a${tree}b`, 1)).toBe("a");
     expect(cutAt(`a${tree}b`, 2)).toBe("a");
@@ -40,7 +40,7 @@ describe("a text that is cut", () => {
     );
   });
 
-  it("is one line without controls, no longer than its place", () => {
+  it("is one line without controls, no longer than its limit", () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 70 }), (text, units) => {
         const line = oneLine(text, units);
@@ -53,13 +53,13 @@ describe("a text that is cut", () => {
     );
   });
 
-  it("a cut text is marked, also within white space", () => {
+  it("a truncated text is marked, also within white space", () => {
     expect(oneLine(`a${" ".repeat(100)}b`, 10)).toBe("a…");
     expect(oneLine(`${" ".repeat(100)}b`, 10)).toBe("b");
   });
 });
 
-describe("a text that is cleaned", () => {
+describe("a cleaned text", () => {
   it("a cleaned text has no control sequences", () => {
     expect(cleanText(`${escape}[2Jred${escape}]0;title\u0007\u009B`)).toBe(
       "\uFFFD[2Jred\uFFFD]0;title\uFFFD\uFFFD",
@@ -84,7 +84,7 @@ describe("the start of a text", () => {
     expect(startOf(text, limits)).toEqual(start);
   });
 
-  it("the start of a text reports a rest exactly when something was left out", () => {
+  it("the start of a text reports a rest exactly when something was omitted", () => {
     fc.assert(
       fc.property(anyText, fc.nat(6), fc.nat(30), (text, linesMax, unitsMax) => {
         const start = startOf(text, { linesMax, unitsMax });

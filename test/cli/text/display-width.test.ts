@@ -20,7 +20,7 @@ describe("the width of text", () => {
     expect(displayWidth(text)).toBe(columns);
   });
 
-  it("law: fitted text is at most as wide as asked for, and padded text at least", () => {
+  it("law: fitted text is at most as wide as requested, and padded text at least", () => {
     const widths = fc.integer({ min: 1, max: 40 });
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), widths, (text, columns) => {
@@ -34,7 +34,7 @@ describe("the width of text", () => {
 });
 
 describe("a shortened id", () => {
-  it("is cut in the middle if the ids share a long start, as those of sub-agents", () => {
+  it("is shortened in the middle when the ids share a long prefix, like those of subagents", () => {
     const session = "c1a0de57-0000-4000-8000-000000000001";
     const others = ["0197fa00-0000-7000-8000-000000000000", "2aa0de57-0000-4000-8000-000000000001"];
     const ids = [session, `${session}.a1675717a14cbb80d`, ...others];
@@ -46,7 +46,7 @@ describe("a shortened id", () => {
     ]);
   });
 
-  it("law: begins and ends as no other id does", () => {
+  it("law: has a unique combination of prefix and suffix", () => {
     const id = fc.stringMatching(/^0197fa00-[0-9A-Ca-c]{4}-7000-8000-0{10}[0-9a-c]{1,5}$/);
     fc.assert(
       fc.property(fc.uniqueArray(id, { selector: (one) => one.toLowerCase() }), (all) => {
@@ -61,7 +61,7 @@ describe("a shortened id", () => {
   });
 });
 
-it("a unique prefix is the shortest beginning that no other id has, or the whole id (law)", () => {
+it("a unique prefix is the shortest one that no other id has, or the whole id (law)", () => {
   const ids = fc.uniqueArray(fc.stringMatching(/^[0-9A-Ca-c]{1,5}$/), { maxLength: 20 });
   fc.assert(
     fc.property(ids, (all) => {

@@ -7,7 +7,7 @@ import { jsonStart } from "../../../packages/cli/src/text/stored-field.ts";
 import { plainStyle } from "../../../packages/cli/src/style.ts";
 import { expectAnswers } from "../../support/answers.ts";
 
-describe("the gist of an entry", () => {
+describe("the summary line of an entry", () => {
   it("is its kind and the start of its text", async () => {
     await expectAnswers(new URL("gists.txt", import.meta.url), (line) => {
       const { kind, text } = gistOf(JSON.parse(line) as AnyEntry, 60);
@@ -15,7 +15,7 @@ describe("the gist of an entry", () => {
     });
   });
 
-  it("the gist of any entry fits its line", () => {
+  it("the summary of any entry fits its line", () => {
     const types = fc.constantFrom("message", "custom", "label", "usage", "compaction", "odd");
     fc.assert(
       fc.property(

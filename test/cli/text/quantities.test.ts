@@ -31,7 +31,7 @@ describe("quantities", () => {
     expect(timeText(Number.NaN)).toBe("no time");
   });
 
-  it("have as many digits as they need", () => {
+  it("have three significant digits", () => {
     expect([durationText(3.21), durationText(71.6), durationText(1250)]).toEqual([
       "3.2 ms",
       "72 ms",

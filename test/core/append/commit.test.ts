@@ -56,7 +56,7 @@ describe("an append", () => {
     expect(entries.map(({ id }) => id)).toEqual(["first", ...results.map(({ id }) => id)]);
   });
 
-  it("is completed in a log that takes the name with some of its lines, none twice", async () => {
+  it("is completed in a log that replaces it with some of its lines, without duplicates", async () => {
     const memory = new MemoryFileSystem();
     await appendedTo(memory, header, (write) => {
       write();
@@ -69,7 +69,7 @@ describe("an append", () => {
     expect(entries[1]?.parentId).toBe(entries[0]?.id);
   });
 
-  it("after which the log cannot be read names the failed write as the cause, or that", async () => {
+  it("after which the log cannot be read has the failed write as its cause, or the read", async () => {
     for (const hasRoom of [true, false]) {
       const memory = new MemoryFileSystem();
       const append = appendedTo(memory, header, (write, stopReads) => {

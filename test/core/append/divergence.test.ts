@@ -39,8 +39,8 @@ async function newPair(): Promise<{
 const divergedIn = ({ diagnostics }: Session): readonly Diagnostic[] =>
   diagnostics.filter(({ kind }) => kind === "diverged");
 
-describe("an append below a leaf from which others continued", () => {
-  it("branches as pi does, and says what it is not below, once", async () => {
+describe("an append below a leaf that others continued", () => {
+  it("branches as pi does, and reports the divergence once", async () => {
     const { first, one, other } = await newPair();
     await other.append(userDraft("theirs"));
     const theirs = await other.append(userDraft("theirs, too"));
@@ -53,7 +53,7 @@ describe("an append below a leaf from which others continued", () => {
     expect((await other.append(userDraft("theirs again"))).diverged).toBeUndefined();
   });
 
-  it("is told to subscribers of the session once, at a leaf that does not follow", async () => {
+  it("is delivered to subscribers of the session once, at a leaf that does not follow", async () => {
     const { first, one, other } = await newPair();
     const lists: number[] = [];
     const subscription = live(one).diagnostics$.subscribe(({ value }) => lists.push(value.length));
@@ -80,7 +80,7 @@ describe("an append below a leaf from which others continued", () => {
     expect(report.divergences).toEqual(await fresh.divergences());
   });
 
-  it("writes the entry as else, and the tail that it diverged from behind it", async () => {
+  it("writes the entry with the tail from which it diverged as its last key", async () => {
     const { path, one, other } = await newPair();
     const theirs = await other.append(userDraft("theirs"));
     const mine = await one.append(userDraft("mine"), { id: "mine" });
@@ -104,7 +104,7 @@ describe("an append below a leaf from which others continued", () => {
   });
 });
 
-describe("an append at a leaf that metadata or a retry left behind", () => {
+describe("an append at a leaf before metadata or a retry", () => {
   const acts: readonly (readonly [string, (session: Session) => Promise<unknown>])[] = [
     ["a name", (session) => session.setName("n")],
     ["a label", (session) => session.append({ type: "label", targetId: "first", label: "L" })],
@@ -125,7 +125,7 @@ describe("an append at a leaf that metadata or a retry left behind", () => {
     expect(await one.divergences()).toHaveLength(1);
   });
 
-  it("is said again to a session that appends the diverged entry again", async () => {
+  it("is reported again to a session that appends the diverged entry again", async () => {
     const { one, other } = await newPair();
     await other.append(userDraft("theirs"));
     await other.append(userDraft("theirs, too"));
@@ -136,7 +136,7 @@ describe("an append at a leaf that metadata or a retry left behind", () => {
     expect(divergedIn(one)).toHaveLength(1);
   });
 
-  it("follows a retry of what the session appended without being told", async () => {
+  it("follows a retry of the session's own append without a report", async () => {
     const { one, other: same } = await newPair();
     // As a process that died before it was told, and began again.
     await same.append(userDraft("mine"), { id: "mine" });
@@ -165,7 +165,7 @@ describe("an append is not diverged", () => {
     expect((await one.append(userDraft("a second branch"))).diverged).toBeUndefined();
   });
 
-  it("when its place was chosen: by parent, by follow, by a move to where there were children", async () => {
+  it("when its parent was chosen: by parent, by follow, by a move to an entry with children", async () => {
     const { first, one, other } = await newPair();
     const theirs = (): Promise<AppendResult> =>
       other.append(userDraft("theirs"), { onDiverged: "follow" });
@@ -224,7 +224,7 @@ describe.each([
   ["pi", SessionManager],
   ["omp", OmpSessionManager],
 ] as const)("the drop-in for %s", (_, Manager) => {
-  it("tells its listener of an append that diverged, until that is ended", async () => {
+  it("notifies its listener of a diverged append until it unsubscribes", async () => {
     const { path, first } = await newLog();
     const manager = await Manager.open(path);
     const told: object[] = [];

@@ -50,7 +50,7 @@ describe("an append that expects a tail", () => {
     ["an entry came in between (Verifies: P2)", [peer], 3],
     ["it had to be written again behind that entry", [fragment, `\n${peer}`], 3],
     ["a damaged entry is behind that entry", [peer + damaged], 4],
-  ])("conflicts when %s, and says that it was written", async (_, before, revision) => {
+  ])("conflicts when %s, and reports what was written", async (_, before, revision) => {
     const { session, second } = await newWorld();
     await expect(second(...before)).rejects.toMatchObject({
       code: "ERR_CONFLICT",
@@ -83,7 +83,7 @@ describe("an append that expects a tail", () => {
     ]);
   });
 
-  it("is compared in a log without entries, too", async () => {
+  it("is also compared in a log without entries", async () => {
     const fs = new MemoryFileSystem();
     const session = await createSession(path, { ports: createMemoryPorts({ fs }), cwd: "/w" });
     const append = (expectedTail: string | null): Promise<AppendResult> =>
@@ -153,14 +153,14 @@ describe("an append whose lock was taken over before its write", () => {
     expect(idsOf(world)).toEqual(["first", "peer"]);
   });
 
-  it("is planned anew behind what the other holder wrote", async () => {
+  it("is planned again after the entries of the other holder", async () => {
     const world = await overtakenWorld();
     const result = await world.session.append(userDraft("second"), { parent: "tail" });
     expect(result).toMatchObject({ parentId: "peer", displaced: false });
     expect(idsOf(world)).toEqual(["first", "peer", result.id]);
   });
 
-  it("fails and writes nothing when that happens each time, and leaves no lock", async () => {
+  it("fails and writes nothing when that happens every time, and leaves no lock", async () => {
     const world = await newLockWorld();
     let count = 0;
     world.whilePlanning = () => {

@@ -1,6 +1,6 @@
 /**
  * Appenders and an intruder on one memory file system, in every order of their steps: whatever is
- * acknowledged is in the log, once and whole. A variant without the look after the write must fail,
+ * acknowledged is in the log, once and whole. A variant without the check after the write must fail,
  * or this test could not.
  */
 import { describe, expect, it } from "vitest";
@@ -112,7 +112,7 @@ const casts: Record<string, Cast> = {
 
 describe("two appenders and an intruder, in every order", () => {
   it.each(Object.entries(intrusions))(
-    "lose nothing that was acknowledged: %s (Verifies: P7, P11)",
+    "lose no acknowledged entry: %s (Verifies: P7, P11)",
     (_, intrude) => {
       const schedule = new Schedules();
       expect(firstViolation(two, intrude, schedule, { runs: runsMax })).toBeUndefined();
@@ -123,7 +123,7 @@ describe("two appenders and an intruder, in every order", () => {
 
 describe.each(Object.entries(casts))(`%s and an intruder (seed ${seed})`, (_, cast) => {
   it.each(Object.entries(intrusions))(
-    "lose nothing that was acknowledged: %s (Verifies: P7, P11)",
+    "lose no acknowledged entry: %s (Verifies: P7, P11)",
     (__, intrude) => {
       const schedule = new RandomSchedules(seed);
       expect(firstViolation(cast, intrude, schedule, { runs: drawnRuns })).toBeUndefined();
@@ -131,7 +131,7 @@ describe.each(Object.entries(casts))(`%s and an intruder (seed ${seed})`, (_, ca
   );
 });
 
-describe("without the look after the write", () => {
+describe("without the check after the write", () => {
   const losing = Object.entries(intrusions).filter(([name]) =>
     [
       "a thief takes the lock",

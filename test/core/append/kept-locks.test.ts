@@ -15,7 +15,7 @@ import { CountedWorld, countedSession, header, path, say } from "../../support/c
 import { BlockingSession } from "../../support/blocking-session.ts";
 import { appendTo } from "../../support/append-to.ts";
 
-it("behind a kept lock, blocking appends cost one write and one look each (Verifies: P17)", () => {
+it("with a retained lock, blocking appends cost one write and one stat each (Verifies: P17)", () => {
   const world = new CountedWorld();
   const session = BlockingSession.create(path, header, { ports: world.ports() });
   for (let n = 0; n < retentionAfterAppends; n += 1) session.append({ draft: say("x") });
@@ -25,7 +25,7 @@ it("behind a kept lock, blocking appends cost one write and one look each (Verif
 });
 
 describe("awaited appends in a row", () => {
-  it("cost one write and one look each, once the lock is kept (Verifies: P17)", async () => {
+  it("cost one write and one stat each, once the lock is retained (Verifies: P17)", async () => {
     const { world, session } = await countedSession();
     await appendSome(session, retentionAfterAwaited);
     const before = calls(world);
@@ -33,7 +33,7 @@ describe("awaited appends in a row", () => {
     expectOneWriteAndOneLook(before, world);
   });
 
-  it("do not keep the lock if they are few, as in a turn of an agent", async () => {
+  it("do not retain the lock when they are few, as in a turn of an agent", async () => {
     const { world, session } = await countedSession();
     for (let n = 1; n < retentionAfterAwaited; n += 1) {
       await session.append(say(`${n}`));
@@ -43,7 +43,7 @@ describe("awaited appends in a row", () => {
     expect(isFree(world)).toBe(false);
   });
 
-  it("leave the lock free at each event-loop iteration", async () => {
+  it("release the lock at each event-loop iteration", async () => {
     const { world, session } = await countedSession();
     const found: boolean[] = [];
     const looking = eachTurn(() => found.push(isFree(world)));
@@ -59,7 +59,7 @@ describe("awaited appends in a row", () => {
   });
 
   it.each([1, 8])(
-    "give the event loop a turn when the lock was kept for its time: %d sessions",
+    "yield to the event loop when the lock was retained for its time: %d sessions",
     async (count) => {
       const world = new CountedWorld();
       const sessions = [await world.create()];
@@ -86,7 +86,7 @@ describe("awaited appends in a row", () => {
     },
   );
 
-  it("do not keep it where each is synced", async () => {
+  it("do not retain it when each is synced", async () => {
     const { world, session } = await countedSession({ durability: "disk" });
     await appendSome(session, 10);
     expect(world.counts().locks).toBe(10);
@@ -106,7 +106,7 @@ describe("awaited appends in a row", () => {
     expect(world.lines).toHaveLength(retentionAfterAwaited + 3);
   });
 
-  it("read what others wrote a moment ago before they write (Verifies: P1, P11)", async () => {
+  it("read recent writes of others before they write (Verifies: P1, P11)", async () => {
     const { world, session } = await countedSession();
     const last = await appendSome(session, retentionAfterAwaited + 1);
     appendAsPeer(world);
@@ -128,7 +128,7 @@ describe("awaited appends in a row", () => {
     await expect(taking).rejects.toMatchObject({ code: "ERR_DUPLICATE_ID" });
   });
 
-  it("land behind what a program without the lock wrote just now (Verifies: P1)", async () => {
+  it("are written after those of a program without the lock (Verifies: P1)", async () => {
     const { world, session } = await countedSession();
     const last = await appendSome(session, retentionAfterAwaited + 1);
     appendAsPeer(world, "just now");
@@ -139,7 +139,7 @@ describe("awaited appends in a row", () => {
     expect((await session.entry("just now"))?.id).toBe("just now");
   });
 
-  it("land in a log that was cut just now, and what is lost is said (Verifies: P1)", async () => {
+  it("are written to a log that was just truncated, and lost entries are reported (Verifies: P1)", async () => {
     const { world, session } = await countedSession();
     const last = await appendSome(session, retentionAfterAwaited + 1);
     const kept = world.lines.slice(0, retentionAfterAwaited);
@@ -151,7 +151,7 @@ describe("awaited appends in a row", () => {
     expect(lost.map((one) => ("id" in one ? one.id : undefined))).toContain(last);
   });
 
-  it("are not acknowledged in a log that was deleted just now (Verifies: P1)", async () => {
+  it("are not acknowledged in a log that was just deleted (Verifies: P1)", async () => {
     const { world, session } = await countedSession();
     await appendSome(session, retentionAfterAwaited + 1);
     world.fs.unlinkSync(path);

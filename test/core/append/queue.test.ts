@@ -8,7 +8,7 @@ import { CountedWorld, countedSession, path, say } from "../../support/counted-w
 import { turns } from "../live/support.ts";
 
 describe("appends in flight", () => {
-  it("that keep coming are written a group at a time", async () => {
+  it("in a steady stream are written in groups", async () => {
     const { world, session } = await countedSession();
     let next = 0;
     const appendSome = async (): Promise<void> => {
@@ -21,7 +21,7 @@ describe("appends in flight", () => {
     expect(world.lines).toHaveLength(641);
   });
 
-  it("are divided so that no write is longer than batchBytesMax", async () => {
+  it("are split so that no write is longer than batchBytesMax", async () => {
     const { world, session } = await countedSession({ batchBytesMax: 5000 });
     const lengths: number[] = [];
     const { fs } = world;
@@ -42,7 +42,7 @@ describe("appends in flight", () => {
     expect(world.lines).toHaveLength(32);
   });
 
-  it("of several sessions of one log take turns, each with all that it has waiting", async () => {
+  it("of several sessions of one log alternate, each with all its queued entries", async () => {
     const world = new CountedWorld();
     const one = await world.create();
     const two = await world.open(2);
@@ -60,7 +60,7 @@ describe("appends in flight", () => {
     expect(one.tips()).toHaveLength(3);
   });
 
-  it("are refused beyond queuedBytesMax, and taken again once there is room", async () => {
+  it("are rejected beyond queuedBytesMax, and accepted again once there is space", async () => {
     const { world, session } = await countedSession({ queuedBytesMax: 10_000 });
     const settled = await Promise.allSettled(
       Array.from({ length: 20 }, () => session.append(say("x".repeat(1000)))),
@@ -77,7 +77,7 @@ describe("appends in flight", () => {
 });
 
 describe("one append of a group", () => {
-  it("that is refused halfway leaves no parent and takes no id (Verifies: P2, P4)", async () => {
+  it("that is rejected during planning is no parent and uses no id (Verifies: P2, P4)", async () => {
     const world = new CountedWorld();
     await (await world.create()).close();
     let next = 0;
@@ -95,7 +95,7 @@ describe("one append of a group", () => {
     ]);
   });
 
-  it("leaves when its caller gives up, and the others continue", async () => {
+  it("leaves the queue when its caller aborts, and the others continue", async () => {
     const { world, session } = await countedSession();
     const held = world.lock.tryAcquireSync(path);
     const [giveUp, giveUpToo] = [new AbortController(), new AbortController()];
@@ -118,7 +118,7 @@ describe("one append of a group", () => {
     expect(world.lines).toHaveLength(3);
   });
 
-  it("ends the wait for the lock when all callers gave up, whatever was appended before", async () => {
+  it("ends the wait for the lock when all callers aborted, whatever was appended before", async () => {
     const { world, session } = await countedSession();
     for (const n of [1, 2]) await session.append(say(`${n}`));
     const held = world.lock.tryAcquireSync(path);
@@ -136,7 +136,7 @@ describe("one append of a group", () => {
     expect(world.lines).toHaveLength(4);
   });
 
-  it("takes no room once its caller gave up, or once it is in the log", async () => {
+  it("uses no queue space after its caller aborted, or once it is in the log", async () => {
     const { world, session } = await countedSession({ queuedBytesMax: 2_000 });
     const held = world.lock.tryAcquireSync(path);
     for (let n = 0; n < 10; n += 1) {
@@ -151,7 +151,7 @@ describe("one append of a group", () => {
     expect(world.lines).toHaveLength(11);
   });
 
-  it("fails after lockWaitMs, and not earlier because others waited before it", async () => {
+  it("fails after lockWaitMs, not earlier because others waited before it", async () => {
     const { world, session } = await countedSession({ lockWaitMs: 100 });
     const held = world.lock.tryAcquireSync(path);
     const early = Promise.allSettled([session.append(say("1")), session.append(say("2"))]);
@@ -167,7 +167,7 @@ describe("one append of a group", () => {
     expect(await late).toMatchObject({ parentId: null, revision: 1 });
   });
 
-  it("gets an id that no other one has, whatever the id source gives (Verifies: P11)", async () => {
+  it("gets a unique id, whatever the id source returns (Verifies: P11)", async () => {
     const world = new CountedWorld();
     await world.create();
     const counting = (): Ports => {
@@ -241,7 +241,7 @@ function outcome(settled: PromiseSettledResult<unknown>): unknown {
   return { code, tail, id, written };
 }
 
-it("appends asked for at once have the same result as in a row (Verifies: P1, P2, P4)", async () => {
+it("concurrent appends have the same result as sequential ones (Verifies: P1, P2, P4)", async () => {
   const rounds = fc.array(
     fc.record({ foreign: fc.nat(2), requests: fc.array(request, { maxLength: 8 }) }),
     { maxLength: 4 },

@@ -31,7 +31,7 @@ async function newSession(): Promise<Session> {
   return session;
 }
 
-describe("a session refuses a reference that leads nowhere", () => {
+describe("a session rejects a dangling reference", () => {
   it.each([
     ["a label on an unknown id", label("left2"), "Did you mean left1?"],
     ["a label on an id that resembles none", label("0123456789"), "is not in the log"],
@@ -58,7 +58,7 @@ describe("a session refuses a reference that leads nowhere", () => {
   });
 });
 
-describe("a session takes a reference", () => {
+describe("a session accepts a reference", () => {
   it("to an entry on the path, itself, another branch for a label, and what others appended", async () => {
     const session = await newSession();
     await session.append(label("left1"));
@@ -71,7 +71,7 @@ describe("a session takes a reference", () => {
     expect(await verifySession(session)).toMatchObject({ ok: true, danglingReferenceCount: 0 });
   });
 
-  it("to itself, as a compaction that keeps nothing is stored", async () => {
+  it("to itself, in a compaction that keeps no entries", async () => {
     const session = await newSession();
     await session.append(compaction("own1"), { id: "own1" });
     expect(await session.entry("own1")).toMatchObject({ firstKeptEntryId: "own1" });

@@ -27,7 +27,7 @@ function* range(from: number, to: number): Generator<number> {
 }
 
 describe("the cache of bodies", () => {
-  it("keeps what is read again for as long as there is room", () => {
+  it("keeps bodies that are read again while there is space", () => {
     const cache = createBodyCache(bytesMax);
     const rows = [...range(0, 100)];
     expect(missing(cache, rows)).toEqual(rows);
@@ -36,7 +36,7 @@ describe("the cache of bodies", () => {
     expect(missing(cache, rows)).toEqual([]);
   });
 
-  it("does not lose that to a walk through everything, and keeps little of it", () => {
+  it("does not lose them in a full walk, and keeps little of that", () => {
     const cache = createBodyCache(bytesMax);
     for (let times = 0; times < 3; times += 1) missing(cache, range(0, 100));
     const { bytes } = cache;
@@ -45,7 +45,7 @@ describe("the cache of bodies", () => {
     expect(cache.bytes).toBeLessThan(bytes + bytesMax / 16);
   });
 
-  it("returns a body that was read just now, whatever its size below that of the cache", () => {
+  it("returns a body that was just read, of any size below that of the cache", () => {
     const sizes = fc.integer({ min: 0, max: 600_000 });
     fc.assert(
       fc.property(fc.array(sizes, { minLength: 1, maxLength: 50 }), (lineBytes) => {
@@ -60,7 +60,7 @@ describe("the cache of bodies", () => {
     );
   });
 
-  it("holds no more than it may, and nothing but what was set last", () => {
+  it("holds at most its limit, and only the latest values", () => {
     const step = fc.tuple(fc.nat(20), fc.nat(60_000), fc.boolean());
     fc.assert(
       fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
@@ -79,7 +79,7 @@ describe("the cache of bodies", () => {
     );
   });
 
-  it("holds no more than it may of what is appended between reads, and nothing else", () => {
+  it("holds at most its limit of entries appended between reads, and nothing else", () => {
     const step = fc.tuple(fc.nat(20), fc.nat(60_000), fc.boolean());
     fc.assert(
       fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
@@ -100,7 +100,7 @@ describe("the cache of bodies", () => {
     );
   });
 
-  it("has the latest that were appended, and they give way to what is read again", () => {
+  it("has the latest appended entries, which are evicted before those read again", () => {
     const cache = createBodyCache(bytesMax);
     for (const row of range(0, 1_000)) cache.keep(row, body(`${row}`), 1_000);
     expect(cache.peek(999)?.id).toBe("999");
@@ -110,16 +110,13 @@ describe("the cache of bodies", () => {
     expect(cache.peek(600)).toBeUndefined();
   });
 
-  it.each([0, 1, 400, -1, Number.NaN])(
-    "keeps nothing where there is room for %d bytes",
-    (bytes) => {
-      const cache = createBodyCache(bytes);
-      expect(missing(cache, [1, 1, 1])).toEqual([1, 1, 1]);
-      expect(cache.bytes).toBe(0);
-    },
-  );
+  it.each([0, 1, 400, -1, Number.NaN])("keeps nothing with space for %d bytes", (bytes) => {
+    const cache = createBodyCache(bytes);
+    expect(missing(cache, [1, 1, 1])).toEqual([1, 1, 1]);
+    expect(cache.bytes).toBe(0);
+  });
 
-  it.each([401, 1500.5, Infinity])("may have room for %d bytes", (bytes) => {
+  it.each([401, 1500.5, Infinity])("accepts a limit of %d bytes", (bytes) => {
     const cache = createBodyCache(bytes);
     missing(cache, range(0, 100));
     expect(cache.bytes).toBeLessThanOrEqual(bytes);

@@ -68,7 +68,7 @@ function contents(bodies: readonly RowBody[]): string[] {
 }
 
 describe("the bodies of many rows", () => {
-  it("come in the order asked for, forwards or backwards, in few reads", async () => {
+  it("are returned in the requested order, forwards or backwards, in few reads", async () => {
     const lines = upTo(3000).map((row) => lineOf(row, 300));
     const { bodies, source, bytes } = logOf(lines);
     expect(contents([...bodies.entriesSync(upTo(3000))])).toEqual(lines);
@@ -82,7 +82,7 @@ describe("the bodies of many rows", () => {
     expect(source.inFlightMax).toBe(1);
   });
 
-  it("stay what they are while the reading continues, and are not kept by the reader", async () => {
+  it("do not change while reading continues, and are not kept by the reader", async () => {
     const lines = upTo(400).map((row) => lineOf(row, 2000));
     const { bodies } = logOf(lines, { cacheBytesMax: 1024 * 1024 });
     const before = decodeCounter.parses;
@@ -95,7 +95,7 @@ describe("the bodies of many rows", () => {
     expect(decodeCounter.parses - before).toBe(800);
   });
 
-  it("that are not taken are not parsed, and read ahead once at most", async () => {
+  it("that are not pulled are not parsed, and read ahead at most once", async () => {
     const { bodies, source } = logOf(upTo(2000).map((row) => lineOf(row, 300)));
     const before = decodeCounter.parses;
     for await (const { row } of bodies.entries(upTo(2000))) if (row === 2) break;
@@ -106,7 +106,7 @@ describe("the bodies of many rows", () => {
   });
 });
 
-it("law: bodies read together are those read one by one, for any sizes, rows and short reads", async () => {
+it("law: bodies read together equal those read one by one, for any sizes, rows and short reads", async () => {
   const sizes = fc.array(fc.oneof(fc.nat(200), fc.nat(200_000)), { minLength: 1, maxLength: 12 });
   const picks = fc.array(fc.nat(), { maxLength: 20 });
   const readBytesMax = fc.integer({ min: 50_000, max: 1_000_000 });
@@ -128,7 +128,7 @@ it("law: bodies read together are those read one by one, for any sizes, rows and
 describe("when reading fails", () => {
   const lines = upTo(2000).map((row) => lineOf(row, 300));
 
-  it("the bodies before it have come, and the error is the source's", async () => {
+  it("the bodies before it are returned, and the error is the source's", async () => {
     const error = new Error("EIO");
     const onRead = (read: number): void => {
       if (read === 3) throw error;
@@ -147,7 +147,7 @@ describe("when reading fails", () => {
     expect(seen[0]).toEqual(seen[1]);
   });
 
-  it("bytes from the midst of a rewrite are read once more", () => {
+  it("bytes read during a rewrite are read again", () => {
     const [first = "", second = ""] = lines;
     const { bodies, bytes, indexer } = logOf([first, second], {
       onRead: (read) => {

@@ -39,7 +39,7 @@ async function use({ memory, ports }: FailingWorld): Promise<void> {
 
 describe("a checkpoint", () => {
   it.each(Object.entries(failures))(
-    "says what the log says, whatever failed: %s (Verifies: P12, P21)",
+    "equals the log after any failure: %s (Verifies: P12, P21)",
     { timeout: 60_000 },
     async (_, failure) => {
       const calls = await failEveryCall(async (n) => {
@@ -54,7 +54,7 @@ describe("a checkpoint", () => {
     },
   );
 
-  it("is loaded again, also if reading the log had failed halfway before", async () => {
+  it("is loaded again after a read of the log failed", async () => {
     const isRead = ({ name }: { name: string }): boolean => name === "read" || name === "readSync";
     await failEveryCall(async (n) => {
       const { memory, failing, ports } = newWorld();
@@ -90,7 +90,7 @@ describe("a checkpoint", () => {
   });
 });
 
-it("saving is not tried again and again where it fails", async () => {
+it("saving is not retried repeatedly when it fails", async () => {
   const { memory, ports } = newWorld();
   const tried: string[] = [];
   memory.onCall = ({ name, path: target }) => {

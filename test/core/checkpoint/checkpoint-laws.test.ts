@@ -24,7 +24,7 @@ const append = (session: Session, n: number): Promise<unknown> =>
     id: `own${n}`,
   });
 
-it("a session says, appends and reads the same with a checkpoint (Verifies: P15, P21)", async () => {
+it("a session reads, appends and reports the same with a checkpoint (Verifies: P15, P21)", async () => {
   await fc.assert(
     fc.asyncProperty(damagedSession, fc.nat(100), fc.nat(3), async (damage, cut, more) => {
       const paths = ["a", "b"].map((name) => join(temporaryDirectory(), `${name}.jsonl`));
@@ -59,7 +59,7 @@ function newEngine(): { readonly fs: MemoryFileSystem; readonly engine: Engine }
 }
 
 describe("saving in turns", () => {
-  it("is ended by a close, which saves, whatever was begun (Verifies: P13)", async () => {
+  it("is completed by a close at any point (Verifies: P13)", async () => {
     const { fs, engine } = newEngine();
     const savings = [engine.checkpoints.save(), engine.checkpoints.save()];
     await engine.checkpoints.close();

@@ -83,7 +83,7 @@ describe("a checkpoint", () => {
     expect(await isTakenUp(path)).toBe(false);
   });
 
-  it("of another log, or of what this one was, counts as none (Verifies: P21)", async () => {
+  it("of another log, or of an earlier state of this one, is ignored (Verifies: P21)", async () => {
     const { path, saved } = await smallLog();
     const other = await smallLog();
     const own = readFileSync(saved);
@@ -106,7 +106,7 @@ describe("a checkpoint", () => {
     await expectSame(path);
   });
 
-  it("is not saved of what was rewritten, deleted or moved since it was read", async () => {
+  it("is not saved for a log that was rewritten, deleted or moved since it was read", async () => {
     const { path, saved } = await smallLog();
     rmSync(saved);
     const text = readFileSync(path, "utf8");
@@ -121,7 +121,7 @@ describe("a checkpoint", () => {
     expect(readdirSync(join(path, ".."))).toEqual([]);
   });
 
-  it("holds nothing that only the process knew which saved it", async () => {
+  it("holds nothing known only to the process that saved it", async () => {
     const { path } = await smallLog();
     const session = await openSession(path, always);
     await session.append(say("lost"));
@@ -135,7 +135,7 @@ describe("a checkpoint", () => {
     await expectSame(path);
   });
 
-  it("is not loaded under another limit on lines", async () => {
+  it("is not loaded with another line limit", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path, always);
     await session.append({ type: "session_info", name: "N".repeat(10_000) });
@@ -146,7 +146,7 @@ describe("a checkpoint", () => {
     expect(await isTakenUp(path)).toBe(false);
   });
 
-  it("from before a migration is not taken for one of after it", async () => {
+  it("from before a migration is not used after it", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     writeFileSync(path, fixtureBytes("pi-v1"));
     await leaveCheckpoint(path);
@@ -158,7 +158,7 @@ describe("a checkpoint", () => {
     await expectSame(path);
   });
 
-  it("is neither saved nor read where that is not wanted (Verifies: P8)", async () => {
+  it("is neither saved nor read when disabled (Verifies: P8)", async () => {
     const directory = temporaryDirectory();
     const path = join(directory, "s.jsonl");
     writeFileSync(path, fixtureBytes("pi-linear"));
@@ -174,7 +174,7 @@ describe("a checkpoint", () => {
   });
 
   it.runIf(process.platform !== "win32")(
-    "counts as none when others may write it, or a link is in its place (Verifies: P21)",
+    "is ignored when others can write it, or it is a link (Verifies: P21)",
     async () => {
       const { path, saved } = await smallLog();
       expect(await isTakenUp(path)).toBe(true);
@@ -193,7 +193,7 @@ describe("a checkpoint", () => {
     },
   );
 
-  it("may be kept in a directory of its own", async () => {
+  it("can be in a separate directory", async () => {
     const directory = temporaryDirectory();
     const checkpointDir = join(directory, "checkpoints");
     mkdirSync(checkpointDir);
@@ -207,7 +207,7 @@ describe("a checkpoint", () => {
     expect(readdirSync(join(directory, "a"))).toEqual(["s.jsonl"]);
   });
 
-  it("that cannot be saved harms nothing", async () => {
+  it("that cannot be saved has no effect", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     writeFileSync(path, fixtureBytes("pi-linear"));
     await leaveCheckpoint(path, { checkpointDir: join(path, "none") });
@@ -217,7 +217,7 @@ describe("a checkpoint", () => {
     expect(readdirSync(join(path, "..")).sort()).toEqual(["s.jsonl", "s.jsonl.ckpt"]);
   });
 
-  it("is saved only once it is worth it", async () => {
+  it("is saved only after enough growth", async () => {
     const { path, saved } = await smallLog();
     const before = statSync(saved).mtimeMs;
     const session = await openSession(path, { checkpointEveryBytes: 2_000 });
@@ -268,7 +268,7 @@ describe("a forged checkpoint", () => {
     ["a header outside", "header.offset", 2 ** 40],
     ["a header without end", "header.length", 2 ** 31],
     ["labels that are none", "state.folded.labels", [["x", null]]],
-  ])("counts as none when it has %s (Verifies: P18, P21)", async (_, place, value) => {
+  ])("is ignored when it has %s (Verifies: P18, P21)", async (_, place, value) => {
     expect(await isAccepted(() => undefined)).toBe(true);
     const keys = place.split(".");
     const change = (text: Json): void => {
@@ -295,7 +295,7 @@ describe("a forged checkpoint", () => {
     (state: Json): void =>
       void findingsIn(state).entries.push(finding);
 
-  it("is reported by verify when it says another name, label, parent, kind, finding or entry", async () => {
+  it("is reported by verify when its name, label, parent, kind, finding or entry differs", async () => {
     for (const [what, change] of [
       ["name", (text) => void ((text["folded"] as Json)["names"] = ["forged"])],
       ["labels", (text) => void ((text["folded"] as Json)["labels"] = [])],

@@ -68,14 +68,14 @@ const log = logOf(5);
 const sums = sumsOf(log);
 
 describe("a log compared with its checksums", () => {
-  it("is the same if every piece is, whatever is behind them", () => {
+  it("is unchanged when every piece is, whatever follows them", () => {
     const same = { verdict: "same", changedCount: 0, changed: [] };
     expect(compared(sums, log)).toEqual(same);
     expect(compared(sums, Buffer.concat([log, Buffer.from("more")]))).toEqual(same);
     expect(compared({ ...none, logVersion: 1 }, log)).toEqual(same);
   });
 
-  it("names the byte of every bit that flips, whichever it is (Verifies: P13)", () => {
+  it("reports the byte of any flipped bit (Verifies: P13)", () => {
     fc.assert(
       fc.property(fc.nat(log.length * 8 - 1), fc.nat(1_000), (bit, start) => {
         const from = Math.min(start, bit >> 3);
@@ -95,7 +95,7 @@ describe("a log compared with its checksums", () => {
     ["nothing is left", Buffer.alloc(0), 5],
     ["the newline at its end flipped, and another bit", flipped(log, 8, end * 8 - 1), 2],
     ["a piece has other bytes, and the end flipped", flipped(changedIn(log, 1), end * 8 - 1), 2],
-  ])("is changed where %s", (_, now, changedCount) => {
+  ])("is changed when %s", (_, now, changedCount) => {
     expect(compared(sums, now)).toMatchObject({ verdict: "changed", changedCount });
   });
 
@@ -107,7 +107,7 @@ describe("a log compared with its checksums", () => {
       3,
     ],
     ["it has one line", () => "x".repeat(5 * sumPieceBytes), 5],
-  ])("is written anew where %s", (_, change, changedCount) => {
+  ])("is rewritten when %s", (_, change, changedCount) => {
     const found = compared(sums, Buffer.from(change(log.toString())));
     expect(found).toMatchObject({ verdict: "rewritten", changedCount });
   });
@@ -126,7 +126,7 @@ describe("a log compared with its checksums", () => {
     expect(compared(old, Buffer.from(`${header}{}\n`))).toMatchObject({ verdict });
   });
 
-  it("lists the first places that changed, and counts all", () => {
+  it("lists the first changed positions, and counts all", () => {
     const { changed, changedCount } = compared(sums, changedIn(log, 0, 2, 4), 2);
     const offsets = changed.map(({ offset }) => offset);
     expect([changedCount, offsets]).toEqual([3, [0, 2 * sumPieceBytes]]);
@@ -134,7 +134,7 @@ describe("a log compared with its checksums", () => {
 });
 
 describe("checksums", () => {
-  it("are those of the whole, however often they were continued", () => {
+  it("equal those of the whole log, however often they were continued", () => {
     const whole = sumsOf(logOf(3), { start: 100 });
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 100, max: 3 * sumPieceBytes })), (stops) => {

@@ -40,7 +40,7 @@ async function checksumsOf(path: string): Promise<Checksums> {
   return checksums;
 }
 
-describe("a checkpoint for which there is little time", () => {
+describe("a checkpoint with little time", () => {
   it.each([
     [0, 0, 0],
     [500, 1, entries - 1],
@@ -75,7 +75,7 @@ describe("a checkpoint for which there is little time", () => {
   );
 });
 
-it("a process that exits saves what it has time for, the next the rest (Verifies: P13, P21)", async () => {
+it("a process that exits saves the checksums it has time for, the next the rest (Verifies: P13, P21)", async () => {
   const directory = temporaryDirectory();
   const paths = ["a", "b", "c", "d"].map((name) => join(directory, `${name}.jsonl`));
   for (const path of paths) writeFileSync(path, log);

@@ -41,7 +41,7 @@ function isOf(bytes: Buffer, facts: Partial<FileStat>): boolean {
 }
 
 describe("a log", () => {
-  it("is the one that was bound without a read while nothing has happened to its file", () => {
+  it("is recognised without a read while its file is unchanged", () => {
     const source = sourceOf(Buffer.alloc(long.length));
     expect(isBoundTo(binding, source, stat)).toBe(true);
     expect(source.reads()).toBe(0);
@@ -49,13 +49,13 @@ describe("a log", () => {
   });
 
   it.each([{ dev: 9 }, { ino: 9 }, { size: 9 }, { ctimeMs: 9 }])(
-    "is not known without a read when it has %o",
+    "is not recognised without a read when it has %o",
     (facts) => {
       expect(isSameState(binding, statOf(long.length, facts))).toBe(false);
     },
   );
 
-  it("is another when its device, its inode or a lesser size says so, with the same bytes", () => {
+  it("is another one when its device, its inode or a smaller size differs, with the same bytes", () => {
     expect(isOf(long, { ctimeMs: 9 })).toBe(true);
     expect(isOf(Buffer.concat([long, Buffer.from("more")]), { ctimeMs: 9 })).toBe(true);
     expect(isOf(long, { dev: 9 })).toBe(false);
@@ -63,7 +63,7 @@ describe("a log", () => {
     expect(isOf(long, { size: long.length - 1 })).toBe(false);
   });
 
-  it("is another when any byte differs that is in one of its samples", () => {
+  it("is another one when any byte in one of its samples differs", () => {
     const last = long.length - sampleBytes;
     fc.assert(
       fc.property(fc.nat(samples - 1), fc.nat(sampleBytes - 1), (sample, within) => {
@@ -75,7 +75,7 @@ describe("a log", () => {
     );
   });
 
-  it("is known by all of its bytes when it is short", () => {
+  it("is recognised by all of its bytes when it is short", () => {
     const short = logOf(100);
     const bound = bindingOf(sourceOf(short), statOf(short.length), short.length);
     for (let at = 0; at < short.length; at += 1) {
@@ -86,7 +86,7 @@ describe("a log", () => {
     }
   });
 
-  it("is the same whatever its title slot says, and another by the byte behind it", () => {
+  it("is the same for any title slot, and another one for any other byte after it", () => {
     const slot = encodeTitleSlot({ title: "one", updatedAt: "2026-01-01T00:00:00.000Z" });
     const other = encodeTitleSlot({ title: "two", updatedAt: "2026-01-02T00:00:00.000Z" });
     for (const rest of [logOf(50), logOf(20_000)]) {

@@ -63,7 +63,7 @@ async function appendInTheMiddle(session: Session, shape: Shape): Promise<void> 
 }
 
 describe.each(shapes)("a checkpoint of $name", (shape) => {
-  it("says what the log says, read whole, or saved again after a part was read (Verifies: P21)", async () => {
+  it("equals the log, read completely, or saved again after a partial read (Verifies: P21)", async () => {
     const path = await savedLog(shape);
     const before = await openedFacts(path, { checkpoint: "off" });
     expect(isDeepStrictEqual(await openedFacts(path, {}), before)).toBe(true);
@@ -76,7 +76,7 @@ describe.each(shapes)("a checkpoint of $name", (shape) => {
     expect(checkpointDifferences).toEqual([]);
   });
 
-  it("is the one that was opened after others replaced it and the file was pushed out (Verifies: P21)", async () => {
+  it("stays the opened one after others replaced it and its descriptor was evicted (Verifies: P21)", async () => {
     const path = await savedLog(shape);
     const [kept, other] = await Promise.all([openSession(path, {}), openSession(path, always)]);
     await appendInTheMiddle(other, shape);
@@ -90,7 +90,7 @@ describe.each(shapes)("a checkpoint of $name", (shape) => {
     await kept.close();
   });
 
-  it("is not read on where a page of it is damaged: the log is, once (Verifies: P1, P21)", async () => {
+  it("is not read further at a damaged page: the log is, once (Verifies: P1, P21)", async () => {
     const path = await savedLog(shape);
     const facts = await openedFacts(path, { checkpoint: "off" });
     const whole = readFileSync(`${path}.ckpt`);

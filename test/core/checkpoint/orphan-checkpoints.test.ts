@@ -46,7 +46,7 @@ async function grow(path: string, more: OpenOptions = {}): Promise<void> {
 const saved = (): string[] => readdirSync(checkpointDir).sort();
 
 describe("a checkpoint that is saved in a checkpointDir", () => {
-  it("removes those of deleted logs of its directory, and of no other", async () => {
+  it("removes those of deleted logs of its directory only", async () => {
     const keptPath = join(directory, "a/kept.jsonl");
     const deleted = [join(directory, "a/gone.jsonl"), join(directory, "b/gone.jsonl")] as const;
     const kept = await newLog(keptPath);
@@ -71,7 +71,7 @@ describe("a checkpoint that is saved in a checkpointDir", () => {
     expect(saved()).not.toContain(basename(old));
   });
 
-  it("leaves alone a file that only resembles one", async () => {
+  it("does not touch a file that only resembles one", async () => {
     const kept = join(directory, "a/kept.jsonl");
     const prefix = (await newLog(kept)).slice(0, 17);
     const foreign = [
@@ -113,7 +113,7 @@ function logsWithCheckpoint(memory: MemoryFileSystem): string[] {
 }
 
 describe("removing orphans", () => {
-  it("leaves exactly the checkpoints of other directories and of logs that are there", () => {
+  it("leaves exactly the checkpoints of other directories and of existing logs", () => {
     fc.assert(
       fc.property(fc.subarray(allLogs), (there) => {
         const { memory, ports } = world(there);
@@ -126,7 +126,7 @@ describe("removing orphans", () => {
     );
   });
 
-  it("asks once more for a log that came after the listing", () => {
+  it("checks again for a log created after the listing", () => {
     const { memory, ports } = world([]);
     memory.onCall = ({ name, path }) => {
       if (name !== "statSync" || path !== "/logs/s.jsonl") return;
@@ -140,7 +140,7 @@ describe("removing orphans", () => {
     ]);
   });
 
-  it("does not list the logs where there is no other checkpoint", () => {
+  it("does not list the logs without other checkpoints", () => {
     const { memory, ports } = world([]);
     for (const path of allLogs) memory.unlinkSync(checkpointPath(path, "/saved"));
     const before = memory.callCount("listSync");
@@ -149,8 +149,8 @@ describe("removing orphans", () => {
   });
 });
 
-describe("where the logs cannot be listed", () => {
-  it("nothing is removed, and the checkpoint is saved all the same", async () => {
+describe("when the logs cannot be listed", () => {
+  it("nothing is removed, and the checkpoint is saved anyway", async () => {
     const { memory, ports } = world([]);
     memory.unlinkSync(own);
     memory.unlinkSync(checkpointPath(own, "/saved"));

@@ -19,7 +19,7 @@ function unpacked(buffers: readonly Buffer[]): { bytes: Buffer; isOver: boolean 
 }
 
 describe("packed pieces", () => {
-  it("are what they were, whatever their elements", () => {
+  it("are restored for any elements", () => {
     fc.assert(
       fc.property(pieces, (given) => {
         const whole = Buffer.concat(given.map(({ bytes }) => bytes));
@@ -28,7 +28,7 @@ describe("packed pieces", () => {
     );
   });
 
-  it("take little space where neighbours are alike", () => {
+  it("take little space when neighbours are similar", () => {
     const offsets = Float64Array.from({ length: 8_192 }, (_, at) => 2 ** 31 + at * 900);
     const rows = Int32Array.from({ length: 16_384 }, (_, at) => at);
     const given = [
@@ -38,7 +38,7 @@ describe("packed pieces", () => {
     expect(Buffer.concat([...packed(given)]).length).toBeLessThan(2_000);
   });
 
-  it("are given some at a time", () => {
+  it("are read in parts", () => {
     const given = Array.from({ length: 40 }, () => ({
       bytes: randomBytes(64 * 1024),
       elementBytes: 1,
@@ -46,7 +46,7 @@ describe("packed pieces", () => {
     expect([...packed(given)]).toHaveLength(3);
   });
 
-  it("are not taken for whole if any of their bytes changed, or is missing", () => {
+  it("are rejected when any of their bytes changed or is missing", () => {
     const given = [{ bytes: Buffer.from("a text that is not long"), elementBytes: 1 }];
     const [whole = Buffer.alloc(0)] = packed(given);
     const isTaken = (buffer: Buffer): boolean => {

@@ -86,7 +86,7 @@ describe("a file of pages", () => {
   const column = fc.oneof(fc.int32Array(), fc.uint32Array(), fc.uint8Array(), fc.float64Array());
   const text = fc.record({ text: fc.string({ maxLength: 20 }) });
 
-  it("gives back what was saved, column by column, and nothing more", () => {
+  it("returns what was saved, column by column", () => {
     fc.assert(
       fc.property(fc.array(column, { maxLength: 5 }), text, (saved, given) => {
         const found = required(fileOf(saved, given));
@@ -110,7 +110,7 @@ describe("a file of pages", () => {
     expect(source.bytes - footer).toBe(64 * 1024);
   });
 
-  it("is rejected with another mark, byte order or version, whatever its checksum", () => {
+  it("is rejected with another magic, byte order or version, whatever its checksum", () => {
     for (let at = 0; at < 12; at += 1) {
       const other = fileOf([letters.subarray(0, 8)]);
       expect(opened(sealed(other))).toBeDefined();
@@ -119,7 +119,7 @@ describe("a file of pages", () => {
     }
   });
 
-  it("is none when a bit of its footer flips, and only its page is lost when one of a page does", () => {
+  it("is rejected when a bit of its footer flips, and loses only the page when a bit of a page does", () => {
     const small = fileOf([letters.subarray(0, 100), letters.subarray(0, 10)]);
     for (let bit = 16 * 8; bit < small.length * 8; bit += 1) {
       const other = Buffer.from(small);
@@ -138,7 +138,7 @@ describe("a file of pages", () => {
     }
   });
 
-  it("is none with lengths that do not agree, whatever its checksum", () => {
+  it("is rejected with inconsistent lengths, whatever its checksum", () => {
     for (const [at, value] of [
       [12, 2 ** 32 - 1],
       [12, 4],
@@ -151,7 +151,7 @@ describe("a file of pages", () => {
     }
   });
 
-  it("gives no more elements than it has, and tells when some are left", () => {
+  it("returns no more elements than it has, and reports unread ones", () => {
     expect(() => required(file).take(numbers.length * 2, 4)).toThrow(TypeError);
     expect(() => required(file).take(2 ** 52, 4)).toThrow(TypeError);
     const found = required(file);
@@ -193,7 +193,7 @@ describe("saved pages", () => {
     expect(filled).toEqual(numbers);
   });
 
-  it("are made anew once, when a page is damaged or holds what it may not", () => {
+  it("are rebuilt once when a page is damaged or has invalid values", () => {
     const damaged = Buffer.from(file);
     damaged[16 + 30_000 * 4] = 1;
     const one = columnOf(required(damaged).take(numbers.length, 4));
@@ -213,7 +213,7 @@ describe("saved pages", () => {
     }
   });
 
-  it("are saved again as they are, read or not, with elements behind them", () => {
+  it("are saved again unchanged, read or not, with new elements after them", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(39_999)), fc.nat(20_000), (touched, more) => {
         const longer = new Uint32Array(numbers.length + more);
@@ -258,7 +258,7 @@ describe("the file of a checkpoint", () => {
     expect(fs.openCount).toBe(0);
   });
 
-  it("takes the place of what killed processes left of it, after ten minutes, and of nothing else", () => {
+  it("removes temporary files of killed processes after ten minutes, and nothing else", () => {
     const clock = new ManualClock();
     const fs = new MemoryFileSystem();
     const ports = createMemoryPorts({ fs, clock });

@@ -60,8 +60,8 @@ function replace(path: string, from: string, to: string): void {
 const five = ["one", "two", "three", "four", "five"].map((text, at) => entry(`0000000${at}`, text));
 const logOfFive = [header, ...five].join("\n").concat("\n");
 
-describe("a line that changed after a checkpoint saw it", () => {
-  it("is found with its place, also where it parses (Verifies: P13)", async () => {
+describe("a line that changed after a checkpoint", () => {
+  it("is found with its position, even if it parses (Verifies: P13)", async () => {
     const path = await seenLog(logOfFive);
     expect(await verified(path)).toMatchObject({
       ok: true,
@@ -79,7 +79,7 @@ describe("a line that changed after a checkpoint saw it", () => {
     expect((await verified(path)).changedLines).toMatchObject([last]);
   });
 
-  it("is found again, whatever is saved afterwards (Verifies: P13)", async () => {
+  it("is found again after any later save (Verifies: P13)", async () => {
     const path = await seenLog(logOfFive);
     replace(path, "three", "thsee");
     for (let round = 0; round < 3; round += 1) {
@@ -120,7 +120,7 @@ describe("a line that changed after a checkpoint saw it", () => {
 });
 
 describe("a log without a changed line", () => {
-  it("has none appended later (Verifies: P13)", async () => {
+  it("has none after later appends (Verifies: P13)", async () => {
     const path = await seenLog(logOfFive);
     appendFileSync(path, `${entry("00000009", "later")}\n`);
     replace(path, "later", "latex");
@@ -136,7 +136,7 @@ describe("a log without a changed line", () => {
     ["all are gone", (text: string) => text.slice(0, text.indexOf("\n") + 1)],
     ["every entry has another letter", (text: string) => text.replaceAll('"x"', '"y"')],
     ["lines lie in another order, before others that are right", permuted],
-  ])("is found where %s, and again later (Verifies: P13)", async (_, change) => {
+  ])("is found when %s, and again later (Verifies: P13)", async (_, change) => {
     const path = await seenLog(logOfFive);
     writeFileSync(path, change(logOfFive));
     const piece = { offset: 0, length: logOfFive.length, line: 1, id: null };
@@ -146,7 +146,7 @@ describe("a log without a changed line", () => {
     expect(await verified(path)).toMatchObject(found);
   });
 
-  it("is found in the header of an older version, and behind it (Verifies: P13)", async () => {
+  it("is found in the header of an older version, and after it (Verifies: P13)", async () => {
     for (const version of [1, 2]) {
       const old = logOfFive.replace('"version":3', `"version":${version}`);
       const path = await seenLog(old);
@@ -157,7 +157,7 @@ describe("a log without a changed line", () => {
     }
   });
 
-  it("has the place of 64 KiB if more than a bit changed there", async () => {
+  it("has the position of 64 KiB if more than one bit changed there", async () => {
     const lines = Array.from({ length: 4_000 }, (_, n) => entry(`${n}`.padStart(8, "0"), "text"));
     const text = [header, ...lines].join("\n").concat("\n");
     const path = await seenLog(text);
@@ -173,7 +173,7 @@ describe("a log without a changed line", () => {
     expect(changed).toEqual({ offset, length: 65_536, line, id: null });
   });
 
-  it("has none where it was never seen, or that is not asked for", async () => {
+  it("has none without a checkpoint, or when disabled", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     writeFileSync(path, logOfFive);
     const none = { state: "none", entries: 0, unseenEntries: 5 };
@@ -199,7 +199,7 @@ describe("a log without a changed line", () => {
   it.each([
     ["with a line less", (text: string) => text.replace(`${five[0]}\n`, "").concat(text)],
     ["with longer lines", (text: string) => text.replaceAll('"x"', '"longer"')],
-  ])("has none if it was written anew, %s", async (_, change) => {
+  ])("has none if it was rewritten, %s", async (_, change) => {
     const path = await seenLog(logOfFive);
     const { ino } = statSync(path);
     writeFileSync(path, change(logOfFive));
@@ -225,7 +225,7 @@ describe("a log without a changed line", () => {
     expect([checksums.state, changedLineCount]).toEqual(["rewritten", 0]);
   });
 
-  it("has none where a title before the header is written anew in place", async () => {
+  it("has none when a title before the header is rewritten in place", async () => {
     const title = (text: string): string => `{"type":"title","title":"${text}"}\n`;
     const path = await seenLog(`${title("old")}${logOfFive}`);
     replace(path, title("old"), title("new"));
@@ -234,7 +234,7 @@ describe("a log without a changed line", () => {
   });
 });
 
-it("checksums of a checkpoint hold although its index is of another version (Verifies: P13)", async () => {
+it("checksums of a checkpoint stay valid when its index has another version (Verifies: P13)", async () => {
   const path = await seenLog(logOfFive);
   replace(path, "three", "thsee");
   const later = rewritten(readFileSync(`${path}.ckpt`), (text) => {

@@ -183,19 +183,19 @@ const refused: readonly (readonly [string, Partial<Values>])[] = [
 ];
 
 describe("the columns of a saved index", () => {
-  it.each(taken)("are taken when %s", (_, changed) => {
+  it.each(taken)("are loaded when %s", (_, changed) => {
     expect(outcomeOf(changed)).toBe("taken");
   });
 
-  it.each(madeAnew)("are made anew when %s", (_, changed) => {
+  it.each(madeAnew)("are rebuilt when %s", (_, changed) => {
     expect(outcomeOf(changed)).toBe("made anew");
   });
 
-  it.each(refused)("are refused when %s", (_, changed) => {
+  it.each(refused)("are rejected when %s", (_, changed) => {
     expect(outcomeOf(changed)).toBe("refused");
   });
 
-  it("have numbers of records that rise, and lines where there are entries", () => {
+  it("have increasing record numbers, and lines for entries", () => {
     const two = (otherRecords: Numbers): Outcome =>
       outcomeOf({ otherRecords }, { otherRecords: 2 });
     expect([two([0, 4]), two([2, 2]), two([3, 1]), two([0, 5])]).toEqual([
@@ -208,7 +208,7 @@ describe("the columns of a saved index", () => {
     expect(outcomeOf({ lineRows: [], distances: [] }, { lineChanges: 0 })).toBe("refused");
   });
 
-  it("are refused when the file holds fewer", () => {
+  it("are rejected when the file has fewer", () => {
     expect(outcomeOf({}, { rows: 4 })).toBe("refused");
     expect(outcomeOf({}, { buckets: 2 ** 20 })).toBe("refused");
   });
@@ -230,7 +230,7 @@ describe("the counts of a saved index", () => {
     [{ otherRecords: 166 }],
     [{ shadowed: 3, damaged: 3, stray: 3, ownParents: 3, hidden: 6, last: 6, unverified: 12 }],
     [{ rows: 20, ids: 24, buckets: 32 }],
-  ])("are taken with %j", (change) => {
+  ])("are loaded with %j", (change) => {
     expect(read(change)).toEqual({ ...counts, ...change });
   });
 
@@ -254,7 +254,7 @@ describe("the counts of a saved index", () => {
     [{ last: 7 }],
     [{ unverified: 13 }],
     [{ rows: 20, ids: 25, buckets: 32 }],
-  ])("are refused with %j", (change) => {
+  ])("are rejected with %j", (change) => {
     expect(() => read(change)).toThrow(TypeError);
   });
 });

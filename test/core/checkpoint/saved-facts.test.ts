@@ -44,7 +44,7 @@ describe("the kinds of a checkpoint", () => {
     [[{}]],
     [[{ type: 1 }]],
     [[{ type: "message", role: 1 }]],
-  ])("are not taken up from %j", (kinds) => {
+  ])("are not loaded from %j", (kinds) => {
     expect(() => read(kinds)).toThrow(TypeError);
   });
 });
@@ -54,7 +54,7 @@ describe("the findings of a checkpoint", () => {
     readDiagnostics(new SavedFields({ entries, counts }), log);
   const finding = { kind: "bad-line", reason: "r", offset: 0, length: 1_000, line: 1, id: "i" };
 
-  it("are as many as one log keeps, with the places that they have", () => {
+  it("are those that one log keeps, with their positions", () => {
     const bare = { kind: "not-an-entry", reason: "r" };
     const entries = [bare, ...Array.from({ length: diagnosticsMax }, () => finding)];
     const counts = [
@@ -75,7 +75,7 @@ describe("the findings of a checkpoint", () => {
     [{ ...finding, line: 2_001 }],
     [{ ...finding, id: 1 }],
     [{ kind: "bad-line" }],
-  ])("are not taken up from %j", (entry) => {
+  ])("are not loaded from %j", (entry) => {
     expect(() => read([entry], [])).toThrow(TypeError);
   });
 
@@ -87,11 +87,11 @@ describe("the findings of a checkpoint", () => {
   );
 });
 
-describe("what a checkpoint has folded", () => {
+describe("the folded values of a checkpoint", () => {
   const read = (change: object): unknown =>
     readFolded(new SavedFields({ ...folded, ...change }), log, 3);
 
-  it("is loaded as it was saved, also where a session lost its name or has no dialect", () => {
+  it("is loaded as saved, also when a session lost its name or has no dialect", () => {
     expect(read({})).toEqual(folded);
     expect(read({ names: [null], dialect: null })).toMatchObject({ names: [null], dialect: null });
     expect(read({ names: [] })).toMatchObject({ names: [] });
@@ -109,7 +109,7 @@ describe("what a checkpoint has folded", () => {
     [{ names: [1] }],
     [{ dialect: "other" }],
     [{ usage: { rows: 4, models: [], total: [], unattributed: [] } }],
-  ])("is not taken up with %j", (change) => {
+  ])("is not loaded with %j", (change) => {
     expect(() => read(change)).toThrow(TypeError);
   });
 
@@ -130,7 +130,7 @@ describe("what a checkpoint has folded", () => {
     [{ models: [["p", 1, sums]] }],
     [{ models: [["p", "m", ["x", ...sums.slice(1)]]] }],
     [{ models: [["p", "m", [1, "x", ...sums.slice(2)]]] }],
-  ])("is not taken up with a usage of %j", (change) => {
+  ])("is not loaded with a usage of %j", (change) => {
     expect(() => read({ usage: { ...usage, ...change } })).toThrow(TypeError);
   });
 });

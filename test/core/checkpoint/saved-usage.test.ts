@@ -63,7 +63,7 @@ async function usageOf(
 }
 
 describe("the usage of a session", () => {
-  it("is folded on from where a checkpoint has it (Verifies: P21)", async () => {
+  it("continues from the state in a checkpoint (Verifies: P21)", async () => {
     const path = await logOfAnswers();
     const first = await usageOf(path, { access: "append", ...always });
     expect(first.parses).toBeGreaterThanOrEqual(answers - 1);
@@ -78,7 +78,7 @@ describe("the usage of a session", () => {
     expect((await OmpManager.open(path)).getUsageStatistics()).toEqual(third.usage.total);
   });
 
-  it("is folded once for all that ask, also while it is being folded", async () => {
+  it("is folded once for concurrent callers", async () => {
     const path = await logOfAnswers();
     const session = await openSession(path, { access: "read", bodyCacheBytesMax: 0 });
     const all = await Promise.all([session.usage, session.usage]);
@@ -89,7 +89,7 @@ describe("the usage of a session", () => {
     await session.close();
   });
 
-  it("is saved although the log is no longer than its checkpoint", async () => {
+  it("is saved when the log is no longer than its checkpoint", async () => {
     const path = await logOfAnswers();
     await leaveCheckpoint(path);
     const { mtimeMs } = statSync(`${path}.ckpt`);
@@ -105,7 +105,7 @@ describe("the usage of a session", () => {
     expect(readFileSync(`${path}.ckpt`)).toEqual(saved);
   });
 
-  it("is not saved where it is infinite, and everything else is", async () => {
+  it("is not saved when it is infinite, unlike everything else", async () => {
     const path = await logOfAnswers(1e308);
     const first = await usageOf(path, { access: "append", ...always });
     expect(first.usage.total.cost).toBe(Number.POSITIVE_INFINITY);
@@ -116,7 +116,7 @@ describe("the usage of a session", () => {
     expect(await second.usage).toEqual(first.usage);
   });
 
-  it("is reported by verify when a checkpoint says another one", async () => {
+  it("is reported by verify when a checkpoint has another one", async () => {
     const path = await logOfAnswers();
     const { session, usage } = await usageOf(path, { access: "append", ...always });
     await session.close();
@@ -138,7 +138,7 @@ function everyRow({ count }: IndexTable): number[] {
   return Array.from({ length: count }, (_, row) => row);
 }
 
-it("a line that was read whole is not read again when a process hands out all entries", async () => {
+it("a line that was read completely is not read again when a process returns all entries", async () => {
   const path = await logOfAnswers();
   await leaveCheckpoint(path);
   const engine = Engine.openSync(path, always);
@@ -152,7 +152,7 @@ it("a line that was read whole is not read again when a process hands out all en
   expect(decodeCounter.parses).toBe(0);
 });
 
-it("a checkpoint of an index alone has no checksums, and leaves those there are as they are", async () => {
+it("a checkpoint of only an index has no checksums, and keeps existing ones", async () => {
   const path = await logOfAnswers();
   await leaveCheckpoint(path, { checkpoint: "index" });
   const without = await openSession(path, { access: "read" });

@@ -79,7 +79,7 @@ async function atEveryPause(check: (world: World, n: number) => Promise<Pause>):
 }
 
 describe("while a checkpoint is saved", () => {
-  it("what is read is right, and does not keep it from being saved (Verifies: P21)", async () => {
+  it("reads are correct, and do not prevent the save (Verifies: P21)", async () => {
     const wanted = await answersAnew(newWorld());
     await atEveryPause(async (world, n) => {
       const pause = await saveWith(world, n, async () => {
@@ -94,7 +94,7 @@ describe("while a checkpoint is saved", () => {
     });
   });
 
-  it("an append takes place, and no part of the checkpoint is left (Verifies: P21)", async () => {
+  it("an append proceeds, and no part of the checkpoint remains (Verifies: P21)", async () => {
     await atEveryPause(async (world, n) => {
       const { engine, fs } = world;
       const pause = await saveWith(world, n, async () => {

@@ -13,7 +13,7 @@ import { stored, user } from "../projections/sample-entries.ts";
 import { fileOf, header, linesOf, messagesAt, recordsIn, textLines } from "./session-files.ts";
 
 describe("a fork", () => {
-  it("holds the way to an entry once, byte for byte, and names its source (Verifies: P19, P22)", async () => {
+  it("has the path to an entry once, byte for byte, and names its source (Verifies: P19, P22)", async () => {
     const odd =
       '{"type":"message","id":"2","parentId":"1","timestamp":"t", "message":{"role":"user","n":1.0e2}}';
     const source = fileOf({ ...header, note: 1 }, user("1", null, "a"), odd, user("3", "1", "b"));
@@ -33,7 +33,7 @@ describe("a fork", () => {
     expect(readFileSync(source).equals(before)).toBe(true);
   });
 
-  it("takes the labels and the name along that are in force", async () => {
+  it("copies the current labels and name", async () => {
     const source = fileOf(
       header,
       user("1", null, "a"),
@@ -56,7 +56,7 @@ describe("a fork", () => {
     ]);
   });
 
-  it("ends at the last entry unless it is told where; of nothing it is a header", async () => {
+  it("ends at the last entry by default; of an empty session it is a header", async () => {
     const whole = await forkSession(fileOf(header, user("1", null, "a"), user("2", "1", "b")));
     expect([whole.at, whole.entries]).toEqual(["2", 2]);
     const empty = await forkSession(fileOf(header));
@@ -102,7 +102,7 @@ describe("a fork", () => {
     ["a label above all", "1", { firstKeptEntryId: "2", providerReplayThroughEntryId: "1" }],
     ["the last label", "6", { firstKeptEntryId: "", providerReplayThroughEntryId: "5" }],
     ["a label below", "9", { firstKeptEntryId: "", providerReplayThroughEntryId: "8" }],
-  ])("keeps what follows what was replayed, up to %s that it leaves out", async (_, id, links) => {
+  ])("keeps the entries after the replayed ones, up to %s that it omits", async (_, id, links) => {
     const label = (own: string, parentId: string | null): object =>
       stored("label", own, parentId, { targetId: "2", label: `l${own}` });
     const replayed = { firstKeptEntryId: "", providerReplayThroughEntryId: id };
@@ -127,7 +127,7 @@ describe("a fork", () => {
     }
   });
 
-  it("ends before an entry that is damaged, as the context there does", async () => {
+  it("ends before a damaged entry, like the context there", async () => {
     const torn = JSON.stringify(user("2", "1", "b")).replace('"b"', "torn");
     const source = fileOf(header, user("1", null, "a"), torn, user("3", "2", "c"));
     const { path, at, entries } = await forkSession(source, { at: "2" });
@@ -135,7 +135,7 @@ describe("a fork", () => {
     expect(await messagesAt(path)).toBe(await messagesAt(source, "2"));
   });
 
-  it("takes lines of any length, in pieces where they stay as they are", async () => {
+  it("copies lines of any length, in pieces when they are unchanged", async () => {
     const long = JSON.stringify(user("2", "1", "x".repeat(3_000_000)));
     const source = fileOf(header, user("1", null, "a"), long, user("3", "2", "b"));
     const { path } = await forkSession(source, { lineBytesMax: 1_000_000 });
@@ -147,7 +147,7 @@ describe("a fork", () => {
     expect(textLines(fork.path)[2]).toBe(relinked.replace('"parentId":"2"', '"parentId":"1"'));
   });
 
-  it("has the title slot of its source, and ids as omp makes them", async () => {
+  it("has the title slot of its source, and ids in omp's format", async () => {
     const slotOf = (title: string): string =>
       encodeTitleSlot({ title, updatedAt: "t" }).toString().trimEnd();
     const source = fileOf(
@@ -190,7 +190,7 @@ describe("a fork that cannot be made", () => {
     expect(readdirSync(dirname(source))).toEqual(["source.jsonl"]);
   });
 
-  it("is none of a session that is rewritten meanwhile", async () => {
+  it("fails when its source is rewritten", async () => {
     const fs = new MemoryFileSystem();
     const ports = createMemoryPorts({ fs });
     const text = linesOf([header, user("1", null, "a"), user("2", "1", "b")]);

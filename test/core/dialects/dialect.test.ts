@@ -43,7 +43,7 @@ describe("the dialect of a log", () => {
     [{ type: "message" }, undefined],
     [{ type: "label" }, undefined],
     [{ type: "toString" }, undefined],
-  ])("is told by the entry %j: %s", (entry, dialect) => {
+  ])("is recognised by the entry %j: %s", (entry, dialect) => {
     expect(dialectOfEntry(entry)).toBe(dialect);
   });
 });
@@ -81,7 +81,7 @@ describe("a draft", () => {
       `{"type":"compaction",${envelope},"summary":"s","shortSummary":"t","firstKeptEntryId":"i","tokensBefore":1}\n`,
     ],
     [{ type: "context_edit", targetId: "t", replacement: null }, undefined],
-  ] as const)("of pi, %j, is written in omp's words", (draft, line) => {
+  ] as const)("of pi, %j, is written in omp's form", (draft, line) => {
     expect(written(draft, "omp")).toBe(line ?? written(draft, "pi"));
   });
 
@@ -107,11 +107,11 @@ describe("a draft", () => {
       `{"type":"branch_summary",${envelope},"fromId":"root","summary":"s","fromHook":true}\n`,
     ],
     [{ type: "ttsr_injection", injectedRules: ["a"] }, undefined],
-  ] as const)("of omp, %j, is written in pi's words", (draft, line) => {
+  ] as const)("of omp, %j, is written in pi's form", (draft, line) => {
     expect(written(draft, "pi")).toBe(line ?? written(draft, "omp"));
   });
 
-  it("says the same in its own dialect, whatever it holds", () => {
+  it("is equivalent in its own dialect, for any draft", () => {
     const anyDraft = fc.oneof(
       fc.record({ type: fc.constant("model_change"), provider: fc.string(), modelId: fc.string() }),
       fc.record({ type: fc.constant("session_info"), name: fc.string() }),

@@ -15,11 +15,11 @@ describe("legacyEntryId", () => {
     ["01a1ffcb-0000-7000-8000-000000000000", 4_294_967_295, "fd909b7f"],
     ["7f3b9e1a-6f0c-4c8e-9d2b-1c5a0e4b7d96", 2, "18f196c0"],
     ["sitzung-ä-😀", 2, "5f3b5226"],
-  ])("gives session %j on line %j the id %j", (s, n, id) => {
+  ])("maps session %j and line %j to the id %j", (s, n, id) => {
     expect(legacyEntryId(s, n)).toBe(id);
   });
 
-  it("gives different line numbers different ids, whatever the session", () => {
+  it("maps different line numbers to different ids, for any session", () => {
     const uint32 = fc.integer({ min: 0, max: 0xffff_ffff });
     const session = fc.string({ unit: "binary" });
     fc.assert(

@@ -11,7 +11,7 @@ import {
 } from "../../../packages/core/src/dialects/header.ts";
 
 describe("a record of a log", () => {
-  it("says of an entry its type and id, of a header its version", () => {
+  it("has the type and id of an entry, and the version of a header", () => {
     expect(readRecord({ type: "x", id: "a" }, 3)).toEqual({ kind: "entry", type: "x", id: "a" });
     expect(readRecord({ type: "x", id: "a" }, 1)).toEqual({ kind: "entry", type: "x", id: "a" });
     expect(readRecord({ type: "x" }, 1)).toEqual({ kind: "entry", type: "x", id: null });
@@ -19,7 +19,7 @@ describe("a record of a log", () => {
     expect(readRecord(header, 3)).toEqual({ kind: "header", header, version: 2 });
   });
 
-  it("is linked if it names itself and its parent, or that it has none", () => {
+  it("is linked if it has an id and a parent or null", () => {
     expect(isLinked({ id: "a", parentId: null })).toBe(true);
     expect(isLinked({ id: "a", parentId: "b" })).toBe(true);
     for (const value of [{ id: "a" }, { parentId: null }, { id: "a", parentId: 1 }]) {
@@ -27,7 +27,7 @@ describe("a record of a log", () => {
     }
   });
 
-  it("is a header for a line exactly if it is one for its object", () => {
+  it("is a header for a line exactly when it is one for its object", () => {
     const fields = fc.record(
       {
         type: fc.constantFrom("session", "message", 1),
@@ -50,14 +50,14 @@ describe("a record of a log", () => {
 const header = { type: "session", id: "s", timestamp: "2026-01-02T03:04:05.678Z", cwd: "/a" };
 
 describe("readHeader", () => {
-  it("hands out the record as it is stored, unknown keys included", () => {
+  it("returns the record as stored, unknown keys included", () => {
     const stored = { ...header, version: 3, metadata: { a: 1 }, cwd: 5 };
     const reading = readHeader(stored);
     expect(reading).toEqual({ kind: "header", header: stored, version: 3 });
     expect(reading.kind === "header" && (reading.header as object) === stored).toBe(true);
   });
 
-  it("takes any string for an id, as pi does", () => {
+  it("accepts any string as an id, as pi does", () => {
     expect(readHeader({ ...header, id: "" }).kind).toBe("header");
   });
 

@@ -48,7 +48,7 @@ describe("migrateLine of v1", () => {
     ['"firstKeptEntryIndex":1,"firstKeptEntryIndex":2,"type":"compaction"'],
     ['"firstKeptEntryIndex":1,"type":"compaction","firstKeptEntryIndex":2,"firstKeptEntryIndex":2'],
     ['"type":"compaction","firstKeptEntryIndex":1,"a":1,"firstKeptEntryIndex":2'],
-  ])("cuts an index that stands there more than once: {%s}", (members) => {
+  ])("removes a repeated index: {%s}", (members) => {
     const migrated: unknown = JSON.parse(migrate(`{${members}}`, 1));
     expect(migrated).not.toHaveProperty("firstKeptEntryIndex");
     expect(migrated).toMatchObject({ type: "compaction", firstKeptEntryId: "two" });
@@ -65,7 +65,7 @@ describe("migrateLine of v1", () => {
       '"type":"compaction","firstKeptEntryId":1,"a":2,"firstKeptEntryId":3,"firstKeptEntryIndex":3',
       '"type":"compaction","a":2,',
     ],
-  ])("takes the id out of {%s}, whose index names a later entry", (members, kept) => {
+  ])("removes the id from {%s}, whose index refers to a later entry", (members, kept) => {
     expect(migrate(`{${members}}`, 1)).toBe(`{${kept}${links}}`);
   });
 
@@ -78,7 +78,7 @@ describe("migrateLine of v1", () => {
 });
 
 describe("migrateLine of messages", () => {
-  it("replaces the role hookMessage in its place", () => {
+  it("replaces the role hookMessage in place", () => {
     const line =
       '{"type":"message","id":"i","message":{ "a" : 1.0, "role" : "hookMessage" ,"z":"\\u00e9"}}';
     const expected = line.replace('"hookMessage"', '"custom"');
@@ -93,7 +93,7 @@ describe("migrateLine of messages", () => {
     ['{"type":"message","message":{"role":"hookMessage"},"message":"last one wins"}'],
     ['{"type":"message","message":["role","hookMessage"]}'],
     ['{"type":"message"}'],
-  ])("gives %s back as the same buffer", (line) => {
+  ])("returns %s as the same buffer", (line) => {
     const bytes = Buffer.from(line);
     expect(migrateLine(bytes, context(2))).toBe(bytes);
   });
@@ -144,7 +144,7 @@ describe("migrateLine, by law", () => {
     .tuple(space, fc.array(fc.oneof(member, known), { maxLength: 8 }), space)
     .map(([before, members, behind]) => `${before}{${members.join(",")}}${behind}`);
 
-  it("gives what upcasting gives, with the same order of keys", () => {
+  it("equals upcasting, with the same order of keys", () => {
     const how = fc.constantFrom(...([1, 2, 3] as const));
     fc.assert(
       fc.property(record, how, fc.constantFrom("header", "entry"), (line, version, kind) => {
@@ -161,7 +161,7 @@ describe("migrateLine, by law", () => {
     );
   });
 
-  it("only inserts, where there is nothing to replace", () => {
+  it("only inserts when there is nothing to replace", () => {
     const plain = fc
       .array(fc.tuple(fc.string({ minLength: 21, maxLength: 25 }), value))
       .map((pairs) => pairs.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(" , "));
@@ -174,7 +174,7 @@ describe("migrateLine, by law", () => {
   });
 });
 
-describe("migrateLine of odd lines", () => {
+describe("migrateLine of unusual lines", () => {
   it.each([
     [""],
     ["  \r\n"],
@@ -194,7 +194,7 @@ describe("migrateLine of odd lines", () => {
     ["{a:1}"],
     ['{"\\u00":1}'],
     ['{"type":"message","message":{"ro'],
-  ])("gives the bad line %j back unchanged", (line) => {
+  ])("returns the bad line %j unchanged", (line) => {
     const bytes = Buffer.from(line);
     for (const kind of ["entry", "header"] as const) {
       expect(migrateLine(bytes, context(1, kind))).toBe(bytes);
@@ -224,7 +224,7 @@ describe("relinkLine", () => {
     ['{"parentId":1,"parentId":2}', '{"parentId":1,"parentId":"b"}'],
     ['{"id":"a"}', '{"id":"a","parentId":"b"}'],
     ["[]", "[]"],
-  ])("puts the parent into %s", (line, expected) => {
+  ])("inserts the parent into %s", (line, expected) => {
     expect(relink(line, { parentId: "b" })).toBe(expected);
   });
 
@@ -235,12 +235,12 @@ describe("relinkLine", () => {
     );
   });
 
-  it("returns the same buffer where nothing is to change", () => {
+  it("returns the same buffer when nothing changes", () => {
     const line = Buffer.from('{"parentId":"a"}');
     expect(relinkLine(line, {})).toBe(line);
   });
 
-  it("changes what JSON.parse sees by exactly the links, in the same order of keys", () => {
+  it("changes only the links in the parsed value, in the same order of keys", () => {
     const objects = fc.dictionary(
       fc.constantFrom("parentId", "id", "firstKeptEntryId", "x", "é"),
       fc.jsonValue(),

@@ -22,7 +22,7 @@ describe("a title slot", () => {
     expect(slot.toString()).toBe(`${text.padEnd(titleSlotBytes - 3)}"}\n`);
   });
 
-  it("has 256 bytes and holds as much of any title as fits, in whole characters", () => {
+  it("has 256 bytes and as much of any title as fits, in complete characters", () => {
     const anyTitle = fc.string({ unit: "binary", maxLength: 400 });
     const anySource = fc.constantFrom("auto", "user", undefined);
     fc.assert(
@@ -49,7 +49,7 @@ describe("a title slot", () => {
     );
   });
 
-  it("refuses a date that leaves no room", () => {
+  it("rejects a date that leaves no space", () => {
     const late = "9".repeat(250);
     expect(() => encodeTitleSlot({ title: "", updatedAt: late })).toThrow(RangeError);
   });
@@ -75,11 +75,11 @@ describe("a title slot", () => {
     ],
     ["a torn one", `{"type":"title","v":1,"ti`.padEnd(255, "x") + "\n"],
     ["nothing", ""],
-  ])("is not what %s is", (_name, bytes) => {
+  ])("is not %s", (_name, bytes) => {
     expect(readTitleSlot(Buffer.from(bytes))).toBeUndefined();
   });
 
-  it("is recognised by its shape, whatever title it holds", () => {
+  it("is recognised by its form, for any title", () => {
     const slot = encodeTitleSlot({ title: "a", updatedAt });
     const other = encodeTitleSlot({ title: "b".repeat(500), updatedAt });
     expect([slotLength(slot), slotLength(other)]).toEqual([titleSlotBytes, titleSlotBytes]);

@@ -30,7 +30,7 @@ describe("upcasting, by law", () => {
     fc.record({ type: fc.constant("custom"), data: json }),
   );
 
-  it("gives, entry by entry, what pi's migration gives for the file", () => {
+  it("equals pi's migration of the file, entry by entry", () => {
     fc.assert(
       fc.property(fc.array(entry), fc.constantFrom(1, 2, 3), (entries, version) => {
         const header: JsonObject = { type: "session", id: "s", ...(version > 1 && { version }) };
@@ -50,7 +50,7 @@ describe("upcasting, by law", () => {
     );
   });
 
-  it("changes no input, and nothing at all in version 3", () => {
+  it("does not change its input, or anything in version 3", () => {
     fc.assert(
       fc.property(entry, fc.constantFrom(1, 2, 3), (value, version) => {
         const before = JSON.stringify(value);

@@ -93,7 +93,7 @@ describe("the parsing loop of the format's document", () => {
     expect(printed(path).slice(1)).toEqual(printed(seed).slice(1));
   });
 
-  it("prints what a drop-in manager wrote", () => {
+  it("prints the file of a drop-in manager", () => {
     const directory = temporaryDirectory();
     const manager = SessionManager.create(directory, directory);
     const id = manager.appendMessage({ role: "user", content: "Hello", timestamp: 1 });

@@ -33,7 +33,7 @@ describe("encodeDraft and spliceDraft, by example", () => {
     expect(line({ type: "bare" })).toBe(`${head("bare")}}\n`);
   });
 
-  it("say the type, and the role of a message as it is written", () => {
+  it("have the type, and the role of a message as written", () => {
     const role = (message: unknown): string | undefined =>
       encodeDraft({ type: "message", message }, time).role;
     expect(role({ role: "user", content: "" })).toBe("user");
@@ -59,7 +59,7 @@ describe("encodeDraft and spliceDraft, by example", () => {
     );
   });
 
-  it("write what toJSON of a value returns, and not ask the draft itself for it", () => {
+  it("write the result of toJSON of a value, but not of the draft itself", () => {
     expect(line({ type: "custom", customType: "c", data: new Date(0) })).toContain(
       '"data":"1970-01-01T00:00:00.000Z"',
     );
@@ -72,7 +72,7 @@ describe("encodeDraft and spliceDraft, by law", () => {
   const id = fc.string({ unit: "binary", minLength: 1 });
   const parent = fc.option(fc.string({ unit: "binary" }));
 
-  it("give exactly the bytes of JSON.stringify for pi's object", () => {
+  it("have exactly the bytes of JSON.stringify for pi's object", () => {
     fc.assert(
       fc.property(anyDraft, id, parent, (draft, ownId, parentId) => {
         const expected = JSON.stringify(piObject(draft, ownId, parentId, time));
@@ -87,13 +87,13 @@ describe("encodeDraft and spliceDraft, by law", () => {
     );
   });
 
-  it("leave an encoded draft usable for more than one splice", () => {
+  it("allow more than one splice of an encoded draft", () => {
     const encoded = encodeDraft({ type: "label", targetId: "t" }, time);
     expect(spliceDraft(encoded, "a", null)).toEqual(spliceDraft(encoded, "a", null));
     expect(spliceDraft(encoded, "b", "a").toString()).toContain('"id":"b","parentId":"a"');
   });
 
-  it("run no code of the caller after encoding, and take no later change", () => {
+  it("run no code of the caller after encoding, and ignore later changes", () => {
     let calls = 0;
     const data = { toJSON: () => ({ calls: (calls += 1) }) };
     const message = { role: "user" as const, content: "first", timestamp: 0 };
@@ -163,7 +163,7 @@ describe("encodeDraft rejects with ERR_UNSERIALIZABLE", () => {
     expect(error.cause === thrown).toBe(true);
   });
 
-  it("fields and types that cannot even be read", () => {
+  it("fields and types that cannot be read", () => {
     const field = Object.defineProperty({ type: "label" }, "targetId", {
       enumerable: true,
       get: () => {
@@ -174,7 +174,7 @@ describe("encodeDraft rejects with ERR_UNSERIALIZABLE", () => {
     expect(errorOf(() => encode(revoked())).code).toBe("ERR_UNSERIALIZABLE");
   });
 
-  it("a process in which every object is written as text", () => {
+  it("a process in which every object serializes to a string", () => {
     const polluted = { value: () => "text", configurable: true };
     Reflect.defineProperty(Object.prototype, "toJSON", polluted);
     try {
@@ -186,7 +186,7 @@ describe("encodeDraft rejects with ERR_UNSERIALIZABLE", () => {
   });
 
   it.each([[null], [undefined], ["text"], [5], [[]], [() => 0], [{ toJSON: () => null }]])(
-    "a message that is no object: %s",
+    "a message that is not an object: %s",
     (message) => {
       expect(errorOf(() => encode({ type: "message", message })).code).toBe("ERR_UNSERIALIZABLE");
     },
@@ -208,7 +208,7 @@ describe("encodeDraft rejects with ERR_INVALID_ARGUMENT", () => {
     expect(errorOf(() => encode(draft)).code).toBe("ERR_INVALID_ARGUMENT");
   });
 
-  it("a timestamp or ids that are no strings", () => {
+  it("a timestamp or ids that are not strings", () => {
     const draft: EntryDraft = { type: "label", targetId: "t" };
     const encoded = encodeDraft(draft, time);
     // @ts-expect-error a caller without types
@@ -219,7 +219,7 @@ describe("encodeDraft rejects with ERR_INVALID_ARGUMENT", () => {
     expect(errorOf(() => spliceDraft(encoded, "a", undefined)).code).toBe("ERR_INVALID_ARGUMENT");
   });
 
-  it("but takes envelope fields that are undefined", () => {
+  it("but accepts envelope fields that are undefined", () => {
     // @ts-expect-error a caller without exact optional types
     const draft: EntryDraft = { type: "x", id: undefined, a: 1 };
     expect(spliceDraft(encodeDraft(draft, time), "i", null).toString()).toBe(
@@ -231,7 +231,7 @@ describe("encodeDraft rejects with ERR_INVALID_ARGUMENT", () => {
 describe("encodeHeader", () => {
   const header = { type: "session", id: "s", timestamp: time, cwd: "/a" } as const;
 
-  it("rejects what no reader would take for a header, and what is not JSON", () => {
+  it("rejects values that are not a readable header, or not JSON", () => {
     // @ts-expect-error a caller without types
     expect(errorOf(() => encodeHeader({ ...header, type: "x" })).code).toBe("ERR_INVALID_ARGUMENT");
     // @ts-expect-error a caller without types

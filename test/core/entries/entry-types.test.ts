@@ -27,14 +27,14 @@ import { thrownBy } from "../../support/typed-errors.ts";
 const base = { id: "a", parentId: null, timestamp: "2026-01-02T03:04:05.678Z" };
 
 describe("entries", () => {
-  it("are known by their type alone", () => {
+  it("are identified by their type", () => {
     const foreign: AnyEntry = { type: "active_tools_change", ...base, tools: [] };
     const label: AnyEntry = { type: "label", targetId: "a", ...base };
     expect([foreign, label].map(isKnownEntry)).toEqual([false, true]);
     expect(["toString", "__proto__", "session", ""].filter(isKnownEntryType)).toEqual([]);
   });
 
-  it("narrow by type, also after unknown ones were told apart", () => {
+  it("narrow by type, also after excluding unknown ones", () => {
     const narrow = (entry: AnyEntry): void => {
       if (!isKnownEntry(entry)) return;
       expectTypeOf(entry).toEqualTypeOf<SessionEntry>();
@@ -107,7 +107,7 @@ describe("a type of an entry", () => {
     ["toString", undefined],
     ["__proto__", undefined],
     ["x".repeat(100_000), undefined],
-  ])("is refused when it is unknown: %.40s", (type, nearest) => {
+  ])("is rejected when it is unknown: %.40s", (type, nearest) => {
     expect(isNamedType(type)).toBe(false);
     expect(nearestType(type)).toBe(nearest);
     const error = thrownBy(() => requireNamedType({ type, fields: {} }));
@@ -124,7 +124,7 @@ describe("a type of an entry", () => {
     expect(new Set(agentTypes).size).toBe(agentTypes.length);
   });
 
-  it("is refused with a type one edit away when it is misspelt by one character (law)", () => {
+  it("is rejected with the nearest type when it is misspelt by one character (law)", () => {
     fc.assert(
       fc.property(misspelt, (type) => {
         const nearest = nearestType(type) ?? "";
@@ -134,7 +134,7 @@ describe("a type of an entry", () => {
     );
   });
 
-  it("is listed for omp when omp's face describes an entry of it", () => {
+  it("is listed for omp when omp's types describe such an entry", () => {
     type Described = Exclude<OmpSessionEntry["type"], SessionEntry["type"]>;
     expectTypeOf<Exclude<Described, OmpEntryType>>().toEqualTypeOf<never>();
   });

@@ -10,11 +10,11 @@ const numbers = dataBeside(import.meta.url, "exact-numbers.json") as Record<
 >;
 
 describe("a number of a JSON text", () => {
-  it.each(numbers.changed)("is changed where no double holds it: %s", (number) => {
+  it.each(numbers.changed)("is changed when it exceeds a double: %s", (number) => {
     expect(changedNumber(`{"a":[1,{"b":${number}}]}`)).toBe(number);
   });
 
-  it.each(numbers.kept)("is not changed where only its form is another: %s", (number) => {
+  it.each(numbers.kept)("is not changed when only its notation differs: %s", (number) => {
     expect(changedNumber(`{"a":${number},"b":1}`)).toBeUndefined();
   });
 
@@ -23,7 +23,7 @@ describe("a number of a JSON text", () => {
     expect(changedNumber(JSON.stringify(text))).toBeUndefined();
   });
 
-  it("is never changed where this process wrote it", () => {
+  it("is never changed when this process wrote it", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.double({ noNaN: true }), (value, number) => {
         const json = JSON.stringify([value, number, { number }]);
@@ -52,7 +52,7 @@ describe("a number of a JSON text", () => {
     );
   });
 
-  it("comes back as it was where its mark is carried past a parser", () => {
+  it("is restored when its marker passes a parser", () => {
     const json =
       '{"a":12345678901234567890,"b":["\\u0001 \\u00011e400",{"c":1e400}],"d":"\\\\u00019"}';
     const marked = markedNumbers(json);

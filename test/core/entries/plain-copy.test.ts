@@ -24,7 +24,7 @@ const anything = fc.object({
 });
 
 describe("a copy", () => {
-  it("is what JSON makes of the value, in the same order, or missing", () => {
+  it("equals the JSON round trip of the value, in the same order, or is missing", () => {
     let copied = 0;
     fc.assert(
       fc.property(anything, (value) => {
@@ -41,7 +41,7 @@ describe("a copy", () => {
     expect(copied).toBeGreaterThan(10);
   });
 
-  it("is made of all JSON that was parsed", () => {
+  it("is made of any parsed JSON", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         const parsed = JSON.parse(JSON.stringify(value)) as object;
@@ -67,7 +67,7 @@ describe("a copy", () => {
     expect(calls).toEqual(["a"]);
   });
 
-  it("is not made of what is nested without end", () => {
+  it("is not made of endlessly nested values", () => {
     const circle: Record<string, unknown> = {};
     circle["self"] = circle;
     expect(plainObjectCopy(circle)).toBeUndefined();
@@ -75,7 +75,7 @@ describe("a copy", () => {
 });
 
 describe("an appended entry", () => {
-  it("is read as it is in the log, whatever its draft becomes", async () => {
+  it("is read as stored, whatever happens to its draft", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anything, { minLength: 1, maxLength: 4 }), async (values) => {
         const path = join(temporaryDirectory(), "s.jsonl");
@@ -97,7 +97,7 @@ describe("an appended entry", () => {
     );
   });
 
-  it("is read as it was written when a getter returns another value each time", async () => {
+  it("is read as written when a getter returns a different value each time", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path, { cwd: "/w" });
     let reads = 0;

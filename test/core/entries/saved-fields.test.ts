@@ -96,7 +96,7 @@ describe.each(readings)("$name", ({ read, taken, refused }) => {
 });
 
 describe("the members of a saved object", () => {
-  it("are an error where one is missing that must be there, and undefined where it may be", () => {
+  it("are an error when a required one is missing, and undefined when an optional one is", () => {
     const fields = new SavedFields({});
     expect(() => fields.text("key")).toThrow("expected a value at key");
     expect(() => fields.isNull("key")).toThrow(TypeError);
@@ -105,7 +105,7 @@ describe("the members of a saved object", () => {
     expect(fields.scalar("key")).toBeUndefined();
   });
 
-  it("are its own alone, also those with names that every object inherits", () => {
+  it("are only its own, also those with inherited names", () => {
     const inherited = new SavedFields(Object.create({ key: "x" }));
     expect(() => inherited.text("key")).toThrow(TypeError);
     const fields = new SavedFields(JSON.parse('{"__proto__":{"key":"x"}}'));
@@ -114,18 +114,18 @@ describe("the members of a saved object", () => {
     expect(fields.fields("__proto__").text("key")).toBe("x");
   });
 
-  it.each([[null], [[]], ["x"], [1], [undefined]])("are none of %j", (value) => {
+  it.each([[null], [[]], ["x"], [1], [undefined]])("are rejected for %j", (value) => {
     expect(() => new SavedFields(value)).toThrow("expected an object");
   });
 
-  it("say whether they are null", () => {
+  it("report whether they are null", () => {
     expect(fieldsOf(null).isNull("key")).toBe(true);
     expect(fieldsOf(0).isNull("key")).toBe(false);
   });
 });
 
 describe("values outside objects", () => {
-  it("are numbers that JSON could hold, and no others", () => {
+  it("are numbers with a JSON form", () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, "1", undefined]) {
       expect(() => finiteNumber(value)).toThrow(TypeError);
       expect(() => wholeNumber(value, 0, 9)).toThrow(TypeError);
@@ -134,7 +134,7 @@ describe("values outside objects", () => {
     expect(finiteNumber(1)).toBe(1);
   });
 
-  it("are lists of exactly so many values where so many are asked for", () => {
+  it("are arrays of exactly the requested length", () => {
     expect(savedTuple([1, 2], 2)).toEqual([1, 2]);
     for (const value of [[1], [1, 2, 3], "ab", null]) {
       expect(() => savedTuple(value, 2)).toThrow(TypeError);

@@ -9,7 +9,7 @@ const message =
 
 describe("the id of a new session", () => {
   it.each(["abc-123_def.456", "a", "Z9", "01a1ffcb-0000-7000-8000-000000000000"])(
-    "may be %s",
+    "can be %s",
     (id) => {
       expect(() => assertValidSessionId(id)).not.toThrow();
     },
@@ -29,7 +29,7 @@ describe("the id of a new session", () => {
     "..",
     "abc\n",
     "ä",
-  ])("may not be %j", (id) => {
+  ])("cannot be %j", (id) => {
     try {
       assertValidSessionId(id);
       expect.unreachable();

@@ -113,7 +113,7 @@ const acyclicLogs = logs.map((nodes) =>
 );
 
 describe("the index of a tree", () => {
-  it("has the paths, children and tips that the plain meaning of the log gives", () => {
+  it("has the paths, children and tips of a naive reading of the log", () => {
     fc.assert(
       fc.property(acyclicLogs, fc.nat(12), (nodes, read) => {
         // Damage is found after all entries, or before the last ones come.
@@ -158,7 +158,7 @@ describe("the index of a tree", () => {
     );
   });
 
-  it("searches a gap once, though a cycle leads there again and again (Verifies: P18)", () => {
+  it("searches a gap once when a cycle leads there repeatedly (Verifies: P18)", () => {
     const count = 20_000;
     const gap = Array.from({ length: count }, (_, i) => ({ id: `d${i}`, parent: "gone" }));
     const index = indexOf([
@@ -174,7 +174,7 @@ describe("the index of a tree", () => {
     expect(looks).toBeLessThan(10 * count);
   });
 
-  it("walks a chain of 1,000,000 entries and fans out to 100,000 children (Verifies: P18)", () => {
+  it("walks a chain of 1,000,000 entries and a fan-out of 100,000 children (Verifies: P18)", () => {
     const bytesBefore = process.memoryUsage().arrayBuffers;
     const index = new IndexTable();
     const kind = index.kinds.add({ type: "message", role: "user", customType: undefined });

@@ -112,7 +112,7 @@ describe("a row", () => {
     expect(parsed).toMatchObject(stored);
   });
 
-  it("of a hook's message is that of a custom one in version 2, and stays one in version 3", () => {
+  it("of a hook's message is custom in version 2, and unchanged in version 3", () => {
     const record = entry({ type: "message", message: { role: "hookMessage", content: "x" } });
     for (const line of [JSON.stringify(record), unusual(record)]) {
       expect(rowOf(line, 2)).toMatchObject({ role: "custom", isEnvelope: false });
@@ -120,7 +120,7 @@ describe("a row", () => {
     }
   });
 
-  it("with an empty parent is a root, and with one of another type, too", () => {
+  it("with an empty parent, or one of another type, is a root", () => {
     for (const parentId of ["", 5, undefined]) {
       const record = { ...entry({ type: "message", message: { role: "user" } }), parentId };
       const line = JSON.stringify(record);
@@ -185,7 +185,7 @@ describe("a record that is not an entry", () => {
     expect(slot).toMatchObject({ header: "s", records: 1, before: 0, diagnostics: [] });
   });
 
-  it("is a bad line if it is a header without an id, and a later one counts", () => {
+  it("is a bad line when it is a header without an id, and a later header counts", () => {
     const found = indexed([JSON.stringify({ type: "session", version: 3 }), headerOf(3)]);
     expect(found).toMatchObject({ header: "s", records: 2, before: 0 });
     expect(found.diagnostics).toEqual([{ kind: "bad-line", line: 1 }]);

@@ -68,7 +68,7 @@ function indexed(
   };
 }
 
-it("linking rows in batches gives the index that linking them one by one gives", () => {
+it("linking rows in batches gives the same index as linking them one by one", () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 30 }), (lines) => {
       const all = [header, ...lines].map((text) => `${text}\n`);
@@ -83,7 +83,7 @@ it.each([
   ["a number that no Date can hold", 1e18, Number.NaN],
   ["nothing", undefined, Number.NaN],
   ["a text that is no time", "yesterday", Number.NaN],
-])("the time of a row may be stored as %s", (_what, timestamp, time) => {
+])("the time of a row can be stored as %s", (_what, timestamp, time) => {
   const record = JSON.stringify({ type: "custom", id: "a", parentId: null, timestamp });
   expect(indexed([`${header}\n${record}\n`])).toMatchObject({ rows: [{ time }] });
 });
@@ -111,7 +111,7 @@ describe("the list of findings", () => {
     );
   });
 
-  it("is what an index finds in a log that is mostly damage", () => {
+  it("is complete for a log that is mostly damage", () => {
     const repeated = message("0000000a", null);
     const torn = Array.from({ length: 10_000 }, () => "{torn");
     const lines = [header, repeated, ...torn, repeated];

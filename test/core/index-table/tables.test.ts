@@ -34,7 +34,7 @@ function unmixed(bits: number): number {
 }
 
 describe("the table of ids", () => {
-  it("gives each distinct id one handle and gives the id back", () => {
+  it("maps each distinct id to one handle and back", () => {
     const anyId = fc.oneof(
       fc.string({ unit: "grapheme" }),
       fc.stringMatching(/^[0-9a-f]{8}$/),
@@ -56,7 +56,7 @@ describe("the table of ids", () => {
     );
   });
 
-  it("gives the same handle for the bits of a hex id and for its text", () => {
+  it("has the same handle for the bits of a hex id and for its text", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })), (words) => {
         const table = new IdTable();
@@ -71,7 +71,7 @@ describe("the table of ids", () => {
     );
   });
 
-  it("finds an id where it is now, once it has the ids of another table", () => {
+  it("finds an id at its new handle after it adopted the ids of another table", () => {
     const [table, other] = [new IdTable(), new IdTable()];
     for (const id of ["a", "b"]) table.add(id);
     for (const id of ["b", "c"]) other.add(id);
@@ -80,7 +80,7 @@ describe("the table of ids", () => {
     expect([table.find("b"), table.find("a"), table.find("c")]).toEqual([0, -1, 1]);
   });
 
-  it("finds every id, and adds others, when restored buckets have no empty one, or no id", () => {
+  it("finds every id, and adds others, when restored buckets are full or empty", () => {
     const ids = ["0000000a", "b", "0000000c", "d"];
     for (const bucket of [0, 1, 3, 999]) {
       const table = new IdTable();
@@ -93,7 +93,7 @@ describe("the table of ids", () => {
     }
   });
 
-  it("tells a hex id from another text whose place in the arena has the same bits", () => {
+  it("distinguishes a hex id from a text whose position in the arena has the same bits", () => {
     const table = new IdTable();
     // The first text is at place 0, the second behind its length and its byte.
     for (const id of ["x", "y"]) table.add(id);
@@ -102,7 +102,7 @@ describe("the table of ids", () => {
     expect(["x", "00000000", "y", "00000005"].map((id) => table.find(id))).toEqual([0, 2, 1, 3]);
   });
 
-  it("holds ids of any length, and those that UTF-8 cannot spell", () => {
+  it("holds ids of any length, and those that UTF-8 cannot encode", () => {
     const lengths = [0, 1, 255, 256, 65_535, 65_536, 70_000];
     const odd = ["\ud800", "\ud801", "a\udfffb", "\ufffd", "\ufffd\ufffd\ufffd"];
     const held = [...lengths.map((length) => "i".repeat(length)), ...odd];
@@ -114,7 +114,7 @@ describe("the table of ids", () => {
     expect(table.find("i".repeat(257))).toBe(-1);
   });
 
-  it("has the empty id where a checkpoint has a place outside its arena", () => {
+  it("has the empty id for a position outside the arena in a checkpoint", () => {
     const table = new IdTable();
     for (const id of ["x", "y"]) table.add(id);
     for (const place of [10, 11, 1 << 28, -1]) {
@@ -123,7 +123,7 @@ describe("the table of ids", () => {
     }
   });
 
-  it("finds the first of equal ids, and of equal texts, when a checkpoint has more of them", () => {
+  it("finds the first of equal ids, and of equal texts, when a checkpoint repeats them", () => {
     const table = new IdTable();
     for (const id of ["x", "y", "0000000a", "0000000b", "xx"]) table.add(id);
     const found = (changeWords: (words: Int32Array) => void): number[] => {
@@ -135,7 +135,7 @@ describe("the table of ids", () => {
     expect(found((words) => words.copyWithin(3, 2, 3))).toEqual([0, 2, 4, 1]);
   });
 
-  it("ends in time when 150,000 ids were made to meet (Verifies: P18)", () => {
+  it("resists hash flooding with 150,000 ids (Verifies: P18)", () => {
     const table = new IdTable();
     // 4,096 words for each of the buckets from 0 on, in a table of 2^20 buckets at most.
     for (let n = 0; n < 150_000; n += 1) table.addWord(unmixed((n >>> 12) | ((n & 4095) << 20)));
@@ -144,7 +144,7 @@ describe("the table of ids", () => {
   });
 });
 
-it("the table of kinds numbers what differs in its order, and the same the same", () => {
+it("the table of kinds numbers distinct kinds in order, and equal kinds equally", () => {
   const part = fc.option(fc.stringMatching(/^[ab]{0,2}$/), { nil: undefined });
   const kind = fc.record({ type: fc.constantFrom("", "a", "ab"), role: part, customType: part });
   fc.assert(

@@ -12,7 +12,7 @@ function ascending(map: ReadonlyMap<number, number>): [number, number][] {
 }
 
 describe("an IntMap", () => {
-  it("is a map, and stays what it was when another is made from it", () => {
+  it("is a map that does not change when another one is derived from it", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
         let map = IntMap.empty<number>();
@@ -33,7 +33,7 @@ describe("an IntMap", () => {
     );
   });
 
-  it("filled at once is the same as filled one by one", () => {
+  it("filled at once equals one filled step by step", () => {
     fc.assert(
       fc.property(fc.uniqueArray(key, { maxLength: 100 }), (keys) => {
         const sorted = keys.toSorted((a, b) => a - b);

@@ -94,7 +94,7 @@ describe(`${cycles} times`, () => {
     expect(Math.max(...descriptors)).toBe(Math.min(...descriptors));
   });
 
-  it("is often enough to notice what stays", async () => {
+  it("is often enough to detect leaks", async () => {
     const held = await samples("leaks", 300);
     expect(growth(held)).toBeGreaterThan(growthBytesMax);
     expect(held.at(-1)?.waiting).toContain("FSEventWrap");
@@ -103,7 +103,7 @@ describe(`${cycles} times`, () => {
 
 describe("a process", () => {
   it.each(["unsubscribe", "close", "return", "waits"])(
-    "lives while it watches, and ends by itself: %s",
+    "stays alive while it watches, and then exits: %s",
     async (mode) => {
       const session = await newLog();
       const { said, begun, isRunning, ended } = run(mode, session);
@@ -117,7 +117,7 @@ describe("a process", () => {
     },
   );
 
-  it("that never watched ends by itself, and waits for nothing", async () => {
+  it("that never watched exits without waiting", async () => {
     const { said, ended } = run("opened", await newLog());
     expect(await ended).toBe(0);
     expect(said).toMatchObject([{ waiting: [] }]);

@@ -21,23 +21,26 @@ async function withEntries(count: number): Promise<{ world: World; session: Sess
 }
 
 describe("subscribers", () => {
-  it.each(["leaf$", "context$"] as const)("of %s may end each other while told", async (name) => {
-    const { world, session } = await withEntries(1);
-    const observable: Observable<unknown> = live(session)[name];
-    let told = 0;
-    const one = observable.subscribe(() => {
-      told += 1;
-      if (told === 2) other.unsubscribe();
-    });
-    const other = observable.subscribe(() => undefined);
-    await turns();
-    await session.append(say("next"));
-    await turns();
-    one.unsubscribe();
-    expect([told, world.hints.watcherCount]).toEqual([2, 0]);
-  });
+  it.each(["leaf$", "context$"] as const)(
+    "of %s can end each other during delivery",
+    async (name) => {
+      const { world, session } = await withEntries(1);
+      const observable: Observable<unknown> = live(session)[name];
+      let told = 0;
+      const one = observable.subscribe(() => {
+        told += 1;
+        if (told === 2) other.unsubscribe();
+      });
+      const other = observable.subscribe(() => undefined);
+      await turns();
+      await session.append(say("next"));
+      await turns();
+      one.unsubscribe();
+      expect([told, world.hints.watcherCount]).toEqual([2, 0]);
+    },
+  );
 
-  it("whose own code throws get the error, and no other does", async () => {
+  it("whose code throws get the error, and no others do", async () => {
     const { session } = await withEntries(1);
     const status = seen(live(session).status$);
     const selected = seen(
@@ -66,7 +69,7 @@ describe("subscribers", () => {
     expect(kinds(status)).toEqual(["catching-up", "live"]);
   });
 
-  it("of a slice see what was appended last before the close, then the end", async () => {
+  it("of a slice see the last append before the close, then the end", async () => {
     const { session } = await withEntries(1);
     const tips = live(session).select(() => session.tips().map(({ id }) => id));
     const status = seen(live(session).status$);
@@ -106,7 +109,7 @@ async function unreadable(): Promise<{
 }
 
 describe("bodies that cannot be read for a while", () => {
-  it("stall what needs them, quietly, and nothing else", async () => {
+  it("stall only the values that need them, without errors", async () => {
     const { world, session, fail } = await unreadable();
     fail(true);
     const status = seen(live(session).status$);
@@ -131,7 +134,7 @@ describe("bodies that cannot be read for a while", () => {
     for (const one of [context, entries, leaf, status]) expect(one.ends).toEqual([]);
   });
 
-  it("are forgotten with their subscriber", async () => {
+  it("are not retried after their subscriber left", async () => {
     const { world, session, fail } = await unreadable();
     fail(true);
     const status = seen(live(session).status$);
@@ -153,7 +156,7 @@ describe("bodies that cannot be read for a while", () => {
     expect(kinds(status).at(-1)).toBe("live");
   });
 
-  it("are waited for by values, too", async () => {
+  it("are also awaited by values", async () => {
     const { world, session, fail } = await unreadable();
     fail(true);
     const shown = [
@@ -175,7 +178,7 @@ describe("bodies that cannot be read for a while", () => {
     expect([late.items.length, late.ends]).toEqual([1, ["complete"]]);
   });
 
-  it("of a log that is replaced meanwhile do not count as failures", async () => {
+  it("of a log that is replaced in the meantime do not count as failures", async () => {
     for (let hops = 0; hops < 40; hops += 1) {
       const { world } = await withEntries(5);
       const session = await world.open();
@@ -197,7 +200,7 @@ describe("bodies that cannot be read for a while", () => {
     }
   });
 
-  it("are reported as damage of the log that they are of, and no other", async () => {
+  it("are reported as damage of their own log only", async () => {
     const { world, session } = await withEntries(1);
     appendTo(
       world.fs,
@@ -221,8 +224,8 @@ describe("bodies that cannot be read for a while", () => {
   });
 });
 
-describe("what is emitted", () => {
-  it("does not come again because of something else, however large it is", async () => {
+describe("an emission", () => {
+  it("is not repeated for unrelated changes, however large it is", async () => {
     const world = new World();
     await (await world.create()).append(say("x".repeat(5000)));
     const session = await openSession(path, { ports: world.ports, bodyCacheBytesMax: 100 });
@@ -236,7 +239,7 @@ describe("what is emitted", () => {
     expect(context.items).toHaveLength(1);
   });
 
-  it("names each changed node once, and keeps labels in their order and as they were", async () => {
+  it("lists each changed node once, and keeps the order of labels", async () => {
     const { session } = await withEntries(1);
     const tree = seen(live(session).tree$);
     const labels = seen(live(session).labels$);
@@ -260,7 +263,7 @@ describe("what is emitted", () => {
     expect([...session.labels.keys()]).toEqual(["y", "x"]);
   });
 
-  it("ends where nothing is to follow, though its reader appends", async () => {
+  it("ends without follow, even if its reader appends", async () => {
     const { session } = await withEntries(3);
     let count = 0;
     for await (const event of live(session).events({ live: false })) {
@@ -271,7 +274,7 @@ describe("what is emitted", () => {
   });
 });
 
-it("a wait or a poll of Infinity means never", async () => {
+it("a wait or a poll of Infinity never fires", async () => {
   const session = await memorySession({ pollMs: Number.POSITIVE_INFINITY });
   const leaf = seen(live(session).leaf$);
   const waiting = live(session).waitFor({ revision: 1 }, { timeoutMs: Number.POSITIVE_INFINITY });

@@ -35,7 +35,7 @@ function expectNothingLeft(): () => void {
 }
 
 describe("a session that another process appends to", () => {
-  it(`is seen whole and in order: ${turnCount} turns (Verifies: P14, P15)`, async () => {
+  it(`is seen completely and in order: ${turnCount} turns (Verifies: P14, P15)`, async () => {
     const path = await newLog();
     const nothingIsLeft = expectNothingLeft();
     const session = await openSession(path, { access: "read" });

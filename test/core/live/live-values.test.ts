@@ -7,7 +7,7 @@ import { LiveHub } from "../../../packages/core/src/live/live-hub.ts";
 import { path, say, seen, turns, values, World, newWorld } from "./support.ts";
 
 describe("a value of a session", () => {
-  it("is there at once, and comes again when it is another", async () => {
+  it("is emitted at once, and again when it changes", async () => {
     const { session } = await newWorld();
     const leaf = seen(live(session).leaf$);
     const name = seen(live(session).name$);
@@ -26,7 +26,7 @@ describe("a value of a session", () => {
     expect(values(name)).toEqual([undefined, "Named"]);
   });
 
-  it("comes once for what is appended together", async () => {
+  it("is emitted once for entries appended together", async () => {
     const { session } = await newWorld();
     const leaf = seen(live(session).leaf$);
     const tips = seen(live(session).tips$);
@@ -36,7 +36,7 @@ describe("a value of a session", () => {
     expect(tips.items).toHaveLength(2);
   });
 
-  it("keeps its reference where nothing changed", async () => {
+  it("keeps its reference when nothing changed", async () => {
     const { session } = await newWorld();
     const { id } = await session.append(say("one"));
     await session.append({ type: "label", targetId: id, label: "L" });
@@ -67,7 +67,7 @@ describe("a value of a session", () => {
     expect(late).toEqual(one.slice(1));
   });
 
-  it("of a slice comes when the slice is another", async () => {
+  it("of a slice is emitted when the slice changes", async () => {
     const { session } = await newWorld();
     const big = seen(live(session).select(() => session.revision > 1));
     const pair = seen(
@@ -105,7 +105,7 @@ describe("a value of a session", () => {
     expect(values(seen(live(session).status$))).toEqual([{ kind: "closed" }]);
   });
 
-  it("gives no entries any more once it is closed, but to calls made before", async () => {
+  it("returns no entries after it is closed, except to earlier calls", async () => {
     const { session } = await newWorld();
     await session.append(say("one"));
     await session.append(say("two"));
@@ -124,8 +124,8 @@ describe("a value of a session", () => {
   });
 });
 
-describe("a value that is computed", () => {
-  it("is computed once at a time, and current, though subscribers leave before it is there", async () => {
+describe("a computed value", () => {
+  it("is computed once at a time, and current, when subscribers leave before it is ready", async () => {
     const session = await new World().create();
     const hub = new LiveHub(watchedSession(session));
     const waiting: ((value: string) => void)[] = [];
@@ -149,7 +149,7 @@ describe("a value that is computed", () => {
   });
 });
 
-describe("what another process appends", () => {
+describe("an append of another process", () => {
   async function twoSessions(
     follow = true,
   ): Promise<{ world: World; own: Session; other: Session }> {
@@ -160,7 +160,7 @@ describe("what another process appends", () => {
     return { world, own, other };
   }
 
-  it("leaves a pinned leaf where it is, and what is on it", async () => {
+  it("does not move a pinned leaf, or change its values", async () => {
     const { world, own, other } = await twoSessions(false);
     const leaf = seen(live(own).leaf$);
     const tips = seen(live(own).tips$);
@@ -170,7 +170,7 @@ describe("what another process appends", () => {
     expect(values(tips).map((list) => list.at(-1)?.id)).toEqual([own.leaf, other.leaf]);
   });
 
-  it("is found by looking from time to time, if nothing hints at it", async () => {
+  it("is found by polling without hints", async () => {
     const { world, own, other } = await twoSessions();
     const leaf = seen(live(own).leaf$);
     await turns();
@@ -183,7 +183,7 @@ describe("what another process appends", () => {
     expect(values(leaf).at(-1)).toBe(id);
   });
 
-  it("is not searched for while there is no subscriber", async () => {
+  it("is not polled without subscribers", async () => {
     const { world, own, other } = await twoSessions();
     const calls = (): number => world.fs.callCount("statSync");
     expect(world.hints.watcherCount).toBe(0);
@@ -204,7 +204,7 @@ describe("what another process appends", () => {
     expect(values(seen(live(own).status$))).toEqual([{ kind: "catching-up" }]);
   });
 
-  it("cannot be seen while the log is gone, and is when it is back", async () => {
+  it("is not visible while the log is missing, and visible when it is restored", async () => {
     const { world, own, other } = await twoSessions();
     const status = seen(live(own).status$);
     const leaf = seen(live(own).leaf$);
@@ -241,7 +241,7 @@ describe("waiting for a session", () => {
     expect(world.hints.watcherCount).toBe(0);
   });
 
-  it("ends with the time, the signal, or the session", async () => {
+  it("ends with the timeout, the signal, or the session", async () => {
     const { world, session } = await newWorld();
     const timed = live(session).waitFor({ revision: 9 }, { timeoutMs: 50 });
     const controller = new AbortController();

@@ -45,7 +45,7 @@ describe("a session manager shown live", () => {
     expect(found.items.length).toBe(1);
   });
 
-  it("continues from further on than a draft had come", async () => {
+  it("continues from a later revision than the draft", async () => {
     const manager = create(new World());
     manager.appendModelChange("p", "m");
     const events = seen(live(manager).entries$({ from: 3 }));
@@ -56,7 +56,7 @@ describe("a session manager shown live", () => {
     expect(live(manager).snapshot()).toMatchObject({ revision: 3, leaf: third });
   });
 
-  it("starts over when it goes to another session", async () => {
+  it("restarts when it switches to another session", async () => {
     const world = new World();
     const manager = create(world);
     const one = speak(manager, "one");
@@ -174,7 +174,7 @@ it("whatever a manager does, emissions since a reset are the log in order (Verif
   );
 });
 
-it("a session shown live gives the observables that it has itself", async () => {
+it("live() of a session has its own observables", async () => {
   const session = await new World().create();
   expect(live(session)).toBe(live(session));
   expect(live(session).name$).toBe(live(session).name$);

@@ -141,7 +141,7 @@ const usual = {
 } as const;
 const log: Start = { version: 3, runs: [2, 1, 2], from: 1 };
 
-describe("each act, at each point where something waits", () => {
+describe("each action, at each waiting point", () => {
   const starts: Record<string, Start> = {
     "a log": log,
     "a log from its third entry": { ...log, from: 3 },
@@ -167,7 +167,7 @@ describe("each act, at each point where something waits", () => {
   });
 });
 
-it("two acts, at each two points, leave no gap and no duplicate (Verifies: P14)", async () => {
+it("two actions, at any two points, leave no gap and no duplicate (Verifies: P14)", async () => {
   const names = sampleOf(every, 3);
   const run = { ...usual, names, start: { ...log, runs: [1, 2] }, actsMax: 2 };
   const result = await firstViolation({ ...run, source: sources["pushed"] ?? expect.fail() });
@@ -176,7 +176,7 @@ it("two acts, at each two points, leave no gap and no duplicate (Verifies: P14)"
 });
 
 it.each(["pulled", "pushed"])(
-  "each act, after each microtask, leaves no gap and no duplicate: %s (Verifies: P14)",
+  "each action, after each microtask, leaves no gap and no duplicate: %s (Verifies: P14)",
   async (of) => {
     const source = sources[of] ?? expect.fail();
     const run = { ...usual, names: sampleOf(every, 3), source, start: log };
@@ -186,7 +186,7 @@ it.each(["pulled", "pushed"])(
   },
 );
 
-describe("any acts, at any points of any log", () => {
+describe("any actions, at any points of any log", () => {
   const start = fc
     .record({
       version: fc.constantFrom<1 | 3>(1, 3),
@@ -227,7 +227,7 @@ describe("a naive seam", () => {
   it.each([
     ["loses what comes during the replay", false, /entries of no log|entries instead of/u],
     ["doubles what comes during the replay", true, /revisions/u],
-  ])("%s, and is caught at it", async (_, isEndLate, says) => {
+  ])("%s, and the test detects it", async (_, isEndLate, says) => {
     for (const pace of ["gate by gate", "hop by hop"] as const) {
       const run = { ...usual, start: log, pace, names: appends };
       const { found } = await firstViolation({ ...run, source: naive(isEndLate) });

@@ -44,7 +44,7 @@ async function pulledFrom(count: number, how: "drops" | "keeps"): Promise<Pulled
 }
 
 describe("a subscriber that pulls slowly", () => {
-  it("gets everything once, and makes nothing pile up (Verifies: P14, P16)", async () => {
+  it("gets everything once, without unbounded buffers (Verifies: P14, P16)", async () => {
     const { growthBytes, pulledSlowly, ...facts } = await pulledFrom(batches, "drops");
     const appended = 1 + batches * 20;
     const pushed = { count: appended, isInOrder: true };
@@ -53,14 +53,14 @@ describe("a subscriber that pulls slowly", () => {
     expect(growthBytes).toBeLessThan(growthBytesMax);
   });
 
-  it.runIf(runs(0, 1) > 0)("would be noticed if it kept what it got", async () => {
+  it.runIf(runs(0, 1) > 0)("would be detected if it kept its values", async () => {
     const { growthBytes } = await pulledFrom(batchesMin, "keeps");
     expect(growthBytes).toBeGreaterThan(growthBytesMax);
   });
 });
 
 describe("a slow handler", () => {
-  it("of a value sees what it is after it, and not what it was meanwhile", async () => {
+  it("of a value gets the value after it, not intermediate ones", async () => {
     const world = new World();
     const writer = await world.create();
     const session = await world.open("read");
@@ -82,7 +82,7 @@ describe("a slow handler", () => {
     expect(values(quick)).toEqual(slow);
   });
 
-  it("of a value that takes time to compute is told of the last, not of each", async () => {
+  it("of a value that takes time to compute gets the last, not each", async () => {
     const start = { version: 3, runs: [2], from: 1 } as const;
     const world = await SeamWorld.start(start, "after it waited");
     const { own, gate } = world;

@@ -44,7 +44,7 @@ describe("an entry that another writer appends", () => {
     ["its context", (session: Session) => live(session).context$, 1],
     ["its summary", (session: Session) => live(session).summary$, 1],
     ["its entries", (session: Session) => live(session).entries$({ from: 90 }), 1],
-  ])("costs who watches %s of a session that entry", async (_, watch, bodies) => {
+  ])("costs an observer of %s only that entry", async (_, watch, bodies) => {
     for (const size of sizes) {
       const world = new World();
       world.fs.writeFileSync(path, Buffer.from(logOf(size)));
@@ -70,7 +70,7 @@ describe("an entry that another writer appends", () => {
     }
   });
 
-  it("costs a watched directory that entry, and no look into another file", async () => {
+  it("costs a watched directory only that entry, and no read of another file", async () => {
     for (const size of sizes) {
       const directory = temporaryDirectory();
       const log = join(directory, "one.jsonl");

@@ -92,20 +92,20 @@ describe("a transcript", () => {
     }
   });
 
-  it("is recognised when its only line is torn and longer than what is read at once", () => {
+  it("is recognised when its only line is torn and longer than one read", () => {
     const long = JSON.stringify({ ...claude, message: { content: "x".repeat(headBytesMax) } });
     for (const end of [long.length - 1, long.length]) {
       expect(kindOfBytes(Buffer.from(long.slice(0, end)))).toBe("claude");
     }
   });
 
-  it("is recognised when its first record is longer than what is read at once", () => {
+  it("is recognised when its first record is longer than one read", () => {
     const long = { ...claude, message: { content: "x".repeat(headBytesMax) } };
     expect(kindOfLines(long)).toBe("claude");
     expect(kindOfLines({ ...codex, payload: { text: "x".repeat(headBytesMax) } })).toBe("codex");
   });
 
-  it("is refused by a repair and by opening when its only line is torn, wherever that is", async () => {
+  it("is rejected by a repair and by opening when its only line is torn at any byte", async () => {
     for (const name of ["claude/compaction.jsonl", "codex/conversation.jsonl"]) {
       const path = join(temporaryDirectory(), "s.jsonl");
       const bytes = readFileSync(fixturePath(name));
@@ -119,7 +119,7 @@ describe("a transcript", () => {
     }
   });
 
-  it("is looked for in the first lines only", () => {
+  it("is searched only in the first lines", () => {
     const before = Array.from({ length: headLinesMax - 1 }, () => ({ type: "x" }));
     expect(kindOfLines(...before, claude)).toBe("claude");
     const padded = before.map((line) => ({ ...line, text: "x".repeat(100) }));
@@ -147,7 +147,7 @@ describe("a transcript", () => {
     ["findSessions", (path) => findSessions([path])],
   ];
   it.each(ofEverySource(operations))(
-    "is refused by $name and left as it is, from $source",
+    "is rejected by $name and not changed, from $source",
     async ({ run, source }) => {
       const error = await untouched(source, (path) =>
         run(path).then(
@@ -160,7 +160,7 @@ describe("a transcript", () => {
     },
   );
 
-  it("is not forked beside itself", async () => {
+  it("is not forked next to itself", async () => {
     for (const source of sources) {
       const fork = untouched(source, (path) => forkSession(path));
       await expect(fork).rejects.toMatchObject({ code: "ERR_INVALID_ARGUMENT" });
@@ -176,7 +176,7 @@ describe("a session", () => {
     expect(kindOfBytes(bytes.subarray(bytes.indexOf("\n") + 1))).toBeUndefined();
   });
 
-  it("that is empty, or holds nothing whole, is not a transcript", () => {
+  it("that is empty, or has no complete record, is not a transcript", () => {
     for (const text of ["", "\n", "{", "\0\0\0\n", "null\n", "[]\n"]) {
       expect(kindOfBytes(Buffer.from(text))).toBeUndefined();
     }

@@ -55,21 +55,21 @@ describe("the checkpoint of a log", () => {
     ["is deleted", 2],
     ["grows", 2],
     ["is cut", 1],
-  ] as const)("is not made of one that %s before look %d at its file", (change, nth) => {
+  ] as const)("is not made of a log that %s before check %d of its file", (change, nth) => {
     const { engine, changeBefore } = opened();
     expect(statePieces(engine.log.state, undefined)).not.toBeNull();
     changeBefore(nth, changes[change]);
     expect(statePieces(engine.log.state, undefined)).toBeNull();
   });
 
-  it("is made of one that grew before, and of none that ends within a line", () => {
+  it("is made of a log that grew before, but not of one that ends within a line", () => {
     const { engine, changeBefore } = opened();
     changeBefore(1, changes.grows);
     expect(statePieces(engine.log.state, undefined)).not.toBeNull();
     expect(statePieces(opened(text.slice(0, -1)).engine.log.state, undefined)).toBeNull();
   });
 
-  it("has checksums that are unconfirmed where there was no time to compare them", () => {
+  it("has unconfirmed checksums when there was no time to compare them", () => {
     const long = ["x", "y", "z"].map((id) => userEntry(id, null, id.repeat(1_000_000)));
     const { fs, ports, engine } = opened(jsonLines(sampleHeader(), ...long));
     engine.checkpoints.saveSync();

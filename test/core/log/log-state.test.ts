@@ -58,7 +58,7 @@ describe("a log that ends within a line", () => {
     },
   );
 
-  it("does not count a line that is whole but for its newline, entry or not", () => {
+  it("does not count a line that only lacks its newline, entry or not", () => {
     for (const rest of [second, '{"x":1}', "[1]"]) {
       const { engine, grow } = openedLog(`${whole}${rest}`);
       expect([rest, engine.log.state.revision]).toEqual([rest, 1]);
@@ -67,7 +67,7 @@ describe("a log that ends within a line", () => {
     }
   });
 
-  it("drops what looked whole and then continued", () => {
+  it("drops a line that seemed complete and then continued", () => {
     for (const more of [" and more", " and more\n", `"}\n${third}`]) {
       const { engine, grow, ids } = openedLog(`${whole}${second}`);
       grow(more);
@@ -79,7 +79,7 @@ describe("a log that ends within a line", () => {
     }
   });
 
-  it("drops what looked whole and then continued for longer than a line may be joined", () => {
+  it("drops a line that seemed complete and then continued beyond the joining limit", () => {
     const lineBytesMax = 256;
     const { engine, grow, ids } = openedLog(`${whole}${second}`, lineBytesMax);
     expect(ids()).toEqual(["a", "b"]);
@@ -89,7 +89,7 @@ describe("a log that ends within a line", () => {
     expect(engine.log.generation).toBe(generation + 1);
   });
 
-  it("holds a line exactly, without its newline, not at all, or unknown if it is unreadable", () => {
+  it("reports whether it has a line exactly, without its newline, not, or unknown if unreadable", () => {
     const { engine, fs } = openedLog(`${whole}${second}`);
     expect(new TrackedLog(new LogFile(fs, path), engine.settings).size).toBe(0);
     const first = jsonLines(userEntry("a", null, "one"));
@@ -107,14 +107,14 @@ describe("a log that ends within a line", () => {
     expect(holds("a", first)).toBe("unknown");
   });
 
-  it("has a finding of an entry that is gone, without its place", () => {
+  it("has a finding of a lost entry, without its position", () => {
     const { engine } = openedLog(whole);
     engine.findings.addMalformed({ entryId: "gone", reason: "no-replacement" });
     const gone = { kind: "malformed-body", id: "gone", reason: "no-replacement" };
     expect(engine.diagnostics).toEqual([gone]);
   });
 
-  it("keeps what was pending when nothing but a space comes after it", async () => {
+  it("keeps a pending line when only a space follows", async () => {
     const { grow, ids, fs } = openedLog(`${whole}${second}`);
     grow(" ");
     expect(ids()).toEqual(["a", "b"]);

@@ -29,7 +29,7 @@ describe("a second session record in an old file", () => {
     ["is behind the header", 1],
     ["is between entries", 2],
     ["is the last line", 3],
-  ])("gets the new version, as the header does, where it %s", (_, at) => {
+  ])("gets the new version, like the header, when it %s", (_, at) => {
     const header = '{"type":"session","id":"s"}';
     const second = ' {"type":"session","id":"t" , "n":1.0,"version":1} \r';
     const text = [header, entry, entry].toSpliced(at, 0, second).join("\n");
@@ -40,13 +40,13 @@ describe("a second session record in an old file", () => {
     }
   });
 
-  it("stays as it is in a file of the current version", () => {
+  it("is not changed in a file of the current version", () => {
     const header = '{"type":"session","version":3,"id":"s"}';
     const second = '{"type":"session","version":2,"id":"t"}';
     expect(migrated(`${header}\n${second}\n`).lines).toEqual([header, second]);
   });
 
-  it("is left alone where it is not a record, or too long to be looked into", () => {
+  it("is not changed when it is not a record, or too long to inspect", () => {
     const header = '{"type":"session","id":"s"}';
     const others = ['{"type":"session"', '["session"]', '{"type":"custom","data":"session"'];
     const long = `{"type":"session","x":"${"x".repeat(17 * 1024 * 1024)}"}`;
@@ -76,7 +76,7 @@ describe("migrating any old file, by law", () => {
   const noise = fc.constantFrom("", " \r", "{", "\0\0", '{"type":"session"');
   const lines = fc.array(fc.oneof({ weight: 4, arbitrary: record }, noise), { maxLength: 10 });
 
-  it("gives what pi's migration gives, and leaves lines that are no records", () => {
+  it("equals pi's migration, and keeps lines that are not records", () => {
     fc.assert(
       fc.property(lines, fc.constantFrom(1, 2), fc.boolean(), (others, version, isEnded) => {
         const header = { type: "session", id: "s", ...(version > 1 && { version }) };

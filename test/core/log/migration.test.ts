@@ -13,7 +13,7 @@ const copyOf = (name: string): string => temporaryFile(fixtureBytes(name));
 const say = userDraft("after the migration");
 
 describe.each(["pi-v1", "pi-v1-boundaries", "pi-v2", "pi-v1-migrated"])("migrating %s", (name) => {
-  it("happens at the first append, and opening alone changes nothing (Verifies: P8)", async () => {
+  it("happens at the first append, and opening changes nothing (Verifies: P8)", async () => {
     const path = copyOf(name);
     const before = readFileSync(path);
     const session = await openSession(path);
@@ -46,7 +46,7 @@ describe.each(["pi-v1", "pi-v1-boundaries", "pi-v2", "pi-v1-migrated"])("migrati
   });
 });
 
-it("migrating beside others lets a second session continue that opened the old file", async () => {
+it("migrating lets a second session continue that opened the old file", async () => {
   const path = copyOf("pi-v2");
   const one = await openSession(path);
   const two = await openSession(path);

@@ -53,13 +53,13 @@ async function costOf(
 }
 
 describe("reading the title slot", () => {
-  it("is all that a refresh of an unchanged log reads, which is nothing without one", async () => {
+  it("is the only read of a refresh of an unchanged log, which reads nothing without one", async () => {
     const refresh = (log: Buffer): Promise<Cost> => costOf(log, (use) => use.refresh());
     expect(await refresh(withSlot)).toEqual({ bytes: slotBytes, reads: 1 });
     expect(await refresh(withoutSlot)).toEqual({ bytes: 0, reads: 0 });
   });
 
-  it("is all that an append reads, which is nothing without one (Verifies: P17)", async () => {
+  it("is the only read of an append, which reads nothing without one (Verifies: P17)", async () => {
     const five = (log: Buffer): Promise<Cost> =>
       costOf(log, async (use) => {
         for (let n = 0; n < 5; n += 1) await use.append();
@@ -68,7 +68,7 @@ describe("reading the title slot", () => {
     expect(await five(withoutSlot)).toEqual({ bytes: 0, reads: 0 });
   });
 
-  it("comes on top of what a refresh reads of a log that has grown without one", async () => {
+  it("adds to the read of a refresh of a log that has grown without one", async () => {
     const grown = (log: Buffer): Promise<Cost> =>
       costOf(log, (use) => {
         use.appendAsAnother();
@@ -164,7 +164,7 @@ describe("a log that, while it is read,", () => {
   );
 
   it.each(cases)(
-    "$name (grew before: $grows, its file open: $isOpen) is read anew, or why not is said",
+    "$name (grew before: $grows, its file open: $isOpen) is read again, or reported",
     ({ disturb, ...circumstances }) => {
       let n = 1;
       while (lookDisturbed(n, disturb, circumstances)) n += 1;

@@ -42,7 +42,7 @@ it.each([
   ["within one read", 1_000],
   ["over several reads", 600_000],
 ])(
-  "reading on that fails takes each line in once, with a long record %s (Verifies: P12, P21)",
+  "a failed read processes each line once, with a long record %s (Verifies: P12, P21)",
   async (_what, length) => {
     const added = entry("a", "x") + entry("b", "y".repeat(length)) + entry("c", "z");
     const calls = await failEveryCall(async (n) => {

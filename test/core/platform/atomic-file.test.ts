@@ -34,7 +34,7 @@ describe("a file that takes its name in one step", () => {
     expect([filesIn(fs), fs.openCount]).toEqual([{ file: "old" }, 0]);
   });
 
-  it("replaces the file that has the name, and can be written to from then on", () => {
+  it("replaces the file with the name, and can be written to from then on", () => {
     const fs = directoryWith("old");
     const file = new AtomicFile(createMemoryPorts({ fs }), path);
     file.add(Buffer.from("new"));
@@ -45,7 +45,7 @@ describe("a file that takes its name in one step", () => {
     expect([filesIn(fs), fs.openCount]).toEqual([{ file: "newer" }, 0]);
   });
 
-  it("is not removed again under a name that it has given up", () => {
+  it("is not removed again under a name that it lost", () => {
     const fs = directoryWith();
     const file = new AtomicFile(createMemoryPorts({ fs }), path);
     file.replace();
@@ -60,7 +60,7 @@ describe("a file that takes its name in one step", () => {
     expect(filesIn(fs)).toEqual({ file: "", other: "" });
   });
 
-  it("does not know whether it has its name where nothing can be read", () => {
+  it("reports unknown whether it has its name when nothing can be read", () => {
     const fs = directoryWith();
     const file = new AtomicFile(createMemoryPorts({ fs }), path);
     expect(file.hasName()).toBe(false);
@@ -70,7 +70,7 @@ describe("a file that takes its name in one step", () => {
     expect(file.hasName()).toBeUndefined();
   });
 
-  it.each(Object.keys(failures))("leaves the old file or the new one, whole: %s", async (kind) => {
+  it.each(Object.keys(failures))("leaves the complete old or new file: %s", async (kind) => {
     await failEveryCall(async (n) => {
       const memory = directoryWith("old");
       const failing = failingFileSystem(memory);
@@ -97,8 +97,8 @@ describe("a file that takes its name in one step", () => {
   });
 });
 
-describe("a directory that is made for a file", () => {
-  it("is on the device with all of its missing parents, and others are left alone", () => {
+describe("a directory created for a file", () => {
+  it("is synced with all of its missing parents, and no others", () => {
     const fs = new MemoryFileSystem();
     fs.makeDirectorySync("/d");
     const synced: string[] = [];
@@ -112,7 +112,7 @@ describe("a directory that is made for a file", () => {
     expect(synced).toHaveLength(3);
   });
 
-  it("ends its search at the root, also where nothing is found", () => {
+  it("ends its search at the root, also when nothing is found", () => {
     const memory = new MemoryFileSystem();
     const fs = observedFileSystem(memory, (_, effect) => effect());
     makeDurableDirectory({ ...fs, statSync: () => null }, "/d");

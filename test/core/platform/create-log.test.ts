@@ -37,7 +37,7 @@ function errorOf(fs: MemoryFileSystem, source: Iterable<Buffer> = chunks): unkno
 }
 
 describe("a new log", () => {
-  it("is there whole, for its owner alone, and so are the directories that were missing", () => {
+  it("is complete and private to its owner, like the created directories", () => {
     const directory = temporaryDirectory();
     const file = join(directory, "a", "b", "s.jsonl");
     createLog(nodePorts, file, chunks);
@@ -50,7 +50,7 @@ describe("a new log", () => {
     expect(modes).toEqual([0o600, 0o700, 0o700]);
   });
 
-  it.each([true, false])("is what the chunks are, however they are written (links: %s)", (has) => {
+  it.each([true, false])("equals its chunks, however they are written (links: %s)", (has) => {
     const pieces = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 5 });
     fc.assert(
       fc.property(pieces, fc.array(fc.boolean()), (arrays, shorts) => {
@@ -94,7 +94,7 @@ describe("a log that cannot be created", () => {
     "linkSync",
   ] as const;
 
-  it.each(codes)("because of %s says so, with the file, the cause and what to do", (code) => {
+  it.each(codes)("because of %s fails with the file, the cause and advice", (code) => {
     for (const step of steps) {
       const fs = new MemoryFileSystem();
       const cause = fileError(code, step);
@@ -121,7 +121,7 @@ describe("a log that cannot be created", () => {
     expect(readFileSync(join(directory, "file"), "utf8")).toBe("precious");
   });
 
-  it("because another process writes there says so, where there are no hard links", () => {
+  it("because another process writes there fails with that reason without hard links", () => {
     const { fs } = failingFileSystem(() => false, false);
     const ports = createMemoryPorts({ fs });
     const held = ports.lock.tryAcquireSync(path);
@@ -133,7 +133,7 @@ describe("a log that cannot be created", () => {
     expect(found(fs)).toEqual({ log: whole, others: [] });
   });
 
-  it("because its bytes cannot be had passes on an error with a code, wraps any other", () => {
+  it("because its bytes cannot be read passes on an error with a code, and wraps others", () => {
     const fs = new MemoryFileSystem();
     const known = new BranchlogError("ERR_LOG_GONE", "the source is gone");
     expect(errorOf(fs, throwing(known))).toBe(known);
@@ -142,14 +142,14 @@ describe("a log that cannot be created", () => {
     expect(found(fs)).toEqual({ log: undefined, others: [] });
   });
 
-  it("because the file system takes no bytes ends all the same", () => {
+  it("because the file system writes no bytes fails", () => {
     const fs = new MemoryFileSystem();
     fs.onCall = () => "short";
     expect(errorOf(fs)).toMatchObject({ code: "ERR_CREATE_FAILED" });
     expect(found(fs)).toEqual({ log: undefined, others: [] });
   });
 
-  it("is none where another took the name meanwhile, and there are no hard links", () => {
+  it("fails when another file took the name, without hard links", () => {
     const fs = new MemoryFileSystem();
     fs.makeDirectorySync("/a/b");
     fs.onCall = ({ name }) => {
@@ -197,7 +197,7 @@ describe("a log that cannot be created", () => {
     );
   });
 
-  it("only for want of a synced directory is there, and the message says so", () => {
+  it("only because its directory was not synced exists, and the message reports it", () => {
     const fs = new MemoryFileSystem();
     let isNamed = false;
     fs.onCall = ({ name }) => {
@@ -220,14 +220,14 @@ describe("a log from a stream", () => {
   const created = (fs: MemoryFileSystem, source: Iterable<Buffer>): Promise<unknown> =>
     rejection(createStreamedLog(createMemoryPorts({ fs }), path, Readable.from(source)));
 
-  it("is not there if the stream fails, with the error of the stream", async () => {
+  it("does not exist after the stream failed, with the error of the stream", async () => {
     const fs = new MemoryFileSystem();
     const error = new RangeError("no more");
     expect(await created(fs, throwing(error))).toBe(error);
     expect(found(fs)).toEqual({ log: undefined, others: [] });
   });
 
-  it("is there whole, or not there if any call fails, and the error says so", async () => {
+  it("is complete, or does not exist when any call fails, and the error reports it", async () => {
     for (let number = 1; ; number += 1) {
       const { fs, failed } = failingFileSystem((call) => call === number, true);
       const error = await created(fs, chunks);

@@ -42,7 +42,7 @@ function mountedFiles() {
 }
 
 describe("a file on another device", () => {
-  it("is opened anew though its path and inode are known", () => {
+  it("is opened again even if its path and inode are known", () => {
     const { fs, read } = mountedFiles();
     read();
     read();
@@ -65,7 +65,7 @@ describe("a file on another device", () => {
     expect([pool.openCount, fs.openCount]).toEqual([0, 0]);
   });
 
-  it("cannot be told where the system gives no device for paths", () => {
+  it("cannot be distinguished when the system reports no device for paths", () => {
     const { fs, read } = mountedFiles();
     fs.named = 0;
     expect([read(), read(fs.statSync(path))]).toEqual(["text", "text"]);

@@ -6,7 +6,7 @@ import { nodeFileSystem } from "../../../packages/core/src/platform/node-file-sy
 import { pooledFiles } from "./pooled-files.ts";
 
 describe("on failure", () => {
-  it("a descriptor is given back when the action throws or rejects", async () => {
+  it("a descriptor is released when the action throws or rejects", async () => {
     const { pool, path } = pooledFiles();
     const bug = new Error("bug");
     const fail = (): never => {
@@ -42,7 +42,7 @@ describe("on failure", () => {
     expect(pool.openCount).toBe(0);
   });
 
-  it("descriptors kept for speed are given up when the process runs out of them", () => {
+  it("cached descriptors are closed when the process runs out of them", () => {
     const { fs, read } = pooledFiles();
     for (const name of "ab") read(name);
     fs.onCall = ({ name, path }) => {
@@ -52,7 +52,7 @@ describe("on failure", () => {
     expect(fs.openCount).toBe(1);
   });
 
-  it("running out of descriptors is reported when there is none to give up", () => {
+  it("running out of descriptors is reported when there are none to close", () => {
     const { fs, read } = pooledFiles();
     fs.onCall = ({ name, path }) => {
       if (name === "openSync") throw fileError("EMFILE", "open", path);

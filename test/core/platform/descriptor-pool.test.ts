@@ -12,8 +12,8 @@ function gate(): { opened: Promise<void>; open: () => void } {
   return { opened, open };
 }
 
-describe("which file one gets", () => {
-  it("is opened once for many uses, and known by its identity without a system call", () => {
+describe("the file of a descriptor", () => {
+  it("is opened once for many uses, and found by its identity without a system call", () => {
     const { fs, read, fileOf } = pooledFiles();
     const file = fileOf("a");
     const looks = fs.callCount("statSync");
@@ -22,7 +22,7 @@ describe("which file one gets", () => {
     expect(fs.callCount("statSync")).toBe(looks);
   });
 
-  it("is looked up at each use if the caller does not say which file is meant", () => {
+  it("is looked up at each use when the caller does not specify the file", () => {
     const { fs, path, read } = pooledFiles();
     expect(read("a")).toBe("a");
     fs.renameSync(path("b"), path("a"));
@@ -35,7 +35,7 @@ describe("which file one gets", () => {
     expect(fs.openCount).toBe(openCount);
   });
 
-  it("is opened for each of its names, so that closing one leaves the other", () => {
+  it("is opened for each of its names, so that closing one keeps the other", () => {
     const { fs, pool, path, read } = pooledFiles();
     fs.unlinkSync(path("b"));
     fs.linkSync(path("a"), path("b"));
@@ -44,7 +44,7 @@ describe("which file one gets", () => {
     expect(pool.openCount).toBe(1);
   });
 
-  it("stays the adopted one while another has taken its name", () => {
+  it("stays the adopted one when another file took its name", () => {
     const { fs, path, read, fileOf } = pooledFiles();
     const old = fileOf("a");
     expect(read("a", old)).toBe("a");
@@ -53,7 +53,7 @@ describe("which file one gets", () => {
     expect(read("a", old)).toBe("a");
   });
 
-  it("is never another one than expected for an append, which it would not fit", () => {
+  it("is never a file other than expected for an append", () => {
     const { fs, pool, path, fileOf } = pooledFiles();
     const old = fileOf("a");
     fs.renameSync(path("b"), path("a"));
@@ -64,7 +64,7 @@ describe("which file one gets", () => {
     expect(fs.readFileSync(path("a")).toString()).toBe("b");
   });
 
-  it("is not the read-only one when it is to be appended to", () => {
+  it("is not the read-only one for an append", () => {
     const { fs, pool, path, read, fileOf } = pooledFiles();
     expect(read("a", fileOf("a"))).toBe("a");
     const append = (fd: number): number => fs.writeSync(fd, Buffer.from("!"), 0, 1);
@@ -73,7 +73,7 @@ describe("which file one gets", () => {
     expect(pool.openCount).toBe(2);
   });
 
-  it("is right, and the pool within its size, in every sequence of uses", () => {
+  it("is correct, with the pool within its size, in every sequence of uses", () => {
     const steps = fc.array(fc.record({ name: fc.constantFrom(...names), isKnown: fc.boolean() }));
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 4 }), (uses, max) => {
@@ -88,7 +88,7 @@ describe("which file one gets", () => {
   });
 });
 
-describe("how many are open", () => {
+describe("the number of open descriptors", () => {
   it("is bounded: the least recently used goes first", () => {
     const { fs, read } = pooledFiles();
     for (const name of "abcab") read(name);
@@ -100,7 +100,7 @@ describe("how many are open", () => {
     expect(fs.callCount("openSync")).toBe(opens + 1);
   });
 
-  it("is bounded while one is used: the oldest that is not makes room", async () => {
+  it("is bounded while one is used: the oldest unused one is closed", async () => {
     const { pool, path, read } = pooledFiles();
     const { opened, open } = gate();
     const using = pool.use(path("a"), "read", undefined, () => opened);
@@ -110,7 +110,7 @@ describe("how many are open", () => {
     await using;
   });
 
-  it("may exceed the bound only by those in use, none of which is closed", async () => {
+  it("can exceed the bound only by those in use, which are not closed", async () => {
     const { fs, pool, path } = pooledFiles();
     const { opened, open } = gate();
     const reading = names.map((name) =>
@@ -127,7 +127,7 @@ describe("how many are open", () => {
     expect([pool.openCount, fs.openCount]).toEqual([3, 3]);
   });
 
-  it("shrinks by what is closed on request", () => {
+  it("decreases when files are closed on request", () => {
     const { fs, pool, path, read } = pooledFiles();
     for (const name of "abc") read(name);
     pool.closePath(path("b"));

@@ -41,7 +41,7 @@ class Disk {
 const at = (ms: number) => (): number => ms;
 
 describe("the syncs of a file", () => {
-  it("that follow a failed one of nothing that was relied on reject all the same", async () => {
+  it("after a failed one reject even if no promise depended on it", async () => {
     const disk = new Disk();
     const first = disk.sync.sync(at(0));
     await expect.poll(() => disk.begun, { interval: 1 }).toBe(1);
@@ -56,7 +56,7 @@ describe("the syncs of a file", () => {
     await third;
   });
 
-  it("that block confirm nothing while another is under way, which may have failed", async () => {
+  it("that block confirm nothing while another one is in progress, which may have failed", async () => {
     const disk = new Disk();
     const { sync } = disk;
     sync.note(["a"], 0);
@@ -72,7 +72,7 @@ describe("the syncs of a file", () => {
     expect(sync.unsyncedIds).toEqual([]);
   });
 
-  it("begin again after the file could not be opened", async () => {
+  it("start again after the file could not be opened", async () => {
     const disk = new Disk();
     const bytes = disk.memory.readFileSync(path);
     disk.memory.unlinkSync(path);
@@ -94,7 +94,7 @@ describe("the syncs that the sessions of a process share", () => {
     return found;
   })();
 
-  it("are one for a file, and others for another file, name or file system", () => {
+  it("are shared per file, and separate for another file, name or file system", () => {
     for (const fs of [new MemoryFileSystem(), nodeFileSystem]) {
       const file = new LogFile(fs, path);
       const shared = diskSyncOf(fs, file, stat);

@@ -53,23 +53,23 @@ describe("a new session", () => {
     ".config/claude/projects/s.jsonl",
     ".codex/sessions/2026/01/01/s.jsonl",
     ".codex/archived_sessions/s.jsonl",
-  ])("is refused at ~/%s", async (place) => {
+  ])("is rejected at ~/%s", async (place) => {
     await expectRefused(join(home, place));
   });
 
-  it("is refused where environment variables or links lead to one", async () => {
+  it("is rejected when environment variables or links lead there", async () => {
     vi.stubEnv("CODEX_HOME", join(home, "moved"));
     await expectRefused(join(home, "moved", "sessions", "s.jsonl"));
     symlinkSync(join(home, ".claude"), join(home, "link"));
     await expectRefused(join(home, "link", "projects", "new", "s.jsonl"));
   });
 
-  it("is refused to a session manager, too", () => {
+  it("is also rejected for a session manager", () => {
     const directory = join(home, ".claude", "projects", "-w");
     expect(() => SessionManager.create("/w", directory)).toThrow("another place");
   });
 
-  it("is made beside these places, and in memory anywhere", async () => {
+  it("is created outside these directories, and in memory anywhere", async () => {
     const beside = join(home, ".claude", "projects-of-mine", "s.jsonl");
     expect((await createSession(beside, { cwd: "/w" })).path).toBe(beside);
     const ports = createMemoryPorts();

@@ -28,7 +28,7 @@ describe("UUIDv7", () => {
     expect(formatUuidV7(0x017f22e279b0, sequence, 0x0c07398f)).toBe(uuid);
   });
 
-  it("puts each of its parts into bits of its own", () => {
+  it("stores each of its parts in separate bits", () => {
     const parts = (bits: number): number => 2 ** bits - 1;
     const zero = "00000000-0000-7000-8000-000000000000";
     expect(formatUuidV7(0, 0, 0)).toBe(zero);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { KeyedMutex } from "../../../packages/core/src/platform/lock.ts";
 
 describe("a keyed mutex", () => {
-  it("are taken in the order in which they were asked for, one at a time", async () => {
+  it("are acquired in the order of requests, one at a time", async () => {
     const mutex = new KeyedMutex();
     const events: string[] = [];
     const work = (name: string) => async (): Promise<string> => {

@@ -50,7 +50,7 @@ describe("the link of another holder", () => {
         makeOld(path, staleMs + 900);
       },
     ],
-  ])("stays if %s", (_, change) => {
+  ])("is kept if %s", (_, change) => {
     const { path, link } = setUp();
     makeOld(path, staleMs + 500);
     link.fs.statSync();
@@ -61,13 +61,13 @@ describe("the link of another holder", () => {
 });
 
 describe("a link of ours", () => {
-  it("keeps the time it was made when its precision is probed", () => {
+  it("keeps its creation time when its precision is probed", () => {
     const { path, link } = setUp();
     make(link, path);
     expect(lstatSync(path).mtimeMs).toBeGreaterThan(1_700_000_000_000);
   });
 
-  it("is not ours once it was marked lost", () => {
+  it("is not ours after it was marked lost", () => {
     const { path, link } = setUp();
     make(link, path);
     link.markLost();
@@ -85,7 +85,7 @@ describe("a link of ours", () => {
   });
 });
 
-describe("a lock that is taken over while its holder touches it", () => {
+describe("a lock taken over while its holder touches it", () => {
   const inThatMoment: readonly (readonly [string, (path: string) => void])[] = [
     [
       "by another link of the same time",
@@ -116,7 +116,7 @@ describe("a lock that is taken over while its holder touches it", () => {
 });
 
 describe("the holder of a lock", () => {
-  it("is known by its process id, and since when, while there is a link", () => {
+  it("has its process id and start while there is a link", () => {
     const { path, link } = setUp();
     expect(holderOf(path)).toBeNull();
     make(link, path);
@@ -140,7 +140,7 @@ describe("the holder of a lock", () => {
     expect(holderOf(path)).toMatchObject({ pid: null });
   });
 
-  it("has held it for no time at all when the clock went back", () => {
+  it("has held it for 0 ms when the clock went back", () => {
     const { path } = setUp();
     mkdirSync(path);
     utimesSync(path, 1, new Date(Date.now() + 60_000));

@@ -78,7 +78,7 @@ describe("a queue", () => {
     expect(existsSync(directory)).toBe(false);
   });
 
-  it.runIf(process.platform !== "win32")("is for its user alone", () => {
+  it.runIf(process.platform !== "win32")("is private to its user", () => {
     const { path, directory } = newPath();
     const place = placeIn(path);
     const [name = ""] = readdirSync(directory);
@@ -87,7 +87,7 @@ describe("a queue", () => {
     place.leaveSync();
   });
 
-  it("has exactly one first, whoever leaves", () => {
+  it("has exactly one first waiter, whoever leaves", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(9), { maxLength: 12 }), (leavers) => {
         const { path, directory } = newPath();
@@ -105,7 +105,7 @@ describe("a queue", () => {
     );
   });
 
-  it.runIf(onLinux)("has no place for a process that has ended", () => {
+  it.runIf(onLinux)("has no position for a process that has ended", () => {
     const { path, directory } = newPath();
     writeTicket(directory, ended);
     const place = placeIn(path);
@@ -117,7 +117,7 @@ describe("a queue", () => {
   it.each([
     ["later than it said", 60_000],
     ["so far ahead that its clock was set", -60_000],
-  ])("passes over a live process that checks %s, which keeps its place", (_, lateMs) => {
+  ])("skips a live process that checks %s, which keeps its position", (_, lateMs) => {
     const { path, directory } = newPath();
     const stopped = writeTicket(directory, own, lateMs);
     const place = placeIn(path);
@@ -145,7 +145,7 @@ describe("a queue", () => {
     },
   );
 
-  it("keeps the place of a process that checks, though its ticket was removed", () => {
+  it("keeps the position of a process that checks after its ticket was removed", () => {
     const { path, directory } = newPath();
     const places = [placeIn(path), placeIn(path)];
     const [, second] = places.toSorted((a, b) => a.aheadSync() - b.aheadSync());
@@ -157,7 +157,7 @@ describe("a queue", () => {
     for (const place of places) place.leaveSync();
   });
 
-  it("leaves files alone that are no tickets, and counts none of them", () => {
+  it("ignores files that are not tickets", () => {
     const { path, directory } = newPath();
     mkdirSync(directory);
     writeFileSync(join(directory, "000-notes.txt"), "mine");
@@ -167,14 +167,14 @@ describe("a queue", () => {
     expect(readdirSync(directory)).toEqual(["000-notes.txt"]);
   });
 
-  it("that cannot be written gives no place, and throws nothing", () => {
+  it("that cannot be written gives no position, and does not throw", () => {
     const { path, directory } = newPath();
     writeFileSync(directory, "a file has the name");
     expectUncounted(path);
   });
 
   it.runIf(process.platform !== "win32")(
-    "that others can write to does not count: they could hold the first place",
+    "that others can write to is ignored: they could hold the first position",
     () => {
       const { path, directory } = newPath();
       const first = writeTicket(directory, own);
@@ -188,7 +188,7 @@ describe("a queue", () => {
     },
   );
 
-  it.runIf(process.getuid?.() === 0)("of another user does not count", () => {
+  it.runIf(process.getuid?.() === 0)("of another user is ignored", () => {
     const { path, directory } = newPath();
     mkdirSync(directory, { mode: 0o700 });
     chownSync(directory, 65_534, 65_534);
@@ -197,7 +197,7 @@ describe("a queue", () => {
   });
 
   it.runIf(process.platform !== "win32")(
-    "that is a link to a directory does not count, and nothing in it is touched",
+    "that is a link to a directory is ignored, and nothing in it is touched",
     () => {
       const { path, directory } = newPath();
       const foreign = temporaryDirectory();
@@ -226,7 +226,7 @@ describe("a queue", () => {
 });
 
 describe("a waiter", () => {
-  it.runIf(onLinux)("has those in front of it that live, or are behind one that does", () => {
+  it.runIf(onLinux)("is behind live processes, and those before a live one", () => {
     const kinds = fc.array(fc.boolean(), { maxLength: 8 });
     fc.assert(
       fc.property(kinds, fc.integer(), (isLive, seed) => {
@@ -246,7 +246,7 @@ describe("a waiter", () => {
     );
   });
 
-  it("announces when it will check again, by the time of its ticket", () => {
+  it("announces its next check by the time of its ticket", () => {
     const { path, directory } = newPath();
     const place = placeIn(path);
     const [name = ""] = readdirSync(directory);

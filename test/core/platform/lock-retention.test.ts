@@ -60,7 +60,7 @@ class Appender {
 }
 
 describe("a lock", () => {
-  it("is kept from the third append on", () => {
+  it("is retained from the third append on", () => {
     const one = new Appender();
     for (let n = 1; n < retentionAfterAppends; n += 1) {
       one.append("a", 0);
@@ -72,7 +72,7 @@ describe("a lock", () => {
     expect(one.acquired).toBe(retentionAfterAppends);
   });
 
-  it("is kept for as long however long it was waited for", () => {
+  it("is retained equally long after any wait", () => {
     const one = new Appender();
     for (let n = 0; n < retentionAfterAppends; n += 1) one.append("a", 0);
     one.retention.release();
@@ -89,14 +89,14 @@ describe("a lock", () => {
     expect(one.isFree("a")).toBe(false);
   });
 
-  it("is acquired anew when it was kept for long enough, and others wait", () => {
+  it("is acquired again after its retention time when others wait", () => {
     const one = new Appender();
     for (let ms = 0; ms <= 1000; ms += 0.5) one.append("a", ms, ms + 0.25);
     expect(one.acquired).toBeGreaterThan(1000 / retentionMsMax - 5);
     expect(one.acquired).toBeLessThan(1000 / retentionMsMax + 20);
   });
 
-  it("is kept for longer if nobody waits, which is asked now and then", () => {
+  it("is retained longer without waiters, which is checked periodically", () => {
     const one = new Appender(false);
     for (let ms = 0; ms <= 1000; ms += 0.5) one.append("a", ms, ms + 0.25);
     expect(one.acquired).toBeGreaterThan(1000 / unawaitedRetentionMsMax - 2);
@@ -105,7 +105,7 @@ describe("a lock", () => {
     expect(one.asked).toBeLessThanOrEqual(1000 / retentionMsMax);
   });
 
-  it("was looked at by one appender, for a moment, until it is released", () => {
+  it("was checked by one appender until it is released", () => {
     const { retention } = new Appender();
     const [one, other] = [{}, {}];
     retention.begin(0);
@@ -125,7 +125,7 @@ describe("a lock", () => {
   it.each([
     ["by an append that took too long itself", 10, 9.9],
     ["for appends that are far apart, however many there are", 2, 0],
-  ])("is not kept %s", (_, everyMs, tookMs) => {
+  ])("is not retained %s", (_, everyMs, tookMs) => {
     const one = new Appender();
     for (let ms = 0; ms < 100; ms += everyMs) {
       one.append("a", ms, ms + tookMs);
@@ -133,13 +133,13 @@ describe("a lock", () => {
     }
   });
 
-  it("is kept on a slow machine, too: what appends take themselves is not a pause", () => {
+  it("is also retained on a slow machine: the time of appends is not a pause", () => {
     const one = new Appender();
     for (let ms = 0; ms < 12; ms += 4) one.append("a", ms, ms + 3.9);
     expect(one.isFree("a")).toBe(false);
   });
 
-  it("that its appender returns is kept until then, and is its own only", async () => {
+  it("that its appender releases is retained until then, only for it", async () => {
     const one = new Appender();
     for (let n = 1; n < retentionAfterAwaited; n += 1) {
       one.append("a", 0, 0, "caller");
@@ -160,7 +160,7 @@ describe("a lock", () => {
     expect(one.retention.isRetainedBy(one)).toBe(false);
   });
 
-  it("that was released on demand is not given back twice", async () => {
+  it("that was released on demand is not released twice", async () => {
     const one = new Appender();
     for (let n = 0; n < 5; n += 1) one.append("a", 0);
     expect(one.retention.isRetainedBy(one)).toBe(true);

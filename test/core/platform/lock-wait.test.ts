@@ -88,7 +88,7 @@ function setUp(queue?: LockQueue): Setting {
 const errorOf = (work: () => unknown): BranchlogError => typedError(thrownBy(work));
 
 describe("a process that waits for a lock", () => {
-  it("takes a free lock at once, without a place in the queue", () => {
+  it("acquires a free lock at once, without a queue position", () => {
     const queue = new QueueOf(0);
     const { ports, clock } = setUp(queue);
     runSync(acquireLock(path, ports, 1_000));
@@ -96,7 +96,7 @@ describe("a process that waits for a lock", () => {
     expect(queue.joined).toBe(0);
   });
 
-  it("does not take a free lock before those that wait in front", () => {
+  it("does not acquire a free lock before earlier waiters", () => {
     const queue = new QueueOf(3);
     const { ports, tries } = setUp(queue);
     runSync(acquireLock(path, ports, 60_000));
@@ -157,14 +157,14 @@ describe("a process that waits for a lock", () => {
     expect(thrown.lock).toMatchObject({ waitedMs: 1_000 * times });
   });
 
-  it("takes a lock that is free at the end of its wait, out of its turn", () => {
+  it("acquires a lock that is free at the end of its wait, out of order", () => {
     const { ports, clock } = setUp(queueAt(() => 1));
     const lock = { ...ports.lock, holderSync: () => null };
     runSync(acquireLock(path, { ...ports, lock }, 300)).releaseSync();
     expect(clock.monotonicMs()).toBe(300);
   });
 
-  it("waits in the place of another waiter of its thread, which it keeps from checking", () => {
+  it("waits in the position of another waiter of its thread, which it blocks", () => {
     const queue = new QueueOf(2);
     const { ports } = setUp(queue);
     const steps = acquireLock(path, ports, 60_000);
@@ -175,7 +175,7 @@ describe("a process that waits for a lock", () => {
     expect(queue).toMatchObject({ joined: 1, left: 1 });
   });
 
-  it("tries once, however many wait, if it may not wait", () => {
+  it("tries once without a wait, whatever the queue", () => {
     const queue = new QueueOf(3);
     const { ports, inner, tries } = setUp(queue);
     runSync(acquireLock(path, ports, 0)).releaseSync();
@@ -200,7 +200,7 @@ describe("a process that waits for a lock", () => {
     return pausesMs;
   }
 
-  it("pauses by its place in the queue, and by how many of those in front have gone", () => {
+  it("pauses by its position in the queue and by the progress of those ahead", () => {
     // No place in front is asked for, then three, two, one; then it is the next.
     const waits = [
       { paceMs: 0, ahead: 4 },
@@ -212,14 +212,14 @@ describe("a process that waits for a lock", () => {
     expect(pausesOf(setUp(new QueueOf(4)), 96)).toEqual(wanted);
   });
 
-  it("pauses as one without a place where the queue has none for it", () => {
+  it("pauses without a position when the queue has none for it", () => {
     const setting = setUp({ isBusySync: () => true, joinSync: () => null });
     setting.inner.tryAcquireSync(path);
     expect(pausesOf(setting, 100, 2)).toEqual([1, 25]);
     expect(setting.tries()).toBe(2);
   });
 
-  it("leaves the queue when its wait is broken off", () => {
+  it("leaves the queue when its wait is aborted", () => {
     const queue = new QueueOf(100);
     const { ports } = setUp(queue);
     const steps = acquireLock(path, ports, 1_000);
@@ -288,7 +288,7 @@ describe("the pause of a waiter", () => {
     expect(checks.reduce((sum, each) => sum + each, 0) / 100).toBeLessThan(most);
   });
 
-  it("never shrinks while nothing moves", () => {
+  it("never decreases without progress", () => {
     fc.assert(
       fc.property(waits, jitters, fc.nat(10_000), (wait, jitter, moreMs) => {
         const { paceMs, unchangedMs } = wait;

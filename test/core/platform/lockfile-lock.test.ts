@@ -49,7 +49,7 @@ itPasses(
 );
 
 describe("the link of a lock", () => {
-  it("is beside the log while the lock is held, and the log need not exist", () => {
+  it("is next to the log while the lock is held, and the log need not exist", () => {
     const root = temporaryDirectory();
     const held = acquire(lockfileLock, join(root, "a.jsonl"));
     expect(readdirSync(root)).toEqual(["a.jsonl.branchlog-lock"]);
@@ -79,7 +79,7 @@ describe("the link of a lock", () => {
     expect(lockfileLock.tryAcquireSync(path)?.isOursSync() ?? false).toBe(isKnown);
   });
 
-  it("is a directory where links are unsupported, with the same exclusion", () => {
+  it("is a directory when links are unsupported, with the same exclusion", () => {
     const path = join(temporaryDirectory(), "a.jsonl");
     const symlink = vi.spyOn(fs, "symlinkSync").mockImplementation(() => {
       throw Object.assign(new Error("EPERM"), { code: "EPERM" });
@@ -108,7 +108,7 @@ describe("the link of a lock", () => {
     expect(isLocked(path)).toBe(false);
   });
 
-  it("is given up, without an exception, when the timer finds it replaced", async () => {
+  it("is marked lost, without an exception, when the timer finds it replaced", async () => {
     const path = join(temporaryDirectory(), "a.jsonl");
     const held = acquire(quickLock, path);
     unlinkSync(lockPathOf(path));
@@ -155,7 +155,7 @@ describe("what is not contention", () => {
     ["ENOENT", "stat", "linux", true],
     ["ENOENT", "mkdir", "linux", false],
     ["ENOENT", "symlink", "linux", false],
-  ] as const)("tells %s of %s on %s apart: held by another is %s", (code, syscall, on, held) => {
+  ] as const)("classifies %s of %s on %s: held by another is %s", (code, syscall, on, held) => {
     expect(isHeldByAnother(Object.assign(new Error(code), { code, syscall }), on)).toBe(held);
     expect(isHeldByAnother(new Error(code), on)).toBe(false);
     expect(isHeldByAnother(code, on)).toBe(false);
@@ -172,7 +172,7 @@ describe("what is not contention", () => {
 });
 
 describe("a lock that this process holds", () => {
-  it("is not taken by itself when it has become stale after a long stall", () => {
+  it("is not taken over by itself when it became stale after a long stall", () => {
     const path = join(temporaryDirectory(), "a.jsonl");
     const held = acquire(quickLock, path);
     vi.useFakeTimers({ toFake: ["Date"] });
@@ -186,7 +186,7 @@ describe("a lock that this process holds", () => {
     expect(isLocked(path)).toBe(false);
   });
 
-  it("names itself as the holder, and not one that another process holds", () => {
+  it("names this process as the holder, unlike one that another process holds", () => {
     const path = join(temporaryDirectory(), "a.jsonl");
     expect(lockfileLock.holderSync?.(path)).toBeNull();
     leaveBehind(path, 0);

@@ -29,7 +29,7 @@ function replace(fs: MemoryFileSystem, text: string): void {
 const textOf = (chunks: Iterable<Buffer>): string => Buffer.concat([...chunks]).toString();
 
 describe("a log as a file", () => {
-  it("is at the file that was adopted, and at none before", () => {
+  it("has the adopted file, and no file before that", () => {
     const fs = memoryWith("one\n");
     const first = statOf(fs);
     const file = new LogFile(fs, path);
@@ -40,7 +40,7 @@ describe("a log as a file", () => {
     expect(file.isAt(statOf(fs))).toBe(false);
   });
 
-  it("counts the bytes that are read, in both ways", async () => {
+  it("counts the bytes read, blocking and asynchronous", async () => {
     const fs = memoryWith("0123456789\n");
     const file = new LogFile(fs, path, statOf(fs));
     const before = readCounter.bytes;
@@ -50,7 +50,7 @@ describe("a log as a file", () => {
     expect(readCounter.bytes - before).toBe(11);
   });
 
-  it("is not to be read where another took its name, or none has it", async () => {
+  it("is not readable when its file was replaced or removed", async () => {
     for (const change of [
       (fs: MemoryFileSystem) => replace(fs, "two\n"),
       (fs: MemoryFileSystem) => fs.unlinkSync(path),
@@ -66,7 +66,7 @@ describe("a log as a file", () => {
     }
   });
 
-  it("says that it cannot be read, with the cause, where that is another failure", () => {
+  it("fails as unreadable, with the cause, for other failures", () => {
     const fs = observedFileSystem(memoryWith("one\n"), (call, effect) => {
       if (call.name === "readSync") throw fileError("EIO", "read", path);
       return effect();
@@ -81,7 +81,7 @@ describe("a log as a file", () => {
     expect(() => file.readSync(Buffer.alloc(4), 0, 4, 0)).toThrow(unreadable);
   });
 
-  it("hands out all bytes of what it still has open, whatever has the name", () => {
+  it("returns all bytes of its open file, whatever has the name", () => {
     const fs = memoryWith("one\n");
     const file = new LogFile(fs, path, statOf(fs));
     const release = file.retain({});
@@ -106,7 +106,7 @@ describe("a log as a file", () => {
     expect(fs.openCount).toBe(0);
   });
 
-  it("appends to the file that has the name, syncs it, and keeps it open meanwhile", async () => {
+  it("appends to the file with the name, syncs it, and keeps it open", async () => {
     const fs = memoryWith("one\n");
     const file = new LogFile(fs, path, statOf(fs));
     expect(file.appendSync(Buffer.from("two\n"))).toBe(4);
@@ -118,7 +118,7 @@ describe("a log as a file", () => {
     await expect(file.keepOpen(async () => fs.openCount)).resolves.toBe(1);
   });
 
-  it("has one path, whichever links lead to it", () => {
+  it("has one path for any links to it", () => {
     const memory = memoryWith("one\n");
     const linked = (resolve: (at: string) => string): LogFile => {
       const realpathSync = (at: string): string => resolve(at);

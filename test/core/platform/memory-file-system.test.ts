@@ -19,7 +19,7 @@ function memoryRoot(): { fs: MemoryFileSystem; root: string } {
 itPasses("the memory as a file system", fileSystemContract(memoryRoot));
 
 describe("the memory file system", () => {
-  it("answers every sequence of calls as the disk does", () => {
+  it("behaves like the disk for every sequence of calls", () => {
     const disk = temporaryDirectory();
     let runs = 0;
     fc.assert(
@@ -54,7 +54,7 @@ describe("the memory file system", () => {
     expect(fs.fstatSync(fd).ctimeMs).toBeGreaterThan(ctimeMs);
   });
 
-  it("copies what it is given and what it gives", () => {
+  it("copies its arguments and results", () => {
     const { fs, root } = memoryRoot();
     const fd = fs.openSync(join(root, "a"), "create");
     const bytes = Buffer.from("before");
@@ -102,7 +102,7 @@ describe("the hook and the counters", () => {
     await expect(fs.fdatasync(fd)).rejects.toMatchObject({ code: "EIO" });
   });
 
-  it("halves a write that the hook calls short", () => {
+  it("halves a write that the hook shortens", () => {
     const { fs, root } = memoryRoot();
     const fd = fs.openSync(join(root, "a"), "create");
     fs.onCall = () => "short";

@@ -17,7 +17,7 @@ itPasses(
   }),
 );
 
-it("a lock grants every request where the log has a single owner", () => {
+it("a lock grants every request when the log has a single owner", () => {
   const one = acquire(noLock, "a");
   const other = acquire(noLock, "a");
   one.releaseSync();

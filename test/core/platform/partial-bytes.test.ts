@@ -32,7 +32,7 @@ const ranges = fc.array(
   { maxLength: 20 },
 );
 
-it("are the same in any order, and are asked for once", async () => {
+it("are the same in any order, and requested once", async () => {
   await fc.assert(
     fc.asyncProperty(ranges, async (wanted) => {
       const parts = reader();
@@ -51,7 +51,7 @@ it("are the same in any order, and are asked for once", async () => {
   );
 });
 
-it("are asked for ahead by a reader that goes on", async () => {
+it("are prefetched by a sequential reader", async () => {
   const parts = reader();
   const bytes = new PartialBytes(whole.length, parts);
   const target = Buffer.alloc(74);
@@ -64,7 +64,7 @@ it("are asked for ahead by a reader that goes on", async () => {
   ]);
 });
 
-it("are not made up where an answer lacks some", () => {
+it("are an error when an answer lacks some", () => {
   const short = { readSync: () => ({ at: 0, pieces: [Buffer.alloc(5)] }) };
   const bytes = new PartialBytes(10, { ...short, read: async () => short.readSync() });
   expect(() => bytes.readSync(Buffer.alloc(10), 0)).toThrow(RangeError);

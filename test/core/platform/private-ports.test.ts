@@ -49,7 +49,7 @@ function expectSame(memoryBytesMax: number, made: readonly Change[]): void {
   }
 }
 
-it("hold the same wherever their bytes are", () => {
+it("have the same contents wherever their bytes are", () => {
   const directory = temporaryDirectory();
   temporaryFilesIn(directory);
   fc.assert(
@@ -61,7 +61,7 @@ it("hold the same wherever their bytes are", () => {
   expect(readdirSync(directory)).toEqual([]);
 });
 
-it("stay in memory where no temporary file can be made", () => {
+it("stay in memory when no temporary file can be created", () => {
   temporaryFilesIn(join(temporaryDirectory(), "missing"));
   fc.assert(fc.property(changes, (made) => expectSame(50, made)));
 });

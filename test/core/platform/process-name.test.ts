@@ -66,13 +66,13 @@ describe.runIf(process.platform === "linux")("the name of a process", () => {
     expect(processState(name.replace(/\.\d+\./, ".1."))).toBe("ended");
   });
 
-  it("says nothing about a process of another boot or container", () => {
+  it("reports unknown for a process of another boot or container", () => {
     const foreign = ownProcessName().replace(/[0-9a-f]{32}$/, "0".repeat(32));
     expect(processState(foreign)).toBe("unknown");
     expect(processState(foreign.replace(/^\d+/, "4194304"))).toBe("unknown");
   });
 
-  it("fits into the inode of a link, and is the same each time", () => {
+  it("fits into the inode of a link, and is stable", () => {
     const longest = ownProcessName().replace(/^\d+\.\d+/, "4194304.99999999999");
     expect(longest.length).toBeLessThan(60);
     expect(ownProcessName()).toBe(ownProcessName());

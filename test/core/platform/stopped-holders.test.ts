@@ -68,7 +68,7 @@ describe(`${processes} appending processes`, () => {
 describe("two holders of one lock", () => {
   const stops = Array.from({ length: runs(6, 16) }, (_, at) => at * runs(3, 1));
 
-  it("lose nothing, wherever the first one was stopped (Verifies: P7, P11)", patience, async () => {
+  it("lose nothing wherever the first one was stopped (Verifies: P7, P11)", patience, async () => {
     const lock = createLockfileLock({ staleMs, updateMs: staleMs / 2 });
     const seen = await inLanes(stops.length, async (at) => {
       const path = await newLog();

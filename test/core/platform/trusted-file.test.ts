@@ -11,12 +11,12 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { failingFileSystem } from "./failing-file-system.ts";
 
 describe("a sidecar", () => {
-  it("counts when it is any regular file, where the system has no users", () => {
+  it("is used when it is any regular file on a system without users", () => {
     expect(isTrustedSidecar({ isFile: true, mode: 0o100666, uid: 0 }, undefined)).toBe(true);
     expect(isTrustedSidecar({ isFile: false, mode: 0o040700, uid: 0 }, undefined)).toBe(false);
   });
 
-  it("never counts when others than this user and root may have written it", () => {
+  it("is never used when anyone but this user and root can write it", () => {
     fc.assert(
       fc.property(fc.nat(0o7777), fc.nat(3), fc.nat(3), (mode, uid, userId) => {
         const isOthers = uid !== userId && uid !== 0;
@@ -28,7 +28,7 @@ describe("a sidecar", () => {
   });
 });
 
-it("a sidecar that counts is read in parts, in both ways", async () => {
+it("a trusted sidecar is read in parts, blocking and asynchronous", async () => {
   const path = join(temporaryDirectory(), "s.jsonl.ckpt");
   writeFileSync(path, "0123456789");
   const sidecar = openTrustedSync(nodeFileSystem, path);
@@ -57,7 +57,7 @@ describe.runIf(process.platform !== "win32")("opening a sidecar", () => {
     return opened !== undefined;
   };
 
-  it("gives a file of this user, and none that its group or others may write", () => {
+  it("returns a file of this user, but not one that its group or others can write", () => {
     const path = join(temporaryDirectory(), "sidecar");
     expect(isOpened(path)).toBe(false);
     writeFileSync(path, "text");
@@ -72,7 +72,7 @@ describe.runIf(process.platform !== "win32")("opening a sidecar", () => {
     }
   });
 
-  it("does not follow a symbolic link, nor wait for a pipe", () => {
+  it("does not follow a symbolic link, or wait for a pipe", () => {
     const directory = temporaryDirectory();
     const [file, link, pipe] = ["file", "link", "pipe"].map((name) => join(directory, name));
     writeFileSync(file ?? "", "text", { mode: 0o600 });

@@ -6,13 +6,13 @@ import { countingView, pathToLast } from "./naive-tree.ts";
 import { assistant, compaction, contextEdit, stored, textsOf, user } from "./sample-entries.ts";
 import { runs } from "../../support/fault-seed.ts";
 
-it("a context without compaction is empty, off and without a model where there are no entries", () => {
+it("a context without entries is empty, with thinking off and without a model", () => {
   const context = buildContext(arrayPathView([]));
   expect(context).toEqual({ messages: [], thinkingLevel: "off", model: null });
 });
 
 describe("the cost of a context", () => {
-  it("is that of the bodies that speak to a model, and of those that hold the settings", () => {
+  it("is that of the bodies for the model and of the settings", () => {
     const entries = [
       stored("thinking_level_change", "0", null, { thinkingLevel: "low" }),
       ...[1, 2, 3, 4, 5].map((n) => user(`${n}`, `${n - 1}`, "summarised")),

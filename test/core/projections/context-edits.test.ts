@@ -11,7 +11,7 @@ describe("a context edit", () => {
   it.each([
     ["user", userMessage("old")],
     ["custom", { ...userMessage("old"), role: "custom", customType: "c", display: true } as const],
-  ])("puts a list in place of the content of a %s message, the rest kept", (_, body) => {
+  ])("replaces the content of a %s message by an array, and keeps the rest", (_, body) => {
     const content = [{ type: "text", text: "new" } as const];
     const entry = message("1", null, body as AgentMessage);
     const [edited] = projectEntry(entry, contextEdit("2", "1", "1", { content }));

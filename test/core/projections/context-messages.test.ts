@@ -21,7 +21,7 @@ describe("the messages of an entry", () => {
     expect(entryMessages(message("1", null, body))[0]).toBe(body);
   });
 
-  it("have empty content where a message has none, in a copy", () => {
+  it("have empty content when a message has none, in a copy", () => {
     const withNull = { role: "user", content: null, timestamp: 1 };
     const read = entryMessages(stored("message", "1", null, { message: withNull }));
     expect(read).toEqual([{ role: "user", content: [], timestamp: 1 }]);
@@ -48,13 +48,13 @@ describe("the messages of an entry", () => {
     "model_change",
     "thinking_level_change",
     "a_type_from_the_future",
-  ])("are none for an entry of type %s", (type) => {
+  ])("are empty for an entry of type %s", (type) => {
     const entry = stored(type, "1", null, { message: userMessage("no"), replacement: null });
     expect(entryMessages(entry)).toEqual([]);
   });
 
   it.each([null, undefined, "text", 5, true, []])(
-    "are none, and reported, if the message is %j",
+    "are empty, and reported, if the message is %j",
     (body) => {
       const problems: ContextProblem[] = [];
       const entry = stored("message", "1", null, { message: body });
@@ -64,7 +64,7 @@ describe("the messages of an entry", () => {
     },
   );
 
-  it("hold the summary alone, and a report, if the system message is not an object", () => {
+  it("have only the summary, with a report, if the system message is not an object", () => {
     const problems: ContextProblem[] = [];
     const rest = { summary: "s", tokensBefore: 1, systemMessage: "rules" };
     const found = entryMessages(stored("compaction", "1", null, rest), (p) => problems.push(p));
@@ -74,7 +74,7 @@ describe("the messages of an entry", () => {
 });
 
 describe("the projection of selected entries", () => {
-  it("lists every entry, and says nothing for an older compaction", () => {
+  it("lists every entry, with no message for an older compaction", () => {
     const selected = [
       compaction("3", "2", "newer", "1"),
       user("1", null, "one"),
@@ -86,7 +86,7 @@ describe("the projection of selected entries", () => {
     expect(messages).toEqual(entries.flatMap((entry) => entry.messages));
   });
 
-  it("gives the same messages with and without its entries, on random trees", () => {
+  it("has the same messages with and without its entries, on random trees", () => {
     fc.assert(
       fc.property(arbitraryTree, (entries) => {
         const view = pathToLast(entries);

@@ -11,12 +11,12 @@ import { assistant, compaction, stored, user } from "./sample-entries.ts";
 const idsOf = (view: PathView): string[] => Array.from(selectContext(view), (i) => view.id(i));
 
 describe("the selection of a context", () => {
-  it("leaves out a reset, also one that is the root", () => {
+  it("omits a reset, also at the root", () => {
     const reset = stored("reset_boundary", "1", null, {});
     expect(idsOf(pathToLast([reset, user("2", "1", "two")]))).toEqual(["2"]);
   });
 
-  it("keeps what only has the role of a system message", () => {
+  it("keeps an entry that only has the role of a system message", () => {
     const entries = [
       stored("model_change", "1", null, { model: "p/m", role: "system" }),
       compaction("2", "1", "summary", "1"),
@@ -24,7 +24,7 @@ describe("the selection of a context", () => {
     expect(idsOf(pathToLast(entries))).toEqual(["2", "1"]);
   });
 
-  it("follows the first kept entry where a replayed one is named, too", () => {
+  it("uses the first kept entry when a replayed one is also named", () => {
     const both = { firstKeptEntryId: "1", providerReplayThroughEntryId: "2" };
     const entries = [
       user("1", null, "one"),
@@ -34,7 +34,7 @@ describe("the selection of a context", () => {
     expect(idsOf(pathToLast(entries))).toEqual(["3", "1", "2"]);
   });
 
-  it("keeps nothing if the boundary is a number", () => {
+  it("keeps no entries if the boundary is a number", () => {
     const summed = { summary: "summary", firstKeptEntryId: 1, tokensBefore: 1 };
     const entries = [user("1", null, "one"), stored("compaction", "2", "1", summed)];
     expect(idsOf(pathToLast(entries))).toEqual(["2"]);
@@ -46,7 +46,7 @@ describe("the selection of a context", () => {
     ["nothing, if the replayed entry is elsewhere", "nowhere", ["4", "5"]],
     ["nothing, if the replayed entry comes later", "5", ["4", "5"]],
     ["nothing without a replayed entry", undefined, ["4", "5"]],
-  ])("keeps %s where omp names no first kept entry", (_, providerReplayThroughEntryId, ids) => {
+  ])("keeps %s when omp names no first kept entry", (_, providerReplayThroughEntryId, ids) => {
     const summed = { summary: "summary", firstKeptEntryId: "", tokensBefore: 1 };
     const entries = [
       user("1", null, "one"),

@@ -35,13 +35,13 @@ describe("cycles of parents", () => {
     expect(cycleRows(indexOf([1, 4, 3, 4, 2, -1, 6, 6]))).toEqual([2]);
   });
 
-  it("go through damaged rows, and consist of the others", () => {
+  it("pass through damaged rows, and consist of the others", () => {
     const facts = findCycles(indexOf([1, 2, 0, 4, 3], [1, 3, 4]));
     expect(facts).toEqual({ cycles: [{ row: 0, size: 2 }], caughtCount: 2 });
     expect(findCycles(indexOf([1, 0], [1])).cycles).toEqual([{ row: 0, size: 1 }]);
   });
 
-  it("are those that following every row shows (Verifies: P18)", () => {
+  it("equal those found from every row (Verifies: P18)", () => {
     const parents = fc.integer({ min: 1, max: 14 }).chain((count) =>
       fc.record({
         parents: fc.array(fc.integer({ min: -1, max: count }), {
@@ -79,7 +79,7 @@ describe("cycles of parents", () => {
 
   const half = runs(100_000, 500_000);
 
-  it(`may be ${half} rows long, with as many below (Verifies: P18)`, () => {
+  it(`can be ${half} rows long, with as many below (Verifies: P18)`, () => {
     const links = function* (): Generator<number> {
       yield half - 1;
       for (let row = 1; row < 2 * half; row += 1) yield row - 1;
@@ -89,7 +89,7 @@ describe("cycles of parents", () => {
   });
 });
 
-it("orphans are the nodes whose parent no row is, damaged or not", () => {
+it("orphans are the nodes whose parent is not a row, damaged or not", () => {
   const index = indexOf([-1, 9, 1, 8, 3], [3]);
   expect(orphanRows(index)).toEqual([1]);
   expect(index.parentIdOf(1)).toBe("00000009");

@@ -41,7 +41,7 @@ describe("the parts of an entry", () => {
     expect(said).toMatchObject({ speaker: { role }, parts: [{ kind, text }] });
   });
 
-  it("are absent when an entry says nothing", () => {
+  it("are absent when an entry has no text", () => {
     expect(entryParts({ type: "model_change", ...envelope })).toBeUndefined();
     expect(entryParts({ type: "custom", ...envelope })).toBeUndefined();
   });

@@ -15,16 +15,16 @@ describe("labels", () => {
     expect(textsOf([label("a", "one"), label("b", "two"), label("a", text)])).toEqual(["b=two"]);
   });
 
-  it("come last again when they were cleared before", () => {
+  it("are last again after they were cleared", () => {
     const entries = [label("a", "one"), label("b", "two"), label("a", ""), label("a", "back")];
     expect(textsOf(entries)).toEqual(["b=two", "a=back"]);
   });
 
-  it("may name anything, also an entry that does not exist", () => {
+  it("can refer to a missing entry", () => {
     expect(textsOf([label("nowhere", "one")])).toEqual(["nowhere=one"]);
   });
 
-  it("pass over entries without a target, or with a label that is not text", () => {
+  it("ignore entries without a target, or with a label that is not a string", () => {
     const odd = [label(undefined, "one"), label(5, "one"), label("a", 5), label("a", {})];
     expect(textsOf([label("a", "kept"), ...odd])).toEqual(["a=kept"]);
   });

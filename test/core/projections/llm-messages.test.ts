@@ -22,7 +22,7 @@ const textOf = (message: AgentMessage): unknown => {
 };
 const block = (text: string) => [{ type: "text", text }];
 
-describe("the messages that a model is sent", () => {
+describe("the messages sent to a model", () => {
   it("are those of users, models, tools and systems by reference, in order", () => {
     const messages: AgentMessage[] = [
       { role: "system", content: "rules", timestamp: 1 },
@@ -59,13 +59,13 @@ describe("the messages that a model is sent", () => {
       bash({ exitCode: 1, truncated: true, fullOutputPath: "/tmp/log" }),
       `${output}\n\nCommand exited with code 1\n\n[Output truncated. Full output: /tmp/log]`,
     ],
-  ])("tell of a shell command %s", (_, message, expected) => {
+  ])("describe a shell command %s", (_, message, expected) => {
     expect(convertToLlm([message])).toEqual([
       { role: "user", content: block(expected), timestamp: 5 },
     ]);
   });
 
-  it("hold what extensions say as a user's words", () => {
+  it("have messages of extensions as user messages", () => {
     const custom = { role: "custom", customType: "c", display: false, timestamp: 4 } as const;
     expect(textOf({ ...custom, content: "note" })).toEqual(block("note"));
     const content = [{ type: "text", text: "note" } as const];

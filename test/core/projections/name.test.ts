@@ -34,7 +34,7 @@ describe("the name of a session", () => {
   });
 });
 
-describe("the name in force", () => {
+describe("the current name", () => {
   const header = {
     type: "session",
     id: "a",
@@ -57,7 +57,7 @@ describe("the name in force", () => {
     expect(nameInForce(sources)).toBe(name);
   });
 
-  it("is that of title_change entries as of session_info entries, the latest of both", () => {
+  it("is the latest of title_change and session_info entries", () => {
     const named = [
       stored("session_info", "1", null, { name: "by pi" }),
       stored("title_change", "2", "1", { title: "by omp", source: "user" }),

@@ -16,11 +16,11 @@ describe("a path view over a list", () => {
     expect(arrayPathView(entries, "lost").missingParentId).toBe("lost");
   });
 
-  it.each([null, undefined, "text", 5, {}, { role: 5 }])("knows no role of %j", (message) => {
+  it.each([null, undefined, "text", 5, {}, { role: 5 }])("has no role for %j", (message) => {
     expect(arrayPathView([stored("message", "1", null, { message })]).role(0)).toBeUndefined();
   });
 
-  it("shows whose an extension's entry is, and which model a change of omp is for", () => {
+  it("has the extension of an entry, and the role of a model change of omp", () => {
     const role = (type: string, fields: object): string | undefined =>
       arrayPathView([stored(type, "1", null, fields)]).role(0);
     const customType = (type: string, value: unknown): string | undefined =>

@@ -31,7 +31,7 @@ describe.each(projections.map((one) => [one.name, one] as const))("%s", (_, proj
     );
   });
 
-  it("resumed from a snapshot equals folded in one, whatever was folded on meanwhile", () => {
+  it("resumed from a snapshot equals folded in one, whatever was folded in between", () => {
     fc.assert(
       fc.property(entryLists, entryLists, (entries, others) => {
         const first = foldAll(projection, entries);

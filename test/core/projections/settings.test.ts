@@ -21,12 +21,12 @@ const model = (provider: unknown, modelId: unknown): SessionEntry =>
   stored("model_change", "m", null, { provider, modelId });
 
 describe("the settings of a path", () => {
-  it("are without thinking where omp says so", () => {
+  it("have thinking off when omp turns it off", () => {
     const view = arrayPathView([level("low"), level(null)]);
     expect(settingsOfPath(view).thinkingLevel).toBe("off");
   });
 
-  it("keep the model that was chosen in omp, and not that in pi, when another one answers", () => {
+  it("keep the selected model in omp, but not in pi, when another one answers", () => {
     const chosen = stored("model_change", "1", null, { model: "openai/gpt" });
     const ofRole = stored("model_change", "2", null, { model: "openai/small", role: "smol" });
     const answered = assistant("3", null, "x");
@@ -37,7 +37,7 @@ describe("the settings of a path", () => {
     expect(modelOf(ofRole)).toBeNull();
   });
 
-  it("take nothing from entries of other types, or that lack what they should name", () => {
+  it("ignore entries of other types, or with missing fields", () => {
     const fields = { message: { role: "assistant", provider: "x", model: "y" } };
     const entries = [
       level("low"),
@@ -57,7 +57,7 @@ describe("the settings of a path", () => {
     expect(foldedFrom(entries)).toEqual({ ...expected, isModelChosen: false });
   });
 
-  it("of a further entry are those before it, the same object, where it names neither", () => {
+  it("are the same object after an entry that changes none of them", () => {
     const before = settingsStateOfPath(arrayPathView([level("low"), model("openai", "gpt")]));
     for (const entry of [user("1", null, "x"), level(5), model("openai", 5), level("low")]) {
       expect(settingsAfter(before, entry)).toBe(before);
@@ -82,7 +82,7 @@ describe("the settings of a path", () => {
     );
   });
 
-  it("load two bodies and stop, however long the path is", () => {
+  it("load two bodies, however long the path is", () => {
     const early = Array.from({ length: 1000 }, () => assistant("0", null, "early"));
     const late = Array.from({ length: 10 }, () => user("1", null, "late"));
     const entries = [...early, level("high"), assistant("2", null, "x"), level("low"), ...late];

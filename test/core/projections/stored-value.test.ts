@@ -19,7 +19,7 @@ describe("a stored value", () => {
     expect(storedNumber(value)).toBe(counted);
   });
 
-  it("has the text of its text blocks only, joined, without empty places for the others", () => {
+  it("has only the text of its text blocks, joined, without separators for the others", () => {
     const text = (value: unknown) => ({ type: "text", text: value });
     const content = [text("a"), { type: "text" }, text(5), { type: "thinking", text: "no" }];
     expect(storedText([...content, null, "no", text("b")], "\n")).toBe("a\nb");
@@ -27,7 +27,7 @@ describe("a stored value", () => {
     expect(storedText({ text: "no" }, "\n")).toBe("");
   });
 
-  it("has a time if it is a text or a number that names one", () => {
+  it("has a time if it is a valid string or number", () => {
     const timeMs = Date.UTC(2025, 5, 3);
     expect(storedTimeMs("2025-06-03T00:00:00.000Z")).toBe(timeMs);
     expect(storedTimeMs(timeMs)).toBe(timeMs);

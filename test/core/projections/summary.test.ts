@@ -57,7 +57,7 @@ describe("the summary of a session", () => {
     },
   );
 
-  it("is dated by what a Date can hold, whatever times are stored", () => {
+  it("has a valid date for any stored times", () => {
     const time = fc.oneof(
       fc.double(),
       fc.constantFrom(8.64e15, -8.64e15, 8.640000000000001e15, 1e300),
@@ -88,7 +88,7 @@ describe("the summary of a session", () => {
     ["from before 1970", message({ role: "user", content: "", timestamp: -5 })],
     ["without any time", message({ role: "user", content: "" }, { timestamp: "yesterday" })],
     ["that is null", message(null)],
-  ])("takes no date from a message %s", (_, entry) => {
+  ])("has no date from a message %s", (_, entry) => {
     expect(foldAll(summary, [entry]).lastActivityMs).toBeUndefined();
   });
 });

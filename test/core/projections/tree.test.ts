@@ -32,7 +32,7 @@ function reached(tree: TreeView): string[] {
 }
 
 describe("a tree", () => {
-  it("has of each node what its line says outside of its body", async () => {
+  it("has for each node the fields of its line outside its body", async () => {
     const tree = (
       await sessionOf([
         userEntry("a", null, "x"),
@@ -80,7 +80,7 @@ describe("a tree", () => {
     expect(tree.size).toBe(6);
   });
 
-  it("stays as it was when the log grows", async () => {
+  it("does not change when the log grows", async () => {
     const session = await sessionOf([userEntry("a", null, "x"), userEntry("b", "a", "x")]);
     const before = session.tree();
     const entry = userEntry("c", "a", "x");
@@ -98,7 +98,7 @@ describe("a tree", () => {
     expect([after.roots, after.children("a"), after.size]).toEqual([["a", "d"], ["b", "c"], 4]);
   });
 
-  it("counts an entry whose id is repeated, and a line that is none, once or not at all", async () => {
+  it("counts a repeated entry once, and a line that is not an entry not at all", async () => {
     const session = await sessionOf([userEntry("a", null, "x"), userEntry("b", "a", "x")]);
     appendFileSync(session.path, `${jsonLines(userEntry("b", null, "again"))}{"id":"torn"\n`);
     await session.refresh();
@@ -114,7 +114,7 @@ describe("a tree", () => {
     expect([tree.node(""), tree.children("")]).toEqual([undefined, []]);
   });
 
-  it("is reached whole from its roots, and says what a list of all entries says", async () => {
+  it("is fully reachable from its roots, and equals a list of all entries", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryTree, async (entries) => {
         const tree = (await sessionOf(entries)).tree();

@@ -12,7 +12,7 @@ const spent = (provider: unknown, model: unknown, of: unknown): SessionEntry =>
   stored("message", "m", null, { message: { role: "assistant", provider, model, usage: of } });
 
 describe("the usage of a session", () => {
-  it("counts what answers and tools spent, not what a user's message says", () => {
+  it("counts usage of answers and tools, not of user messages", () => {
     const by = (role: string): SessionEntry =>
       stored("message", "m", null, { message: { role, usage: usageOf(1, 2) } });
     expect(foldAll(usage, [by("user")]).total.requests).toBe(0);
@@ -47,7 +47,7 @@ describe("the usage of a session", () => {
     expect(unattributed.requests).toBe(0);
   });
 
-  it("keeps apart what names no model, or is of a tool", () => {
+  it("separates usage without a model, or of a tool", () => {
     const own = usageOf(1, 1, 1);
     const entries = [
       stored("compaction", "c", null, { usage: own }),
@@ -65,7 +65,7 @@ describe("the usage of a session", () => {
     expect(byModel.size).toBe(0);
   });
 
-  it("counts what is missing or no number as nothing", () => {
+  it("counts missing values and non-numbers as 0", () => {
     const entries = [
       spent("p", "m", { input: 1, output: null, cacheRead: "9", cost: null }),
       spent("p", "m", { input: 2 }),
@@ -87,7 +87,7 @@ describe("the usage of a session", () => {
     expect(foldAll(usage, entries).total).toMatchObject({ requests: 2, totalTokens: 1, cost: 0.5 });
   });
 
-  it("is in total what it is by model and without one, on random sessions", () => {
+  it("has as total the sum by model and without one, on random sessions", () => {
     fc.assert(
       fc.property(arbitraryTree, (entries) => {
         const { total, byModel, unattributed } = foldAll(usage, entries);

@@ -27,7 +27,7 @@ async function newSession(name = "s.jsonl"): Promise<Session> {
 }
 
 describe("appending", () => {
-  it("persists a move as an entry that is the leaf of other programs", async () => {
+  it("persists a move as an entry that other programs use as the leaf", async () => {
     const session = await newSession();
     const first = await session.append(userDraft("1"));
     await session.append(userDraft("2"));
@@ -36,7 +36,7 @@ describe("appending", () => {
     expect((await again.context()).messages).toHaveLength(1);
   });
 
-  it("refuses a batch over the limit and writes nothing", async () => {
+  it("rejects a batch over the limit and writes nothing", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path, { batchBytesMax: 1000 });
     const before = readFileSync(path);
@@ -47,7 +47,7 @@ describe("appending", () => {
     await session.append(userDraft("x".repeat(5000)));
   });
 
-  it("mints an id that no entry has or names as its parent, and gives up after 100 tries", async () => {
+  it("mints an id that is neither an entry nor a parent, and fails after 100 tries", async () => {
     const offered = ["taken", "missing", "free"];
     let tries = 0;
     const entryId = (): string => {
@@ -87,7 +87,7 @@ describe("appending", () => {
 const path = "/a/b/s.jsonl";
 
 describe("creating a session", () => {
-  it("touches nothing for a header that cannot be one", async () => {
+  it("touches nothing for an invalid header", async () => {
     const fs = new MemoryFileSystem();
     const ports = createMemoryPorts({ fs });
     const invalid = createSession(path, { ports, id: "../x" });
@@ -99,7 +99,7 @@ describe("creating a session", () => {
     expect(fs.callCount("makeDirectorySync")).toBe(0);
   });
 
-  it("says that the working directory is gone, where it is needed", async () => {
+  it("reports a missing working directory when it is needed", async () => {
     const before = process.cwd();
     const directory = temporaryDirectory();
     process.chdir(directory);
@@ -114,7 +114,7 @@ describe("creating a session", () => {
 });
 
 describe("opening a session or creating it", () => {
-  it("creates a missing log, and opens it the next time as it is", async () => {
+  it("creates a missing log, and opens it unchanged the next time", async () => {
     const ports = createMemoryPorts();
     const first = await openOrCreateSession(path, { ports, cwd: "/w", id: "first" });
     const { id } = await first.append({ type: "custom", customType: "x:y" });
@@ -123,7 +123,7 @@ describe("opening a session or creating it", () => {
     expect(second.tail).toBe(id);
   });
 
-  it("is one log for all that do so at once", async () => {
+  it("is one log for concurrent calls", async () => {
     const file = join(temporaryDirectory(), "s.jsonl");
     const all = await Promise.all(
       Array.from({ length: 8 }, () => openOrCreateSession(file, { cwd: "/w" })),
@@ -133,7 +133,7 @@ describe("opening a session or creating it", () => {
     expect((await openSession(file, { access: "read" })).revision).toBe(8);
   });
 
-  it("creates nothing for a reader, or beside a file that is not a session", async () => {
+  it("creates nothing for a reader, or next to a file that is not a session", async () => {
     const directory = temporaryDirectory();
     const file = join(directory, "s.jsonl");
     const reader = openOrCreateSession(file, { access: "read" });
@@ -145,7 +145,7 @@ describe("opening a session or creating it", () => {
     expect(readFileSync(file, "utf8")).toBe("text");
   });
 
-  it("keeps the leaf of a new log in place where it shall not follow", async () => {
+  it("keeps the leaf of a new log in place without follow", async () => {
     const ports = createMemoryPorts();
     const pinned = await openOrCreateSession(path, { ports, cwd: "/w", follow: false });
     const other = await openSession(path, { ports });

@@ -99,7 +99,7 @@ function expectConstant(all: readonly Counts[], bytesMore = 0): void {
 }
 
 describe("at n, 4 n and 16 n entries", () => {
-  it("opening reads each byte once and parses the header only", async () => {
+  it("opening reads each byte once and parses only the header", async () => {
     const all = await atEachSize(async (entries) => {
       const { path, bytes } = await logOf(entries);
       const counts = await counted(() => opened(path, { access: "read", checkpoint: "off" }));
@@ -123,7 +123,7 @@ describe("at n, 4 n and 16 n entries", () => {
     expect(all[0]?.parses).toBe(1);
   });
 
-  it("an append reads nothing that was there before (Verifies: P17)", async () => {
+  it("an append reads no earlier bytes (Verifies: P17)", async () => {
     const all = await atEachSize(async (entries) => {
       const { path } = await logOf(entries);
       const session = await opened(path, { checkpoint: "off" });
@@ -137,7 +137,7 @@ describe("at n, 4 n and 16 n entries", () => {
     expect(all[0]?.calls).toBeLessThanOrEqual(20 * 20);
   });
 
-  it("the first context reads what is in it, after a compaction", async () => {
+  it("the first context reads only its entries, after a compaction", async () => {
     const all = await atEachSize(async (entries) => {
       const { path } = await logOf(entries);
       await (await compacted(path)).close();
@@ -187,7 +187,7 @@ const shapes: readonly (readonly [string, GeneratorOptions])[] = [
 
 describe.each(shapes)("%s", (_name, options) => {
   it.each([1_000, runs(8_000, 32_000)])(
-    "is opened, told and shown in linear cost: %i entries",
+    "is opened, delivered and shown at linear cost: %i entries",
     async (entries) => {
       const path = join(temporaryDirectory(), "session.jsonl");
       const { contextMessages, tips } = writeSessionFile(path, { ...options, entries });

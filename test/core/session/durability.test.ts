@@ -112,13 +112,13 @@ it("os, the default, syncs nothing (Verifies: P5)", async () => {
 });
 
 describe("disk", () => {
-  it("syncs once for all that was written together (Verifies: P5)", async () => {
+  it("syncs once for all entries written together (Verifies: P5)", async () => {
     const { world, session } = await opened("disk");
     await Promise.all(Array.from({ length: 64 }, (_, n) => session.append(userDraft(`${n}`))));
     expect(world.syncs()).toBe(1);
   });
 
-  it("acknowledges when the disk has it, and continues writing meanwhile (Verifies: P5)", async () => {
+  it("acknowledges after the sync, and continues writing in the meantime (Verifies: P5)", async () => {
     const { world, session } = await opened("disk");
     world.isPatient = true;
     const first = session.append(userDraft("1"));
@@ -153,7 +153,7 @@ describe("disk", () => {
     expect(world.syncs()).toBe(10);
   });
 
-  it("waits for what is under way when the session is closed", async () => {
+  it("waits for pending syncs when the session is closed", async () => {
     const { world, session } = await opened("disk");
     world.isPatient = true;
     const append = session.append(userDraft("1"));
@@ -163,7 +163,7 @@ describe("disk", () => {
     expect(await settledOf([append, closed])).toEqual([true, true]);
   });
 
-  it("refuses to take on more than queuedBytesMax that the disk does not have", async () => {
+  it("rejects appends beyond queuedBytesMax of unsynced bytes", async () => {
     const world = new World();
     const options = { ports: world.ports, durability: "disk", queuedBytesMax: 5000 } as const;
     const session = await createSession(path, options);
@@ -180,7 +180,7 @@ describe("disk", () => {
 });
 
 describe("an interval", () => {
-  it("syncs once after it, what was written within (Verifies: P5)", async () => {
+  it("syncs once after it for all writes within it (Verifies: P5)", async () => {
     const { world, session } = await opened({ intervalMs: 100 });
     for (let n = 0; n < 5; n += 1) await session.append(userDraft(`${n}`));
     world.clock.advance(99);
@@ -198,7 +198,7 @@ describe("an interval", () => {
     expect(world.syncs()).toBe(1);
   });
 
-  it("holds for a caller that blocks and never gives a timer the time", () => {
+  it("holds for a caller that blocks the event loop", () => {
     const world = new World();
     const options = { ports: world.ports, durability: { intervalMs: 10 } };
     const session = BlockingSession.create(path, sampleHeader(), options);
@@ -212,7 +212,7 @@ describe("an interval", () => {
     expect(syncs).toBeLessThanOrEqual(11);
   });
 
-  it("ends early when too many entries wait for it, and not for one less", async () => {
+  it("ends early when too many entries wait for it, but not with one fewer", async () => {
     const { world, session } = await opened({ intervalMs: 1000 });
     const drafts = Array.from({ length: unsyncedEntriesMax - 1 }, () => userDraft(""));
     await session.appendAll(drafts);
@@ -222,7 +222,7 @@ describe("an interval", () => {
     expect(world.syncs()).toBe(1);
   });
 
-  it("tells of a failed sync at the next append", async () => {
+  it("reports a failed sync at the next append", async () => {
     const { world, session } = await opened({ intervalMs: 100 });
     const { id } = await session.append(userDraft("1"));
     world.failures = 1;
@@ -236,7 +236,7 @@ describe("an interval", () => {
 });
 
 describe("a sync that fails", () => {
-  it("stops appends until what it left in doubt was written again (Verifies: P5)", async () => {
+  it("stops appends until its unsynced entries were written again (Verifies: P5)", async () => {
     const { world, session } = await opened("disk");
     const known = await session.append(userDraft("known"));
     world.failures = 1;
@@ -271,7 +271,7 @@ describe("a sync that fails", () => {
     expect(await session.recover()).toEqual({ isRestored: false, appendedAgain: [] });
   });
 
-  it("is recovered from once the lock can be made again, and nothing is written before", async () => {
+  it("is recovered from once the lock can be created again, and nothing is written before", async () => {
     const { world, session } = await opened("disk");
     world.failures = 1;
     const doubted = session.append(userDraft("1"), { id: "one" });
@@ -289,7 +289,7 @@ describe("a sync that fails", () => {
     expect(world.lines).toEqual([...before, "", before.at(-1)]);
   });
 
-  it("writes again what the log still shows, and nothing that is something else now", async () => {
+  it("writes again the entries still in the log, and nothing else", async () => {
     for (const change of ["cut", "changed"]) {
       const { world, session } = await opened("disk");
       world.failures = 1;
@@ -309,7 +309,7 @@ describe("a sync that fails", () => {
     }
   });
 
-  it("stays in doubt when what is appended again is disturbed", async () => {
+  it("stays unconfirmed when the repeated append is disturbed", async () => {
     const { world, session } = await opened("disk");
     world.failures = 1;
     await session.append(userDraft("1"), { id: "one" }).catch(() => undefined);

@@ -56,7 +56,7 @@ const textsOf = (lines: readonly WholeLine[]): string[] => lines.map(({ text }) 
 const latin1 = (text: string): string => Buffer.from(text).toString("latin1");
 
 describe("the lines of a session", () => {
-  it("are the bytes that are stored (Verifies: P19)", async () => {
+  it("are the stored bytes (Verifies: P19)", async () => {
     const stored = [
       custom("a", null, '{"n":1E3,"m":1.0,"big":12345678901234567890,"n":-0}'),
       custom("b", "a", '"\\u00e9 é \\/ \\ud83d\\ude00 \\ud83d"').replace('"data":', '"data" : '),
@@ -73,7 +73,7 @@ describe("the lines of a session", () => {
     ]);
   });
 
-  it("come without line endings, white space around them, and byte-order marks", async () => {
+  it("have no line endings, surrounding white space or byte-order marks", async () => {
     const [a, b, c] = [custom("a", null, "{}"), custom("b", "a", '"}\\r"'), custom("c", "b", "1")];
     const path = fileOf(`${a}\r`, ` \t${b} \r`, `\uFEFF${c}`);
     for (const lineBytesMax of [1_000, 1]) {
@@ -82,7 +82,7 @@ describe("the lines of a session", () => {
     }
   });
 
-  it("cost one parse each, and nothing is parsed that was not asked for", async () => {
+  it("cost one parse each, and only requested lines are parsed", async () => {
     const lines = Array.from({ length: 1_000 }, (_, i) => custom(`e${i}`, null, "1"));
     const session = await openFile(fileOf(...lines));
     const before = decodeCounter.parses;
@@ -97,7 +97,7 @@ describe("the lines of a session", () => {
 describe("long lines", () => {
   const long = custom("long", "a", `"${"x}".repeat(2 * chunkBytesDefault)}"`);
 
-  it("come in chunks, and are not held", async () => {
+  it("are returned in chunks, and not kept in memory", async () => {
     const path = fileOf(custom("a", null, "1"), `${long}\r`, custom("b", "long", "2"));
     const session = await openFile(path, { lineBytesMax: 100_000 });
     for await (const line of session.lines()) {
@@ -109,7 +109,7 @@ describe("long lines", () => {
     expect(textsOf(await linesOf(session))[1]).toBe(long);
   });
 
-  it("are read whole once before they are handed out: damage is left out", async () => {
+  it("are read completely once before they are returned: damage is omitted", async () => {
     const content = `"${"x".repeat(200_000)}""`;
     const message = `"message":{"role":"user","content":${content}}`;
     const bad = `{"type":"message",${links("long", "a")},${message}}`;
@@ -119,7 +119,7 @@ describe("long lines", () => {
     expect(session.diagnostics).toMatchObject([{ kind: "damaged-entry", id: "long", line: 3 }]);
   });
 
-  it("end with an error if the log is cut off while they are read", async () => {
+  it("end with an error if the log is truncated while they are read", async () => {
     const path = fileOf(custom("a", null, "1"), long);
     const session = await openFile(path, { lineBytesMax: 100_000 });
     const gone = { code: "ERR_LOG_GONE", path: session.path };
@@ -147,7 +147,7 @@ describe("long lines", () => {
 });
 
 it.each(["pi-v1", "pi-v1-boundaries", "pi-v2"])(
-  "the lines of older logs of %s are those that its migration writes (Verifies: P19)",
+  "the lines of older logs of %s are those written by its migration (Verifies: P19)",
   async (name) => {
     const path = join(temporaryDirectory(), "s.jsonl");
     copyFileSync(fixtureFile(name), path);
@@ -167,7 +167,7 @@ it.each(["pi-v1", "pi-v1-boundaries", "pi-v2"])(
 );
 
 describe("damage among the lines", () => {
-  it("is left out and reported as it is by entries", async () => {
+  it("is omitted and reported as by entries", async () => {
     const path = fileOf(
       custom("a", null, "1"),
       torn("b"),
@@ -244,7 +244,7 @@ describe("lines and entries", () => {
     ),
   });
 
-  it("say the same, and the lines are in the file, by law (Verifies: P19)", async () => {
+  it("agree, and the lines are in the file, by law (Verifies: P19)", async () => {
     await fc.assert(
       fc.asyncProperty(log, async ({ version, lines, ending, lineBytesMax, query }) => {
         const stored = lines.map((line, i) => line(`e${i}`, i === 0 ? null : `e${i - 1}`));

@@ -64,7 +64,7 @@ async function leastMs(measure: () => Promise<number>): Promise<number> {
   return Math.min(...found);
 }
 
-it("a log of 100 MB is opened, saved and opened again without holding up the event loop", async () => {
+it("a log of 100 MB is opened, saved and opened again without blocking the event loop", async () => {
   const path = largeLog();
   const open = (): Promise<unknown> => openSession(path, { access: "read" });
   expect(await leastMs(() => longestTurnMs(open))).toBeLessThan(turnMsMax);

@@ -62,14 +62,14 @@ describe("opening and creating a session", () => {
       { pollMs: -5 },
       { dialect: "" },
     ),
-  )("refuses %s", async (_, given) => {
+  )("rejects %s", async (_, given) => {
     const { path } = await newSession();
     await expect(core.openSession(path, given)).rejects.toMatchObject(refused);
     await expect(core.createSession(`${path}.other`, given)).rejects.toMatchObject(refused);
   });
 
   it.each([undefined, null, "", 5, new URL("file:///tmp/s.jsonl")])(
-    "refuses the path %s",
+    "rejects the path %s",
     async (path) => {
       await expect(core.openSession(path as never)).rejects.toMatchObject(refused);
       await expect(core.createSession(path as never)).rejects.toMatchObject(refused);
@@ -77,14 +77,14 @@ describe("opening and creating a session", () => {
   );
 
   it.each(titled({ cwd: 5 }, { parentSession: { a: 1 } }, { dialect: "other" }, { title: "t" }))(
-    "refuses %s for a new session",
+    "rejects %s for a new session",
     async (_, given) => {
       const creating = core.createSession(join(temporaryDirectory(), "s.jsonl"), given);
       await expect(creating).rejects.toMatchObject(refused);
     },
   );
 
-  it("names the option and what it can be", async () => {
+  it("names the option and its valid values", async () => {
     const { path } = await newSession();
     const opening = core.openSession(path, { access: "readonly" as never });
     await expect(opening).rejects.toThrow('access must be "read" or "append", not "readonly"');
@@ -108,7 +108,7 @@ describe("appending", () => {
       { expectedTail: 5 },
       { allowUnknownType: "yes" },
     ),
-  )("refuses %s", async (_, given) => {
+  )("rejects %s", async (_, given) => {
     const session = await newSession();
     const before = readFileSync(session.path);
     await expect(session.append(user, given)).rejects.toMatchObject(refused);
@@ -130,7 +130,7 @@ describe("appending", () => {
     { type: "branch_summary", summary: "S" },
     { type: "usage", kind: "x", provider: "p", model: "m" },
     { type: "context_edit", targetId: "a" },
-  ])("refuses %j, which would say something else for good", async (draft) => {
+  ])("rejects %j, which would permanently store something else", async (draft) => {
     const session = await newSession();
     const before = readFileSync(session.path);
     await expect(session.append(draft as never)).rejects.toMatchObject(refused);
@@ -147,7 +147,7 @@ describe("appending", () => {
     { type: "custom_message", customType: "x", content: [], display: false },
     { type: "context_edit", targetId: "", replacement: null },
     { type: "x:of_another_program" },
-  ])("takes %j", async (draft) => {
+  ])("accepts %j", async (draft) => {
     const session = await newSession();
     const { id } = await session.append(draft as never);
     expect(await session.entry(id)).toMatchObject({ type: draft.type });
@@ -217,14 +217,14 @@ const invalid = {
   message: expect.stringMatching(/^(?!.*this is function)/u) as unknown,
 };
 
-it.each(Object.entries(ofSession))("a session refuses %s, and is what it was", async (_, call) => {
+it.each(Object.entries(ofSession))("a session rejects %s, and does not change", async (_, call) => {
   const session = await core.memorySession({ cwd: "/w" });
   await session.append({ type: "custom", customType: "x" }, { id: "a" });
   await expect(call(session)).rejects.toMatchObject(invalid);
   expect([session.revision, session.leaf, session.name]).toEqual([1, "a", undefined]);
 });
 
-it.each(Object.entries(ofPackage))("a package refuses %s", async (_, call) => {
+it.each(Object.entries(ofPackage))("a package rejects %s", async (_, call) => {
   await expect(call(temporaryDirectory())).rejects.toMatchObject(invalid);
 });
 
@@ -310,7 +310,7 @@ const meaning = (meant: string): object => ({
 
 describe("a misspelt option", () => {
   it.each(Object.entries(misspeltOf))(
-    "is refused when it is given to %s",
+    "is rejected when it is passed to %s",
     async (_, [meant, call]) => {
       const directory = temporaryDirectory();
       const path = join(directory, "s.jsonl");
@@ -320,7 +320,7 @@ describe("a misspelt option", () => {
   );
 
   it.each(Object.entries(misspeltOfSession))(
-    "is refused when %s gets it",
+    "is rejected when %s gets it",
     async (_, [meant, call]) => {
       const session = await core.memorySession({ cwd: "/w" });
       await expect((async () => call(session))()).rejects.toMatchObject(meaning(meant));
@@ -328,7 +328,7 @@ describe("a misspelt option", () => {
     },
   );
 
-  it("is refused when applyRepair gets it, and the log stays as it is", async () => {
+  it("is rejected when applyRepair gets it, and the log is not changed", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     await core.createSession(path, { cwd: "/w" });
     const plan = await tools.planRepair(path);
@@ -336,7 +336,7 @@ describe("a misspelt option", () => {
     await expect(repair).rejects.toMatchObject(meaning("output"));
   });
 
-  it("is listed with all that are known when none is near", async () => {
+  it("is reported with all known options when none is similar", async () => {
     const session = core.openSession("s.jsonl", misspelt("quick"));
     await expect(session).rejects.toThrow(/"quick" is unknown. Known: access, ports, .*signal$/);
   });

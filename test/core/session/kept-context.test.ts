@@ -9,7 +9,7 @@ const textsOf = async (session: Session): Promise<unknown[]> =>
   (await session.context()).messages.map((message) => "content" in message && message.content);
 
 describe("the context at the leaf", () => {
-  it("is the caller's own, and stays what it was", async () => {
+  it("belongs to the caller, and does not change", async () => {
     const session = await memorySession();
     await session.append(say("one"));
     const first = await session.context();
@@ -20,7 +20,7 @@ describe("the context at the leaf", () => {
     expect(await textsOf(session)).toEqual(["one", "two"]);
   });
 
-  it("says where its path breaks off, and keeps saying it", async () => {
+  it("reports where its path is incomplete, also later", async () => {
     const { world, session } = await newWorld();
     await session.append(say("one"));
     await session.append(say("two"), { parent: { id: "lost" } }).catch(() => undefined);
@@ -37,7 +37,7 @@ describe("the context at the leaf", () => {
   });
 });
 
-it("a context is that of its moment, whatever comes between (Verifies: P15)", async () => {
+it("a context is that at its call, whatever happens in between (Verifies: P15)", async () => {
   const act = fc.constantFrom("append", "ask", "move", "foreign", "wait");
   const script = fc.array(fc.tuple(act, fc.nat(100)), { maxLength: 25 });
   await fc.assert(

@@ -19,7 +19,7 @@ const idsOf = (entries: readonly { readonly id: string }[]): string[] =>
   entries.map(({ id }) => id);
 
 describe("the leaf and other writers", () => {
-  it("follows in its turn, so that each append goes where it was when it was asked for", async () => {
+  it("follows in order, so that each append goes to the leaf at its call", async () => {
     const session = await newSession();
     const first = await session.append(userDraft("1"));
     await session.append(userDraft("2"));
@@ -36,7 +36,7 @@ describe("the leaf and other writers", () => {
     expect((await behind).parentId).toBe(third.id);
   });
 
-  it("continues following after an append that was asked for before", async () => {
+  it("continues following after an earlier append", async () => {
     const session = await newSession();
     const { id } = await session.append(userDraft("1"));
     const appended = session.append(userDraft("2"));
@@ -49,7 +49,7 @@ describe("the leaf and other writers", () => {
     await expect(session.follow()).rejects.toMatchObject({ code: "ERR_CLOSED" });
   });
 
-  it("ends with the caller's own reason when the wait for the lock is given up", async () => {
+  it("ends with the caller's reason when the wait for the lock is aborted", async () => {
     const session = await newSession();
     mkdirSync(`${session.path}.branchlog-lock`);
     const reason = new RangeError("enough");
@@ -77,27 +77,30 @@ describe("lines that only look like entries", () => {
   const open = (lines: readonly string[], options: OpenOptions = {}): Promise<Session> =>
     openSession(temporaryFile(jsonLines(sampleHeader()) + lines.join("")), options);
 
-  it("are no tips when an own append ended them", async () => {
+  it("are not tips when an own append terminated them", async () => {
     const session = await open([line("a", null), tornEntry("b", "a")]);
     const { id } = await session.append(userDraft("1"));
     expect(idsOf(session.tips())).toEqual([id]);
     expect(session.diagnostics).toMatchObject([{ kind: "damaged-entry", id: "b" }]);
   });
 
-  it.each([1_000_000, 10])("are no entries to move to, lineBytesMax %i", async (lineBytesMax) => {
-    const lines = [line("a", null), `${tornEntry("b", "a")}\n`, line("c", "b")];
-    const session = await open(lines, { access: "read", lineBytesMax });
-    const notFound = { code: "ERR_ENTRY_NOT_FOUND", id: "b" };
-    for (let attempt = 0; attempt < 2; attempt += 1) {
-      await expect(session.moveTo("b")).rejects.toMatchObject(notFound);
-      expect(session.leaf).toBe("c");
-    }
-    expect(session.diagnostics).toMatchObject([{ kind: "damaged-entry", id: "b", line: 3 }]);
-    await session.moveTo("a");
-    expect(session.leaf).toBe("a");
-  });
+  it.each([1_000_000, 10])(
+    "are not valid targets of a move, lineBytesMax %i",
+    async (lineBytesMax) => {
+      const lines = [line("a", null), `${tornEntry("b", "a")}\n`, line("c", "b")];
+      const session = await open(lines, { access: "read", lineBytesMax });
+      const notFound = { code: "ERR_ENTRY_NOT_FOUND", id: "b" };
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        await expect(session.moveTo("b")).rejects.toMatchObject(notFound);
+        expect(session.leaf).toBe("c");
+      }
+      expect(session.diagnostics).toMatchObject([{ kind: "damaged-entry", id: "b", line: 3 }]);
+      await session.moveTo("a");
+      expect(session.leaf).toBe("a");
+    },
+  );
 
-  it("leave it to the readable entry that they hid to be moved to, also when saved", async () => {
+  it("do not hide the readable entry with their id from a move, also when saved", async () => {
     const lines = [line("a", null), line("b", "a"), `${tornEntry("b", "a")}\n`, line("c", "b")];
     const options = { checkpointEveryBytes: 1 };
     const session = await open(lines, options);

@@ -76,7 +76,7 @@ describe("the path of a sidecar", () => {
     .string({ minLength: 1, maxLength: 255, unit: "grapheme" })
     .map((name) => name.replaceAll(/[/\0]/g, "_"));
 
-  it("is that of the log with the ending, or has a hash for the name where that is too long", () => {
+  it("is that of the log with the suffix, or a hash when the name is too long", () => {
     fc.assert(
       fc.property(names, (name) => {
         fc.pre(Buffer.byteLength(name) <= 255 && name !== "." && name !== "..");

@@ -59,7 +59,7 @@ const accepted: Readonly<Record<string, unknown>> = {
 
 describe("appending a message", () => {
   it.each(Object.entries(refusals))(
-    "is refused when %s, and nothing is written",
+    "is rejected when %s, and nothing is written",
     async (_, [message, words]) => {
       const session = await memorySession({ cwd: "/w" });
       for (const append of [

@@ -266,7 +266,7 @@ async function checkHistory(history: readonly Move[]): Promise<void> {
 }
 
 describe("a session and its model", () => {
-  it("agree on an entry that damage makes its own ancestor: it is a tip", () =>
+  it("agree that an entry made its own ancestor by damage is a tip", () =>
     checkHistory([
       [40, 114, 0, 0],
       [40, 711, 0, 0],

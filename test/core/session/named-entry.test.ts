@@ -34,7 +34,7 @@ describe.each(Object.entries(questions))("%s", (name, ask) => {
     return session;
   };
 
-  it("refuses what is not a string, by law, and moves nothing", async () => {
+  it("rejects non-strings, by law, and moves nothing", async () => {
     const session = await oneEntry();
     const means = (value: unknown): boolean => meanings.get(name)?.includes(value) === true;
     const noId = fc.anything().filter((value) => typeof value !== "string" && !means(value));
@@ -48,7 +48,7 @@ describe.each(Object.entries(questions))("%s", (name, ask) => {
     );
   });
 
-  it("answers every string, or says that there is no such entry", async () => {
+  it("accepts every string, or reports that there is no such entry", async () => {
     const session = await oneEntry();
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary" }), async (id) => {

@@ -53,11 +53,11 @@ describe("opening a path that is not a session", () => {
       "ERR_HEADER_DAMAGED",
     ],
     ["a header without an id", `{"type":"session"}\n`, "ERR_NOT_A_SESSION"],
-  ])("says of %s what it is and leaves it alone", async (_, content, code) => {
+  ])("reports what %s is and does not change it", async (_, content, code) => {
     expect(await failure(temporaryFile(content))).toMatchObject({ code });
   });
 
-  it("says that a directory is none", async () => {
+  it("reports that a directory is not a session", async () => {
     const path = join(temporaryDirectory(), "d.jsonl");
     mkdirSync(path);
     expect(await failure(path)).toMatchObject({ code: "ERR_LOG_UNREADABLE" });
@@ -65,7 +65,7 @@ describe("opening a path that is not a session", () => {
 });
 
 describe("opening a session", () => {
-  it("changes no byte, needs no write permission and leaves nothing beside it (Verifies: P8)", async () => {
+  it("changes no byte, needs no write permission and creates no sidecars (Verifies: P8)", async () => {
     const path = temporaryFile(`${header}\n${user("a", null)}\n{"torn`);
     chmodSync(path, 0o400);
     chmodSync(join(path, ".."), 0o500);
@@ -79,7 +79,7 @@ describe("opening a session", () => {
     chmodSync(join(path, ".."), 0o700);
   });
 
-  it("finds the header behind lines that are not it", async () => {
+  it("finds the header after other lines", async () => {
     const title = '{"type":"title","title":"x"}';
     const session = await openSession(
       temporaryFile(`garbage\n\n${title}\n${header}\n${user("a", null)}\n`),
@@ -89,7 +89,7 @@ describe("opening a session", () => {
     expect(session.diagnostics).toMatchObject([{ kind: "bad-line", line: 1, reason: "not-json" }]);
   });
 
-  it("skips bad lines, keeps and reports them, and loses no good one (Verifies: P10)", async () => {
+  it("skips bad lines, keeps and reports them, and loses no valid one (Verifies: P10)", async () => {
     const lines = [header, user("a", null), "{bad", "\0\0\0\0", "5", user("b", "a"), "[]"];
     const session = await openSession(temporaryFile(`${lines.join("\n")}\n`));
     expect((await session.branch()).map(({ id }) => id)).toEqual(["a", "b"]);
@@ -101,7 +101,7 @@ describe("opening a session", () => {
     ]);
   });
 
-  it("names entries whose parent is missing, until it comes", async () => {
+  it("reports entries whose parent is missing, until it arrives", async () => {
     const session = await openSession(
       temporaryFile(jsonLines(sampleHeader(), userEntry("b", "a", "x"))),
     );
@@ -118,7 +118,7 @@ describe("opening a session", () => {
     expect(found()).toEqual([["missing-parent", "d", 3]]);
   });
 
-  it("lists no more missing parents, cycles and unusable bodies than it may, each once", async () => {
+  it("lists missing parents, cycles and unusable bodies up to its limit, each once", async () => {
     const all = Array.from({ length: diagnosticsMax + 1 }, (_, n) => n);
     const bodies = all.map((n) =>
       storedEntry("message", `m${n}`, n === 0 ? null : `m${n - 1}`, { message: null }),
@@ -144,7 +144,7 @@ describe("opening a session", () => {
     }
   });
 
-  it("reports a fast-indexed line that does not parse, and sees through it (Verifies: P10)", async () => {
+  it("reports a fast-indexed line that does not parse, and ignores it (Verifies: P10)", async () => {
     const damaged = user("b", "a").replace('"hi"', 'hi"');
     const lines = [header, user("a", null), damaged, user("c", "b")];
     const session = await openSession(temporaryFile(`${lines.join("\n")}\n`));
@@ -205,7 +205,7 @@ describe("reading entries", () => {
     }
   });
 
-  it("picks inside a body without building it", async () => {
+  it("reads a value in a body without building the body", async () => {
     const session = await forked();
     expect(await session.pick("b", ["message", "content"])).toBe("b");
     const tokens = [];
@@ -214,7 +214,7 @@ describe("reading entries", () => {
   });
 });
 
-it("reading inside a body names damage, and values too large to be built, by code", async () => {
+it("reading in a body reports damage, and values too large to be built, by code", async () => {
   const path = join(temporaryDirectory(), "s.jsonl");
   await createSession(path);
   const line = (id: string, data: string): string =>
@@ -252,7 +252,7 @@ it("the tree of a session answers from the index alone", async () => {
   expect([tree.size, tree.children("d"), tree.node("later")]).toEqual([5, [], undefined]);
 });
 
-it("a path that breaks off is reported, ends there by default, and can be bridged", async () => {
+it("an incomplete path is reported, ends there by default, and can be bridged", async () => {
   const lost = `{"type":"message","id":"two","parentId":"gone","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"2"}}\n`;
   const path = join(temporaryDirectory(), "s.jsonl");
   await createSession(path);

@@ -47,7 +47,7 @@ async function expectWhole(session: Session, entries: number): Promise<void> {
 }
 
 describe.runIf(runs(0, 1) > 0)("a log of more than 4 GB", () => {
-  it("is read, appended to and read again with its checkpoint, behind 2^32 bytes too", async () => {
+  it("is read, appended to and read again with its checkpoint, also beyond 2^32 bytes", async () => {
     const path = sparseLog();
     const opened = await openSession(path);
     await expectWhole(opened, count + 1);

@@ -27,7 +27,7 @@ async function newSession(): Promise<Session> {
 }
 
 describe("a log that was deleted", () => {
-  it("is written back whole, also what others appended, and continues", async () => {
+  it("is written back completely, including entries of others, and continues", async () => {
     const session = await newSession();
     const other = await openSession(session.path);
     const { id: foreign } = await other.append(userDraft("of another"));
@@ -57,7 +57,7 @@ describe("a log that was deleted", () => {
     expect((await openSession(session.path)).revision).toBe(2);
   });
 
-  it("is given up, and told so, if it is not open here any more", async () => {
+  it("is reported as lost when it is no longer open here", async () => {
     const session = await newSession();
     unlinkSync(session.path);
     descriptorPoolOf(nodePorts.fs).closePath(session.path);
@@ -65,7 +65,7 @@ describe("a log that was deleted", () => {
     expect(existsSync(session.path)).toBe(false);
   });
 
-  it("does not take its name back from another file", async () => {
+  it("does not replace another file with its name", async () => {
     const session = await newSession();
     const before = readFileSync(session.path);
     unlinkSync(session.path);
@@ -92,7 +92,7 @@ describe("a log that was deleted", () => {
     return session;
   }
 
-  it("is not written back where another session was faster", async () => {
+  it("is not written back when another session already did", async () => {
     const session = await restoredAfter((path, bytes) => writeFileSync(path, bytes));
     expect(await session.recover()).toEqual(nothing);
     expect(session.revision).toBe(1);
@@ -100,7 +100,7 @@ describe("a log that was deleted", () => {
     expect((await openSession(session.path)).leaf).toBe(id);
   });
 
-  it("stays away, and its session says so, where it cannot be written", async () => {
+  it("stays missing, and its session reports it, when it cannot be written", async () => {
     const session = await restoredAfter(() => {
       throw Object.assign(new Error("ENOSPC: no space left on device, link"), { code: "ENOSPC" });
     });
@@ -108,7 +108,7 @@ describe("a log that was deleted", () => {
     expect(existsSync(session.path)).toBe(false);
   });
 
-  it("is not written back by a session that only reads", async () => {
+  it("is not written back by a read-only session", async () => {
     const session = await newSession();
     const reader = await openSession(session.path, { access: "read" });
     unlinkSync(session.path);
@@ -117,7 +117,7 @@ describe("a log that was deleted", () => {
   });
 });
 
-it("a log that lacks nothing is left as it is", async () => {
+it("a complete log is not changed", async () => {
   const session = await newSession();
   const before = readFileSync(session.path);
   expect(await session.recover()).toEqual(nothing);

@@ -37,7 +37,7 @@ async function readWith(session: Session, once: () => unknown): Promise<SessionE
 }
 
 describe("reading a log that changes under the reader", () => {
-  it("continues with the file it began with when the session migrates the log", async () => {
+  it("continues with its original file when the session migrates the log", async () => {
     const lines = chain(300, "old").map((line) => {
       const { id: _, parentId: __, ...rest } = JSON.parse(line) as Record<string, unknown>;
       return `${JSON.stringify(rest)}\n`;
@@ -48,7 +48,7 @@ describe("reading a log that changes under the reader", () => {
     expect(session.diagnostics).toEqual([]);
   });
 
-  it("continues with the file it began with when another takes its name", async () => {
+  it("continues with its original file when another one takes its name", async () => {
     const path = temporaryFile(header(3) + chain(300, "old").join(""));
     const session = await openSession(path);
     const entries = await readWith(session, async () => {
@@ -70,7 +70,7 @@ describe("reading a log that changes under the reader", () => {
     expect(session.diagnostics).toEqual([]);
   });
 
-  it("takes no entry for damaged that is gone for a moment", async () => {
+  it("does not report a temporarily missing entry as damaged", async () => {
     const text = header(3) + chain(20, "old").join("");
     const path = temporaryFile(text);
     const session = await openSession(path);
@@ -98,8 +98,8 @@ describe("reading a log that changes under the reader", () => {
   });
 });
 
-describe("queries under way while the log continues", () => {
-  it("count what was appended before they were asked", async () => {
+describe("queries in progress while the log grows", () => {
+  it("include entries appended before their call", async () => {
     const session = await openSession(temporaryFile(header(3) + chain(200, "old").join("")));
     const early = session.summary;
     await session.append(userDraft("new"));
@@ -107,7 +107,7 @@ describe("queries under way while the log continues", () => {
     expect((await early).messageCount).toBeLessThanOrEqual(201);
   });
 
-  it("are answered for one log by verify, though another takes its place", async () => {
+  it("cover one log in verify when it is replaced", async () => {
     const path = temporaryFile(header(3) + chain(2000, "old").join(""));
     const session = await openSession(path);
     const asked = verifySession(session);
@@ -119,7 +119,7 @@ describe("queries under way while the log continues", () => {
   });
 });
 
-it("a log that cannot be read is an error with a code, whatever is asked", async () => {
+it("an unreadable log is an error with a code for every query", async () => {
   const path = temporaryFile(header(3) + chain(3, "old").join(""));
   let isBroken = false;
   const fs: Ports["fs"] = {

@@ -38,7 +38,7 @@ function inMemory(options: { readonly lockWaitMs?: number } = {}): {
 }
 
 describe("a session with a title slot", () => {
-  it("has the name in the slot, and is renamed there, every other byte as it was", async () => {
+  it("has the name in the slot, and is renamed there without changing other bytes", async () => {
     const path = copy();
     const before = readFileSync(path);
     const session = await openSession(path);
@@ -52,7 +52,7 @@ describe("a session with a title slot", () => {
     await session.close();
   });
 
-  it("has no name once it is cleared, whatever its entries say", async () => {
+  it("has no name after it is cleared, whatever its entries have", async () => {
     const path = copy();
     const session = await openSession(path);
     await session.setName("");
@@ -77,7 +77,7 @@ describe("a session with a title slot", () => {
     await Promise.all([session.close(), other.close()]);
   });
 
-  it("appends after it was renamed, on either side", async () => {
+  it("appends after it was renamed, by either program", async () => {
     const path = copy();
     const [one, other] = [await openSession(path), await openSession(path)];
     await one.setName("first");
@@ -92,7 +92,7 @@ describe("a session with a title slot", () => {
 });
 
 describe("writing a title", () => {
-  it("is refused where there is no slot", async () => {
+  it("is rejected without a slot", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     await createSession(path, { dialect: "omp", title: "in the header" });
     const engine = Engine.openSync(path);
@@ -102,7 +102,7 @@ describe("writing a title", () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  it("is refused where the slot has become a header meanwhile", () => {
+  it("is rejected when the slot became a header", () => {
     const { fs, name } = inMemory();
     const header = `{"type":"session","version":3,"id":"a","timestamp":"","cwd":"/"}\n`;
     fs.writeFileSync("/session.jsonl", Buffer.from(header.padEnd(900, "\n")));
@@ -110,7 +110,7 @@ describe("writing a title", () => {
     expect(fs.readFileSync("/session.jsonl").toString().startsWith(header)).toBe(true);
   });
 
-  it("waits for omp, and says so when that takes too long", () => {
+  it("waits for omp, and reports when that takes too long", () => {
     const { fs, engine, name } = inMemory({ lockWaitMs: 100 });
     const lock = "/.session.jsonl.lock";
     const record = `1:${engine.settings.ports.clock.now()}`;
@@ -124,14 +124,14 @@ describe("writing a title", () => {
     expect(fs.statSync(lock)).toBeNull();
   });
 
-  it("is refused to readers", () => {
+  it("is rejected for readers", () => {
     const path = copy();
     const engine = Engine.openSync(path, { access: "read" });
     const write = (): boolean => runSync(writeTitle(engine, "x", "user"));
     expect(write).toThrow(expect.objectContaining({ code: "ERR_READ_ONLY" }));
   });
 
-  it("leaves every entry as it is whatever call fails, and no lock behind", () => {
+  it("changes no entry when any call fails, and leaves no lock", () => {
     for (let nth = 1; ; nth += 1) {
       const { fs, name } = inMemory({ lockWaitMs: 50 });
       const before = fs.readFileSync("/session.jsonl");
@@ -152,7 +152,7 @@ describe("writing a title", () => {
     }
   });
 
-  it("continues where a write took less than it was given", () => {
+  it("continues after a short write", () => {
     const { fs, engine, name } = inMemory();
     let isShort = true;
     fs.onCall = ({ name: call }) => {
@@ -164,7 +164,7 @@ describe("writing a title", () => {
     expect(engine.log.state.name).toBe("in two parts");
   });
 
-  it("is kept from an agent where a user named the session a moment ago", () => {
+  it("is not done by an agent when a user has just named the session", () => {
     const { engine, name } = inMemory();
     const { ports } = engine.settings;
     const other = Engine.openSync("/session.jsonl", { ports, checkpoint: "off" });
@@ -173,7 +173,7 @@ describe("writing a title", () => {
     expect(other.log.state.name).toBe("said by its user");
   });
 
-  it("leaves no lock of omp behind on a full disk, and says what to do", () => {
+  it("leaves no lock of omp on a full disk, and gives advice", () => {
     const { fs, name } = inMemory();
     fs.onCall = ({ name: call, path }) => {
       if (call !== "writeSync" || path?.endsWith(".lock") !== true) return;
@@ -185,7 +185,7 @@ describe("writing a title", () => {
     expect(name("y")).toBe(true);
   });
 
-  it("does not take away a lock that has become another's", () => {
+  it("does not remove a lock that another process took over", () => {
     const { fs, name } = inMemory();
     fs.onCall = ({ name: call }) => {
       if (call === "updateSync") fs.writeFileSync("/.session.jsonl.lock", Buffer.from("999:1"));
@@ -194,7 +194,7 @@ describe("writing a title", () => {
     expect(fs.readFileSync("/.session.jsonl.lock").toString()).toBe("999:1");
   });
 
-  it("takes away a lock that omp left behind long ago", () => {
+  it("removes a stale lock of omp", () => {
     const { fs, engine, name } = inMemory();
     const { clock } = engine.settings.ports;
     fs.writeFileSync("/.session.jsonl.lock", Buffer.from(`1:${clock.now()}`));
@@ -204,7 +204,7 @@ describe("writing a title", () => {
   });
 });
 
-it("a log whose slot is torn opens, with the name that its entries give it", async () => {
+it("a log with a torn slot opens with the name from its entries", async () => {
   const path = copy();
   const bytes = readFileSync(path);
   bytes.write("{{{", 0);

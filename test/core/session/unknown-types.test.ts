@@ -71,7 +71,7 @@ describe("appending", () => {
     }
   });
 
-  it("accepts any type when it has a namespace, or when that is asked for (law)", async () => {
+  it("accepts any type with a namespace, or on request (law)", async () => {
     const session = await newSession();
     const name = fc.string({ minLength: 1 }).filter((type) => type !== "session");
     await fc.assert(
@@ -111,7 +111,7 @@ describe("appending", () => {
 });
 
 describe("an unknown type", () => {
-  it("is listed with its count and first place, and is not damage", async () => {
+  it("is listed with its count and first position, and is not damage", async () => {
     const path = logWith([
       line("mesage", "a"),
       line("x:note", "b", "a"),
@@ -206,7 +206,7 @@ describe("an unknown type", () => {
     );
   });
 
-  it("is one of a bounded list when a log has very many", async () => {
+  it("is in a bounded list when a log has very many", async () => {
     const count = diagnosticsMax + 5;
     const path = logWith(Array.from({ length: count }, (_, i) => line(`t${i}`, `e${i}`)));
     const session = await openSession(path, { access: "read" });
@@ -216,7 +216,7 @@ describe("an unknown type", () => {
     expect(report.unknownTypes).toHaveLength(diagnosticsMax);
   });
 
-  it("is not a reason to refuse when entries are copied or other entries are appended", async () => {
+  it("does not prevent copies or other appends", async () => {
     const path = logWith([line("mesage", "a"), line("todo", "b", "a")]);
     const { path: copy } = await forkSession(path, {
       target: join(temporaryDirectory(), "fork.jsonl"),

@@ -37,7 +37,7 @@ async function revisionOf(store: LogStore): Promise<number> {
 }
 
 describe("a session in a store", () => {
-  it("stores an append once of which the answer was lost", async () => {
+  it("stores an append once when its answer was lost", async () => {
     const { store, log, calls } = await withAnswers(async (call, append) => {
       const answer = await append();
       if (call === 1) throw new Error("connection lost");
@@ -49,7 +49,7 @@ describe("a session in a store", () => {
     expect(await revisionOf(store)).toBe(1);
   });
 
-  it("says that it does not know, if the store does not answer; the same again is one", async () => {
+  it("reports an uncertain append when the store does not answer; its retry is stored once", async () => {
     const { store, log } = await withAnswers(async (call, append) => {
       const answer = await append();
       if (call < 2) throw new Error("connection lost");
@@ -66,7 +66,7 @@ describe("a session in a store", () => {
     expect(await revisionOf(store)).toBe(1);
   });
 
-  it("gives up once it was conflict often enough, and has stored nothing", async () => {
+  it("fails after too many conflicts, and stores nothing", async () => {
     const { store, log, calls } = await withAnswers(async () => ({
       kind: "conflict",
       end: (await (await store.open("s")).end()) ?? { generation: "", at: 0 },
@@ -79,7 +79,7 @@ describe("a session in a store", () => {
     expect(await revisionOf(store)).toBe(0);
   });
 
-  it("asks again for an append that was taken, also when its caller aborts", async () => {
+  it("queries an accepted append again, also when its caller aborts", async () => {
     const abort = new AbortController();
     const { store, log } = await withAnswers(async (call, append) => {
       if (call > 1) return append();
@@ -92,7 +92,7 @@ describe("a session in a store", () => {
     expect(await revisionOf(store)).toBe(1);
   });
 
-  it("stores an append of which another one in the queue is aborted", async () => {
+  it("stores an append when another one in the queue is aborted", async () => {
     const events = new EventEmitter();
     const [asked, answered] = [once(events, "asked"), once(events, "answered")];
     const { store, log } = await withAnswers(async (_, append) => {

@@ -125,13 +125,13 @@ describe.each(["claude/sidechains.jsonl", "codex/conversation.jsonl"])(
       return log;
     }
 
-    it("is taken up: no line is parsed that it covers", async () => {
+    it("is used: no covered line is parsed", async () => {
       const log = await savedLog();
       expect(parsesOf(log.path, log.options)).toBe(0);
       expect(parsesOf(log.path, { checkpoint: "off" })).toBeGreaterThan(5);
     });
 
-    it("is never beside the transcript, but in the cache directory of the user", async () => {
+    it("is in the cache directory of the user, never next to the transcript", async () => {
       const cache = join(temporaryDirectory(), "new");
       vi.stubEnv("BRANCHLOG_CACHE_DIR", cache);
       onTestFinished(() => void vi.unstubAllEnvs());
@@ -157,7 +157,7 @@ describe.each(["claude/sidechains.jsonl", "codex/conversation.jsonl"])(
       expect(saved).toEqual(fresh);
     });
 
-    it("costs nothing but time where the cache directory cannot be made (Verifies: P21)", async () => {
+    it("only costs time when the cache directory cannot be created (Verifies: P21)", async () => {
       const file = join(temporaryDirectory(), "file");
       writeFileSync(file, "");
       vi.stubEnv("BRANCHLOG_CACHE_DIR", join(file, "below"));
@@ -169,7 +169,7 @@ describe.each(["claude/sidechains.jsonl", "codex/conversation.jsonl"])(
       expect(saved).toEqual(fresh);
     });
 
-    it("counts as missing if it holds anything else (Verifies: P21)", async () => {
+    it("is treated as missing when it holds anything else (Verifies: P21)", async () => {
       const log = await savedLog();
       const path = savedFile(log);
       const bytes = readFileSync(path);
@@ -195,7 +195,7 @@ describe.each(["claude/sidechains.jsonl", "codex/conversation.jsonl"])(
       }
     });
 
-    it("may be forged in any way, and opening still ends (Verifies: P21)", async () => {
+    it("can be forged in any way, and opening still ends (Verifies: P21)", async () => {
       const log = await savedLog();
       const path = savedFile(log);
       const bytes = readFileSync(path);

@@ -56,7 +56,7 @@ it("the commands report them in one line, or as lines of JSON", async () => {
   expect(jsonLines(json.out)).toEqual([{ kind: "unlisted", path }]);
 });
 
-it("what opens, imports, repairs or deletes one says what it is and what to do", async () => {
+it("opening, importing, repairing or deleting one reports what it is, with advice", async () => {
   const { root, path } = codexHome();
   const before = directoryState(root);
   const target = join(temporaryDirectory(), "s.jsonl");

@@ -59,10 +59,10 @@ async function tokensOf(
   return [sessions[0]?.usage?.total.totalTokens ?? 0, (await session.usage).total.totalTokens];
 }
 
-describe("what a copied history spent", () => {
+describe("usage of a copied history", () => {
   const spawned = { subagent: { thread_spawn: { parent_thread_id: "0199bbbb" } } };
 
-  it("is not counted for a sub-agent that says where its own history begins", async () => {
+  it("is not counted for a subagent with a recorded start of its own history", async () => {
     const meta = { source: spawned, subagent_history_start_ordinal: 3 };
     expect(await tokensOf(meta, 1)).toEqual([30, 30]);
   });

@@ -50,7 +50,7 @@ it("has a test for each fixture", () => {
 });
 
 describe.each(damage)("the transcript %s", (name, findings) => {
-  it("has every record that is whole, in place, in lists and in searches", async () => {
+  it("has every complete record, in place, in lists and in searches", async () => {
     const texts = await textsOf(pathOf(name));
     for (const text of said) expect(texts.join("\n")).toContain(text);
     const directory = temporaryDirectory();
@@ -74,7 +74,7 @@ describe.each(damage)("the transcript %s", (name, findings) => {
   });
 });
 
-it("a damaged session is not a transcript for what stands in its damaged lines", async () => {
+it("a damaged session is not a transcript because of its damaged lines", async () => {
   const path = join(temporaryDirectory(), "s.jsonl");
   const [head = "", ...entries] = readFileSync(fixturePath("pi-linear.jsonl"), "utf8").split("\n");
   const quoted = JSON.stringify({ type: "user", sessionId: "c1", uuid: "u1", message: {} });
@@ -109,19 +109,22 @@ describe.each(["claude-repeated", "codex-repeated-ordinals"])("at the head of %s
     ["a part of one before another", [`${first.slice(0, 50)}${first}`, second]],
     ["NUL bytes before a record", [`${"\0".repeat(512)}${first}`, second]],
     ["damaged lines of another kind, and both", ["{]", `${first}${second.slice(0, 60)}`, second]],
-  ])("whole records in damaged lines are read in place as in lists: %s", async (_what, damaged) => {
-    const seen = await seenIn([...damaged, ...rest]);
-    expect(seen).toEqual(await seenIn([first, second, ...rest]));
-    expect(seen.every((count) => count !== undefined && count > 0)).toBe(true);
-    expect(seen[3]).toBe(seen[2]);
-  });
+  ])(
+    "complete records in damaged lines are read in place as in lists: %s",
+    async (_what, damaged) => {
+      const seen = await seenIn([...damaged, ...rest]);
+      expect(seen).toEqual(await seenIn([first, second, ...rest]));
+      expect(seen.every((count) => count !== undefined && count > 0)).toBe(true);
+      expect(seen[3]).toBe(seen[2]);
+    },
+  );
 
-  it("damaged lines alone are no transcript, for opening, lists and searches", async () => {
+  it("damaged lines alone are not a transcript, for opening, lists and searches", async () => {
     const damaged = [first, second, ...rest].filter(Boolean).map((line) => `{]${line}`);
     expect(await seenIn(damaged)).toEqual([undefined, undefined, 0, 0]);
   });
 
-  it("the beginning of a record of the other agent does not decide whose it is", async () => {
+  it("the start of a record of the other agent does not identify it", async () => {
     const other = name.startsWith("claude") ? "codex-spliced" : "claude-repeated";
     const torn = readFileSync(pathOf(other), "utf8").slice(0, 120);
     expect(await seenIn([torn, first, second, ...rest])).toEqual(
@@ -159,7 +162,7 @@ describe("a transcript", () => {
       expect(texts.includes(text ?? "")).toBe(true);
   });
 
-  it("that is rewritten while it is open is read anew", async () => {
+  it("that is rewritten while it is open is read again", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const lines = readFileSync(pathOf("codex-repeated-ordinals"), "utf8").trimEnd().split("\n");
     writeFileSync(path, `${lines.join("\n")}\n`);

@@ -27,7 +27,7 @@ function textsIn(json: string): string[] {
 }
 
 describe.each(kinds)("any transcript of %s", (_name, source) => {
-  it("has in place every text that it has once it is imported, in one entry each", async () => {
+  it("has in place every text of its import, in one entry each", async () => {
     await fc.assert(
       fc.asyncProperty(source, async ({ lines, texts }) => {
         const session = await openSession(sourceOf(lines));
@@ -49,7 +49,7 @@ describe.each(kinds)("any transcript of %s", (_name, source) => {
     );
   });
 
-  it("has in place the messages at its leaf that it has once it is imported", async () => {
+  it("has in place the messages of its import at its leaf", async () => {
     await fc.assert(
       fc.asyncProperty(source, async ({ lines }) => {
         const { session: imported } = await importedLines(lines);
@@ -85,7 +85,7 @@ describe.each(kinds)("any transcript of %s", (_name, source) => {
   });
 });
 
-it("ends an answer of Codex at a rollback, also of turns that are not there", async () => {
+it("ends an answer of Codex at a rollback, also of missing turns", async () => {
   const item = (text: string): object => ({
     type: "response_item",
     payload: { type: "message", role: "assistant", content: [{ type: "output_text", text }] },
@@ -103,7 +103,7 @@ it("ends an answer of Codex at a rollback, also of turns that are not there", as
   expect(said).toEqual(spoken((await imported.context()).messages));
 });
 
-it("says that the context behind a compaction is approximate", async () => {
+it("marks the context after a compaction as approximate", async () => {
   for (const name of ["claude/compaction.jsonl", "codex/compaction.jsonl"]) {
     expect(await (await openSession(fixturePath(name))).context()).toMatchObject({
       approximate: true,

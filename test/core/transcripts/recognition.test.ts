@@ -41,7 +41,7 @@ describe("a file whose records have no envelope", () => {
     ["instructions", [{ id, timestamp, instructions: "Be brief." }, question]],
     ["a repository", [{ id, timestamp, git: { branch: "main" } }, question]],
     ["id and time only", [{ timestamp, id }, state, question]],
-  ])("is a rollout of Codex if its first one has %s", async (_name, lines) => {
+  ])("is a rollout of Codex if its first record has %s", async (_name, lines) => {
     expect(await verdictOn(lines, "Which?")).toEqual(codex);
   });
 
@@ -75,7 +75,7 @@ describe.each(["pi-linear", "pi-v1", "pi-v2", "omp-18", "seed-omp"])("the sessio
     }
   });
 
-  it("stays a session behind damaged lines with records of a rollout", async () => {
+  it("is a session after damaged lines with records of a rollout", async () => {
     const damaged = [`${header.slice(0, 40)}${meta}`, `{"type":"mess${items}`];
     const { opened, listed, searched } = await verdictOn([...damaged, header, ...entries], "e");
     expect([opened, listed, searched]).toEqual(["session", "session", "session"]);

@@ -103,7 +103,7 @@ describe.each(versions)("the transcript of %s", (name, place, query) => {
     expect(directoryState(root)).toEqual(before);
   });
 
-  it("is searched, and what is found can be opened", async () => {
+  it("is searched, and hits can be opened", async () => {
     const { root, path } = keptAs(name, place);
     const session = await openSession(path);
     const hits = [];
@@ -116,7 +116,7 @@ describe.each(versions)("the transcript of %s", (name, place, query) => {
     }
   });
 
-  it("has in place what it has once it is imported", async () => {
+  it("has in place the entries of its import", async () => {
     const { path } = keptAs(name, place);
     const session = await openSession(path);
     const { session: imported, report } = await importedFile(path);

@@ -15,7 +15,7 @@ type Agents = typeof AgentsCore & {
 };
 
 it.each([true, false])(
-  "a conversation goes on in another process, streamed: %s",
+  "a conversation continues in another process, streamed: %s",
   async (stream) => {
     const url = pathToFileURL(join(openaiAgents(), "dist/index.mjs")).href;
     const { Agent, OpenAIProvider, Runner, tool } = (await import(url)) as Agents;

@@ -12,7 +12,7 @@ interface Asked {
 }
 
 /** Starts it for the running test; returns its URL. A prompt with `please-run: X` calls Bash with X,
- * one with `please-ask: X` a sub-agent. */
+ * one with `please-ask: X` a subagent. */
 export async function messagesServer(): Promise<string> {
   let answers = 0;
   const server = createServer((request, response) => {

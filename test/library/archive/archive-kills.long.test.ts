@@ -28,7 +28,7 @@ function whole(ledger: Readonly<Record<string, string>>): Readonly<Record<string
 }
 
 describe(`archiving that is killed, BRANCHLOG_SEED=${seed}`, () => {
-  it("loses no file, and what is left can be undone and archived again", patience, async () => {
+  it("loses no file, and can be undone and repeated", patience, async () => {
     const { root, dataDir } = keptPlace();
     const before = ledgerOf(root);
     let state = seed;

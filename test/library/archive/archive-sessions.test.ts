@@ -37,7 +37,7 @@ function packOf(dataDir: string): string {
 }
 
 describe("archiving", () => {
-  it("takes sessions of all agents with what belongs to them, and brings them back", async () => {
+  it("archives sessions of all agents with their other files, and restores them", async () => {
     const { root, dataDir, pi, omp, claude } = keptPlace();
     const before = ledgerOf(root);
     const { removed, failures: left, operation } = await archiveSessions([root], { dataDir });
@@ -53,7 +53,7 @@ describe("archiving", () => {
     expect(operation).not.toBeNull();
   });
 
-  it("leaves nothing of a transcript in the cache", async () => {
+  it("removes a transcript from the cache", async () => {
     const { dataDir, claude } = keptPlace();
     const cache = temporaryDirectory();
     vi.stubEnv("BRANCHLOG_CACHE_DIR", cache);
@@ -65,7 +65,7 @@ describe("archiving", () => {
     expect(readdirSync(join(cache, "checkpoints"))).toEqual([]);
   });
 
-  it("takes a single session by its path, and knows what a list shows of it", async () => {
+  it("archives a single session by its path, with its list facts", async () => {
     const { dataDir, pi } = keptPlace();
     const session = await openSession(pi, { access: "read" });
     const { messageCount, firstMessage } = await session.summary;
@@ -83,7 +83,7 @@ describe("archiving", () => {
     });
   });
 
-  it("compresses what sessions repeat, also over many of them", async () => {
+  it("compresses data repeated across many sessions", async () => {
     const { root, dataDir } = keptPlace();
     const words = Array.from({ length: 3000 }, (_, n) => `${n * 7919}-${n % 61}`);
     const history = words.map((text, n) => JSON.stringify({ type: "custom", id: `${n}`, text }));
@@ -95,7 +95,7 @@ describe("archiving", () => {
     expect(sizeBytes / packedBytes).toBeGreaterThan(15);
   });
 
-  it("gives the same files after archive, restore, delete and undo in any order", async () => {
+  it("restores the same files after archive, restore, delete and undo in any order", async () => {
     const step = fc.constantFrom("archive", "restore", "delete", "undo", "redo");
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
@@ -129,8 +129,8 @@ async function taken(step: string, path: string, dataDir: string): Promise<void>
   if (step === "redo" && last?.kind === "undo") await undoOperation(last.id, { dataDir });
 }
 
-describe("what cannot be archived is left as it is", () => {
-  it("is a session that changed just now, unless it is forced", async () => {
+describe("a session that cannot be archived is not changed", () => {
+  it("when it has just changed, unless forced", async () => {
     const { root, dataDir, pi } = keptPlace();
     appendFileSync(pi, '{"type":"custom","id":"new","parentId":null,"customType":"x:y"}\n');
     const before = ledgerOf(root);
@@ -141,7 +141,7 @@ describe("what cannot be archived is left as it is", () => {
     expect(existsSync(pi)).toBe(false);
   });
 
-  it("is a session whose lock is held, or that changes while it is archived", async () => {
+  it("when its lock is held, or it changes while it is archived", async () => {
     const { dataDir, pi } = keptPlace();
     const held = nodePorts.lock.tryAcquireSync(pi);
     const busy = await archiveSessions([pi], { dataDir });
@@ -164,7 +164,7 @@ describe("what cannot be archived is left as it is", () => {
     expect(await archivedSessions({ dataDir })).toEqual([]);
   });
 
-  it("is a link, a text, and what is not there", async () => {
+  it("when it is a link, a text file, or missing", async () => {
     const { root, dataDir, pi } = keptPlace();
     const link = join(root, "link.jsonl");
     symlinkSync(pi, link);
@@ -176,20 +176,17 @@ describe("what cannot be archived is left as it is", () => {
     expect(await operations({ dataDir })).toEqual([]);
   });
 
-  it.skipIf(process.geteuid?.() === 0)(
-    "is a session in a directory without permission",
-    async () => {
-      const { root, dataDir, pi } = keptPlace();
-      chmodSync(dirname(pi), 0o500);
-      const before = ledgerOf(root);
-      const { failures: left } = await archiveSessions([pi], { dataDir });
-      chmodSync(dirname(pi), 0o700);
-      expect(left.map(({ code }) => code)).toEqual(["ERR_DELETE_FAILED"]);
-      expect(ledgerOf(root)).toEqual(before);
-    },
-  );
+  it.skipIf(process.geteuid?.() === 0)("when its directory has no write permission", async () => {
+    const { root, dataDir, pi } = keptPlace();
+    chmodSync(dirname(pi), 0o500);
+    const before = ledgerOf(root);
+    const { failures: left } = await archiveSessions([pi], { dataDir });
+    chmodSync(dirname(pi), 0o700);
+    expect(left.map(({ code }) => code)).toEqual(["ERR_DELETE_FAILED"]);
+    expect(ledgerOf(root)).toEqual(before);
+  });
 
-  it.each(Object.keys(failures))("is everything when the disk fails: %s", async (name) => {
+  it.each(Object.keys(failures))("when the disk fails: %s", async (name) => {
     const failure = failures[name];
     if (failure === undefined) return;
     await sampledCalls(32, async (n) => {
@@ -218,7 +215,7 @@ describe("an archive that is damaged", () => {
     ["cut", (path: string) => truncateSync(path, statSync(path).size - 7)],
     ["empty", (path: string) => truncateSync(path, 0)],
     ["flipped", flip],
-  ])("restores nothing of it, and says so: %s", async (_, damage) => {
+  ])("restores nothing, and reports it: %s", async (_, damage) => {
     const { root, dataDir, pi } = keptPlace();
     await archiveSessions([pi], { dataDir });
     damage(packOf(dataDir));
@@ -229,7 +226,7 @@ describe("an archive that is damaged", () => {
     expect(ledgerOf(root)).toEqual(left);
   });
 
-  it("names any byte that was changed, or gives the same files", async () => {
+  it("reports any changed byte, or restores the same files", async () => {
     const { root, dataDir, pi } = keptPlace();
     const before = ledgerOf(root);
     await archiveSessions([pi], { dataDir });
@@ -282,7 +279,7 @@ describe("restoring", () => {
     expect(readFileSync(other, "utf8")).toBe("mine");
   });
 
-  it("goes on where an earlier call was interrupted", async () => {
+  it("continues an interrupted call", async () => {
     const { root, dataDir, pi } = keptPlace();
     const before = ledgerOf(root);
     await archiveSessions([pi], { dataDir });

@@ -56,7 +56,7 @@ async function said(place: string | StoredSession): Promise<unknown> {
 }
 
 describe("the archive as a store", () => {
-  it("finds what a search of the files found, under their paths", async () => {
+  it("finds the same hits as a search of the files, under their paths", async () => {
     const { root, dataDir } = kept(all);
     const before = await collected(searchSessions([root], "the"));
     expect(new Set(before.map(({ path }) => path)).size).toBeGreaterThan(3);
@@ -68,7 +68,7 @@ describe("the archive as a store", () => {
     expect(sorted(after)).toEqual(sorted(before));
   });
 
-  it("lists what is archived without reading it", async () => {
+  it("lists archived sessions without reading them", async () => {
     const { root, dataDir } = kept(all);
     const { sessions: before } = await findSessions([root], { catalog: "off" });
     await archiveSessions([root], { dataDir, force: true });
@@ -89,7 +89,7 @@ describe("the archive as a store", () => {
     expect(facts(sessions)).toEqual(facts(before));
   });
 
-  it("opens any of them as it was, whatever is archived beside it, and appends nothing", async () => {
+  it("opens any archived session unchanged, and rejects appends", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.constantFrom(...all), { minLength: 1 }), async (names) => {
         const { root, dataDir, paths } = kept(names);
@@ -112,7 +112,7 @@ describe("the archive as a store", () => {
     expect(readFileSync(paths[0] ?? "")).toEqual(readFileSync(fixturePath("pi-branches.jsonl")));
   });
 
-  it("leaves out of a search what is damaged, says so, and finds the rest", async () => {
+  it("omits damaged sessions from a search, reports them, and finds the rest", async () => {
     const { dataDir, paths } = kept(["pi.jsonl", "omp.jsonl"]);
     for (const path of paths) await archiveSessions([path], { dataDir, force: true });
     const [first] = await archivedSessions({ dataDir });

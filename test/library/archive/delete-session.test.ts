@@ -35,7 +35,7 @@ function deadPid(): number {
 }
 
 describe("deleting a session", () => {
-  it("keeps it for 30 days, and says under which operation", async () => {
+  it("keeps it for 30 days, and returns the operation", async () => {
     const path = session();
     const result = await deleteSession(path);
     expect(result).toMatchObject({ path, id: "source", how: "trash", removed: [], kept: [] });
@@ -44,7 +44,7 @@ describe("deleting a session", () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  it("removes it for good on request", async () => {
+  it("removes it permanently on request", async () => {
     const path = session();
     const result = await deleteSession(path, { permanent: true });
     const facts = { path, id: "source", how: "unlinked", operation: null };
@@ -52,7 +52,7 @@ describe("deleting a session", () => {
     expect(readdirSync(dirname(path))).toEqual([]);
   });
 
-  it("takes what is derived along, and keeps and names what may be wanted back", async () => {
+  it("removes derived files, and keeps and lists files that may still be needed", async () => {
     const path = session();
     const checkpointDir = temporaryDirectory();
     const name = "0197c0de-0000-7000-8000-000000000000";
@@ -72,7 +72,7 @@ describe("deleting a session", () => {
     for (const file of [path, ...gone]) expect(existsSync(file)).toBe(false);
   });
 
-  it("leaves nothing of it in the catalog of its directory", async () => {
+  it("removes it from the catalog of its directory", async () => {
     const large = message("toolResult", [{ type: "text", text: "x".repeat(1_100_000) }]);
     const path = fileOf(header, user("1", null, "a secret"), large);
     const other = join(dirname(path), "other.jsonl");
@@ -90,7 +90,7 @@ describe("deleting a session", () => {
   });
 });
 
-describe("what is not a session file", () => {
+describe("a file that is not a session", () => {
   it.each([
     ["a file that is not there", (path: string) => `${path}.gone`, "ERR_LOG_MISSING"],
     ["a directory", (path: string) => dirname(path), "ERR_LOG_UNREADABLE"],
@@ -104,7 +104,7 @@ describe("what is not a session file", () => {
     expect(existsSync(path)).toBe(before);
   });
 
-  it("is not deleted: a symbolic link, nor what it leads to", async () => {
+  it("is not deleted: a symbolic link, or its target", async () => {
     const path = session();
     const link = join(temporaryDirectory(), "link.jsonl");
     symlinkSync(path, link);
@@ -115,7 +115,7 @@ describe("what is not a session file", () => {
     expect([existsSync(path), existsSync(link)]).toEqual([true, true]);
   });
 
-  it("may lie behind a directory that is a link", async () => {
+  it("can be in a linked directory", async () => {
     const path = session();
     const link = join(temporaryDirectory(), "link");
     symlinkSync(dirname(path), link);
@@ -123,7 +123,7 @@ describe("what is not a session file", () => {
     expect(result.path).toBe(path);
   });
 
-  it("is left alone where it cannot be locked, and says why", async () => {
+  it("is not changed when it cannot be locked, with the reason", async () => {
     const path = session();
     const lock = written(`${path}.branchlog-lock`, "no directory");
     const long = new Date(Date.now() - 60_000);
@@ -143,7 +143,7 @@ function written(path: string, text: string): string {
 }
 
 describe("a session with a writer", () => {
-  it("is left alone while its lock is held, unless it is forced", async () => {
+  it("is not deleted while its lock is held, unless forced", async () => {
     const path = session();
     const held = nodePorts.lock.tryAcquireSync(path);
     await expect(deleteSession(path)).rejects.toMatchObject({ code: "ERR_SESSION_BUSY", path });
@@ -163,7 +163,7 @@ describe("a session with a writer", () => {
     expect(readdirSync(dirname(path))).toEqual([]);
   });
 
-  it.each([".lock", "hidden"])("is left alone while omp holds its own lock (%s)", async (form) => {
+  it.each([".lock", "hidden"])("is not deleted while omp holds its own lock (%s)", async (form) => {
     const path = session();
     const lock = form === "hidden" ? join(dirname(path), ".source.jsonl.lock") : `${path}${form}`;
     const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
@@ -186,7 +186,7 @@ describe("a session with a writer", () => {
 });
 
 describe("a subscriber", () => {
-  it("a directory sees the session removed", async () => {
+  it("a directory reports the session as removed", async () => {
     const path = session();
     const watching = new Watching(dirname(path), { pollMs: 20 });
     await watching.until(({ sessions }) => sessions.length === 1);
@@ -196,7 +196,7 @@ describe("a subscriber", () => {
     watching.end();
   });
 
-  it("the session sees it gone for good, and holds nothing of it open", async () => {
+  it("the session reports it as deleted, and keeps no file open", async () => {
     const path = session();
     const open = await openSession(path, { pollMs: 20 });
     const status = seen(live(open).status$);

@@ -107,7 +107,7 @@ describe("moving sessions", () => {
     },
   );
 
-  it("puts each where its agent looks, with the new directory in its header", async () => {
+  it("moves each to where its agent looks, with the new directory in its header", async () => {
     const { home, from, to, dataDir } = renamed();
     const before = ledgerOf(home);
     const { moved, failures } = await moveSessions(from, to, { dataDir });
@@ -133,7 +133,7 @@ describe("moving sessions", () => {
     expect(ledgerOf(home)).toEqual(before);
   });
 
-  it("tells what it would move, and moves nothing", async () => {
+  it("lists the moves, and moves nothing", async () => {
     const { home, from, to, dataDir } = renamed();
     const before = ledgerOf(home);
     const { moved, operation } = await moveSessions(from, to, { dataDir, dryRun: true });
@@ -141,7 +141,7 @@ describe("moving sessions", () => {
     expect(ledgerOf(home)).toEqual(before);
   });
 
-  it("keeps what was appended since when it is undone", async () => {
+  it("keeps later appends when it is undone", async () => {
     const { from, to, dataDir } = renamed();
     await moveSessions(from, to, { dataDir });
     const line = '{"type":"custom","id":"2","parentId":"1","timestamp":"t","customType":"x:y"}\n';
@@ -153,7 +153,7 @@ describe("moving sessions", () => {
     expect(back).toContain(`"cwd" : ${JSON.stringify(from)}`);
   });
 
-  it("leaves a session with a writer, and one whose new place is taken, where they are", async () => {
+  it("does not move a session with a writer, or one whose new path exists", async () => {
     const { from, to, dataDir } = renamed();
     const path = join(getDefaultSessionDir(from), "t_pi-1.jsonl");
     const held = nodePorts.lock.tryAcquireSync(path);
@@ -170,7 +170,7 @@ describe("moving sessions", () => {
     expect(existsSync(join(getDefaultSessionDir(join(from, "web")), "t_pi-2.jsonl"))).toBe(true);
   });
 
-  it("is refused without a new directory, and for the same one", async () => {
+  it("is rejected without a new directory, and for the same one", async () => {
     const { from, dataDir } = renamed();
     for (const target of [from, join(from, "nowhere")]) {
       await expect(moveSessions(from, target, { dataDir })).rejects.toMatchObject({

@@ -15,8 +15,8 @@ import { asideIn } from "./survivors.ts";
 const names = ["free", "its own", "taken"] as const;
 const places = ["moved", "kept", "only here"] as const;
 
-describe("a file that is aside", () => {
-  it("is never removed if its bytes are nowhere else, and never replaces another file", () => {
+describe("a file set aside", () => {
+  it("is never removed when it has the only copy of its bytes, and never replaces another file", () => {
     const plans = names.map((name) => places.map((bytes) => planAside({ name, bytes })));
     expect(plans).toEqual([
       ["remove", "put back", "put back"],
@@ -25,7 +25,7 @@ describe("a file that is aside", () => {
     ]);
   });
 
-  it("comes back with a name that is too long for an ending, by its path alone", async () => {
+  it("is restored with a name too long for a suffix, by its path alone", async () => {
     const { dataDir, pi } = keptPlace();
     const long = join(dirname(pi), `${"n".repeat(240)}.jsonl`);
     const bytes = readFileSync(pi);
@@ -45,7 +45,7 @@ describe("a file that is aside", () => {
     expect(readFileSync(long)).toEqual(bytes);
   });
 
-  it("stays while its name is another file's, and belongs to no list", async () => {
+  it("stays while another file has its name, and is in no list", async () => {
     const { dataDir, pi } = keptPlace();
     const aside = `${pi}.1.01973400-0000-7000-8000-000000000009.branchlog-aside`;
     renameSync(pi, aside);
@@ -55,7 +55,7 @@ describe("a file that is aside", () => {
     expect([readFileSync(aside), readFileSync(pi, "utf8")]).toEqual([bytes, "another\n"]);
   });
 
-  it("is left alone while the process runs that set it aside, and comes back after it", async () => {
+  it("is not touched while the process that set it aside runs, and restored after it", async () => {
     const { dataDir, pi } = keptPlace();
     const bytes = readFileSync(pi);
     const { name, end } = await runningProcess();

@@ -200,7 +200,7 @@ async function ended(act: Promise<unknown>): Promise<void> {
 }
 
 describe.each(scenes)(`during %s, BRANCHLOG_SEED=${seed}`, (name) => {
-  it.each(Object.keys(programs))("a program that %s loses nothing, whenever", async (program) => {
+  it.each(Object.keys(programs))("a program that %s loses nothing at any time", async (program) => {
     const [line = "", does = () => undefined] = programs[program] ?? [];
     for (let n = seed % step; ; n += step) {
       const at = await scene(name);
@@ -253,7 +253,7 @@ describe.each(scenes)(`during %s, BRANCHLOG_SEED=${seed}`, (name) => {
   });
 });
 
-describe(`a process that appends without a pause for removals, BRANCHLOG_SEED=${seed}`, () => {
+describe(`a process that appends continuously during removals, BRANCHLOG_SEED=${seed}`, () => {
   it.each(["archive", "delete"])("loses no line to %s", patience, async (name) => {
     const place = await scene(name);
     const { root, dataDir, path, act } = place;

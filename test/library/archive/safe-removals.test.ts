@@ -64,7 +64,7 @@ describe("a file that is in use", () => {
     expect(existsSync(claude)).toBe(true);
   });
 
-  it("is not removed again once its lock is held, or entries were appended", async () => {
+  it("is not removed again when its lock is held, or entries were appended", async () => {
     const { dataDir, pi } = keptPlace();
     const { operation } = await archiveSessions([pi], { dataDir });
     const undo = await undoOperation(operation ?? "", { dataDir });
@@ -89,7 +89,7 @@ describe("a file that is in use", () => {
   });
 });
 
-describe("what is kept", () => {
+describe("a kept file", () => {
   it("is kept for 30 days from when it was last removed", async () => {
     const { dataDir, pi, omp } = keptPlace();
     const at = (days: number): DataDirectoryOptions => ({
@@ -104,7 +104,7 @@ describe("what is kept", () => {
     expect(existsSync(pi)).toBe(true);
   });
 
-  it("is recorded with any time that a file system has", async () => {
+  it("is recorded with any time of a file system", async () => {
     const { root, dataDir, pi, omp } = keptPlace();
     const before = Object.keys(ledgerOf(root));
     utimesSync(omp, 90_000_000_000_000, 90_000_000_000_000);
@@ -119,7 +119,7 @@ describe("what is kept", () => {
     expect(Object.keys(ledgerOf(root))).toEqual(before);
   });
 
-  it("is still known when one record is damaged, and the damage is told", async () => {
+  it("is still known when one record is damaged, and the damage is reported", async () => {
     const { dataDir, pi, omp } = keptPlace();
     await archiveSessions([pi], { dataDir });
     await archiveSessions([omp], { dataDir });
@@ -139,7 +139,7 @@ describe("what is kept", () => {
     expect(ledgerOf(root)).toEqual(left);
   });
 
-  it("is never removed by its own commands, by no name of it", async () => {
+  it("is never removed by commands, under any name", async () => {
     const { dataDir, pi } = keptPlace();
     await archiveSessions([pi], { dataDir });
     const link = join(temporaryDirectory(), "link");
@@ -154,7 +154,7 @@ describe("what is kept", () => {
     expect(await archivedSessions({ dataDir: link })).toMatchObject([{ path: pi }]);
   });
 
-  it("leaves a directory of the same name alone that is no agent's", async () => {
+  it("does not touch a directory of the same name that is not an agent's", async () => {
     const { root, dataDir, pi } = keptPlace();
     const notes = join(root, "notes.jsonl");
     renameSync(pi, notes);
@@ -185,7 +185,7 @@ describe("archived versions", () => {
     expect((await findArchived(pi, { dataDir })).id).toBe("other");
   });
 
-  it("are listed although something else is at a part of their path", async () => {
+  it("are listed even if a part of their path is another file", async () => {
     const { dataDir, pi } = keptPlace();
     await archiveSessions([pi], { dataDir });
     rmSync(dirname(pi), { recursive: true });
@@ -224,7 +224,7 @@ describe("moved sessions", () => {
     return write(join(getDefaultSessionDir(cwd), `${name}.jsonl`), `${JSON.stringify(header)}\n`);
   }
 
-  it("take those of their sub-agents along, and come back together", async () => {
+  it("include their subagents, and are restored together", async () => {
     const { from, to, dataDir } = projects();
     const main = session(from, "2026-01-01T00-00-00-000Z_m");
     const header = JSON.stringify({
@@ -242,7 +242,7 @@ describe("moved sessions", () => {
     expect(ledgerOf(dirname(dirname(main)))).toEqual(before);
   });
 
-  it("can be undone although one of them was not moved", async () => {
+  it("can be undone when one of them was not moved", async () => {
     const { from, to, dataDir } = projects();
     const paths = ["a", "b"].map((name) => session(from, name));
     const taken = session(to, "b", "another");
@@ -255,7 +255,7 @@ describe("moved sessions", () => {
     for (const path of paths) expect(existsSync(path)).toBe(true);
   });
 
-  it("are all left where they are if one has another header now", async () => {
+  it("all stay in place when the header of one changed", async () => {
     const { from, to, dataDir } = projects();
     session(from, "a");
     session(from, "b");
@@ -269,7 +269,7 @@ describe("moved sessions", () => {
     expect(ledgerOf(dirname(dirname(moved)))).toEqual(before);
   });
 
-  it("are left alone when they just changed, and what belongs to them cannot follow", async () => {
+  it("are not moved when they just changed, and their other files cannot be moved", async () => {
     const { from, to, dataDir } = projects();
     const path = session(from, "2026-01-01T00-00-00-000Z_m");
     appendFileSync(path, line);

@@ -16,7 +16,7 @@ import { keptPlace, ledgerOf, write } from "./kept-sessions.ts";
 const dayMs = 24 * 60 * 60 * 1000;
 
 describe("undo", () => {
-  it("brings a deleted session back, and deletes it again when that is undone", async () => {
+  it("restores a deleted session, and deletes it again when that is undone", async () => {
     const { root, dataDir, pi } = keptPlace();
     const before = ledgerOf(root);
     const { how, operation } = await deleteSession(pi, { dataDir });
@@ -32,7 +32,7 @@ describe("undo", () => {
     expect(states[0]?.[1]).toBeUndefined();
   });
 
-  it("changes nothing unless everything can be changed", async () => {
+  it("changes everything or nothing", async () => {
     const { root, dataDir, pi, omp } = keptPlace();
     await archiveSessions([root], { dataDir });
     write(pi, "another\n");
@@ -45,7 +45,7 @@ describe("undo", () => {
     expect([existsSync(pi), existsSync(omp)]).toEqual([true, true]);
   });
 
-  it("counts a session that was restored and appended to as there", async () => {
+  it("treats a session that was restored and appended to as existing", async () => {
     const { dataDir, pi } = keptPlace();
     const { operation } = await archiveSessions([pi], { dataDir });
     const undo = await undoOperation(undefined, { dataDir });
@@ -60,7 +60,7 @@ describe("undo", () => {
     expect(readFileSync(pi)).toEqual(grown);
   });
 
-  it("puts the original of a migration back, unless it was appended to", async () => {
+  it("restores the original of a migration, unless it was appended to", async () => {
     for (const isAppended of [false, true]) {
       const { root, dataDir } = keptPlace();
       const path = write(
@@ -89,7 +89,7 @@ describe("undo", () => {
     }
   });
 
-  it("puts back what a repair replaced", async () => {
+  it("restores the file replaced by a repair", async () => {
     const { dataDir, pi } = keptPlace();
     appendFileSync(pi, '{"type":"mess');
     write(pi, readFileSync(pi));
@@ -103,7 +103,7 @@ describe("undo", () => {
     expect(readFileSync(pi)).toEqual(before);
   });
 
-  it("keeps what was deleted for 30 days, and then no longer", async () => {
+  it("keeps deleted files for 30 days", async () => {
     const { dataDir, pi, omp } = keptPlace();
     const { operation } = await deleteSession(pi, { dataDir });
     const at = (days: number): { readonly ports: object } => ({
@@ -120,7 +120,7 @@ describe("undo", () => {
     });
   });
 
-  it("says what there is if nothing can be undone", async () => {
+  it("lists operations when nothing can be undone", async () => {
     const { dataDir } = keptPlace();
     for (const id of [undefined, "", "ffff"]) {
       await expect(undoOperation(id, { dataDir })).rejects.toMatchObject({

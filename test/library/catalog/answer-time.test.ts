@@ -28,7 +28,7 @@ const answer: ScannedAnswer = {
   cost: 0.75,
 };
 
-describe("the answer in an assistant's line", () => {
+describe("an answer in an assistant's line", () => {
   it("is read from a line in pi's order", () => {
     expect(answerIn(spoken)).toEqual(answer);
     expect(answerIn(`${spoken}\r`)).toEqual(answer);
@@ -47,7 +47,7 @@ describe("the answer in an assistant's line", () => {
     expect(answerIn(line)?.cost).toBe(dollars);
   });
 
-  it("is of the model that its line names, whatever was read before", () => {
+  it("has the model of its line, whatever was read before", () => {
     const other = spoken.replace('"model":"m"', '"model":"m-2"');
     const reseller = spoken.replace('"provider":"p"', '"provider":"pp"');
     const models = [spoken, other, spoken, spoken, reseller].map((line) => answerIn(line)?.model);

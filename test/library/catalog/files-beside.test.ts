@@ -47,7 +47,7 @@ const renamings: Readonly<Record<string, (home: string, title: string) => void>>
   },
 };
 
-it("a list shows names as they are now, whatever was saved or read before", async () => {
+it("a list shows current names, whatever was saved or read before", async () => {
   const title = fc.stringMatching(/^[A-Z][a-z]{3,9}$/);
   const changes = fc.oneof(
     fc.record({ agent: fc.constantFrom(...Object.keys(renamings)), title }),
@@ -81,7 +81,7 @@ it("a list shows names as they are now, whatever was saved or read before", asyn
   );
 });
 
-it("a list reads a file with a name, and a document, once until one of its files changes", async () => {
+it("a list reads a file with a name, and a document, once until one of their files changes", async () => {
   const home = homeOfThree();
   const reads: string[] = [];
   const [kimi, cline] = [agentNamed("kimi"), agentNamed("cline")];

@@ -149,7 +149,7 @@ describe(`forged catalogs, BRANCHLOG_SEED=${seed}`, () => {
     ["the name of no session file", (line) => ({ ...line, name: "../large.jsonl" })],
   ];
 
-  it.each(badLines)("a catalog loses that line only, when one is %s", async (_, change) => {
+  it.each(badLines)("a catalog loses only that line when one is %s", async (_, change) => {
     const changed = lines.map((line) => {
       const record = JSON.parse(line) as Json;
       return record["name"] === "large.jsonl" ? (JSON.stringify(change(record)) ?? "{") : line;
@@ -160,7 +160,7 @@ describe(`forged catalogs, BRANCHLOG_SEED=${seed}`, () => {
     expect(await list(directory, { saved: "read" })).toEqual(truth);
   });
 
-  it("reading continues from a forged place only if its digest is that of the file", async () => {
+  it("reading continues from a forged position only if its digest matches the file", async () => {
     const copy = await savedDirectory(temporaryDirectory());
     const path = join(copy, "small.jsonl");
     const changed = linesIn(readFileSync(catalogPath(copy))).map((line) => {
@@ -174,7 +174,7 @@ describe(`forged catalogs, BRANCHLOG_SEED=${seed}`, () => {
   });
 });
 
-describe("a catalog that others may have written", () => {
+describe("a catalog that others can write", () => {
   const untrusted: readonly (readonly [string, (path: string) => void])[] = [
     ["its group may write it", (path) => chmodSync(path, 0o620)],
     ["everybody may write it", (path) => chmodSync(path, 0o602)],

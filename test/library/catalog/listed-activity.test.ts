@@ -60,7 +60,7 @@ describe("the activity of a listed session", () => {
     },
   );
 
-  it("is the same when its file is read on as when it is read whole", async () => {
+  it("is the same when its file is read incrementally or completely", async () => {
     await fc.assert(
       fc.asyncProperty(tree, fc.nat(), async (parents, cut) => {
         const lines = treeLines(parents, (number) => number.toString(16).padStart(8, "0"));
@@ -92,7 +92,7 @@ describe("the activity of a listed session", () => {
     expect((await activityOf(header(), user(halved)))?.firstPrompt).toBe("x".repeat(999));
   });
 
-  it("adds up pauses of at most five minutes, and counts entries by when they came", async () => {
+  it("adds up pauses of at most five minutes, and counts entries by time", async () => {
     const times = [0, 10, 70, 1000, 1001];
     const lines = times.map((seconds) => entry("custom", { customType: "c" }, at(seconds)));
     const activity = await activityOf(header(), ...lines);
@@ -105,7 +105,7 @@ describe("the activity of a listed session", () => {
     expect(activity?.counts).toEqual([2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2]);
   });
 
-  it("survives absurd times and entries that name no time", async () => {
+  it("handles invalid and missing times", async () => {
     const lines = ["never", "9999-12-31T00:00:00.000Z", "-1", at(0)].map((time) =>
       entry("custom", {}, time),
     );
@@ -114,7 +114,7 @@ describe("the activity of a listed session", () => {
     expect(activity?.turns).toBe(1);
   });
 
-  it("is known of the sessions of every agent, and agrees with the opened session", async () => {
+  it("exists for the sessions of every agent, and agrees with the opened session", async () => {
     const names = ["claude", "codex", "pi-branches.jsonl", "omp-18.jsonl"];
     const directory = temporaryDirectory();
     for (const name of names) {

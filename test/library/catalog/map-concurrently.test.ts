@@ -10,7 +10,7 @@ async function turns(count: number): Promise<void> {
 }
 
 describe("mapping concurrently", () => {
-  it("gives results in order, never exceeds its bound, and keeps one call per lane", async () => {
+  it("returns results in order, never exceeds its bound, and keeps one call per lane", async () => {
     const delays = fc.array(fc.nat({ max: 5 }), { maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(delays, fc.integer({ min: 1, max: 6 }), async (items, atOnceMax) => {
@@ -32,7 +32,7 @@ describe("mapping concurrently", () => {
     );
   });
 
-  it("leaves others their turn, also while no call waits for anything", async () => {
+  it("yields to other work, also when no call waits", async () => {
     let others = 0;
     const count = (): void => {
       others += 1;

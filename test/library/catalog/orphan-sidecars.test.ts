@@ -18,8 +18,8 @@ async function withCheckpoint(): Promise<{ directory: string; path: string; chec
   return { directory, path, checkpoint: `${path}.ckpt` };
 }
 
-describe("the checkpoint of a session that was deleted by hand", () => {
-  it("is removed when its directory is listed, that of a session that is there is not", async () => {
+describe("the checkpoint of a manually deleted session", () => {
+  it("is removed when its directory is listed, unlike that of an existing session", async () => {
     const { directory, path, checkpoint } = await withCheckpoint();
     expect(await list(directory)).toHaveLength(2);
     expect(existsSync(checkpoint)).toBe(true);
@@ -28,7 +28,7 @@ describe("the checkpoint of a session that was deleted by hand", () => {
     expect(readdirSync(directory)).toEqual(["other.jsonl"]);
   });
 
-  it("stays where lists write nothing", async () => {
+  it("is kept when lists write nothing", async () => {
     const { directory, path, checkpoint } = await withCheckpoint();
     unlinkSync(path);
     for (const saved of ["read", "off"] as const) {
@@ -37,7 +37,7 @@ describe("the checkpoint of a session that was deleted by hand", () => {
     expect(existsSync(checkpoint)).toBe(true);
   });
 
-  it("is not taken for that of a new session of that name (Verifies: P21)", async () => {
+  it("is not used for a new session of that name (Verifies: P21)", async () => {
     const { path, checkpoint, directory } = await withCheckpoint();
     unlinkSync(path);
     writeLines(directory, "s.jsonl", [header({ id: "new" }), user("new"), user("newer")]);
@@ -48,7 +48,7 @@ describe("the checkpoint of a session that was deleted by hand", () => {
 });
 
 describe("a file that only resembles a sidecar", () => {
-  it("stays: foreign files, directories with something in them, locks that are held", async () => {
+  it("is kept: foreign files, non-empty directories, held locks", async () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, "a.jsonl.ckpt"), "somebody else's");
     writeFileSync(join(directory, "b.jsonl.v1-original"), "original");

@@ -64,7 +64,7 @@ describe("the saved catalog of a directory with transcripts", () => {
     return directory;
   }
 
-  it("is saved where only the cache may be written, as is one of other sessions", async () => {
+  it("is saved when only the cache is writable, like one of other sessions", async () => {
     ownCache();
     const [directory, other] = [transcripts(), temporaryDirectory()];
     writeLines(other, "large.jsonl", [header({ id: "large" }), user("one"), large]);
@@ -77,7 +77,7 @@ describe("the saved catalog of a directory with transcripts", () => {
     expect(readdirSync(other)).toContain(basename(catalogPath(other)));
   });
 
-  it("is in the cache of the user, and spares reading them", async () => {
+  it("is in the cache of the user, and avoids reading them", async () => {
     const cache = ownCache();
     const directory = transcripts();
     const before = directoryState(directory);
@@ -92,7 +92,7 @@ describe("the saved catalog of a directory with transcripts", () => {
     expect(await list(directory)).toEqual(read);
   });
 
-  it("says nothing of one whose directory is gone, once all places are listed", async () => {
+  it("drops one whose directory is missing after all directories were listed", async () => {
     const cache = ownCache();
     const home = temporaryDirectory();
     vi.stubEnv("HOME", home);
@@ -127,7 +127,7 @@ describe("the saved catalog of a directory with transcripts", () => {
     expect(savedTexts()).not.toContain(secret);
   });
 
-  it("says nothing of one that has changed since, was removed, or whose agent reads it otherwise", async () => {
+  it("ignores one that changed, was removed, or whose agent has another reader version", async () => {
     ownCache();
     const directory = transcripts();
     await list(directory);
@@ -147,7 +147,7 @@ describe("the saved catalog of a directory with transcripts", () => {
     expect(await list(directory)).toHaveLength(9);
   });
 
-  it("takes the place of one beside them, from before the first transcript was there", async () => {
+  it("replaces one next to them, from before the first transcript", async () => {
     const cache = ownCache();
     const directory = await savedDirectory(temporaryDirectory());
     expect(existsSync(catalogPath(directory))).toBe(true);
@@ -161,7 +161,7 @@ describe("the saved catalog of a directory with transcripts", () => {
     expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
   });
 
-  it("is not saved where others may read or replace it", async () => {
+  it("is not saved when others can read or replace it", async () => {
     const cache = ownCache();
     const catalogs = join(cache, "catalogs");
     mkdirSync(catalogs, { recursive: true });
@@ -181,7 +181,7 @@ describe("the saved catalog of a directory with transcripts", () => {
 
   const idOf = (at: number): string => `019b7600-0000-7000-8000-00000000000${at}`;
 
-  it("keeps the name of the file where the agent's index has another one, and loses it", async () => {
+  it("keeps the name of the file when the agent's index has another one that it then loses", async () => {
     ownCache();
     const directory = temporaryDirectory();
     const sessions = join(directory, "sessions");
@@ -207,7 +207,7 @@ function unknownAgent(): never {
 }
 
 describe("the saved catalog of a directory", () => {
-  it("spares reading the files, in any process that comes later", async () => {
+  it("avoids reading the files in any later process", async () => {
     const directory = await savedDirectory(temporaryDirectory());
     const read = await bytesReadBy(async () => {
       expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
@@ -217,7 +217,7 @@ describe("the saved catalog of a directory", () => {
     expect(statSync(catalogPath(directory)).mode & 0o777).toBe(0o600);
   });
 
-  it("is shared by directories that are too small for one of their own, and forgets what is gone", async () => {
+  it("is shared by directories too small for a catalog of their own, and forgets removed sessions", async () => {
     const cache = ownCache();
     const root = temporaryDirectory();
     for (let at = 0; at < 400; at += 1) {
@@ -244,7 +244,7 @@ describe("the saved catalog of a directory", () => {
     expect(savedTexts()).not.toContain('prompt 7"');
   });
 
-  it("does not bring back a directory that was removed", async () => {
+  it("does not recreate a removed directory", async () => {
     const directory = join(temporaryDirectory(), "project");
     mkdirSync(directory);
     await savedDirectory(directory);
@@ -261,7 +261,7 @@ describe("the saved catalog of a directory", () => {
     expect(existsSync(directory)).toBe(false);
   });
 
-  it("lets a file that has grown be read from where it ended", async () => {
+  it("lets a grown file be read from its previous end", async () => {
     const directory = await savedDirectory(temporaryDirectory());
     const line = jsonl([user("three"), name("New")]);
     appendFileSync(join(directory, "large.jsonl"), line);
@@ -273,7 +273,7 @@ describe("the saved catalog of a directory", () => {
     expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
   });
 
-  it("is written only when reading again what is new would be felt", async () => {
+  it("is written only when reading the new data again would be slow", async () => {
     const directory = temporaryDirectory();
     writeLines(directory, "small.jsonl", [header(), user("one")]);
     await list(directory);
@@ -287,7 +287,7 @@ describe("the saved catalog of a directory", () => {
   });
 
   it.runIf(process.getuid?.() === 0)(
-    "is written in no directory of another user, and nothing is removed there",
+    "is never written to a directory of another user, and nothing is removed there",
     async () => {
       const directory = temporaryDirectory();
       const cache = ownCache();
@@ -316,7 +316,7 @@ describe("the saved catalog of a directory", () => {
     },
   );
 
-  it("waits the longer the larger it is", async () => {
+  it("is delayed longer the larger it is", async () => {
     const directory = temporaryDirectory();
     const text = "x".repeat(20_000);
     for (let at = 0; at < 90; at += 1) writeLines(directory, `${at}.jsonl`, [header(), user(text)]);
@@ -333,7 +333,7 @@ describe("the saved catalog of a directory", () => {
     expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
   });
 
-  it("forgets files that are gone", async () => {
+  it("drops missing files", async () => {
     const directory = await savedDirectory(temporaryDirectory());
     expect(readFileSync(catalogPath(directory), "utf8")).toContain("two");
     rmSync(join(directory, "small.jsonl"));
@@ -343,7 +343,7 @@ describe("the saved catalog of a directory", () => {
     expect(saved).not.toContain("two");
   });
 
-  it("is not written, or not even read, with the option that says so", async () => {
+  it("is not written, or not read, with the corresponding option", async () => {
     const directory = await savedDirectory(temporaryDirectory());
     expect(await bytesReadBy(() => list(directory, { saved: "read" }))).toBe(0);
     expect(await bytesReadBy(() => list(directory, { saved: "off" }))).toBeGreaterThan(1_000_000);
@@ -353,7 +353,7 @@ describe("the saved catalog of a directory", () => {
     expect(existsSync(catalogPath(directory))).toBe(false);
   });
 
-  it("keeps what was read before a caller aborted", async () => {
+  it("keeps results read before a caller aborted", async () => {
     const directory = temporaryDirectory();
     for (const file of ["a", "b", "c"]) writeLines(directory, `${file}.jsonl`, [header(), large]);
     const stop = new AbortController();
@@ -388,7 +388,7 @@ describe("whatever happens to the saved catalog", () => {
     }
   });
 
-  it("a damaged page costs the files that it names, and no others (Verifies: P21)", async () => {
+  it("a damaged page only affects the files in it (Verifies: P21)", async () => {
     const directory = await savedDirectory(temporaryDirectory());
     const whole = readFileSync(catalogPath(directory));
     // The longest line: whichever comes first, they take more than a page.
@@ -418,7 +418,7 @@ describe("whatever happens to the saved catalog", () => {
     expect(readdirSync(directory).filter((file) => file.endsWith(".tmp"))).toEqual([]);
   });
 
-  it("a pipe of its name is not waited for", async () => {
+  it("a pipe with its name does not block", async () => {
     const directory = await savedDirectory(temporaryDirectory());
     const expected = await list(directory, { saved: "off" });
     rmSync(catalogPath(directory));
@@ -436,7 +436,7 @@ describe("whatever happens to the saved catalog", () => {
     expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
   });
 
-  it("the sessions are the same when it was saved of other files of the same names", async () => {
+  it("the sessions are the same when it was saved for other files with the same names", async () => {
     const [one, other] = [
       await savedDirectory(temporaryDirectory()),
       await savedDirectory(temporaryDirectory()),
@@ -446,7 +446,7 @@ describe("whatever happens to the saved catalog", () => {
     expect(await list(other)).toEqual(await list(other, { saved: "off" }));
   });
 
-  it("headers that JSON would not return are read again", async () => {
+  it("headers that do not survive JSON are read again", async () => {
     const directory = temporaryDirectory();
     const odd = '{"type":"session","version":3,"id":"s","timestamp":1e400,"cwd":-0}';
     writeLines(directory, "odd.jsonl", [odd, large]);
@@ -490,35 +490,32 @@ function inPlace(path: string, change: (text: string) => string): void {
   while (statSync(path).ctimeMs === before);
 }
 
-describe("a file that is read again", () => {
+describe("a file read again", () => {
   const unfinished = [
     ["a header without its newline", jsonl([header({ id: "first" })]).trimEnd(), " junk\n"],
     ["another record without its newline", '{"type":"x"}', " junk\n"],
     ["half a header", '{"type":"session",', '"id":"whole"}\n'],
   ] as const;
 
-  it.each(unfinished)(
-    "is what a fresh reader finds, where it ended in %s",
-    async (_, part, rest) => {
-      const directory = temporaryDirectory();
-      const path = join(directory, "s.jsonl");
-      writeFileSync(path, part);
-      const catalog = new DirectoryCatalog({
-        list: (signal) => sessionFilesIn(directory, signal),
-        saved: "off",
-        now: () => Date.now() + 60_000,
-      });
-      await catalog.refresh({ paths: null, signal: undefined });
-      appendFileSync(path, `${rest}${jsonl([header({ id: "later" }), user("x")])}`);
-      await catalog.refresh({ paths: null, signal: undefined });
-      expect(catalog.sessions()).toEqual(await list(directory, { saved: "off" }));
-      expect(catalog.sessions()).toHaveLength(1);
-    },
-  );
+  it.each(unfinished)("equals a fresh read when it ended in %s", async (_, part, rest) => {
+    const directory = temporaryDirectory();
+    const path = join(directory, "s.jsonl");
+    writeFileSync(path, part);
+    const catalog = new DirectoryCatalog({
+      list: (signal) => sessionFilesIn(directory, signal),
+      saved: "off",
+      now: () => Date.now() + 60_000,
+    });
+    await catalog.refresh({ paths: null, signal: undefined });
+    appendFileSync(path, `${rest}${jsonl([header({ id: "later" }), user("x")])}`);
+    await catalog.refresh({ paths: null, signal: undefined });
+    expect(catalog.sessions()).toEqual(await list(directory, { saved: "off" }));
+    expect(catalog.sessions()).toHaveLength(1);
+  });
 });
 
 it(
-  "a catalog with saved lines gives what one without gives (Verifies: P21)",
+  "a catalog with saved lines gives the same as one without (Verifies: P21)",
   { timeout: 120_000 },
   async () => {
     const step = fc.tuple(fc.nat(edits.length - 1), fc.nat(2), fc.nat(1000), fc.boolean());

@@ -93,7 +93,7 @@ describe("the facts of a session", () => {
     expect(await factsOf(["nope"])).toBeUndefined();
   });
 
-  it("are found behind omp's title slot and behind bad lines", async () => {
+  it("are found after omp's title slot and after bad lines", async () => {
     const slot = { type: "title", v: 1, title: "t", updatedAt: startTime, pad: "" };
     expect((await factsOf([slot, "", "{", header(), user("x")]))?.summary.messageCount).toBe(1);
   });
@@ -103,7 +103,7 @@ describe("the facts of a session", () => {
     expect(await factsOf([long, user("x")])).toMatchObject({ summary: { messageCount: 1 } });
   });
 
-  it("count an unterminated last record if it is whole", async () => {
+  it("count an unterminated last record if it is complete", async () => {
     const path = writeLines(temporaryDirectory(), "s.jsonl", [header(), user("a")]);
     const line = JSON.stringify(assistant([], startMs + 9));
     appendFileSync(path, line.slice(0, -1));
@@ -115,7 +115,7 @@ describe("the facts of a session", () => {
     });
   });
 
-  it("of sessions of versions 1 and 2 count what is said in them", async () => {
+  it("of sessions of versions 1 and 2 count their messages", async () => {
     const spoken = {
       type: "message",
       timestamp: startTime,
@@ -158,7 +158,7 @@ describe("facts from the stream", () => {
     expect(facts?.name ?? null).toBe(expected.name);
   });
 
-  it("parse only what users said, the header and the names", async () => {
+  it("parse only user messages, the header and names", async () => {
     const lines = [header(), user("a"), name("n")];
     for (let i = 0; i < 50; i += 1) lines.push(assistant([]), message("toolResult", "x"));
     const path = writeLines(temporaryDirectory(), "s.jsonl", lines);
@@ -197,7 +197,7 @@ describe("facts from the stream", () => {
     await expect(reading).rejects.toBe(reason);
   });
 
-  it("leave the file as it is, and throw what the file system throws", async () => {
+  it("do not change the file, and throw the errors of the file system", async () => {
     const path = writeLines(temporaryDirectory(), "s.jsonl", [header({ version: 1 }), user("x")]);
     const before = readFileSync(path);
     await readSessionFacts(path);

@@ -35,7 +35,7 @@ describe("the session files of a directory", () => {
     ]);
   });
 
-  it("are not those of its sub-directories", async () => {
+  it("exclude those of its subdirectories", async () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, "sub"));
     touch(directory, "sub", "a.jsonl");
@@ -50,7 +50,7 @@ describe("the session files of a directory", () => {
     expect(others).toEqual([]);
   });
 
-  it("have each file once: under the name that is not a link, else under the first", async () => {
+  it("have each file once: under a name that is not a link, otherwise under the first", async () => {
     const directory = temporaryDirectory();
     touch(directory, "m.jsonl");
     symlinkSync("m.jsonl", join(directory, "a.jsonl"));
@@ -62,7 +62,7 @@ describe("the session files of a directory", () => {
     expect(names.toSorted()).toEqual(["m.jsonl", "x.jsonl"]);
   });
 
-  it("include what cannot be read, told apart", async () => {
+  it("include unreadable files, marked as such", async () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, "directory.jsonl"));
     symlinkSync("nowhere", join(directory, "dangling.jsonl"));
@@ -76,7 +76,7 @@ describe("the session files of a directory", () => {
     expect(files.some(({ isReadable }) => isReadable)).toBe(false);
   });
 
-  it("cannot be told for a directory that is missing, or after an abort", async () => {
+  it("are an error for a missing directory, or after an abort", async () => {
     await expect(sessionFilesIn(join(temporaryDirectory(), "gone"))).rejects.toThrow("ENOENT");
     const signal = AbortSignal.abort(new Error("enough"));
     await expect(sessionFilesIn(temporaryDirectory(), signal)).rejects.toThrow("enough");
@@ -84,7 +84,7 @@ describe("the session files of a directory", () => {
 });
 
 describe("the session files below a root", () => {
-  it("are those of its sub-directories, links to directories included", async () => {
+  it("are those of its subdirectories, including linked directories", async () => {
     const root = temporaryDirectory();
     const elsewhere = temporaryDirectory();
     mkdirSync(join(root, "p"));
@@ -95,7 +95,7 @@ describe("the session files below a root", () => {
     expect(await pathsBelow(root)).toEqual(["p/a.jsonl", "q/b.jsonl"]);
   });
 
-  it("have each file once, also where links make circles", async () => {
+  it("have each file once, also with cycles of links", async () => {
     const root = temporaryDirectory();
     mkdirSync(join(root, "m"));
     touch(root, "m", "a.jsonl");
@@ -108,7 +108,7 @@ describe("the session files below a root", () => {
     expect(await pathsBelow(root)).toEqual(["m/a.jsonl", "m/up.jsonl"]);
   });
 
-  it("leave out a sub-directory that cannot be read", async () => {
+  it("omit an unreadable subdirectory", async () => {
     const root = temporaryDirectory();
     const gone = temporaryDirectory();
     symlinkSync(gone, join(root, "gone"));

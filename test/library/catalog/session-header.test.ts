@@ -15,7 +15,7 @@ function headerOfBytes(bytes: number): string {
 }
 
 describe("the first record of a file", () => {
-  it("is the header, with all it holds", () => {
+  it("is the header, with all its fields", () => {
     const path = temporaryFile(jsonl([header({ extra: { kept: [1] } }), user("hi")]));
     expect(readSessionHeaderSync(path)).toEqual(header({ extra: { kept: [1] } }));
   });
@@ -29,7 +29,7 @@ describe("the first record of a file", () => {
     ["only blank lines", "\n \r\n"],
     ["nothing at all", ""],
     ["only NUL bytes", Buffer.alloc(10_000)],
-  ])("is no header in a file with %s", (_what, content) => {
+  ])("is not a header in a file with %s", (_what, content) => {
     expect(readSessionHeaderSync(temporaryFile(content))).toBeUndefined();
   });
 
@@ -39,12 +39,12 @@ describe("the first record of a file", () => {
     ["lines that hold no object", 'null\n5\ntrue\n"x"\n[]\n'],
     ["a byte-order mark", "\u{FEFF}"],
     ["omp's title slot", `${JSON.stringify({ type: "title", v: 1, title: "t", pad: "  " })}\n`],
-  ])("comes after %s", (_what, before) => {
+  ])("is found after %s", (_what, before) => {
     const path = temporaryFile(before + jsonl([header(), user("hi")]));
     expect(readSessionHeaderSync(path)).toEqual(header());
   });
 
-  it("may end in CRLF, or without a newline, and may have an empty id", () => {
+  it("can end in CRLF, or without a newline, and can have an empty id", () => {
     expect(readSessionHeaderSync(temporaryFile(`${JSON.stringify(header())}\r\n`))).toEqual(
       header(),
     );
@@ -85,7 +85,7 @@ describe("the limit of one MiB", () => {
     expect(readSessionHeaderSync(path)).toBeUndefined();
   });
 
-  it("excludes a header behind one MiB of something else", () => {
+  it("excludes a header after one MiB of other data", () => {
     expect(
       readSessionHeaderSync(
         temporaryFile("x\n".repeat(headerScanBytesMax / 2) + jsonl([header()])),
@@ -95,7 +95,7 @@ describe("the limit of one MiB", () => {
 });
 
 describe("reading a header", () => {
-  it("gives the same at every length of what is before it", () => {
+  it("gives the same result with any length before it", () => {
     const line = jsonl([header()]);
     fc.assert(
       fc.property(fc.nat({ max: 20_000 }), (bytes) => {
@@ -106,7 +106,7 @@ describe("reading a header", () => {
     );
   });
 
-  it("finds a header in every prefix of a file that holds it whole, and in no other", () => {
+  it("finds a header in exactly the prefixes of a file that contain it completely", () => {
     const line = JSON.stringify(header());
     const path = writeLines(temporaryDirectory(), "s.jsonl", [header(), user("hi")]);
     for (let bytes = readFileSync(path).length; bytes >= 0; bytes -= 1) {
@@ -115,7 +115,7 @@ describe("reading a header", () => {
     }
   });
 
-  it("throws what the file system throws", () => {
+  it("throws the errors of the file system", () => {
     const directory = temporaryDirectory();
     expect(() => readSessionHeaderSync(join(directory, "gone.jsonl"))).toThrow("ENOENT");
     expect(() => readSessionHeaderSync(directory)).toThrow("EISDIR");

@@ -36,7 +36,7 @@ describe("the name of a session", () => {
     expect((await factsOf(...lines))?.name).toBe(expected);
   });
 
-  it("is read from a slot of the right form only", () => {
+  it("is read only from a slot of the right form", () => {
     const value = JSON.parse(slot(" T ")) as Record<string, never>;
     expect(titleSlotOf(value)?.title).toBe(" T ");
     for (const key of ["v", "title", "updatedAt", "pad"]) {
@@ -53,7 +53,7 @@ describe("the name of a session", () => {
       "another order of keys",
       (at: string) => at.replace('{"type":"title","v":1', '{"v":1,"type":"title"'),
     ],
-  ])("is what opening says where the slot stands behind %s", async (_, moved) => {
+  ])("equals that of opening when the slot follows %s", async (_, moved) => {
     const path = join(temporaryDirectory(), "s.jsonl");
     writeFileSync(path, `${moved(slot("Slot"))}\n${jsonl([header(), user("x")])}`);
     const session = await openSession(path, { access: "read" });
@@ -61,7 +61,7 @@ describe("the name of a session", () => {
     expect([facts?.name, facts?.dialect]).toEqual([session.name, session.dialect]);
   });
 
-  it("is another when the slot is overwritten in place", async () => {
+  it("changes when the slot is overwritten in place", async () => {
     const directory = temporaryDirectory();
     const path = writeLines(directory, "s.jsonl", [slot("One"), header(), user("x")]);
     expect((await list(directory))[0]?.name).toBe("One");
@@ -78,11 +78,11 @@ it.each([
   ["omp", [header(), entry("model_change", { model: "p/m" })]],
   ["omp", [header(), user("x"), entry("ttsr_injection", { injectedRules: [] })]],
   ["omp", [header(), title("T"), user("x")]],
-])("a session is %s's by the traces that it left", async (dialect, lines) => {
+])("a session is recognised as %s's by its traces", async (dialect, lines) => {
   expect((await factsOf(...lines))?.dialect).toBe(dialect);
 });
 
-it("a session of omp is read on as if it were read whole (Verifies: P21)", async () => {
+it("a session of omp read incrementally equals a full read (Verifies: P21)", async () => {
   const line = fc.oneof(
     fc.constantFrom("A", "B", "").map((text) => title(text)),
     fc.constantFrom("C", "").map((text) => name(text)),

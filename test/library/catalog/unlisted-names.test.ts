@@ -47,7 +47,7 @@ async function currentOf(): Promise<LiveSessions> {
 }
 
 describe("a name that is not UTF-8", () => {
-  it("is reported by every list, which has all other files", async () => {
+  it("is reported by every list, with all other files", async () => {
     const found = await findSessions([directory]);
     expect(found.sessions.map(({ header: { id } }) => id).toSorted()).toEqual(["plain", "real"]);
     expect(found.unlisted).toEqual(unlisted);
@@ -64,7 +64,7 @@ describe("a name that is not UTF-8", () => {
     expect(await SessionManager.list("/work", directory)).toHaveLength(2);
   });
 
-  it("is reported no more once the file was renamed", async () => {
+  it("is no longer reported after the file was renamed", async () => {
     const [file, below] = [oddPath("file-", ".jsonl"), oddPath("directory-", "")];
     renameSync(file, join(directory, "renamed.jsonl"));
     renameSync(below, join(directory, "other"));
@@ -73,7 +73,7 @@ describe("a name that is not UTF-8", () => {
     expect(readdirSync(directory)).not.toContain(`file-${odd}.jsonl`);
   });
 
-  it("is said by the commands that list and search, on lines of their own", async () => {
+  it("is reported by the commands that list and search, on separate lines", async () => {
     for (const words of [
       ["list", directory],
       ["search", "needle", directory],
@@ -93,7 +93,7 @@ describe("a name that is not UTF-8", () => {
     }
   });
 
-  it("is said once by the command that watches", async () => {
+  it("is reported once by the command that watches", async () => {
     const ending = new AbortController();
     const err = new MemoryOutput({
       onWrite: (text) => {

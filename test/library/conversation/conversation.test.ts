@@ -74,7 +74,7 @@ describe("the blocks of a turn", () => {
     ]);
   });
 
-  it("are notes for results without a call, and for a second result of one", () => {
+  it("are notes for results without a call, and for a second result of a call", () => {
     const entries = placed([call("c", "bash", {}), result("c", "one"), result("c", "two")]);
     expect(turnItems(entries).map(({ kind, row }) => [kind, row])).toEqual([
       ["call", 0],
@@ -82,7 +82,7 @@ describe("the blocks of a turn", () => {
     ]);
   });
 
-  it("have the changed lines of an edit, whichever agent made it", () => {
+  it("have the changed lines of an edit by any agent", () => {
     const kept = Array.from({ length: 9 }, (_, at) => `line ${at}`).join("\n");
     const [before, after] = [`${kept}\nold\nend`, `${kept}\nnew\nnewer\nend`];
     const all = [
@@ -108,7 +108,7 @@ describe("the blocks of a turn", () => {
     }
   });
 
-  it("say what other calls do", () => {
+  it("describe other calls", () => {
     const patch = "*** Begin Patch\n*** Update File: a.ts\n@@\n-x\n+y\n*** End Patch";
     const uses = [
       ["shell", { command: ["bash", "-lc", "ls -la"] }, { kind: "shell", command: "ls -la" }],
@@ -250,7 +250,7 @@ describe("laws of the conversation", () => {
     }
   });
 
-  it("sums of turns are the sums of their entries, however they are cut", async () => {
+  it("sums of turns are the sums of their entries, however they are split", async () => {
     const names = readdirSync(fixtures).filter((name) => /^(?:pi|omp).*\.jsonl$/.test(name));
     for (const name of names) {
       const session = await openSession(join(fixtures, name), { access: "read" });

@@ -33,7 +33,7 @@ async function idsIn(place: string, options?: FindOptions): Promise<string[]> {
 }
 
 describe("finding sessions", () => {
-  it("reads directories of any depth, and passes over what is none", async () => {
+  it("reads directories of any depth, and ignores other files", async () => {
     const root = temporaryDirectory();
     write(join(root, "a.jsonl"));
     write(join(root, "--w--", "b.jsonl"));
@@ -44,7 +44,7 @@ describe("finding sessions", () => {
     expect(await idsIn(root)).toEqual(["a", "b", "c"]);
   });
 
-  it("says before each file how many were read, those that a limit leaves out among them", async () => {
+  it("reports progress before each file, including those excluded by a limit", async () => {
     const root = temporaryDirectory();
     for (const name of ["a", "b", "c"]) write(join(root, name, `${name}.jsonl`));
     for (const limit of [undefined, 1]) {
@@ -54,7 +54,7 @@ describe("finding sessions", () => {
     }
   });
 
-  it("takes the transcripts of subagents for sessions only if asked to", async () => {
+  it("treats transcripts of subagents as sessions only on request", async () => {
     const root = temporaryDirectory();
     write(join(root, "-w", "main.jsonl"));
     write(join(root, "-w", "main", "sub.jsonl"));
@@ -63,7 +63,7 @@ describe("finding sessions", () => {
     expect(await idsIn(root, { artifacts: true })).toEqual(["main", "sub", "subsub"]);
   });
 
-  it("takes each file once, and ends where directories lead to each other", async () => {
+  it("reads each file once, and ends with cyclic directories", async () => {
     const root = temporaryDirectory();
     write(join(root, "a", "s.jsonl"));
     symlinkSync(root, join(root, "a", "up"));
@@ -75,7 +75,7 @@ describe("finding sessions", () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it("finds the files of ConnectOnion agents where these keep them, or in given directories", async () => {
+  it("finds the files of ConnectOnion agents in their directories, or in given ones", async () => {
     const root = temporaryDirectory();
     const yaml = "name: oo\nturns:\n- turn: 1\n";
     mkdirSync(join(root, "p", ".co", "sessions"), { recursive: true });
@@ -94,7 +94,7 @@ describe("finding sessions", () => {
     expect(sessions).toHaveLength(2);
   });
 
-  it("leaves nothing behind of sessions that are gone", async () => {
+  it("removes everything of missing sessions", async () => {
     const root = temporaryDirectory();
     writeFileSync(join(root, "gone.jsonl.ckpt"), "BLCKPT");
     expect(await idsIn(root, { catalog: "off" })).toEqual([]);
@@ -103,7 +103,7 @@ describe("finding sessions", () => {
     expect(readdirSync(root)).toEqual([]);
   });
 
-  it("lists all others where a directory goes away meanwhile, at whatever moment", async () => {
+  it("lists all others when a directory is removed at any time", async () => {
     for (let turns = 0; turns < 40; turns += 1) {
       const root = temporaryDirectory();
       for (const name of ["a", "b", "c", "d"]) write(join(root, name, `${name}.jsonl`));
@@ -115,7 +115,7 @@ describe("finding sessions", () => {
     }
   });
 
-  it("fails for a place that is not there, and ends with the reason of its signal", async () => {
+  it("fails for a missing path, and ends with the reason of its signal", async () => {
     const root = temporaryDirectory();
     await expect(findSessions([join(root, "gone")])).rejects.toMatchObject({
       code: "ERR_LOG_MISSING",
@@ -151,7 +151,7 @@ describe("the places that agents use", () => {
     return path;
   }
 
-  it("are those that are there, by the rules of each agent", () => {
+  it("are the existing ones, by the rules of each agent", () => {
     expect(knownPlaces()).toEqual([]);
     const pi = made(".pi", "agent", "sessions");
     const omp = made(".omp", "agent", "sessions");
@@ -202,7 +202,7 @@ describe("a session by name or id", () => {
     expect(basename(path, ".jsonl")).toBe(expected);
   });
 
-  it("is that of the working directory if several fit, and the latest one as @latest", async () => {
+  it("is that of the working directory if several match, and the latest one as @latest", async () => {
     const root = temporaryDirectory();
     write(join(root, "one.jsonl"), { id: "0197-aaaa", cwd: "/here" });
     write(join(root, "two.jsonl"), { id: "0197-aabb", cwd: "/there" });
@@ -216,7 +216,7 @@ describe("a session by name or id", () => {
     expect((await resolveSession("@latest", [root], { cwd: "/" })).path).toBe(latest?.path);
   });
 
-  it("is the latest one of the working directory, however many others changed since", async () => {
+  it("is the latest one of the working directory, even if others changed since", async () => {
     const root = temporaryDirectory();
     // Of equal times, the first path counts.
     for (let n = 0; n < 60; n += 1) write(join(root, `a${n}.jsonl`));
@@ -228,7 +228,7 @@ describe("a session by name or id", () => {
     await expect(none).rejects.toMatchObject({ code: "ERR_SESSION_NOT_FOUND" });
   });
 
-  it("is ambiguous if several fit, and says which", async () => {
+  it("is ambiguous if several match, and lists them", async () => {
     const root = place();
     const candidates = [join(root, "one.jsonl"), join(root, "two.jsonl")];
     for (const wanted of ["0197-aa", "FIX THE TEST"]) {
@@ -238,7 +238,7 @@ describe("a session by name or id", () => {
     }
   });
 
-  it("is looked for in files named like an id before others are read", async () => {
+  it("is searched in files named like an id before others are read", async () => {
     const root = temporaryDirectory();
     const id = "0197aaaa-0000-7000-8000-000000000001";
     write(join(root, `2026_${id}.jsonl`), { id });
@@ -252,7 +252,7 @@ describe("a session by name or id", () => {
     });
   });
 
-  it("is found by an id that its file does not have in its name", async () => {
+  it("is found by an id that is not in its file name", async () => {
     const root = temporaryDirectory();
     write(join(root, "0197aaaa.jsonl"), { id: "other" });
     write(join(root, "one.jsonl"), { id: "0197aaaa-0000" });

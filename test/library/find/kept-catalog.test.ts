@@ -9,7 +9,7 @@ import { header, jsonl, user, writeLines } from "../catalog/session-lines.ts";
 
 const all = (): boolean => true;
 
-it("finds what a first search would find, and reads only what changed", async () => {
+it("finds the same as a first search, and reads only changes", async () => {
   const directory = temporaryDirectory();
   for (const id of ["a", "b", "c"]) {
     const path = writeLines(directory, `${id}.jsonl`, [header({ id }), user(`I am ${id}`)]);

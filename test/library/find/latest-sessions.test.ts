@@ -47,7 +47,7 @@ async function listed(place: string, options: FindOptions): Promise<string[]> {
 }
 
 describe("a list of the latest sessions", () => {
-  it("is the beginning of the list of all, whatever the order of the files", async () => {
+  it("is the start of the full list, in any order of the files", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(fc.nat(500), { minLength: 1, maxLength: 12 }),
@@ -63,13 +63,13 @@ describe("a list of the latest sessions", () => {
     );
   });
 
-  it("has what changed since a time", async () => {
+  it("has the sessions changed since a time", async () => {
     const place = temporaryDirectory();
     for (const minute of [1, 2, 3]) writeSession(place, `s${minute}`, minute);
     expect(await listed(place, { sinceMs: firstMs + 2 * minuteMs })).toEqual(["s3", "s2"]);
   });
 
-  it("counts only sessions of the agents that are asked for", async () => {
+  it("counts only sessions of the requested agents", async () => {
     const place = temporaryDirectory();
     writeSession(place, "pi", 1);
     for (const minute of [2, 3])
@@ -79,7 +79,7 @@ describe("a list of the latest sessions", () => {
     expect(await listed(place, { agents: ["connectonion"] })).toEqual([]);
   });
 
-  it("counts the tokens of sub-agents whose files are older than the last session", async () => {
+  it("counts the tokens of subagents whose files are older than the last session", async () => {
     const place = temporaryDirectory();
     writeTranscript(join(place, "main.jsonl"), "main", 50);
     writeTranscript(join(place, "main", "subagents", "agent-a.jsonl"), "main", 51, "a");
@@ -91,7 +91,7 @@ describe("a list of the latest sessions", () => {
     expect(sessions.map(({ usage }) => usage?.total.totalTokens)).toEqual([12]);
   });
 
-  it("counts the tokens of sub-agents of Codex, whose files are among all others", async () => {
+  it("counts the tokens of subagents of Codex, whose files are among all others", async () => {
     const place = temporaryDirectory();
     const meta = (id: string, minute: number, more: object): object => ({
       timestamp: new Date(firstMs + minute * minuteMs).toISOString(),
@@ -118,7 +118,7 @@ describe("a list of the latest sessions", () => {
     }
   });
 
-  it("counts the tokens of sub-agents that are documents, or share a file", async () => {
+  it("counts the tokens of subagents that are documents, or share a file", async () => {
     const cline = temporaryDirectory();
     const id = "1795941218519_16gyt";
     mkdirSync(join(cline, id));

@@ -98,7 +98,7 @@ async function requireSums(path: string, directory: string, expected: Sums): Pro
 
 const logs = readdirSync(fixtures).filter((name) => /^(pi|omp|seed)-.*\.jsonl$/.test(name));
 
-describe("what a session of pi or omp spent", () => {
+describe("the usage of a session of pi or omp", () => {
   // Of these, entries are repeated in the file.
   const repeated = ["pi-duplicate-ids.jsonl"];
 
@@ -112,7 +112,7 @@ describe("what a session of pi or omp spent", () => {
     },
   );
 
-  it("has what a tool spent, in whatever order its keys are", async () => {
+  it("includes the usage of a tool, in any order of keys", async () => {
     const usage = { input: 4000, output: 400, cacheRead: 0, cacheWrite: 0, cost: { total: 4 } };
     const tail = { isError: false, timestamp: 1_780_302_793_086 };
     const lines = [
@@ -132,7 +132,7 @@ describe("what a session of pi or omp spent", () => {
     expect((await onlySession(directory)).summary.messageCount).toBe(6);
   });
 
-  it("is the same however the file grows", async () => {
+  it("is the same for any growth of the file", async () => {
     const counts = fc.record({
       input: fc.nat(),
       output: fc.nat(),
@@ -202,7 +202,7 @@ function claudeLines(): readonly object[] {
   );
 }
 
-describe("what a transcript of Claude Code spent", () => {
+describe("the usage of a transcript of Claude Code", () => {
   it("counts an answer of several records as one message and one request", async () => {
     const directory = temporaryDirectory();
     const path = join(directory, `${claudeId}.jsonl`);
@@ -218,7 +218,7 @@ describe("what a transcript of Claude Code spent", () => {
   });
 
   it.each(["transcripts/field/model-fallback.jsonl", "claude/conversation.jsonl"])(
-    "is that of the records of %s, each answer once",
+    "equals that of the records of %s, each answer once",
     async (name) => {
       const directory = temporaryDirectory();
       const path = join(directory, basename(name));
@@ -249,7 +249,7 @@ describe("what a transcript of Claude Code spent", () => {
   );
 });
 
-describe("what a rollout of Codex spent", () => {
+describe("the usage of a rollout of Codex", () => {
   it("is the sum of the counts of its requests", async () => {
     const directory = temporaryDirectory();
     const path = join(directory, "rollout-2026-01-05T09-00-00-conversation.jsonl");
@@ -273,7 +273,7 @@ describe("what a rollout of Codex spent", () => {
 });
 
 describe("the models of a list", () => {
-  it("leave out one that only made a title, and one that gave no answer", async () => {
+  it("exclude one that only generated a title, and one that gave no answer", async () => {
     const spent = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: { total: 1 } };
     const directory = temporaryDirectory();
     const title = { type: "model_usage", id: "0000aaaa", parentId: null, provider: "p" };

@@ -31,18 +31,18 @@ function placesOf(...sessions: readonly ListedSession[]): string[] {
 }
 
 describe("forks", () => {
-  it("are below their parent, which they name by path, by id, or as version 1 did", () => {
+  it("are below their parent, named by path, by id, or as in version 1", () => {
     const [a, b] = [session("a"), session("b", { parentSession: "/sessions/t_a.jsonl" })];
     const [c, d] = [session("c", { parentSession: "b" }), session("d", { branchedFrom: "a" })];
     expect(placesOf(d, c, b, a)).toEqual(["a 0", "d 1", "b 1", "c 2"]);
   });
 
-  it("find a parent that was moved, by the id in its name", () => {
+  it("find a moved parent by the id in its name", () => {
     const fork = session("b", { parentSession: "/elsewhere/t_a.jsonl" });
     expect(placesOf(fork, session("a"))).toEqual(["a 0", "b 1"]);
   });
 
-  it("of a parent that is not there say which it was", () => {
+  it("of a missing parent name it", () => {
     const [group] = groupsOf(session("b", { parentSession: "/gone/x.jsonl" }));
     const parent = { reference: "/gone/x.jsonl", session: undefined };
     expect(group?.sessions[0]).toMatchObject({ depth: 0, parent });
@@ -54,7 +54,7 @@ describe("forks", () => {
     expect(groupsOf(b, a)[0]?.sessions[0]).toMatchObject({ depth: 0, parent: { session: a } });
   });
 
-  it("in a circle are all there, and so is one that is its own parent", () => {
+  it("in a cycle are all listed, and so is one that is its own parent", () => {
     const [a, b] = [session("a", { parentSession: "b" }), session("b", { parentSession: "a" })];
     const [c, d] = [session("c", { parentSession: "b" }), session("d", { parentSession: "d" })];
     expect(placesOf(a, b, c, d)).toEqual(["d 0", "a 0", "b 1", "c 2"]);
@@ -66,7 +66,7 @@ describe("forks", () => {
     ]);
   });
 
-  it("are each there once, below what they name, for any parents (Verifies: P18)", () => {
+  it("are each listed once, below their parent, for any parents (Verifies: P18)", () => {
     const parent = fc.option(fc.nat({ max: 12 }), { nil: undefined });
     fc.assert(
       fc.property(fc.array(parent, { maxLength: 12 }), (parents) => {
@@ -88,7 +88,7 @@ describe("forks", () => {
 
   const count = runs(20_000, 100_000);
 
-  it(`may be a chain of ${count} (Verifies: P18)`, () => {
+  it(`can be a chain of ${count} (Verifies: P18)`, () => {
     const all = Array.from({ length: count }, (_, i) =>
       session(`s${i}`, i === 0 ? {} : { parentSession: `s${i - 1}` }),
     );

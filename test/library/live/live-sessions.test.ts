@@ -23,7 +23,7 @@ const namesIn = ({ sessions }: LiveSessions): (string | undefined)[] =>
   sessions.map(({ name }) => name);
 
 describe("the sessions of a directory", () => {
-  it("are listed, then told of as they come, change and go", async () => {
+  it("are listed, then reported as they are added, changed and removed", async () => {
     const directory = temporaryDirectory();
     const [one, two] = [join(directory, "one.jsonl"), join(directory, "two.jsonl")];
     await newSession(one, "first");
@@ -46,7 +46,7 @@ describe("the sessions of a directory", () => {
     watching.end();
   });
 
-  it("may begin with a directory that is not there yet", async () => {
+  it("can start with a missing directory", async () => {
     const directory = join(temporaryDirectory(), "later");
     const watching = new Watching(directory, { pollMs: 10 });
     const none = await watching.until(() => true);
@@ -57,7 +57,7 @@ describe("the sessions of a directory", () => {
     watching.end();
   });
 
-  it("may lie in sub-directories, old and new ones", async () => {
+  it("can be in existing and new subdirectories", async () => {
     const root = temporaryDirectory();
     const [old, late] = [join(root, "--old--"), join(root, "--late--")];
     mkdirSync(old);
@@ -74,7 +74,7 @@ describe("the sessions of a directory", () => {
     watching.end();
   });
 
-  it("do not hold files that are none, until they become one", async () => {
+  it("exclude other files until they become sessions", async () => {
     const directory = temporaryDirectory();
     const path = join(directory, "one.jsonl");
     writeFileSync(path, '{"type":"other"}\n');
@@ -92,7 +92,7 @@ describe("the sessions of a directory", () => {
     watching.end();
   });
 
-  it("come at once to a later subscriber, as all there are", async () => {
+  it("are all delivered at once to a later subscriber", async () => {
     const directory = temporaryDirectory();
     await newSession(join(directory, "one.jsonl"));
     const list = sessions$(directory, { pollMs: Infinity });
@@ -112,7 +112,7 @@ describe("the sessions of a directory", () => {
     expect(first.length).toBeGreaterThan(0);
   });
 
-  it("are shown in part while many of them are read for the first time", async () => {
+  it("are shown partially while many of them are read for the first time", async () => {
     const directory = temporaryDirectory();
     for (let n = 0; n < 5; n += 1) await newSession(join(directory, `${n}.jsonl`));
     let nowMs = 0;
@@ -129,7 +129,7 @@ describe("the sessions of a directory", () => {
     watching.end();
   });
 
-  it("keep what was known while the directory cannot be read, and say so", async () => {
+  it("keep known sessions while the directory cannot be read, and report it", async () => {
     const parent = temporaryDirectory();
     const directory = join(parent, "d");
     mkdirSync(directory);
@@ -151,7 +151,7 @@ describe("the sessions of a directory", () => {
   const logs = runs(2, 4);
 
   it(
-    `of ${2 * logs} processes at work are all complete in the end`,
+    `of ${2 * logs} active processes are all complete at the end`,
     { timeout: 60_000 },
     async () => {
       const directory = temporaryDirectory();
@@ -172,7 +172,7 @@ describe("the sessions of a directory", () => {
     },
   );
 
-  it("of a file with several names are one, as long as one of them is left", async () => {
+  it("of a file with several names are one, while one of them exists", async () => {
     const directory = temporaryDirectory();
     const [a, b] = [join(directory, "a.jsonl"), join(directory, "b.jsonl")];
     await newSession(a);
@@ -188,7 +188,7 @@ describe("the sessions of a directory", () => {
     watching.end();
   });
 
-  it("that cannot be watched are looked for at each poll, and not in between", async () => {
+  it("that cannot be watched are read at each poll only", async () => {
     const directory = join(temporaryDirectory(), "none");
     let watches = 0;
     const hints: ChangeHints = {

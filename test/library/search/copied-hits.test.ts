@@ -27,7 +27,7 @@ function hitsIn(sessions: readonly Session[]): Readonly<Record<string, number>> 
 
 const texts = fc.array(fc.constantFrom("yes", "no", "go on"), { maxLength: 6 });
 
-it("of an origin and its forks, in any order, the one that says it most often counts", () => {
+it("of an origin and its forks, in any order, the one with the most occurrences counts", () => {
   const family = fc
     .record({ shared: texts, own: fc.array(texts, { minLength: 1, maxLength: 4 }) })
     .chain(({ shared, own }) => {
@@ -49,7 +49,7 @@ it("of an origin and its forks, in any order, the one that says it most often co
   );
 });
 
-it("sessions that have nothing to do with each other all count, also with one id", () => {
+it("unrelated sessions all count, also with the same id", () => {
   fc.assert(
     fc.property(texts, texts, fc.boolean(), (one, other, isSameId) => {
       const copies = new CopiedHits();
@@ -67,7 +67,7 @@ it("sessions that have nothing to do with each other all count, also with one id
   );
 });
 
-it("entries with ids of their own are copies by these, whatever they say", () => {
+it("entries with their own ids are copies by these, whatever their text", () => {
   const copies = new CopiedHits();
   const said = (session: string, entryId: string, parentSession?: string): boolean => {
     const origin = parentSession === undefined ? {} : { parentSession };

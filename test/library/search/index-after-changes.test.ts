@@ -42,7 +42,7 @@ async function expectFound(directory: string, word: string, count: number): Prom
 }
 
 describe("the search index after a change", () => {
-  it("finds what was written over a file without changing its size", async () => {
+  it("finds text overwritten in a file without changing its size", async () => {
     const directory = temporaryDirectory();
     const path = writeLong(directory, "s.jsonl", [user("a wombat"), user("the end")]);
     await updateSearchIndex({ places: [directory] });
@@ -51,7 +51,7 @@ describe("the search index after a change", () => {
     await expectFound(directory, "wombat", 0);
   });
 
-  it("finds what is in a file that took the place of another of its size", async () => {
+  it("finds text in a file that replaced another of its size", async () => {
     const directory = temporaryDirectory();
     const path = writeLong(directory, "s.jsonl", [user("a wombat"), user("the end")]);
     await updateSearchIndex({ places: [directory] });
@@ -61,7 +61,7 @@ describe("the search index after a change", () => {
   });
 
   const beginnings = ["", "\n", '{"foo":1}\n', '{"type":"summary","summary":"x","leafUuid":"q"}\n'];
-  it.each(beginnings)("finds what follows %j, with which a file began", async (beginning) => {
+  it.each(beginnings)("finds text after %j at the start of a file", async (beginning) => {
     const directory = temporaryDirectory();
     const [log, transcript] = ["log.jsonl", "transcript.jsonl"].map((one) => join(directory, one));
     for (const path of [log, transcript]) writeFileSync(path ?? "", beginning);
@@ -73,7 +73,7 @@ describe("the search index after a change", () => {
     await expectFound(directory, "wombat", hits.length);
   });
 
-  it("finds what is in an earlier part of a session that was written over", async () => {
+  it("finds text in an earlier part of an overwritten session", async () => {
     const home = temporaryDirectory();
     const thread = "019f1000-0000-7000-8000-0000000000b0";
     const part = "019f1000-0000-7000-8000-0000000000b";
@@ -97,7 +97,7 @@ describe("the search index after a change", () => {
     expect((await search(home, "zebras")).hits.length).toBeGreaterThan(0);
   });
 
-  it("finds what is in files beside a session that were away for a while", async () => {
+  it("finds text in files next to a session that were missing for a while", async () => {
     const directory = temporaryDirectory();
     cpSync(join(fieldInputs, "large-result.jsonl"), join(directory, "large-result.jsonl"));
     cpSync(join(fieldInputs, "large-result"), join(directory, "large-result"), { recursive: true });
@@ -110,7 +110,7 @@ describe("the search index after a change", () => {
     await expectFound(directory, "zebrafish", 1);
   });
 
-  it("does not count as missing what an update would not read", async () => {
+  it("does not count data as missing that an update would not read", async () => {
     const directory = temporaryDirectory();
     const path = join(directory, "transcript.jsonl");
     writeFileSync(path, jsonl(longTranscript([])));
@@ -223,7 +223,7 @@ class ChangedFiles {
 }
 
 describe("the search index", () => {
-  it("finds what reading all files finds after any mix of changes and updates", async () => {
+  it("finds the same as reading all files after any mix of changes and updates", async () => {
     const words = [...said.split(" "), "lorem", "omega", "ipsum 99", "user", "hi", "nothing of it"];
     const query = fc
       .record({ word: fc.constantFrom(...words), from: fc.nat({ max: 4 }), upTo: fc.nat() })

@@ -83,7 +83,7 @@ async function settled({ messages, manifest }: Documents): Promise<void> {
 const words = ["rates", "list", "shop", "Nothing", "unheard", "check", "file"];
 
 describe("a search by the index", () => {
-  it("makes no log of a document that has no match, and finds what one without finds", async () => {
+  it("converts no document without a match, and finds the same as without an index", async () => {
     const found = await documents();
     await settled(found);
     const update = await updateSearchIndex({ places: [found.root, found.database] });
@@ -102,7 +102,7 @@ describe("a search by the index", () => {
     expect(again).toMatchObject({ files: 0, bytes: 0, removed: 0 });
   });
 
-  it("finds what one without finds, whatever changed since the update", async () => {
+  it("finds the same as without an index, after any changes since the update", async () => {
     const change = fc.constantFrom("row", "session", "messages", "manifest", "removed", "update");
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 4 }), async (changes) => {
@@ -126,7 +126,7 @@ describe("a search by the index", () => {
     );
   });
 
-  it("keeps sessions of a database that is elsewhere, and drops those that are gone", async () => {
+  it("keeps sessions of a database outside its directories, and drops missing ones", async () => {
     const found = await documents();
     await settled(found);
     await updateSearchIndex({ places: [found.root, found.database] });

@@ -33,7 +33,7 @@ describe("a regular expression of a search", () => {
     ["x*", undefined],
     ["", undefined],
   ] as const;
-  it.each(queries)("%j finds %j, and has what the search of its literals needs", (query, match) => {
+  it.each(queries)("%j finds %j, with the literals that a search needs", (query, match) => {
     const { find, wanted = [] } = searchExpression(query);
     const matched = texts.map((text) => {
       const found = find(text);
@@ -47,7 +47,7 @@ describe("a regular expression of a search", () => {
     expect(matched.find((said) => said !== undefined)).toBe(match);
   });
 
-  it("finds what RE2 finds, and only texts with its literals, whatever it is", () => {
+  it("finds the same as RE2, and only texts with its literals, for any expression", () => {
     const classes =
       "\\d \\D \\w \\s \\b \\. \\[ [ab] [^a] [a-k] []a] [\\d] [[:alpha:]] [σs] \\x41 \\pL";
     const others = "a B k S ſ σ Σ ß µ é 7 - . ^ $ | a? b* c+ d{2} e{0,1} (ab)";

@@ -55,7 +55,7 @@ async function databasePath(): Promise<string> {
 }
 
 describe("the search index", () => {
-  it("is not there before an update, holds no text, and is for its user alone", async () => {
+  it("is not there before an update, holds no text, and is private to its user", async () => {
     const directory = temporaryDirectory();
     const secret = "Zanzibar";
     writeLines(directory, "s.jsonl", [header(), user(`Go to ${secret} at once, please.`)]);
@@ -79,7 +79,7 @@ describe("the search index", () => {
     expect((await searchIndexState()).index).toBeUndefined();
   });
 
-  it("finds parts of words, words apart, quoted words, other letters and names with gaps", async () => {
+  it("finds parts of words, separate words, quoted words, other letters and names with gaps", async () => {
     const directory = temporaryDirectory();
     writeLong(directory, "s.jsonl", [
       user("The getUserName2 of parser_test.ts fails: ECONNREFUSED 127.0.0.1:8080."),
@@ -155,7 +155,7 @@ describe("the search index", () => {
     }
   });
 
-  it("answers for every agent's sessions as reading them does", async () => {
+  it("gives the same results as reading for every agent's sessions", async () => {
     await updateSearchIndex({ places: [fixtures] });
     const queries = [
       "one",
@@ -173,7 +173,7 @@ describe("the search index", () => {
     expect(unindexedBytes).toBe(unterminatedBytes(fixtures));
   });
 
-  it("reads only what was appended, and searches it before it is indexed", async () => {
+  it("reads only appended data, and searches it before it is indexed", async () => {
     const directory = temporaryDirectory();
     const path = writeLines(directory, "s.jsonl", [header(), user("first wombat")]);
     await updateSearchIndex({ places: [directory] });
@@ -188,7 +188,7 @@ describe("the search index", () => {
     expect(statSync(path).size).toBe(size + added.length);
   });
 
-  it("indexes no line that is not whole", async () => {
+  it("indexes only complete lines", async () => {
     const directory = temporaryDirectory();
     const path = writeLines(directory, "s.jsonl", [header(), user("whole")]);
     const line = JSON.stringify(user("torn wombat"));
@@ -198,7 +198,7 @@ describe("the search index", () => {
     expect((await searchBoth(directory, "wombat")).hits.length).toBe(1);
   });
 
-  it("forgets sessions that were removed, and reads again what was rewritten", async () => {
+  it("drops removed sessions, and reads rewritten ones again", async () => {
     const directory = temporaryDirectory();
     const one = writeLines(directory, "1.jsonl", [header(), user("wombat one")]);
     const two = writeLines(directory, "2.jsonl", [header(), user("wombat two")]);
@@ -214,7 +214,7 @@ describe("the search index", () => {
   });
 });
 
-describe("a search index that is of no use", () => {
+describe("an unusable search index", () => {
   const damages: readonly [string, (path: string) => void][] = [
     ["no database", (path) => writeFileSync(path, "not a database, but a long text\n".repeat(400))],
     ["truncated", (path) => truncateSync(path, statSync(path).size - 9000)],
@@ -228,7 +228,7 @@ describe("a search index that is of no use", () => {
       },
     ],
   ];
-  it.each(damages)("is passed over if it is %s, and made again", async (_name, damage) => {
+  it.each(damages)("is ignored if it is %s, and rebuilt", async (_name, damage) => {
     const directory = temporaryDirectory();
     for (const n of Array.from({ length: 30 }).keys()) {
       writeLines(directory, `${n}.jsonl`, [
@@ -249,7 +249,7 @@ describe("a search index that is of no use", () => {
     expect((await searchBoth(directory, "wombat")).unindexedBytes).toBe(0);
   });
 
-  it("is said to be so by a check", async () => {
+  it("is reported by a check", async () => {
     const directory = temporaryDirectory();
     writeLines(directory, "s.jsonl", [header(), user("wombat")]);
     await updateSearchIndex({ places: [directory] });
@@ -258,7 +258,7 @@ describe("a search index that is of no use", () => {
     await expect(checkSearchIndex()).rejects.toMatchObject({ code: "ERR_INDEX_FAILED" });
   });
 
-  it("does not keep an update from ending where an interrupt came, which the next one continues", async () => {
+  it("does not prevent an interrupted update from being continued by the next one", async () => {
     const directory = temporaryDirectory();
     for (const n of Array.from({ length: 40 }).keys()) {
       writeLines(directory, `${n}.jsonl`, [header(), user(`wombat ${"word ".repeat(100_000)}`)]);
@@ -280,7 +280,7 @@ describe("a search index that is of no use", () => {
     expect((await searchBoth(directory, "wombat")).unindexedBytes).toBe(0);
   });
 
-  it("is not written where the cache cannot be", async () => {
+  it("is not written when the cache is not writable", async () => {
     const directory = temporaryDirectory();
     writeLines(directory, "s.jsonl", [header(), user("wombat")]);
     const cache = temporaryDirectory();
@@ -294,7 +294,7 @@ describe("a search index that is of no use", () => {
   });
 });
 
-it("a search that goes on has what is appended and created, each hit once", async () => {
+it("a live search has appended and created entries, each hit once", async () => {
   const directory = temporaryDirectory();
   const path = writeLines(directory, "s.jsonl", [header(), user("first wombat")]);
   await updateSearchIndex({ places: [directory] });
@@ -313,7 +313,7 @@ it("a search that goes on has what is appended and created, each hit once", asyn
   expect(await texts).toEqual(["first wombat", "second wombat", "third wombat"]);
 });
 
-it("archived sessions are found by the index, and those without a hit are not unpacked", async () => {
+it("archived sessions are found by the index, and only those with a hit are unpacked", async () => {
   const home = temporaryDirectory();
   vi.stubEnv("HOME", home);
   vi.stubEnv("BRANCHLOG_DATA_DIR", temporaryDirectory());
@@ -342,7 +342,7 @@ it("archived sessions are found by the index, and those without a hit are not un
   expect(problems.length).toBeGreaterThan(0);
 });
 
-it("searches while it is updated find what reading all does", async () => {
+it("searches during an update find the same as reading all files", async () => {
   const directory = temporaryDirectory();
   for (const n of Array.from({ length: 60 }).keys()) {
     writeLines(directory, `${n}.jsonl`, [header(), user(`wombat ${"word ".repeat(40_000)}`)]);
@@ -359,7 +359,7 @@ it("searches while it is updated find what reading all does", async () => {
   await checkSearchIndex();
 });
 
-it("an update that was killed is continued, and harms no search", async () => {
+it("a killed update is continued, and does not affect searches", async () => {
   const directory = temporaryDirectory();
   for (const n of Array.from({ length: 20 }).keys()) {
     writeLines(directory, `${n}.jsonl`, [header(), user(`wombat ${"word ".repeat(300_000)}`)]);
@@ -380,7 +380,7 @@ it("an update that was killed is continued, and harms no search", async () => {
   expect((await searchBoth(directory, "wombat")).unindexedBytes).toBe(0);
 });
 
-it("a lock that a killed process left is passed over at first, and later removed", async () => {
+it("a lock of a killed process is first ignored, and later removed", async () => {
   const directory = temporaryDirectory();
   writeLines(directory, "s.jsonl", [header(), user("wombat")]);
   await updateSearchIndex({ places: [directory] });

@@ -61,7 +61,7 @@ const allKinds = [
 ] as const;
 
 describe("a search", () => {
-  it("finds every kind of text, or the kinds that are asked for", async () => {
+  it("finds every kind of text, or the requested kinds", async () => {
     const path = sessionOfEveryKind();
     expect((await hits(path, "needle")).map(({ kind }) => kind)).toEqual(allKinds);
     for (const kind of new Set(allKinds)) {
@@ -74,7 +74,7 @@ describe("a search", () => {
     });
   });
 
-  it("is narrowed to a role, to a tool in any letters, to a time", async () => {
+  it("can be limited to a role, to a tool in any case, to a time", async () => {
     const path = sessionOfEveryKind();
     const kindsOf = async (options: SearchOptions): Promise<readonly string[]> =>
       (await hits(path, "needle", options)).map(({ kind }) => kind);
@@ -85,7 +85,7 @@ describe("a search", () => {
     expect(await kindsOf({ sinceMs: Date.parse("2999-01-01") })).toEqual([]);
   });
 
-  it("takes a regular expression, and says what is wrong with one", async () => {
+  it("accepts a regular expression, and reports errors in it", async () => {
     const path = sessionOfEveryKind();
     const found = await hits(path, String.raw`^\d: NEED\w+$`, { regex: true });
     expect(found.map(({ kind }) => kind)).toEqual(["result"]);
@@ -97,7 +97,7 @@ describe("a search", () => {
     });
   });
 
-  it("has as many whole lines around a match as are asked for", async () => {
+  it("has the requested number of full lines around a match", async () => {
     const path = sessionOfEveryKind();
     const texts = async (contextLines: number): Promise<string | undefined> =>
       (await hits(path, "needle", { contextLines, kinds: ["message"] }))[0]?.snippet.text;
@@ -106,7 +106,7 @@ describe("a search", () => {
     expect(await texts(9)).toBe("one\ntwo\nthe needle\nfour\nfive");
   });
 
-  it("parses no line that cannot have a match", async () => {
+  it("parses only lines that can have a match", async () => {
     const lines = Array.from({ length: 500 }, (_, n) => user(`hay ${n}`));
     const path = writeLines(temporaryDirectory(), "s.jsonl", [header(), ...lines, user("needle")]);
     const before = decodeCounter.parses;
@@ -115,7 +115,7 @@ describe("a search", () => {
     expect(decodeCounter.parses - before).toBeLessThan(8);
   });
 
-  it("finds letters that are written as escapes, or as others with the same lower case", async () => {
+  it("finds letters written as escapes, or with the same lower case", async () => {
     const directory = temporaryDirectory();
     const line = JSON.stringify(user("PLACE")).replace(
       "PLACE",
@@ -141,7 +141,7 @@ describe("a search", () => {
   });
 });
 
-it("a line filter passes over no line whose text has the query, and counts lines", () => {
+it("a line filter keeps every line whose text has the query, and counts lines", () => {
   const words = fc.stringMatching(/^[ -~\n]{0,12}$/);
   const query = fc.stringMatching(/^[ -~]{1,6}$/);
   fc.assert(
@@ -168,7 +168,7 @@ it("a line filter passes over no line whose text has the query, and counts lines
   );
 });
 
-it("a line filter finds a line anywhere, also beside lines longer than it reads at once", () => {
+it("a line filter finds a line anywhere, also next to lines longer than one read", () => {
   const lengths = fc.array(fc.oneof(fc.nat(200), fc.integer({ min: 60_000, max: 70_000 })), {
     minLength: 1,
     maxLength: 12,
@@ -242,18 +242,18 @@ describe("transcripts of other agents", () => {
     expect(found).toMatchObject([{ kind: "result", tool: "Read" }]);
   });
 
-  it("have a title that is found as a name", async () => {
+  it("have a title that is searched as a name", async () => {
     const path = join(fixtures, "claude/conversation.jsonl");
     const found = await hits(path, "checkout clock");
     expect(found).toMatchObject([{ kind: "name", transcriptOf: "claude" }]);
   });
 });
 
-describe("a search for a part of what there is", () => {
+describe("a restricted search", () => {
   const call = (path: string, id: string): object =>
     assistant([{ type: "toolCall", id, name: "edit", arguments: { path, oldText: "a" } }]);
 
-  it("has only sessions with a call that names a file, also those that continue another", async () => {
+  it("has only sessions with a call that names a file, including continued ones", async () => {
     const directory = temporaryDirectory();
     const lines = [user("a needle"), call("src/net.ts", "c1")];
     const parentSession = writeLines(directory, "origin.jsonl", [header(), ...lines]);
@@ -289,7 +289,7 @@ describe("a search for a part of what there is", () => {
     expect(await idsOn("none")).toEqual([]);
   });
 
-  it("has a hit in the session that is asked for, though another one repeats it", async () => {
+  it("has a hit in the requested session, even if another one repeats it", async () => {
     const directory = temporaryDirectory();
     const said = { ...user("a needle"), id: "a", parentId: null };
     const left = { ...user("something else"), id: "b", parentId: null };
@@ -305,7 +305,7 @@ describe("a search for a part of what there is", () => {
     expect(await pathsOf({ branch: "a" })).toEqual(["fork.jsonl"]);
   });
 
-  it("refuses a branch of sessions in a store", async () => {
+  it("rejects a branch for sessions in a store", async () => {
     const asked = hits({ store: archiveStore() }, "needle", { branch: "leaf" });
     await expect(asked).rejects.toMatchObject({ code: "ERR_INVALID_ARGUMENT" });
   });

@@ -21,7 +21,7 @@ const hits = (directory: string, query: string): Promise<SearchHit[]> =>
 const fixtures = fileURLToPath(new URL("../../../fixtures", import.meta.url));
 
 describe("searching sessions", () => {
-  it("finds what users and assistants said, names and labels, with what is around", async () => {
+  it("finds text of users and assistants, names and labels, with context", async () => {
     const directory = temporaryDirectory();
     writeLines(directory, "s.jsonl", [
       header(),
@@ -49,7 +49,7 @@ describe("searching sessions", () => {
     expect(await hits(directory, "no such text")).toEqual([]);
   });
 
-  it("begins with the session that changed last, and goes into all directories below", async () => {
+  it("starts with the session that changed last, and includes all subdirectories", async () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, "below"));
     const places = [directory, directory, join(directory, "below")];
@@ -60,7 +60,7 @@ describe("searching sessions", () => {
     expect(found.map(({ path }) => path)).toEqual([paths[2], paths[1], paths[0]]);
   });
 
-  it("names entries by the ids that the session has, also of version 1", async () => {
+  it("returns the entry ids of the session, also of version 1", async () => {
     for await (const { path, entryId, kind } of searchSessions(fixtures, "one")) {
       const session = await openSession(path, { access: "read" });
       const stored = await session.entry(entryId);
@@ -76,7 +76,7 @@ describe("searching sessions", () => {
     expect(await hits(directory, "roof")).toMatchObject([{ kind: "name" }]);
   });
 
-  it("copes with long queries and names, in any letters", async () => {
+  it("handles long queries and names, in any case", async () => {
     const directory = temporaryDirectory();
     const long = "ab".repeat(20_000);
     const lines = [
@@ -94,7 +94,7 @@ describe("searching sessions", () => {
     expect(await hits(directory, "\ud800")).toEqual([]);
   });
 
-  it("passes over what the session does not count as an entry", async () => {
+  it("ignores lines that are not entries of the session", async () => {
     const directory = temporaryDirectory();
     const message = { role: "user", content: "hi", timestamp: 1 };
     writeLines(directory, "s.jsonl", [header(), { type: "message", message }]);
@@ -109,7 +109,7 @@ describe("searching sessions", () => {
     expect((await session.entry(found?.entryId ?? ""))?.type).toBe("message");
   });
 
-  it("finds what one session file says, and says where by an absolute path", async () => {
+  it("finds text in one session file, and returns its absolute path", async () => {
     const directory = temporaryDirectory();
     const path = writeLines(directory, "s.jsonl", [header(), user("hi")]);
     writeLines(directory, "other.jsonl", [header(), user("hi")]);
@@ -119,7 +119,7 @@ describe("searching sessions", () => {
     expect((await hits(place ?? "", "hi")).map((hit) => hit.path)).toContain(path);
   });
 
-  it("fails with a code for what is neither a directory nor a file", async () => {
+  it("fails with a code for a path that is neither a directory nor a file", async () => {
     const path = join(temporaryDirectory(), "gone");
     await expect(hits(path, "x")).rejects.toMatchObject({ code: "ERR_LOG_MISSING", path });
     const within = join(writeLines(temporaryDirectory(), "s.jsonl", [header()]), "below");
@@ -127,7 +127,7 @@ describe("searching sessions", () => {
     await expect(hits(within, "x")).rejects.toMatchObject(unreadable);
   });
 
-  it("ends at an abort with its reason, or when no more is read", async () => {
+  it("ends at an abort with its reason, or when its caller stops", async () => {
     const ending = new AbortController();
     const search = searchSessions(fixtures, "e", { signal: ending.signal });
     expect((await search.next()).done).toBe(false);
@@ -141,7 +141,7 @@ describe("searching sessions", () => {
     }
   });
 
-  it("finds what a full parse finds, whatever the file holds", async () => {
+  it("finds the same as a full parse, for any file", async () => {
     const query = fc.constantFrom("hi", "SAY", "“ü”", '"quoted"', "}}", "a");
     await fc.assert(
       fc.asyncProperty(arbitraryLines, query, async (lines, wanted) => {
@@ -182,7 +182,7 @@ function expectedKinds(lines: readonly string[], wanted: string): string[] {
   });
 }
 
-it("a snippet holds the match, whatever the text, and never half a character", () => {
+it("a snippet has the match, for any text, and never half a character", () => {
   const text = fc.string({ unit: "binary", maxLength: 400 });
   fc.assert(
     fc.property(text, fc.string({ unit: "grapheme", minLength: 1 }), text, (a, wanted, b) => {

@@ -40,7 +40,7 @@ function listing(store: MemoryLogStore, isKnown = true): ListingStore {
 }
 
 it.each([true, false])(
-  "a search of a store finds texts across parts, and leaves out what was removed (asks it: %s)",
+  "a search of a store finds texts across parts, without removed logs (asks it: %s)",
   async (isKnown) => {
     const store = new MemoryLogStore();
     const session = await createSession({ store, cwd: "/w" });

@@ -36,7 +36,7 @@ const values = fc
   .filter((value) => !JSON.stringify(value).includes("-0"));
 
 function contract(place: Place): void {
-  it("gives back what was appended, equal and in order, and null for what never was", async () => {
+  it("returns appended entries, equal and in order, and null for missing sessions", async () => {
     const [store, other] = await place();
     expect(await store.load(key)).toBeNull();
     const first = [
@@ -51,7 +51,7 @@ function contract(place: Place): void {
     expect(await other.load({ ...key, sessionId: "another" })).toBeNull();
   });
 
-  it("gives back any JSON", async () => {
+  it("returns any JSON unchanged", async () => {
     const [store] = await place();
     const batches = fc.array(
       fc.array(fc.record({ type: fc.string(), x: values }), { minLength: 1 }),
@@ -67,7 +67,7 @@ function contract(place: Place): void {
     );
   });
 
-  it("writes a uuid once, whoever repeats it and in whatever batch", async () => {
+  it("writes a uuid once, for any repeat in any batch", async () => {
     const [store, other] = await place();
     const [a, b, c] = [entry("a"), entry("b"), entry("c")];
     await store.append(key, [a, b, a]);
@@ -77,7 +77,7 @@ function contract(place: Place): void {
     expect(await store.load(key)).toEqual([a, b, c, { type: "mode" }, entry("d")]);
   });
 
-  it("loses nothing of appends at once, and keeps the order of each", async () => {
+  it("loses nothing of concurrent appends, and keeps the order of each", async () => {
     const [store, other] = await place();
     const names = Array.from({ length: 20 }, (_, i) => i);
     await Promise.all(
@@ -117,7 +117,7 @@ function contract(place: Place): void {
       (await other.listSessions(projectKey)).map(({ sessionId }) => sessionId).toSorted();
     expect(await ids("p")).toEqual(["s", "s.t"]);
     expect(await ids("-_ü %")).toEqual(["_5f"]);
-    // Its only transcript is that of a sub-agent.
+    // Its only transcript is that of a subagent.
     expect(await ids(key.projectKey)).toEqual([]);
     expect(await ids("none")).toEqual([]);
     expect(await other.listSubkeys({ projectKey: "p", sessionId: "s" })).toEqual(["t", "t/u"]);
@@ -125,7 +125,7 @@ function contract(place: Place): void {
     expect(await other.listSubkeys({ projectKey: "p", sessionId: "t" })).toEqual([]);
   });
 
-  it("deletes a session with its subpaths, a subpath alone, and what is not there", async () => {
+  it("deletes a session with its subpaths, a single subpath, and a missing one", async () => {
     const [store] = await place();
     const agents = ["subagents/agent-1", "subagents/agent-2"].map((subpath) => ({
       ...key,
@@ -145,7 +145,7 @@ function contract(place: Place): void {
     expect(await store.load(key)).toEqual([entry("a"), entry("b")]);
   });
 
-  it("has summaries as the SDK folds them, however the lists come in between", async () => {
+  it("has summaries as folded by the SDK, with lists at any time", async () => {
     const [store, other] = await place();
     const batches = [
       turn("Why is it red?", "A test fails.", null),
@@ -180,7 +180,7 @@ function contract(place: Place): void {
     ["a hole", [undefined]],
     ["a date", new Date(0)],
     ["a map", new Map()],
-  ])("refuses a batch with %s whole", async (_, value) => {
+  ])("rejects a whole batch with %s", async (_, value) => {
     const [store] = await place();
     const failed = store.append(key, [entry("a"), entry("b", { x: { value } })]);
     expect(typedError(await rejection(failed)).code).toBe("ERR_UNSERIALIZABLE");
@@ -198,7 +198,7 @@ function contract(place: Place): void {
     { ...key, subpath: "a//b" },
     { ...key, subpath: "a\0" },
     { ...key, sessionId: "x".repeat(300) },
-  ])("refuses the key %j", async (bad) => {
+  ])("rejects the key %j", async (bad) => {
     const [store] = await place();
     const failed = await Promise.all([
       rejection(store.append(bad, [entry("a")])),
@@ -278,7 +278,7 @@ describe("a session store whose answers are lost", () => {
 });
 
 describe("a session store whose database is down", () => {
-  it("says so by a code, once for each call", async () => {
+  it("fails with a code, once for each call", async () => {
     const { postgresStore } = await import("@branchlog/postgres");
     const store = postgresStore("postgres://nobody@127.0.0.1:1/none");
     const sessions = claudeSessionStore({ store });

@@ -58,7 +58,7 @@ describe("a session of the Claude Agent SDK in a directory", () => {
     expect(await run("search", "seven", directory)).toContain("Seven.");
   });
 
-  it("goes into the archive with its sub-agents, and comes back", async () => {
+  it("is archived with its subagents, and restored", async () => {
     const [directory, dataDir] = [temporaryDirectory(), temporaryDirectory()];
     const store = claudeSessionStore(directory, { dataDir });
     await store.append(key, turn("Hi", "Hello.", null));
@@ -73,7 +73,7 @@ describe("a session of the Claude Agent SDK in a directory", () => {
     expect(await store.listSubkeys(key)).toEqual(["subagents/agent-a1"]);
   });
 
-  it("does not glue an entry to what a killed write left, and does not count that", async () => {
+  it("does not join an entry to the rest of a killed write, and ignores that", async () => {
     const directory = temporaryDirectory();
     const store = claudeSessionStore(directory);
     await store.append(key, [entry("a")]);
@@ -87,7 +87,7 @@ describe("a session of the Claude Agent SDK in a directory", () => {
     expect(await store.load(key)).toEqual([...expected, { type: "mode" }]);
   });
 
-  it("has each entry once after a write that was cut short, and its retries", async () => {
+  it("has each entry once after a short write and its retries", async () => {
     const directory = temporaryDirectory();
     let left = Infinity;
     const fs = {
@@ -114,7 +114,7 @@ describe("a session of the Claude Agent SDK in a directory", () => {
     expect(await store.load(key)).toEqual([entry("a"), ...batch, batch[0]]);
   });
 
-  it("says by a code that its directory is a file, and writes nothing", async () => {
+  it("fails with a code when its directory is a file, and writes nothing", async () => {
     const path = join(temporaryDirectory(), "file");
     writeFileSync(path, "");
     const store = claudeSessionStore(path);
@@ -152,7 +152,7 @@ describe("a session of the Claude Agent SDK in a directory", () => {
     await session.close();
   });
 
-  it("starts over when another program replaced the file", async () => {
+  it("restarts when another program replaced the file", async () => {
     const directory = temporaryDirectory();
     const store = claudeSessionStore(directory);
     await store.append(key, [entry("a"), entry("b")]);
@@ -162,7 +162,7 @@ describe("a session of the Claude Agent SDK in a directory", () => {
     expect(await store.load(key)).toEqual([entry("a"), entry("c")]);
   });
 
-  it("begins again when another file has the number of the one that was removed", async () => {
+  it("restarts when another file has the inode of the removed one", async () => {
     const directory = temporaryDirectory();
     const store = claudeSessionStore(directory, { dataDir: temporaryDirectory() });
     const titled = (uuid: string, customTitle: string) => ({ ...entry(uuid), customTitle });
@@ -180,7 +180,7 @@ describe("a session of the Claude Agent SDK in a directory", () => {
     );
   });
 
-  it("has what processes append at once, each uuid once, and all that a killed one was told", async () => {
+  it("has concurrent appends, each uuid once, and all acknowledged entries of a killed process", async () => {
     const directory = temporaryDirectory();
     const words = (name: string): string[] => [directory, sessionId, name, "40"];
     const [one, other, killed] = await Promise.all([

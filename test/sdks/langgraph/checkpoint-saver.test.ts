@@ -60,7 +60,7 @@ type CompiledChat = ReturnType<typeof chat>;
 const onThread = (thread_id: string) => ({ configurable: { thread_id } });
 
 describe("a thread of LangGraph", () => {
-  it("goes on in another process, and is a session for every command", async () => {
+  it("continues in another process, and is a session for every command", async () => {
     const directory = temporaryDirectory();
     const config = onThread("weather");
     const ask = (text: string) =>
@@ -160,7 +160,7 @@ describe("a thread of LangGraph", () => {
     expect(log.revision).toBe(3);
   });
 
-  it("gives branches their own values of one version", async () => {
+  it("keeps separate values of one version on each branch", async () => {
     const saver = saverIn(temporaryDirectory());
     await put(saver, "1", "root");
     await put(saver, "2", "left", "1");
@@ -182,7 +182,7 @@ describe("a thread of LangGraph", () => {
     expect(tuple?.pendingWrites?.map(([, , value]) => value)).toEqual(["input", "a", "b"]);
   });
 
-  it("goes into the archive when it is deleted, and comes back", async () => {
+  it("is archived when it is deleted, and restored", async () => {
     const [directory, dataDir] = [temporaryDirectory(), temporaryDirectory()];
     const [saver, other] = [saverIn(directory, dataDir), saverIn(directory, dataDir)];
     await put(saver, "1", 1);
@@ -212,7 +212,7 @@ describe("a thread of LangGraph", () => {
     expect(listed.toSorted()).toEqual(names.map((name) => JSON.stringify(name)).toSorted());
   });
 
-  it("refuses what it cannot keep, once for each call, and writes nothing", async () => {
+  it("rejects values that it cannot store, once for each call, and writes nothing", async () => {
     const directory = temporaryDirectory();
     const saver = saverIn(directory);
     const codeOf = async (call: Promise<unknown>) => typedError(await rejection(call)).code;
@@ -227,7 +227,7 @@ describe("a thread of LangGraph", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it("has what several processes write at once, and what a killed one was told", async () => {
+  it("has concurrent writes of several processes, and acknowledged ones of a killed one", async () => {
     const directory = temporaryDirectory();
     const script = fileURLToPath(new URL("appending-process.mjs", import.meta.url));
     const appending = (name: string, killAfter = Infinity): Promise<number> => {
@@ -257,7 +257,7 @@ describe("a thread of LangGraph", () => {
     expect(ids).toHaveLength(45);
   });
 
-  it("keeps the writes of channels that are called as members of every object", async () => {
+  it("keeps the writes of channels named like inherited members", async () => {
     const saver = saverIn(temporaryDirectory());
     const config = { configurable: { thread_id: "t", checkpoint_ns: "" } };
     const checkpoint = await saver.put(
@@ -280,7 +280,7 @@ describe("a thread of LangGraph", () => {
     expect(pendingWrites).toEqual(names.map((name) => ["task", name, name]));
   });
 
-  it("refuses a thread whose id has a lone surrogate, which has no bytes of its own", async () => {
+  it("rejects a thread whose id has a lone surrogate, which has no UTF-8 form", async () => {
     const saver = saverIn(temporaryDirectory());
     const error = typedError(await rejection(saver.getTuple(onThread("\ud800"))));
     expect(error.code).toBe("ERR_INVALID_ARGUMENT");

@@ -83,7 +83,7 @@ function twoOn(path: string): readonly [OpenaiSession, OpenaiSession] {
 const newPath = (): string => join(temporaryDirectory(), "s.jsonl");
 
 describe("a session of OpenAI Agents", () => {
-  it("gives items of every kind back as they were, here and in another process", async () => {
+  it("returns items of every kind unchanged, here and in another process", async () => {
     const [session, other] = twoOn(newPath());
     expect(await session.getItems()).toEqual([]);
     await session.addItems([...items]);
@@ -96,7 +96,7 @@ describe("a session of OpenAI Agents", () => {
     expect(await other.getSessionId()).toBe(await session.getSessionId());
   });
 
-  it("does what the memory session of the SDK does, whichever process is asked", async () => {
+  it("behaves like the memory session of the SDK, in any process", async () => {
     const texts = fc.string({ maxLength: 3 });
     const item = fc.oneof(
       texts.map(user),
@@ -158,7 +158,7 @@ describe("a session of OpenAI Agents", () => {
     );
   });
 
-  it("keeps on branches what is popped, cleared and replaced", async () => {
+  it("keeps popped, cleared and replaced items on branches", async () => {
     const path = newPath();
     const [session] = twoOn(path);
     await session.addItems([user("one"), user("two")]);
@@ -176,7 +176,7 @@ describe("a session of OpenAI Agents", () => {
     for (const text of ["one", "two", "three", "four"]) expect(shown).toContain(text);
   });
 
-  it("keeps a compaction as one, with what was before above it", async () => {
+  it("keeps a compaction as one entry, with the earlier items above it", async () => {
     const path = newPath();
     const [session, other] = twoOn(path);
     await session.addItems([user("one"), user("two")]);
@@ -211,7 +211,7 @@ describe("a session of OpenAI Agents", () => {
     expect((await log.usage).total).toMatchObject({ input: 240, output: 60 });
   });
 
-  it("applies a transaction once, and refuses another one of the same name", async () => {
+  it("applies a transaction once, and rejects another one with the same id", async () => {
     const [session, other] = twoOn(newPath());
     const append = { type: "append_items", items: [user("one"), user("two")] } as const;
     const args = { operationId: "op", transaction: { ...append, items: [...append.items] } };
@@ -228,7 +228,7 @@ describe("a session of OpenAI Agents", () => {
     expect(await session.getItems()).toEqual(append.items);
   });
 
-  it("shows nothing of a change of several items that a kill cut short", async () => {
+  it("shows nothing of a change of several items that was killed", async () => {
     const path = newPath();
     const [session] = twoOn(path);
     await session.addItems([user("one")]);
@@ -249,7 +249,7 @@ describe("a session of OpenAI Agents", () => {
     ["a function", () => 1],
     ["a BigInt", 1n],
     ["bytes", new Uint8Array(2)],
-  ])("refuses items with %s, and writes none of them", async (_, value) => {
+  ])("rejects items with %s, and writes none of them", async (_, value) => {
     const [session] = twoOn(newPath());
     const bad = { type: "unknown", providerData: { value } } as const;
     const failed = await rejection(session.addItems([user("one"), bad]));
@@ -266,7 +266,7 @@ describe("a session of OpenAI Agents", () => {
     expect(await one?.getItems()).toHaveLength(1);
   });
 
-  it("refuses what it cannot open, once for each call, and use after it was closed", async () => {
+  it("rejects what it cannot open, once for each call, and use after it was closed", async () => {
     const session = openaiSession(temporaryDirectory());
     for (const _ of [1, 2]) {
       expect(typedError(await rejection(session.getItems())).code).toBe("ERR_LOG_UNREADABLE");
@@ -275,7 +275,7 @@ describe("a session of OpenAI Agents", () => {
     expect(typedError(await rejection(session.popItem())).code).toBe("ERR_CLOSED");
   });
 
-  it("has all that two processes add at once, also if one of them is killed", async () => {
+  it("has all items that two processes add concurrently, also if one of them is killed", async () => {
     const path = newPath();
     const script = fileURLToPath(new URL("adding-process.mjs", import.meta.url));
     const adding = (name: string, killAfter = Infinity): Promise<number> => {
@@ -305,7 +305,7 @@ describe("a session of OpenAI Agents", () => {
     expect(new Set(counts.values())).toEqual(new Set([2]));
   });
 
-  it("refuses what is no object by a code, and writes nothing", async () => {
+  it("rejects non-objects with a code, and writes nothing", async () => {
     const session = openaiSession(join(temporaryDirectory(), "s.jsonl"));
     for (const text of ['"text"', "null", "5", "[]"]) {
       // As a program without types does.

@@ -53,7 +53,7 @@ const forked: readonly Link[] = [
 ];
 
 describe("diffBranches", () => {
-  it("gives the common entries, then those of the first, then those of the second", async () => {
+  it("returns the common entries, then those of the first, then those of the second", async () => {
     const session = await open(write(forked));
     expect(await stepsOf({ session, at: "c" }, { session })).toBe("2 b -c +d +e");
     expect(await stepsOf({ session }, { session, at: "d" })).toBe("3 d -e");
@@ -71,7 +71,7 @@ describe("diffBranches", () => {
     await own.close();
   });
 
-  it("tells entries apart when two sessions give the same id to different ones", async () => {
+  it("distinguishes entries when two sessions use the same id for different ones", async () => {
     const [one, other] = [write(forked), write(forked)];
     const later = jsonLines(userEntry("f", "e", "x"));
     appendFileSync(one, later);
@@ -80,7 +80,7 @@ describe("diffBranches", () => {
     expect(await stepsOf(...places)).toBe("4 e -f +f");
   });
 
-  it("reads no body that it does not give", async () => {
+  it("reads only returned bodies", async () => {
     const text = "x".repeat(1_000_000);
     const path = write([{ id: "a", parentId: null, text }, ...forked.slice(1)]);
     const session = await open(path);
@@ -114,7 +114,7 @@ describe("diffBranches", () => {
     );
   });
 
-  it("leaves out a damaged entry, and what is above a missing parent", async () => {
+  it("omits a damaged entry, and entries above a missing parent", async () => {
     const path = write([...forked, { id: "g", parentId: "missing" }]);
     const [h, i] = [jsonLines(userEntry("h", "e", "broken")), jsonLines(userEntry("i", "h", ""))];
     appendFileSync(path, `${h.replace('"broken"', '"broken')}${i}`);
@@ -126,7 +126,7 @@ describe("diffBranches", () => {
     expect(await stepsOf(...places)).toBe("0 null -g +a +b +d +e +i");
   });
 
-  it("rejects with ERR_LOG_GONE when the file was removed meanwhile", async () => {
+  it("rejects with ERR_LOG_GONE when the file was removed", async () => {
     const path = write(forked);
     const session = await open(path);
     await session.close();
@@ -164,7 +164,7 @@ describe("diffContexts", () => {
     await expect(unknown).rejects.toMatchObject({ code: "ERR_ENTRY_NOT_FOUND" });
   });
 
-  it("finds messages the same when only times or the order of keys differ", () => {
+  it("treats messages as equal when only times or the order of keys differ", () => {
     const reversed = Object.fromEntries(Object.entries(message("a", 2)).toReversed());
     // The same message as another program wrote it.
     const steps = diffMessages([message("a")], [reversed as unknown as AgentMessage]);
@@ -172,7 +172,7 @@ describe("diffContexts", () => {
     expect(diffMessages([message("a")], [message("b")])).toHaveLength(2);
   });
 
-  it("law: without what was added the steps are the first context, else the second", () => {
+  it("law: without additions the steps are the first context, without removals the second", () => {
     const texts = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 12 });
     fc.assert(
       fc.property(texts, texts, (one, other) => {
@@ -186,7 +186,7 @@ describe("diffContexts", () => {
     );
   });
 
-  it("ends soon when long contexts have nothing in common, and keeps their beginning", () => {
+  it("ends soon when long contexts have nothing in common, and keeps their start", () => {
     const start = [message("a"), message("b")];
     const of = (name: string): AgentMessage[] =>
       Array.from({ length: 3_000 }, (_, n) => message(`${name}${n}`));

@@ -18,7 +18,7 @@ function convert(text: string, to: ConversionTarget, nameBefore?: string): strin
 const start = '"id":"1","parentId":null,"timestamp":"t"';
 
 describe("a line for omp", () => {
-  it("says what pi wrote as omp does, and stays as it is where omp has no other form", async () => {
+  it("converts pi's form to omp's, and is unchanged when omp has no other form", async () => {
     const file = new URL("golden/for-omp.txt", import.meta.url);
     await expectAnswers(file, (line) => convert(line, "omp", "Old"));
   });
@@ -29,7 +29,7 @@ describe("a line for omp", () => {
   });
 });
 
-it("a line for pi says what omp wrote as pi does, and stays where pi has no other form", async () => {
+it("a line for pi converts omp's form to pi's, and is unchanged when pi has no other form", async () => {
   const file = new URL("golden/for-pi.txt", import.meta.url);
   await expectAnswers(file, (line) => convert(line, "pi", "Old"));
 });
@@ -48,7 +48,7 @@ describe("a header", () => {
     expect(at("[]", "pi", 3)).toBe("[]");
   });
 
-  it("says whose log it is where all else tells of the other agent, and only there", () => {
+  it("names the agent of the log only when everything else indicates the other agent", () => {
     const at = (line: string, to: ConversionTarget, ofEntries?: ConversionTarget): string =>
       withDialect(Buffer.from(line), to, { hasTitleSlot: false, ofEntries }).toString();
     expect(at(`${head}}`, "pi")).toBe(`${head}}`);
@@ -75,7 +75,7 @@ describe("there and back", () => {
     flag.map((own) => ({ type: "branch_summary", ...own, summary: "s", odd: 1 })),
   );
 
-  it("gives the same bytes of everything that pi writes (Verifies: P19)", () => {
+  it("restores the same bytes of everything that pi writes (Verifies: P19)", () => {
     fc.assert(
       fc.property(entry, fc.option(text, { nil: undefined }), (value, before) => {
         const line = JSON.stringify({ id: "1", ...value, timestamp: "t" });

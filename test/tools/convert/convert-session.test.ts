@@ -33,7 +33,7 @@ function slotOf(title: string): object {
 const slot = slotOf("In the slot");
 
 describe("a pi session for omp", () => {
-  it("has the name in its header, and what differs in omp's form", async () => {
+  it("has the name in its header, and differences in omp's form", async () => {
     const source = fileOf(
       header,
       stored("model_change", "1", null, { provider: "openai", modelId: "m" }),
@@ -65,7 +65,7 @@ describe("a pi session for omp", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it("has no title without a name, and says whose it is if nothing else does", async () => {
+  it("has no title without a name, and names its agent if nothing else does", async () => {
     const entries = [user("1", null, "a"), stored("custom", "2", "1", { customType: "c" })];
     const { path } = await convert(fileOf(header, ...entries), "omp");
     const marked = { ...header, "branchlog.dialect": "omp" };
@@ -76,7 +76,7 @@ describe("a pi session for omp", () => {
 });
 
 describe("a session of omp for pi", () => {
-  it("loses its title slot, and says the name at the end if no entry does", async () => {
+  it("loses its title slot, and has the name at the end if no entry does", async () => {
     const source = fileOf(
       slot,
       { ...header, title: "Old" },
@@ -119,7 +119,7 @@ describe("a session of omp for pi", () => {
     expect(textLines(path)[0]).not.toContain("title");
   });
 
-  it("finds the last entry behind whatever is at the end", async () => {
+  it("finds the last entry before any other end", async () => {
     const end = `${linesOf([{ ...header, title: "T" }, user("1", null, "a"), "{torn", header])}{"half`;
     const source = join(temporaryDirectory(), "s.jsonl");
     writeFileSync(source, end);
@@ -144,7 +144,7 @@ it("a session on another disk is converted there, its name as an entry below the
   expect(JSON.parse(last)).toMatchObject(named);
 });
 
-describe("whatever both say in the same way", () => {
+describe("data with the same form in both", () => {
   it("is copied byte for byte, damage included (Verifies: P19, P10)", async () => {
     const text = [
       `${JSON.stringify(header)}\r`,
@@ -166,7 +166,7 @@ describe("whatever both say in the same way", () => {
     }
   });
 
-  it("comes without a byte-order mark, which agents cannot read", async () => {
+  it("has no byte-order mark, which agents cannot read", async () => {
     const { path } = await convert(fixtureFile("pi-bom"), "omp");
     expect(readFileSync(path, "utf8").startsWith("{")).toBe(true);
   });
@@ -180,7 +180,7 @@ describe("whatever both say in the same way", () => {
     }
   });
 
-  it("gives the same entries from omp and back, but for what is made anew", async () => {
+  it("gives the same entries from omp and back, except for generated ones", async () => {
     const entries = [
       stored("title_change", "1", null, { title: "A", source: "user" }),
       stored("title_change", "2", "1", { title: "B", previousTitle: "A", source: "user" }),
@@ -200,7 +200,7 @@ describe("whatever both say in the same way", () => {
     expect(recordsIn(back.path)).toEqual([{ ...header, title: "C" }, ...entries]);
   });
 
-  it("means the same at every entry (Verifies: P22)", async () => {
+  it("has the same context at every entry (Verifies: P22)", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryTree, fc.constantFrom("pi", "omp"), async (entries, to) => {
         const source = fileOf(header, ...entries);
@@ -224,7 +224,7 @@ describe("whatever both say in the same way", () => {
     ["omp-18", "omp-jan", "seed-omp", "mixed-dialects", "pi-branches", "pi-v1"].flatMap((name) =>
       (["pi", "omp"] as const).map((to) => ({ name, to })),
     ),
-  )("is appended to in the words of $to, and so are its forks: $name", async ({ name, to }) => {
+  )("is appended to in the form of $to, like its forks: $name", async ({ name, to }) => {
     const { path } = await convert(fixtureFile(name), to);
     const { path: fork } = await forkSession(path, { target: join(dirname(path), "fork.jsonl") });
     for (const one of [path, fork]) {
@@ -237,7 +237,7 @@ describe("whatever both say in the same way", () => {
     }
   });
 
-  it.each(["pi-v1", "pi-v2"])("is brought to version 3 from %s", async (name) => {
+  it.each(["pi-v1", "pi-v2"])("is migrated to version 3 from %s", async (name) => {
     const { path, source } = await convert(fixtureFile(name), "omp");
     expect(source).toBe(fixtureFile(name));
     expect(recordsIn(path)[0]).toMatchObject({ version: 3 });
@@ -283,7 +283,7 @@ describe("a conversion that cannot be made", () => {
   });
 
   it.each(["pi-v1", "pi-branches"])(
-    "names the file that was asked for, also where another is made first: %s",
+    "names the requested file, also when another one is created first: %s",
     async (name) => {
       const source = fixtureFile(name);
       const target = join(fileOf(header), "t.jsonl");

@@ -41,7 +41,7 @@ async function inPi(source: string, at: string, lineBytesMax?: number): Promise<
   return paths.map((path) => piTexts(piPath(path, at)));
 }
 
-describe("a compaction of omp that names what is replayed, for pi", () => {
+describe("a compaction of omp with replayed entries, for pi", () => {
   it("names the first entry that it keeps, on its own branch", async () => {
     const source = fileOf(
       titled,
@@ -56,7 +56,7 @@ describe("a compaction of omp that names what is replayed, for pi", () => {
     expect(await inPi(source, "5")).toEqual([seen, seen]);
   });
 
-  it("names it also where lines are too long to be joined", async () => {
+  it("names it also when lines are too long to be joined", async () => {
     const source = fileOf(
       titled,
       user("1", null, "one"),
@@ -86,13 +86,13 @@ describe("a compaction of omp that names what is replayed, for pi", () => {
     ["an entry that is not on the path", "gone"],
     ["the entry before it", "1"],
     ["itself", "2"],
-  ])("keeps nothing as before, where that is %s", async (_, replayed) => {
+  ])("keeps no entries, as before, when that is %s", async (_, replayed) => {
     const source = fileOf(titled, user("1", null, "one"), compaction("2", "1", replayed));
     expect(await inPi(source, "2")).toEqual([["sum"], ["sum"]]);
     expect(recordsIn((await converted(source)).path)[2]).toMatchObject({ firstKeptEntryId: "" });
   });
 
-  it("stays as it is where entries are their own ancestors", async () => {
+  it("is not changed when entries are their own ancestors", async () => {
     const source = fileOf(
       titled,
       user("1", "4", "one"),
@@ -106,7 +106,7 @@ describe("a compaction of omp that names what is replayed, for pi", () => {
     }
   });
 
-  it("has the same context when it comes back to omp", async () => {
+  it("has the same context when it is converted back to omp", async () => {
     const source = fileOf(
       titled,
       user("1", null, "one"),
@@ -126,7 +126,7 @@ describe("a reset of omp, for pi", () => {
   const source = (): string =>
     fileOf(titled, user("1", null, "old"), stored("reset_boundary", "2", "1", {}));
 
-  it("stays, and is counted as what pi does not know", async () => {
+  it("stays, and is counted as unsupported by pi", async () => {
     const path = source();
     const [whole, linear] = [await converted(path), await exported(path, "2")];
     expect([whole.resets, linear.resets]).toEqual([1, 1]);
@@ -136,21 +136,21 @@ describe("a reset of omp, for pi", () => {
     expect((await convertSession(path, { to: "omp", target })).resets).toBe(0);
   });
 
-  it("is not counted where a compaction behind it ends a path", async () => {
+  it("is not counted when a compaction after it ends a path", async () => {
     const reset = stored("reset_boundary", "2", "1", {});
     const path = fileOf(titled, user("1", null, "old"), reset, compaction("3", "2", "2"));
     expect((await exported(path, "3")).resets).toBe(0);
     expect(await inPi(path, "3")).toEqual([["sum"], ["sum"]]);
   });
 
-  it.each(["convert", "export"])("is told by branchlog %s", async (command) => {
+  it.each(["convert", "export"])("is reported by branchlog %s", async (command) => {
     const target = join(temporaryDirectory(), "pi.jsonl");
     const { out } = await branchlog([command, source(), "--to", "pi", "-o", target]);
     expect(out).toContain("pi does not support 1 reset: its model sees what came before\n");
   });
 });
 
-it("any session of omp shows a model of pi the same, but for resets (Verifies: P22)", async () => {
+it("any session of omp has the same context in pi, except for resets (Verifies: P22)", async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryOmpTree, async (entries) => {
       const path = fileOf(titled, ...entries);

@@ -160,7 +160,7 @@ describe("a session as a trajectory", () => {
     },
   );
 
-  it("marks what another branch than the last one has in common with it", async () => {
+  it("marks the common part of a branch and the last one", async () => {
     const undone = "msg_01M8K6BCMP58F82HD4JFQXJQ1K";
     const { steps } = await trajectoryOf("kimi/kimi-2.1.0.jsonl", undone);
     const copied = steps.map(({ is_copied_context: isCopied = false }) => isCopied);
@@ -171,7 +171,7 @@ describe("a session as a trajectory", () => {
     expect(whole.steps.some(({ is_copied_context: isCopied }) => isCopied)).toBe(false);
   });
 
-  it("has the trajectories of sub-agents inside it, at the calls that asked them", async () => {
+  it("has the trajectories of subagents inside it, at their calls", async () => {
     const directory = temporaryDirectory();
     const [id, subagents] = ["1137f3dd-1132-482f-b210-7f3e511d0b2d", join(directory, "subagents")];
     const path = join(directory, "chats", `${id}.jsonl`);
@@ -199,7 +199,7 @@ describe("a session as a trajectory", () => {
     });
   });
 
-  it("refers to a sub-agent when a secret in its prompt was replaced", async () => {
+  it("refers to a subagent when a secret in its prompt was replaced", async () => {
     const directory = temporaryDirectory();
     const secret = "ghp_06A7b9XqLmNoPqRsTuVwXyZ0123456789Abc";
     const [id, subagents] = ["1137f3dd-1132-482f-b210-7f3e511d0b2d", join(directory, "subagents")];
@@ -218,7 +218,7 @@ describe("a session as a trajectory", () => {
     expect(text).toContain('"subagent_trajectory_ref":[');
   });
 
-  it("has one step where a session has no entries", async () => {
+  it("has one step when a session has no entries", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const header = { type: "session", version: 3, id: "s", timestamp: time, cwd: "/w" };
     writeFileSync(path, `${JSON.stringify(header)}\n`);
@@ -228,7 +228,7 @@ describe("a session as a trajectory", () => {
     expect(trajectory.steps).toHaveLength(1);
   });
 
-  it("is written whole or not at all, without secrets on demand", async () => {
+  it("is written completely or not at all, without secrets on request", async () => {
     const directory = temporaryDirectory();
     const target = join(directory, "trajectory.json");
     await expect(

@@ -85,7 +85,7 @@ describe("branchlog export", () => {
     expect([code, err]).toEqual([1, expect.stringContaining("ERR_LOG_CHANGED")]);
   });
 
-  it("is whole where the session only continues", async () => {
+  it("is complete when the session only grows", async () => {
     const source = fileOf();
     writeFileSync(source, talk("old"));
     const target = `${source}.linear`;

@@ -89,7 +89,7 @@ describe("a session as lines of a trace", () => {
 });
 
 describe("a session in the form of ShareGPT", () => {
-  it.each(sessions)("is one line, in which speakers take turns, from %s", async (fixture) => {
+  it.each(sessions)("is one line with alternating speakers, from %s", async (fixture) => {
     const text = (await collected(shareGptPieces(join(fixtures, fixture)))).join("");
     expect(text.indexOf("\n")).toBe(text.length - 1);
     const { id, conversations } = JSON.parse(text) as {
@@ -104,7 +104,7 @@ describe("a session in the form of ShareGPT", () => {
     }
   });
 
-  it("holds one message at a time when a speaker says many in a row", async () => {
+  it("joins consecutive messages of a speaker", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const time = "2026-01-01T00:00:00.000Z";
     const header = { type: "session", version: 3, id: "s", timestamp: time, cwd: "/a" };

@@ -30,7 +30,7 @@ const parsed = JSON.stringify(JSON.parse(given));
 const stored = `"arguments":${given}`;
 const kept = `"arguments":${parsed},"rawArguments":${JSON.stringify(given)}`;
 
-describe("an argument that no double holds", () => {
+describe("an argument that exceeds a double", () => {
   it.each([
     ["as it is stored", stored],
     ["as its text was kept", kept],
@@ -53,7 +53,7 @@ describe("an argument that no double holds", () => {
     expect(readFileSync(target, "utf8")).toContain(`arguments: '{"n":2}'`);
   });
 
-  it("is shown as the object has it where the text beside it says something else", async () => {
+  it("is shown from the object when its text differs", async () => {
     const target = join(temporaryDirectory(), "s.md");
     await exportMarkdown(logWith('"arguments":{"a":5},"rawArguments":"{\\"a\\":1e400}"'), target);
     expect(readFileSync(target, "utf8")).toContain('"a": 5');

@@ -84,7 +84,7 @@ describe("a path of a session of omp", () => {
   it.each([
     ["renamed", "later", { type: "session_info", id: "2", name: "later" }],
     ["without its name", "", { type: "message" }],
-  ])("is %s as its source is, whose entry for that stands elsewhere", async (_, title, last) => {
+  ])("is %s like its source, whose entry for that is elsewhere", async (_, title, last) => {
     const source = fileOf(
       { ...header, title: "first" },
       user("1", null, "a"),
@@ -96,7 +96,7 @@ describe("a path of a session of omp", () => {
     expect(recordsIn(path).at(-1)).toMatchObject(last);
   });
 
-  it("is converted also where its lines are too long to be joined", async () => {
+  it("is converted also when its lines are too long to be joined", async () => {
     const fields = { summary: "s".repeat(1_000_000), firstKeptEntryId: "1", fromExtension: true };
     const source = fileOf(header, user("1", null, "a"), stored("compaction", "2", "1", fields));
     const { path, converted } = await exported(source);
@@ -104,7 +104,7 @@ describe("a path of a session of omp", () => {
     expect(recordsIn(path)[2]).toMatchObject({ summary: fields.summary, fromHook: true });
   });
 
-  it("is linked and converted where a damaged entry is left out", async () => {
+  it("is linked and converted when a damaged entry is omitted", async () => {
     const source = fileOf(
       header,
       user("1", null, "a"),
@@ -121,7 +121,7 @@ describe("a path of a session of omp", () => {
 describe.each(["omp-jan", "omp-18", "seed-omp", "mixed-dialects"])("a path of %s", (name) => {
   const source = fixtureFile(name);
 
-  it("opens in pi, and is what exporting the converted session gives", async () => {
+  it("opens in pi, and equals an export of the converted session", async () => {
     const session = await openSession(source, { access: "read" });
     const forPi = await convertedForPi(source);
     for (const { id } of session.tips()) {
@@ -166,7 +166,7 @@ const arbitraryEntry = fc.record({
   text: fc.constantFrom("", "a", "b", " c "),
 });
 
-it("exporting a session of omp gives what exporting its conversion gives (Verifies: P22)", async () => {
+it("exporting a session of omp equals exporting its conversion (Verifies: P22)", async () => {
   const beginnings = fc.constantFrom<readonly (string | object)[]>(
     [header],
     [{ ...header, title: "T" }],

@@ -38,7 +38,7 @@ const idsOnBranch = (session: Session): Promise<string[]> =>
 describe.each([...fixtureNames(), "realistic-session"])("a path of %s", (name) => {
   const source = fixtureFile(name);
 
-  it("is a chain with the context of the source for pi, at each of its ends", async () => {
+  it("is a chain with the context of the source for pi, at each of its tips", async () => {
     const session = await openSession(source, { access: "read" });
     const forPi = await convertedForPi(source);
     const ends = [undefined, ...session.tips().map(({ id }) => id)];
@@ -68,12 +68,12 @@ describe.each([...fixtureNames(), "realistic-session"])("a path of %s", (name) =
 });
 
 describe("a linear export", () => {
-  it("has the bytes of the source, where the path is whole", async () => {
+  it("has the bytes of the source when the path is complete", async () => {
     const source = fixtureFile("pi-linear");
     expect(linesOf((await exported(source)).path)).toEqual(linesOf(source));
   });
 
-  it("keeps names and labels that are on other branches, as they are stored", async () => {
+  it("keeps names and labels of other branches as stored", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path, { cwd: "/w", id: "s" });
     const say = async (content: string): Promise<string> => {
@@ -99,7 +99,7 @@ describe("a linear export", () => {
     expect(linesOf(linear.path)[2]).toBe(all[2]);
   });
 
-  it("refuses a name that is taken and an entry that is not there", async () => {
+  it("rejects an existing name and a missing entry", async () => {
     const target = join(temporaryDirectory(), "there.jsonl");
     writeFileSync(target, "mine");
     const code = async (action: Promise<unknown>): Promise<string> =>
@@ -111,7 +111,7 @@ describe("a linear export", () => {
     expect(readFileSync(target, "utf8")).toBe("mine");
   });
 
-  it("has the name and the labels that are last in the file, though not on the path", async () => {
+  it("has the last name and labels of the file, even if not on the path", async () => {
     const entry = (type: string, id: string, parentId: string | null, rest: object): object => {
       return { type, id, parentId, timestamp: `${time}#${id}`, ...rest };
     };
@@ -133,7 +133,7 @@ describe("a linear export", () => {
     expect(linesOf((await exported(linear.path)).path)).toEqual(linesOf(linear.path));
   });
 
-  it("of a damaged entry is the path to it without it, as its context is", async () => {
+  it("of a damaged entry is the path to it without it, like its context", async () => {
     const said = (id: string, parentId: string | null): string => {
       const message = { role: "user", content: `m${id}`, timestamp: 1 };
       return JSON.stringify({ type: "message", id, parentId, timestamp: time, message });
@@ -146,7 +146,7 @@ describe("a linear export", () => {
     expect(await linear.context()).toEqual(await session.context({ at: "2" }));
   });
 
-  it("of any tree is the path, once, in whatever order its entries are stored", async () => {
+  it("of any tree is the path, once, for any order of stored entries", async () => {
     const parents = fc.array(fc.nat(1000), { minLength: 1, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(parents, fc.nat(1000), fc.boolean(), async (choices, chosen, isTurned) => {

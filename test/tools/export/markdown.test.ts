@@ -36,7 +36,7 @@ const said = (role: string, content: unknown, rest = {}): object => ({
 });
 
 describe("a session as Markdown", () => {
-  it("is what it was for every mapped source", async () => {
+  it("is unchanged for every mapped source", async () => {
     const { session } = await importedFile(fixturePath("claude/conversation.jsonl"));
     const golden = fileURLToPath(
       new URL("../../../fixtures/claude/conversation.expected-markdown.txt", import.meta.url),
@@ -44,7 +44,7 @@ describe("a session as Markdown", () => {
     await expect(await markdownOf(session.path)).toMatchFileSnapshot(golden);
   });
 
-  it("has what is behind a message without a body", async () => {
+  it("has the entries after a message without a body", async () => {
     const text = await markdownOfEntries([
       said("user", "before it"),
       { type: "message" },
@@ -78,7 +78,7 @@ describe("a session as Markdown", () => {
     await expect(text).toMatchFileSnapshot("golden/each-part.txt");
   });
 
-  it("is of the path alone", async () => {
+  it("has only the path", async () => {
     const source = fixturePath("pi-branches.jsonl");
     const text = await markdownOf(source, "5b2e9d06");
     expect(text).toContain("Measure it.");
@@ -87,7 +87,7 @@ describe("a session as Markdown", () => {
   });
 
   it.each([null, 5, "text", [null, 5, "x", { type: 5 }, {}], { a: 1 }])(
-    "takes the content %j as it is stored",
+    "accepts the content %j as stored",
     async (content) => {
       const text = await markdownOfEntries([
         said("user", content),
@@ -101,7 +101,7 @@ describe("a session as Markdown", () => {
     },
   );
 
-  it("goes to a new file", async () => {
+  it("is written to a new file", async () => {
     const target = join(temporaryDirectory(), "session.md");
     const report = await exportMarkdown(fixturePath("pi-linear.jsonl"), target);
     const bytes = readFileSync(target);
@@ -130,7 +130,7 @@ describe("marks around text", () => {
     );
   });
 
-  it("are closed where a text leaves a fence open", () => {
+  it("are closed when a text leaves a fence open", () => {
     fc.assert(
       fc.property(marked, (text) => {
         // What is closed once stays as it is.

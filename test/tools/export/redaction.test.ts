@@ -64,7 +64,7 @@ describe.each(names)("a redacted export of %s", (name) => {
     expect(redacted.split("\n")).toHaveLength(plain.split("\n").length);
   });
 
-  it("has none as Markdown, and none as a document", async () => {
+  it("has no secrets as Markdown or as a document", async () => {
     const { path, secrets } = planted(name);
     const plain = await joined(markdownPieces(path));
     const redacted = await joined(markdownPieces(path, { redact: true }));
@@ -76,7 +76,7 @@ describe.each(names)("a redacted export of %s", (name) => {
     expect(secretsIn(readFileSync(document, "utf8"), secrets)).toEqual([]);
   });
 
-  it("is the plain export when the session has no secrets, but for images", async () => {
+  it("equals the plain export when the session has no secrets, except for images", async () => {
     const path = join(fixtures, name);
     const withoutMedia = (text: string): string =>
       text
@@ -140,7 +140,7 @@ function user(text: string): object {
 const github = `ghp_${"aB3dE6gH9".repeat(4)}`;
 
 describe("a redacted export", () => {
-  it("gives the same secret the same marker, also where only the secret itself shows it", async () => {
+  it("gives the same secret the same marker, even without its name", async () => {
     const path = sessionOf(
       user("it was swordf1sh-and-more"),
       user(`export DB_PASSWORD=swordf1sh-and-more GH=${github}`),
@@ -153,7 +153,7 @@ describe("a redacted export", () => {
     expect(secretsIn(text, ["swordf1sh-and-more", github])).toEqual([]);
   });
 
-  it("finds a private key whose lines are strings of their own", async () => {
+  it("finds a private key whose lines are separate strings", async () => {
     const lines = ["-----BEGIN PRIVATE KEY-----", "Ab3".repeat(21), "-----END PRIVATE KEY-----"];
     const path = sessionOf({ role: "custom", customType: "x", content: "", details: { lines } });
     const text = await joined(linearPieces(path, { redact: true }));
@@ -161,7 +161,7 @@ describe("a redacted export", () => {
     expect(text).toContain('"role":"custom"');
   });
 
-  it("has none in the arguments of a call as a document, nor in its shortened text", async () => {
+  it("has no secrets in the arguments of a call as a document, or in its shortened text", async () => {
     const key = `ghp_${"06A7b9Xq".repeat(5)}`;
     const calls = [
       { env: { A_TOKEN: "plainwords" }, b: "" },
@@ -189,7 +189,7 @@ describe("a redacted export", () => {
     expect(texts[1]).toMatch(/x \[redacted: github-token 1\]\.\.\./);
   });
 
-  it("keeps numbers that no double holds", async () => {
+  it("keeps numbers that exceed a double", async () => {
     const call = '{"type":"toolCall","id":"c","name":"t","arguments":{"n":12345678901234567890}}';
     const path = sessionOf(user("x"));
     const line = readFileSync(path, "utf8").replace('{"type":"text","text":"x"}', call);
@@ -199,7 +199,7 @@ describe("a redacted export", () => {
     }
   });
 
-  it("reports what was replaced, and leaves out images", async () => {
+  it("reports replacements, and omits images", async () => {
     const data = Buffer.from("an image").toString("base64");
     const image = { type: "image", data, mimeType: "image/png" };
     const path = sessionOf(user(`${github} ${github}`), { role: "user", content: [image, image] });
@@ -226,7 +226,7 @@ describe("a redacted export", () => {
     expect(await exportLinear(path, target)).not.toHaveProperty("redaction");
   });
 
-  it("has an option that is true or false", async () => {
+  it("has a boolean option", async () => {
     // @ts-expect-error: not a boolean
     const pieces = linearPieces(sessionOf(user("x")), { redact: "no" });
     await expect(joined(pieces)).rejects.toMatchObject({ code: "ERR_INVALID_ARGUMENT" });
@@ -277,7 +277,7 @@ describe("a redaction that fails", () => {
     await expect(pieces.next()).rejects.toMatchObject(failure);
   });
 
-  it("leaves an existing file as it is", async () => {
+  it("does not change an existing file", async () => {
     const target = join(temporaryDirectory(), "target");
     writeFileSync(target, "before");
     const path = sessionOf(user("x".repeat(33 * 1024 * 1024)));

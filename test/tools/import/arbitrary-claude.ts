@@ -1,6 +1,6 @@
 /**
  * Random transcripts of Claude Code with what must become of them: a tree that grows by turns, tool
- * calls, sub-agents, compactions and records that say nothing, with damaged lines in between.
+ * calls, subagents, compactions and records that say nothing, with damaged lines in between.
  */
 import * as fc from "fast-check";
 

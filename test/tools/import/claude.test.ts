@@ -75,7 +75,7 @@ describe("a transcript of Claude Code", () => {
     expect((await session.usage).total).toMatchObject({ input: 10, output: 5 });
   });
 
-  it("has the results of calls made at once on one path, and their usage once", async () => {
+  it("has the results of parallel calls on one path, and their usage once", async () => {
     const { session } = await importedFile(fixturePath("claude/branches.jsonl"));
     const { messages } = await session.context();
     expect(spoken(messages)).toEqual([
@@ -94,7 +94,7 @@ describe("a transcript of Claude Code", () => {
     expect(outputs).toEqual([40, 50, 40]);
   });
 
-  it("has what comes late of an answer in its message, and its usage once", async () => {
+  it("has late parts of an answer in its message, and its usage once", async () => {
     const { session } = await importedLines([
       user("a", null, "Hi"),
       answer("b", "a", "m1", call("t1")),
@@ -122,7 +122,7 @@ describe("a transcript of Claude Code", () => {
     expect(models).toEqual(["claude-opus-4-5", "claude-sonnet-4-5"]);
   });
 
-  it("ends at the conversation, whatever its sub-agents said last", async () => {
+  it("ends at the conversation, not at later subagent entries", async () => {
     const { session } = await importedFile(fixturePath("claude/sidechains.jsonl"));
     expect(spoken((await session.context()).messages).at(-1)).toBe(
       "assistant: orders.sql lacks an index.",
@@ -147,7 +147,7 @@ describe("a transcript of Claude Code", () => {
     ]);
   });
 
-  it("keeps what a compaction kept from a later block of an answer on", async () => {
+  it("keeps entries kept by a compaction from a later block of an answer on", async () => {
     const compactMetadata = { trigger: "auto", preTokens: 9, preservedSegment: { headUuid: "c" } };
     const boundary = { type: "system", subtype: "compact_boundary", compactMetadata };
     const source = sourceOf([
@@ -172,7 +172,7 @@ describe("a transcript of Claude Code", () => {
     expect((await verifySession(copy)).ok).toBe(true);
   });
 
-  it("shows the model what its user did not see, and hides it from the user", async () => {
+  it("shows hidden messages to the model, but not to the user", async () => {
     const { entries } = await importedLines([user("a", null, "A caveat.", { isMeta: true })]);
     expect(entries[0]).toMatchObject({
       type: "custom_message",
@@ -182,7 +182,7 @@ describe("a transcript of Claude Code", () => {
     });
   });
 
-  it("takes the title of its user before that of a model, and that before a summary", async () => {
+  it("prefers the title of the user to that of a model, and that to a summary", async () => {
     const ai = { type: "ai-title", aiTitle: "By a model", sessionId };
     const own = { type: "custom-title", customTitle: "By me", sessionId };
     const summary = { type: "summary", summary: "A summary", leafUuid: "a" };
@@ -194,7 +194,7 @@ describe("a transcript of Claude Code", () => {
     expect(all.report.skipped).toEqual({ "ai-title": 1, "custom-title": 2, summary: 1 });
   });
 
-  it("attaches records to the nearest parent that was kept", async () => {
+  it("attaches records to the nearest kept parent", async () => {
     const { entries, report } = await importedLines([
       user("a", null, "Hi"),
       record("p1", "a", { type: "progress", data: {} }),
@@ -205,7 +205,7 @@ describe("a transcript of Claude Code", () => {
     expect(entries.at(-1)).toMatchObject({ id: "b", parentId: "a" });
   });
 
-  it("continues at the entry before where a parent is lost, and says so", async () => {
+  it("continues at the preceding entry when a parent is lost, and reports it", async () => {
     const { session, report } = await importedLines([
       user("a", null, "One"),
       user("c", "b", "Two"),
@@ -215,7 +215,7 @@ describe("a transcript of Claude Code", () => {
     expect(session.diagnostics).toEqual([]);
   });
 
-  it("keeps blocks that have no form beside their message", async () => {
+  it("keeps blocks without an equivalent with their message", async () => {
     const image = { type: "image", source: { type: "url", url: "https://example.org/a.png" } };
     const { entries } = await importedLines([user("a", null, [text("Look."), image])]);
     expect(entries).toMatchObject([
@@ -228,7 +228,7 @@ describe("a transcript of Claude Code", () => {
     ["a list", [{ type: "text", text: "whole" }]],
     ["a text", "Error: whole"],
     ["null", null],
-  ])("keeps what a tool returned in full as details: %s", async (_, toolUseResult) => {
+  ])("keeps the full result of a tool as details: %s", async (_, toolUseResult) => {
     const { entries } = await importedLines([
       answer("b", null, "m1", call("c")),
       user("c", "b", [result("c", "short"), text("Go on.")], { toolUseResult }),
@@ -242,7 +242,7 @@ describe("a transcript of Claude Code", () => {
   it.each([
     ["of several results", [result("c", "1"), result("d", "2")]],
     ["of none", "Hi"],
-  ])("keeps it beside the last of them where a record is %s", async (_, content) => {
+  ])("keeps it with the last of them when a record is %s", async (_, content) => {
     const { entries, report } = await importedLines([
       user("a", null, "Hi"),
       answer("b", "a", "m1", call("c")),
@@ -255,7 +255,7 @@ describe("a transcript of Claude Code", () => {
     expect(report.imported).toBe(5);
   });
 
-  it("of a sub-agent alone ends where that one does", async () => {
+  it("of only a subagent ends where that one does", async () => {
     const rest = { isSidechain: true, agentId: "a1" };
     const { session, entries } = await importedLines([
       user("a", null, "A task.", rest),

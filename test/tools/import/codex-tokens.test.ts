@@ -72,7 +72,7 @@ describe("the tokens of a rollout of Codex", () => {
     }
   });
 
-  it("do not change when lines that count them move inside their turns", async () => {
+  it("do not change when their lines move within their turns", async () => {
     const step = fc.constantFrom<readonly object[]>([answered("a")], called("c"), called("d"));
     const turn = fc.record({
       steps: fc.array(step, { maxLength: 4 }),

@@ -47,7 +47,7 @@ describe("a rollout of Codex", () => {
     });
   });
 
-  it("keeps the text of arguments whose numbers no double holds", async () => {
+  it("keeps the text of arguments whose numbers exceed a double", async () => {
     const long = '{"tweet_id":1852345678901234567}';
     const { entries } = await importedLines([
       meta,
@@ -64,7 +64,7 @@ describe("a rollout of Codex", () => {
     );
   });
 
-  it("is context for the model where Codex speaks in the user's place", async () => {
+  it("has text that Codex writes as the user as context", async () => {
     const { entries } = await importedLines([
       meta,
       codexMessage("<environment_context>x</environment_context>"),
@@ -81,7 +81,7 @@ describe("a rollout of Codex", () => {
   it.each([
     ["before its item", 0],
     ["after its item", 1],
-  ])("says once what an event repeats %s", async (_where, after) => {
+  ])("has text repeated by an event once %s", async (_where, after) => {
     const pair = (one: object, copy: object): object[] => (after ? [one, copy] : [copy, one]);
     const reasoning = codexItem("reasoning", { summary: [{ type: "summary_text", text: "Hm." }] });
     const { session, report } = await importedLines([
@@ -97,7 +97,7 @@ describe("a rollout of Codex", () => {
     ]);
   });
 
-  it("keeps what only an event says", async () => {
+  it("keeps data of events only", async () => {
     const { session, report } = await importedLines([
       meta,
       event("user_message", { message: "Hi" }),
@@ -135,7 +135,7 @@ describe("a rollout of Codex", () => {
     ]);
   });
 
-  it("compacts where Codex did, and continues from what was said if no summary can be read", async () => {
+  it("compacts where Codex did, and continues from the texts if no summary is readable", async () => {
     const { session, entries } = await importedFile(fixturePath("codex/compaction.jsonl"));
     const compactions = entries.filter(({ type }) => type === "compaction");
     expect(compactions).toMatchObject([
@@ -149,7 +149,7 @@ describe("a rollout of Codex", () => {
     ]);
   });
 
-  it("notes model and thinking level where they change", async () => {
+  it("records changes of model and thinking level", async () => {
     const { session } = await importedFile(fixturePath("codex/conversation.jsonl"));
     expect(session.settings).toEqual({
       model: { provider: "openai-codex", modelId: "gpt-5.1-codex-max" },

@@ -31,12 +31,12 @@ async function projections({ report, session }: Imported): Promise<unknown> {
 describe.each(transcripts)("the source %s", (name) => {
   const source = fixturePath(`${name}.jsonl`);
 
-  it("becomes the log beside it", async () => {
+  it("becomes the expected log", async () => {
     const { text } = await importedFile(source);
     await expect(text).toMatchFileSnapshot(fixturePath(`${name}.log.jsonl`));
   });
 
-  it("has the projections beside it", async () => {
+  it("has the expected projections", async () => {
     const seen = await projections(await importedFile(source));
     const json = `${JSON.stringify(seen, null, 1)}\n`;
     await expect(json).toMatchFileSnapshot(fixturePath(`${name}.expected.json`));
@@ -52,7 +52,7 @@ describe.each(transcripts)("the source %s", (name) => {
     expect([0, 1]).toContain(session.revision - report.entries);
   });
 
-  it("is left as it is", async () => {
+  it("is not changed", async () => {
     const before = { bytes: readFileSync(source), mtime: statSync(source).mtimeMs };
     await importedFile(source);
     expect(readFileSync(source)).toEqual(before.bytes);

@@ -30,7 +30,7 @@ async function steps(place: string, target: string, signal?: AbortSignal) {
 }
 
 describe("an import of a directory", () => {
-  it("makes of each transcript the session that its own import makes, and is not repeated", async () => {
+  it("creates the session of a single import from each transcript, only once", async () => {
     const [root, target] = [transcripts(), join(temporaryDirectory(), "sessions")];
     const before = directoryState(root);
     const first = await steps(root, target);
@@ -90,7 +90,7 @@ describe("an import of a directory", () => {
     expect([code, err]).toEqual([1, expect.stringContaining("skipped: ")]);
   });
 
-  it("imports of two transcripts of one session the later, and reports the other", async () => {
+  it("imports the later of two transcripts of one session, and reports the other", async () => {
     const [root, target] = [temporaryDirectory(), temporaryDirectory()];
     const text = readFileSync(join(fixtures, "claude/conversation.jsonl"), "utf8");
     const parts = { a: text.slice(0, text.indexOf("\n", 2000) + 1), b: text };
@@ -107,7 +107,7 @@ describe("an import of a directory", () => {
     expect(readdirSync(target)).toHaveLength(1);
   });
 
-  it("is a command with a report, and says what it left out", async () => {
+  it("is a command that reports skipped files", async () => {
     const [root, target] = [transcripts(), join(temporaryDirectory(), "new")];
     const { code, out } = await branchlog(["import", root, "-o", target]);
     expect([code, out.split(";")[0]]).toEqual([0, "imported 3 sessions"]);

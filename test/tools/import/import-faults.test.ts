@@ -27,7 +27,7 @@ const hi = {
 };
 
 it.each(["claude/damaged", "codex/damaged", "codex/rollback"])(
-  "a source that was cut off %s at any byte is imported as far as it is whole",
+  "a source truncated %s at any byte is imported up to its complete records",
   async (name) => {
     const bytes = readFileSync(fixturePath(`${name}.jsonl`));
     const directory = temporaryDirectory();
@@ -71,7 +71,7 @@ function refusal(length: number): string {
 }
 
 describe("an import", () => {
-  it("refuses what is missing, a directory, empty, or of no known agent", async () => {
+  it("rejects a source that is missing, a directory, empty, or of no known agent", async () => {
     const directory = temporaryDirectory();
     const target = join(directory, "new.jsonl");
     const at = (name: string, text: string): string => {
@@ -87,7 +87,7 @@ describe("an import", () => {
     expect(readdirSync(directory).toSorted()).toEqual(["empty", "text"]);
   });
 
-  it("refuses a source of another agent than the one that was named", async () => {
+  it("rejects a source of an agent other than the named one", async () => {
     const target = join(temporaryDirectory(), "new.jsonl");
     const source = fixturePath("codex/rollback.jsonl");
     expect(await codeOf(importSession(source, target, { from: "claude" }))).toBe(
@@ -96,7 +96,7 @@ describe("an import", () => {
     expect(await codeOf(importSession(source, target, { from: "codex" }))).toBe("none");
   });
 
-  it("leaves a file that is there as it is", async () => {
+  it("does not change an existing file", async () => {
     const directory = temporaryDirectory();
     const target = join(directory, "there.jsonl");
     writeFileSync(target, "mine");
@@ -105,7 +105,7 @@ describe("an import", () => {
     expect(readdirSync(directory)).toEqual(["there.jsonl"]);
   });
 
-  it("leaves nothing behind when it is ended", async () => {
+  it("leaves nothing when it is aborted", async () => {
     const directory = temporaryDirectory();
     const many = Array.from({ length: 20_000 }, (_, i) => ({ ...hi, uuid: `u${i}` }));
     const source = sourceOf(many);
@@ -131,7 +131,7 @@ describe("an import", () => {
     expect(fs.listSync("/d")).toEqual([]);
   });
 
-  it("makes the directories that are missing", async () => {
+  it("creates missing directories", async () => {
     const directory = temporaryDirectory();
     const target = join(directory, "a", "b", "new.jsonl");
     await importSession(sourceOf([hi]), target);
@@ -152,7 +152,7 @@ describe("an import", () => {
     { type: "custom-title", customTitle: 5 },
     { type: 5 },
     { __proto__: null, type: "__proto__", uuid: "__proto__", parentUuid: "constructor" },
-  ])("takes %j as it comes", async (record) => {
+  ])("handles %j", async (record) => {
     const last = { ...hi, uuid: "z", parentUuid: "a" };
     const { report, session } = await importedLines([hi, record, last]);
     expect(report.imported + skippedCount(report)).toBe(3);
@@ -173,7 +173,7 @@ describe("an import", () => {
     { type: "compacted", payload: {} },
     { type: "turn_context", payload: { model: 5 } },
     { type: "session_meta", payload: { id: 5 } },
-  ])("takes %j as it comes", async (record) => {
+  ])("handles %j", async (record) => {
     const meta = { type: "session_meta", payload: { id: "s" } };
     const { report, session } = await importedLines([meta, record]);
     expect(report.imported + skippedCount(report)).toBe(2);
@@ -187,7 +187,7 @@ describe("a source that is rewritten while it is imported", () => {
   it.each([
     ["other words of the same length", said("Ho")],
     ["fewer", { ...said(""), uuid: "" }],
-  ])("gives no log: %s", async (_, rewritten) => {
+  ])("creates no log: %s", async (_, rewritten) => {
     const source = sourceOf([hi]);
     const fs = new MemoryFileSystem();
     fs.makeDirectorySync("/d");

@@ -63,7 +63,7 @@ describe.each(kinds)("any source of %s", (_name, source) => {
     );
   });
 
-  it("ends where the source does, with all that was said on the way", async () => {
+  it("ends where the source does, with all messages of the path", async () => {
     await fc.assert(
       fc.asyncProperty(source, async ({ lines, path, beside }) => {
         const imported = await importedLines(lines);

@@ -63,7 +63,7 @@ describe("a trajectory as a session", () => {
     expect((await stepsOf(session)).steps).toMatchObject([{ message: "All was\ndone." }]);
   });
 
-  it("is made of what others write, whose fields may be missing", async () => {
+  it("is created from trajectories of other programs with missing fields", async () => {
     const directory = temporaryDirectory();
     const [source, session] = [join(directory, "trajectory.json"), join(directory, "s.jsonl")];
     const steps = [
@@ -104,7 +104,7 @@ describe("a trajectory as a session", () => {
     await opened.close();
   });
 
-  it("is refused with a reason, and nothing is written", async () => {
+  it("is rejected with a reason, and nothing is written", async () => {
     const directory = temporaryDirectory();
     const source = join(directory, "source.json");
     for (const text of ["{", "[]", "{}", '{"schema_version":"ATIF-v2.0","steps":[]}']) {

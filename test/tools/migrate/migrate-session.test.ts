@@ -16,7 +16,7 @@ describe("migrateSession", () => {
     ["pi-v1", 1],
     ["pi-v1-boundaries", 1],
     ["pi-v2", 2],
-  ])("brings %s to version 3 and keeps the original", async (name, version) => {
+  ])("migrates %s to version 3 and keeps the original", async (name, version) => {
     const path = copyOf(name);
     const before = readFileSync(path);
     const read = await openSession(path, { access: "read" });
@@ -38,7 +38,7 @@ describe("migrateSession", () => {
     expect(await messagesAt(path)).toBe(messages);
   });
 
-  it("does nothing to a session of version 3, or of a newer one, and says so", async () => {
+  it("does not change a session of version 3 or newer, and reports it", async () => {
     for (const version of [3, 4]) {
       const path = fileOf({ ...header, version });
       const before = readFileSync(path);
@@ -50,7 +50,7 @@ describe("migrateSession", () => {
     }
   });
 
-  it("is what the first append does", async () => {
+  it("equals the migration at the first append", async () => {
     const [asked, appended] = [copyOf("pi-v1"), copyOf("pi-v1")];
     await migrateSession(asked);
     const session = await openSession(appended);
@@ -58,14 +58,14 @@ describe("migrateSession", () => {
     expect(recordsIn(appended).slice(0, -1)).toEqual(recordsIn(asked));
   });
 
-  it("does it once, though many ask", async () => {
+  it("migrates once for concurrent callers", async () => {
     const path = copyOf("pi-v2");
     const results = await Promise.all([1, 2, 3].map(() => migrateSession(path)));
     expect(results.filter(({ migrated }) => migrated)).toHaveLength(1);
     expect(readdirSync(dirname(path))).toHaveLength(2);
   });
 
-  it("leaves the session as it was if it fails", async () => {
+  it("does not change the session if it fails", async () => {
     const fs = new MemoryFileSystem();
     const ports = createMemoryPorts({ fs });
     const before = fixtureBytes("pi-v1");

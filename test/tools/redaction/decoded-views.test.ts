@@ -48,7 +48,7 @@ describe("the decoded views of a text", () => {
     expect([...viewsOf(text)]).toEqual([]);
   });
 
-  it("have each character at its place in the text", () => {
+  it("map each character to its position in the text", () => {
     const units = fc.constantFrom("a", "b", "\n", "%41", "\\n", '\\"', "&lt;", "%", "\\", "+", "x");
     fc.assert(
       fc.property(fc.array(units, { maxLength: 60 }), (parts) => {
@@ -98,7 +98,7 @@ describe("the work for a hostile text", () => {
     "%5C%41\\n&lt;QWJjQWJjQWJjQWJj\n",
     "\u001B[0m",
     `${Buffer.from("%41\\n".repeat(5)).toString("base64")}/`,
-  ])("grows as its length when it repeats %j", (part) => {
+  ])("grows linearly when it repeats %j", (part) => {
     const [short, long] = [2_000, 8_000].map((times) => decodedUnits(part.repeat(times)));
     expect(long).toBeLessThanOrEqual(4.1 * (short ?? 0) + 1_000);
     expect(long).toBeLessThan(20 * 8_000 * part.length);
@@ -120,14 +120,14 @@ describe("findSecrets", () => {
     ["in base64 in JSON in base64", Buffer.from(`"${base64}"`).toString("base64"), undefined],
     ["percent-encoded twice", encodeURIComponent("a%3A//b%3Aaa11bb22%40h"), "aa11bb22"],
     ["continued by a backslash", `say ghp_${"aB3d\\\n".repeat(9)}.`, `ghp_${"aB3d\\\n".repeat(9)}`],
-  ])("finds a secret %s, in its place", (_how, text, found) => {
+  ])("finds a secret %s, at its position", (_how, text, found) => {
     const finds = findSecrets(text);
     expect(finds.map(({ start, end }) => text.slice(start, end))).toContain(
       found?.replace(/\\\n$/, "") ?? text,
     );
   });
 
-  it("replaces of base64 over lines those that have the secret", () => {
+  it("replaces only the base64 lines that contain the secret", () => {
     const [first = "", ...more] = base64.replaceAll(/.{20}/g, "$&\n").split("\n");
     const before = Buffer.from("some other words ".repeat(3)).toString("base64").slice(0, 20);
     const text = [before, first, ...more, "word"].join("\n");

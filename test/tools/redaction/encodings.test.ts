@@ -99,7 +99,7 @@ describe("the law of encodings", () => {
     );
   });
 
-  it("changes no text without secrets, whatever encodes it", () => {
+  it("changes no text without secrets, in any encoding", () => {
     const texts = fc.oneof(words, fc.string({ unit: "grapheme" }), fc.lorem(), fc.uuid());
     fc.assert(
       fc.property(fc.array(texts), fc.array(encodings, { maxLength: 2 }), (parts, chain) => {
@@ -126,7 +126,7 @@ function row(cells: readonly string[]): string {
 }
 
 describe("the table of kinds and forms", () => {
-  it("says of each kind in which forms redaction finds it", () => {
+  it("lists for each kind the forms in which redaction finds it", () => {
     const rows = secretKinds.map((kind) => {
       const cells = secretForms.map((form) => (isMissed(kind, form) ? "no" : "yes"));
       return row([kind.name, ...cells]);

@@ -54,7 +54,7 @@ const withSecrets = fc.letrec<{ value: unknown; object: unknown }>((tie) => {
 }).object;
 
 describe("the law of redaction", () => {
-  it("takes every planted secret out of any JSON, and nothing else", () => {
+  it("removes every planted secret from any JSON, and nothing else", () => {
     const secrets = planted.flatMap(({ secrets: own }) => own);
     fc.assert(
       fc.property(withSecrets, fc.constantFrom(undefined, 1), (value, indent) => {
@@ -75,7 +75,7 @@ describe("the law of redaction", () => {
     );
   });
 
-  it("changes nothing in what was redacted before", () => {
+  it("changes nothing in redacted data", () => {
     fc.assert(
       fc.property(withSecrets, (value) => {
         const once = redacted(JSON.stringify(value));
@@ -117,7 +117,7 @@ describe("a redactor", () => {
     expect(first).toContain("[redacted: secret-value 1]");
   });
 
-  it("gives a secret that only an encoding shows the same marker in plain", () => {
+  it("gives a secret known from an encoding the same marker in plain text", () => {
     const settings = Buffer.from(`{"user":"me","password":"${secret}"}`).toString("base64");
     const url = `postgres%3A%2F%2Fme%3A${secret}%40db%2Fshop`;
     const texts = [`it was ${secret}`, `send ${settings} now`, url];
@@ -166,7 +166,7 @@ describe("a redactor", () => {
     ]);
   });
 
-  it("finds what escapes hide, and a secret that a repeated key hides", () => {
+  it("finds secrets hidden by escapes or a repeated key", () => {
     const token = `ghp_${"aB3dE6gH9".repeat(4)}`;
     const escaped = Array.from(token, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
     expect(redacted(`{"a":"${escaped.join("")}"}`)).toEqual(['{"a":"[redacted: github-token 1]"}']);
@@ -175,7 +175,7 @@ describe("a redactor", () => {
     ]);
   });
 
-  it("keeps numbers, order and spaces, and replaces numbers that a name calls secret", () => {
+  it("keeps numbers, order and spaces, and replaces numbers with a secret's name", () => {
     const line =
       '{ "b": 12345678901234567890,\t"a": 1.0e2, "pin_password": 1234, "total_tokens": 5 }';
     expect(redacted(line)).toEqual([line.replace("1234,", '"[redacted: secret-value 1]",')]);
@@ -190,7 +190,7 @@ describe("a redactor", () => {
     expect(clean).not.toContain("letmein");
   });
 
-  it("leaves out what has the type of an image or a document, and keeps texts", () => {
+  it("omits values with the type of an image or a document, and keeps texts", () => {
     const data = "c2VjcmV0";
     const media = [
       { type: "image", data, mimeType: "image/png" },
@@ -203,18 +203,18 @@ describe("a redactor", () => {
     expect(JSON.parse(clean)).toEqual({ content: [note, note, note, kept] });
   });
 
-  it("replaces what follows a marker in a secret member", () => {
+  it("replaces text after a marker in a secret member", () => {
     for (const name of ["password", "MYSQL_PW"]) {
       const line = `{"${name}":"[redacted: x 1] and more"}`;
       expect(redacted(line)).toEqual([`{"${name}":"[redacted: secret-value 1]"}`]);
     }
   });
 
-  it("does not replace a word wherever it occurs because it was a password", () => {
+  it("does not replace a common word everywhere because it was a password", () => {
     expect(redacted('{"password":"postgres"}', '{"a":"postgres"}')[1]).toBe('{"a":"postgres"}');
   });
 
-  it("keeps the kind of an entry whose members are named as secrets", () => {
+  it("keeps the kind of an entry whose members are named like secrets", () => {
     const line = '{"type":"x","id":"1","tokens":{"type":"a","role":"b"},"secret":["one","two"]}';
     expect(redacted(line)).toEqual([
       '{"type":"x","id":"1","tokens":{"type":"a","role":"b"},' +

@@ -43,7 +43,7 @@ function filesIn(path: string): string[] {
 }
 
 describe("a repair in place", () => {
-  it("puts the repaired log there and keeps the original and what was set aside", async () => {
+  it("replaces the log and keeps the original and the removed bytes", async () => {
     const path = damagedLog();
     const inode = statSync(path).ino;
     const result = await applyRepair(await planRepair(path));
@@ -81,7 +81,7 @@ describe("a repair in place", () => {
     expect(await verifySession(session)).toMatchObject({ ok: true, entries: 3 });
   });
 
-  it("takes the place of nothing that is there", async () => {
+  it("replaces no existing file", async () => {
     const path = damagedLog();
     for (const name of [".before-repair", ".before-repair-2", ".salvage"]) {
       writeFileSync(`${path}${name}`, name);
@@ -93,7 +93,7 @@ describe("a repair in place", () => {
     }
   });
 
-  it("uses the original that an interrupted repair has kept", async () => {
+  it("uses the original kept by an interrupted repair", async () => {
     const path = damagedLog();
     linkSync(path, `${path}.before-repair`);
     const { original } = await applyRepair(await planRepair(path));
@@ -102,7 +102,7 @@ describe("a repair in place", () => {
     expect(readFileSync(path, "utf8")).toBe(whole);
   });
 
-  it("leaves no salvage file if nothing is set aside, and nothing at all without damage", async () => {
+  it("leaves no salvage file if nothing is set aside, and no files without damage", async () => {
     const path = damagedLog(whole.slice(0, -1));
     expect(await applyRepair(await planRepair(path))).toMatchObject({ salvage: null });
     expect(filesIn(path)).toEqual(["s.jsonl", "s.jsonl.before-repair"]);
@@ -150,7 +150,7 @@ describe("a repair in place", () => {
 });
 
 describe("a repair into another file", () => {
-  it("leaves the log and its directory alone, also where nothing can be written", async () => {
+  it("does not touch the log and its directory, also when they are read-only", async () => {
     const path = damagedLog();
     chmodSync(path, 0o400);
     chmodSync(dirname(path), 0o500);
@@ -164,7 +164,7 @@ describe("a repair into another file", () => {
     expect(filesIn(output)).toEqual(["o.jsonl", "o.jsonl.salvage"]);
   });
 
-  it("is refused if there is one, even the log itself", async () => {
+  it("is rejected if it exists, even if it is the log itself", async () => {
     const path = damagedLog();
     const plan = await planRepair(path);
     const existing = { code: "ERR_LOG_EXISTS" };
@@ -182,7 +182,7 @@ describe("a repair into another file", () => {
   });
 });
 
-describe("a repair of a log that is not as it was planned for", () => {
+describe("a repair of a log that changed since the plan", () => {
   const changes: Readonly<Record<string, (path: string) => void>> = {
     "was appended to": (path) => appendFileSync(path, `${user("d", "c")}\n`),
     "was cut short": (path) => writeFileSync(path, damaged.slice(0, -1)),
@@ -195,7 +195,7 @@ describe("a repair of a log that is not as it was planned for", () => {
     "was removed": (path) => renameSync(path, `${path}.away`),
   };
 
-  it.each(Object.entries(changes))("is refused if it %s", async (_, change) => {
+  it.each(Object.entries(changes))("is rejected if it %s", async (_, change) => {
     const path = damagedLog();
     const plan = await planRepair(path);
     change(path);
@@ -208,23 +208,26 @@ describe("a repair of a log that is not as it was planned for", () => {
     if (content !== "") expect(readFileSync(path, "utf8")).toBe(content);
   });
 
-  it.each(Object.entries(changes))("is refused if it %s while it was copied", async (_, change) => {
-    const path = damagedLog();
-    const plan = await planRepair(path);
-    const fs: Ports["fs"] = {
-      ...nodePorts.fs,
-      fdatasync: async (fd) => {
-        await nodePorts.fs.fdatasync(fd);
-        change(path);
-      },
-    };
-    await expect(applyRepair(plan, { ports: { fs } })).rejects.toMatchObject({
-      code: "ERR_LOG_CHANGED",
-    });
-    expect(filesIn(path).filter((name) => /tmp|salvage|before/.test(name))).toEqual([]);
-  });
+  it.each(Object.entries(changes))(
+    "is rejected if it %s while it was copied",
+    async (_, change) => {
+      const path = damagedLog();
+      const plan = await planRepair(path);
+      const fs: Ports["fs"] = {
+        ...nodePorts.fs,
+        fdatasync: async (fd) => {
+          await nodePorts.fs.fdatasync(fd);
+          change(path);
+        },
+      };
+      await expect(applyRepair(plan, { ports: { fs } })).rejects.toMatchObject({
+        code: "ERR_LOG_CHANGED",
+      });
+      expect(filesIn(path).filter((name) => /tmp|salvage|before/.test(name))).toEqual([]);
+    },
+  );
 
-  it("is refused if an editor replaces it while its directory is synced", async () => {
+  it("is rejected if an editor replaces it while its directory is synced", async () => {
     const path = damagedLog();
     const plan = await planRepair(path);
     const fs: Ports["fs"] = {
@@ -243,7 +246,7 @@ describe("a repair of a log that is not as it was planned for", () => {
     expect(readFileSync(`${path}.before-repair`, "utf8")).toBe(damaged);
   });
 
-  it("is refused while another process keeps the lock", async () => {
+  it("is rejected while another process holds the lock", async () => {
     const path = damagedLog();
     mkdirSync(`${path}.branchlog-lock`);
     const repair = applyRepair(await planRepair(path), { lockWaitMs: 20 });
@@ -252,7 +255,7 @@ describe("a repair of a log that is not as it was planned for", () => {
     expect(readFileSync(path, "utf8")).toBe(damaged);
   });
 
-  it("is refused in place if its version is newer, but may go into another file", async () => {
+  it("is rejected in place if its version is newer, but can be written to another file", async () => {
     const path = damagedLog(damaged.replace('"version":3', '"version":9'));
     const plan = await planRepair(path);
     await expect(applyRepair(plan)).rejects.toMatchObject({ code: "ERR_VERSION_NEWER" });
@@ -277,7 +280,7 @@ describe("a repair of a log that is not as it was planned for", () => {
     expect(filesIn(path)).toEqual(["s.jsonl"]);
   });
 
-  it("fails if the copy is not what the plan says, whatever the reason", async () => {
+  it("fails if the copy differs from the plan for any reason", async () => {
     const path = damagedLog();
     const plan = await planRepair(path);
     const wrong: RepairPlan = { ...plan, repaired: { ...plan.repaired, entries: 7 } };
@@ -311,7 +314,7 @@ describe("a salvage file", () => {
     { kind: "set-aside", offset: 0, length, line: 1, reason: "torn", id: null },
   ];
 
-  it("gives every byte back, and shows text as text", () => {
+  it("contains every byte, and shows text as text", () => {
     const piece = fc.oneof(
       fc.string({ unit: "binary" }).map((text) => Buffer.from(text)),
       fc.uint8Array({ maxLength: 5 }).map((bytes) => Buffer.from(bytes)),

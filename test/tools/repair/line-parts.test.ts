@@ -39,18 +39,18 @@ describe("a damaged line", () => {
     ["no record", "hello", ["<hello>"]],
     ["a torn record", torn, [`<${torn}>`]],
     ["nothing", "", []],
-  ])("with %s comes apart", (_, line, parts) => {
+  ])("with %s is split", (_, line, parts) => {
     expect(parted(line)).toEqual(parts);
   });
 
   it.each([1, 2, 3, 5, 9, 14, 31, 40, 44, 45, 47, 48])(
-    "is taken apart wherever the first record was torn: at %i",
+    "is split wherever the first record was torn: at %i",
     (at) => {
       expect(parted(`${a.slice(0, at)}${b}`)).toEqual([`<${a.slice(0, at)}>`, b]);
     },
   );
 
-  it("is taken apart when a character was torn", () => {
+  it("is split when a character was torn", () => {
     const line = Buffer.concat([
       Buffer.from('{"type":"message","id":"a","text":"'),
       Buffer.from("€").subarray(0, 2),
@@ -59,13 +59,13 @@ describe("a damaged line", () => {
     expect(parted(line).at(-1)).toBe(b);
   });
 
-  it("gives no object of a record away as a record", () => {
+  it("does not treat an object in a record as a record", () => {
     const holder = `{"type":"custom","data":{"entries":[${a},${b}],"last":${c}},"id":"h"`;
     expect(parted(`${holder}x`)).toEqual([`<${holder}x>`]);
     expect(parted(`x${holder},"parentId":null}`)).toEqual(["<x>", `${holder},"parentId":null}`]);
   });
 
-  it("asks about an object that is where a value may be", () => {
+  it("checks an object in the position of a value", () => {
     const doubtful: boolean[] = [];
     const accepts = (candidate: Candidate): boolean => {
       doubtful.push(candidate.placement === "inside");
@@ -79,14 +79,14 @@ describe("a damaged line", () => {
   });
 
   it.each(["}", ",", "]", '"', ":", "}}", '"b"', b.slice(60), b.slice(-1), b.slice(-30)])(
-    "keeps a whole record at its start when %s follows",
+    "keeps a complete record at its start when %s follows",
     (behind) => {
       expect(parted(`${a}${behind}`)).toEqual([a, `<${behind}>`]);
       expect(parted(`${a} ${b}${behind}`)).toEqual([`${a} `, b, `<${behind}>`]);
     },
   );
 
-  it("does not take the first half of a record for one when a byte of it became a brace", () => {
+  it("does not treat the first half of a record as one when a byte of it became a brace", () => {
     const line = a
       .replace('"id"', '"n":12,"id"')
       .replace('"parentId":null', '"x":{},"parentId":null');
@@ -101,7 +101,7 @@ describe("a damaged line", () => {
     }
   });
 
-  it("trusts no object between debris and something else of JSON", () => {
+  it("trusts no object between debris and other JSON", () => {
     const flipped = a.replace('"x",', '"x"}');
     for (const line of [`x${a},`, `\0${a}]`, `x ${a}"b"`, `${torn}${a}:`, flipped]) {
       expect(parted(line)).toEqual([`<${line}>`]);
@@ -134,7 +134,7 @@ describe("a damaged line", () => {
     );
   });
 
-  it("is taken apart in linear time, whatever is in it (Verifies: P18)", () => {
+  it("is split in linear time, for any bytes (Verifies: P18)", () => {
     const lines = [
       '{"a":'.repeat(400_000),
       '{"'.repeat(1_000_000),

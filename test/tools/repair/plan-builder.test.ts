@@ -21,7 +21,7 @@ function stepsWith(
   return { builder, steps: builder.finish().filter(({ kind }) => kind !== "keep") };
 }
 
-describe("a damaged line above the limit of lines that are taken apart", () => {
+describe("a damaged line above the splitting limit", () => {
   const offset = header.length + 1;
 
   it.each([
@@ -30,20 +30,20 @@ describe("a damaged line above the limit of lines that are taken apart", () => {
     ["not-json", `${torn}${entry("d")}`],
     ["nul-bytes", `${long}\0`],
     ["not-object", `[${long}]`],
-  ])("is set aside whole, as %s, and the lines around it stay", (reason, line) => {
+  ])("is set aside completely, as %s, and the lines around it stay", (reason, line) => {
     const { steps, builder } = stepsWith(line, 6000);
     const length = line.length + 1;
     expect(steps).toMatchObject([{ kind: "set-aside", offset, length, line: 2, reason }]);
     expect(builder.repaired.index.count).toBe(1);
   });
 
-  it("still says which entry it was, so that a stand-in can take its place", () => {
+  it("still identifies its entry, so that a placeholder can replace it", () => {
     const { builder, steps } = stepsWith(`x${long}`, 6000);
     expect([...builder.lost]).toEqual([["b", { id: "b", parentId: null, timestamp: "t" }]]);
     expect(steps).toMatchObject([{ id: "b" }]);
   });
 
-  it("is taken apart up to that limit, and stays if it is a record or blank", () => {
+  it("is split up to that limit, and stays if it is a record or blank", () => {
     const parted = stepsWith(`${torn}${long}`, 100_000).steps;
     expect(parted).toMatchObject([{ kind: "set-aside" }, { kind: "recover", id: "b" }]);
     expect(stepsWith(long, 6000).steps).toEqual([]);

@@ -43,7 +43,7 @@ const [a, b, c] = [user("a", null), user("b", "a"), user("c", "b")];
 const start = `${header}\n${a}\n`;
 
 describe("the end of a log", () => {
-  it("that was cut off is set aside", async () => {
+  it("that is truncated is set aside", async () => {
     const planned = await planFor(`${start}${b.slice(0, 60)}`);
     expect(planned.changes).toEqual([
       { kind: "set-aside", offset: start.length, length: 60, line: 3, reason: "torn", id: "b" },
@@ -68,15 +68,15 @@ describe("the end of a log", () => {
     expect(await repairedLines(whole)).toEqual([header, a, b, ""]);
   });
 
-  it("that is nothing but spaces stays as it is", async () => {
+  it("that is only spaces is not changed", async () => {
     expect(await planFor(`${start}  `)).toMatchObject({ changes: [], findings: [] });
   });
 });
 
-describe("a whole record at the start of a line", () => {
+describe("a complete record at the start of a line", () => {
   const d = user("d", "c");
   it.each(["}", ",", "]", '"', ":", `"},"x":1}`, d.slice(20), d.slice(-2)])(
-    "is kept, without a stand-in, when %s follows it",
+    "is kept, without a placeholder, when %s follows it",
     async (behind) => {
       const content = `${start}${b}\n${c}${behind}\n${d}\n`;
       expect(kinds(await planFor(content))).toEqual([
@@ -110,7 +110,7 @@ describe("a line", () => {
     expect(await repairedLines(content)).toContain(c);
   });
 
-  it("with a torn record and a whole one gives the whole one a line of its own", async () => {
+  it("with a torn record and a complete one gives the complete one its own line", async () => {
     const torn = b.slice(0, 70);
     const planned = await planFor(`${start}${torn}${c}\n`);
     expect(planned.changes).toMatchObject([
@@ -134,14 +134,14 @@ describe("a line", () => {
     expect(await repairedLines(content)).toEqual([header, a, ""]);
   });
 
-  it("that agents can read stays as it is: other line ends, blanks, unknown records", async () => {
+  it("that agents can read is not changed: other line ends, blanks, unknown records", async () => {
     const content = `\n${header}\r\n  \n${a}\r\n{}\n{"type":"x"}\n${header}\n`;
     expect((await planFor(content)).changes).toEqual([]);
   });
 });
 
 describe("a record in a damaged line", () => {
-  it("is not taken if it is in the log once more", async () => {
+  it("is not recovered if it is elsewhere in the log", async () => {
     const torn = b.slice(0, 40);
     for (const content of [`${start}${torn}${b}\n${b}\n`, `${start}${b}\n${torn}${b}\n`]) {
       expect(kinds(await planFor(content))).toEqual(["set-aside torn", "set-aside repeated"]);
@@ -150,20 +150,20 @@ describe("a record in a damaged line", () => {
     }
   });
 
-  it("is taken once if it is only in damaged lines", async () => {
+  it("is recovered once if it is only in damaged lines", async () => {
     for (const content of [`${start}x${b}${b}\n`, `${start}x${b}\nx${b}\nx${b}\n`]) {
       expect(await repairedLines(content)).toEqual([header, a, b, ""]);
     }
   });
 
-  it("is taken if another one has its id, which is reported", async () => {
+  it("is recovered if another one has its id, which is reported", async () => {
     const other = user("b", "a", "other");
     const planned = await planFor(`${start}${b}\nx${other}\n`);
     expect(kinds(planned)).toEqual(["set-aside not-json", "recover"]);
     expect(planned.remaining).toMatchObject({ duplicateIdCount: 1, duplicateIds: ["b"] });
   });
 
-  it("is not taken from inside of another record", async () => {
+  it("is not recovered from inside another record", async () => {
     const holder = stored("h", "a", { entries: [user("n", "a"), a], last: user("m", "n") });
     for (const cut of sampled(1, holder.length, 60)) {
       const lines = await repairedLines(`${start}${holder.slice(0, cut)}\n${b}\n`);
@@ -172,7 +172,7 @@ describe("a record in a damaged line", () => {
     }
   });
 
-  it("is taken behind a record that was cut off where a value may follow, if it fits", async () => {
+  it("is recovered after a record truncated before a value, if it fits", async () => {
     const cut = '{"type":"custom","customType":"x","data":[';
     expect(await repairedLines(`${start}${cut}${b}\n`)).toContain(b);
     expect(await repairedLines(`${start}${cut}${user("z", "nobody")}\n`)).toHaveLength(3);
@@ -181,7 +181,7 @@ describe("a record in a damaged line", () => {
     expect(await repairedLines(`${start}${named}${user("q", "p")}\n`)).toContain(user("q", "p"));
   });
 
-  it("is taken from a log of version 1, which has no ids", async () => {
+  it("is recovered from a log of version 1, which has no ids", async () => {
     const old = '{"type":"session","id":"s","timestamp":"t","cwd":"/w"}';
     const said = (n: number): string =>
       JSON.stringify({ type: "message", timestamp: stamp, message: { role: "user", content: n } });
@@ -193,7 +193,7 @@ describe("a record in a damaged line", () => {
 describe("an entry whose parent is lost", () => {
   const torn = (line: string): string => line.slice(0, -5);
 
-  it("stays connected by a stand-in if the remains name its parent", async () => {
+  it("stays connected by a placeholder if the remains name its parent", async () => {
     const planned = await planFor(`${start}${torn(b)}\n${c}\n`);
     const [, standIn] = planned.changes;
     expect(standIn).toEqual({
@@ -220,7 +220,7 @@ describe("an entry whose parent is lost", () => {
     expect(planned.changes).toMatchObject([{ id: "b" }, { kind: "stand-in", parentId: "a" }]);
   });
 
-  it("stays connected over many that are lost one below the other", async () => {
+  it("stays connected over a chain of many lost entries", async () => {
     const chain = Array.from({ length: 50 }, (_, i) => user(`n${i}`, i === 0 ? "a" : `n${i - 1}`));
     const content = `${start}${chain.map(torn).join("\n")}\n${user("z", "n49")}\n`;
     const planned = await planFor(content);
@@ -232,14 +232,14 @@ describe("an entry whose parent is lost", () => {
     );
   });
 
-  it("gets no stand-in that would itself lack its parent, and none for a lost tip", async () => {
+  it("gets no placeholder without a parent, and none for a lost tip", async () => {
     expect(kinds(await planFor(`${start}${torn(user("b", "zz"))}\n${c}\n`))).toEqual([
       "set-aside torn",
     ]);
     expect(kinds(await planFor(`${start}${torn(b)}\n`))).toEqual(["set-aside torn"]);
   });
 
-  it("is reported if nothing says what the parent was, and connected if that is asked for", async () => {
+  it("is reported if the parent is unknown, and connected on request", async () => {
     const content = `${start}${user("d", "gone")}\n${user("e", "gone")}\n${user("f", "lost")}\n`;
     const planned = await planFor(content);
     expect(planned.changes).toEqual([]);
@@ -261,7 +261,7 @@ describe("an entry whose parent is lost", () => {
     expect(await repairedLines(content, true)).toHaveLength(8);
   });
 
-  it("is searched for once, however many are below the same lost one (Verifies: P18)", async () => {
+  it("is searched for once, for any number below the same lost entry (Verifies: P18)", async () => {
     const count = runs(4000, 20_000);
     const lostChain = Array.from({ length: count }, (_, i) => torn(user(`n${i}`, `n${i - 1}`)));
     const children = lostChain.map((_, i) => user(`c${i}`, `n${i}`));
@@ -279,7 +279,7 @@ describe("an entry whose parent is lost", () => {
     expect(bridged.changes).toMatchObject([{ id: "gone", parentId: null }]);
   });
 
-  it("is never connected in a circle, wherever children are before their parents", async () => {
+  it("is never connected in a cycle, when children precede their parents", async () => {
     const anyId = fc.integer({ min: 0, max: 9 });
     const links = fc.array(fc.tuple(anyId, anyId, fc.boolean()), { minLength: 1, maxLength: 10 });
     await fc.assert(
@@ -324,14 +324,14 @@ describe("a log without a header", () => {
     expect(await repairedLines(`${changed}\n${a}\n`)).toEqual([header, a, ""]);
   });
 
-  it("gets one from remains that the first entry was glued to", async () => {
+  it("gets one from remains joined to the first entry", async () => {
     const lines = await repairedLines(`${header.slice(0, 60)}${a}\n${b}\n`);
     expect(lines).toHaveLength(4);
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "session", version: 3, id: "s" });
     expect(lines.slice(1)).toEqual([a, b, ""]);
   });
 
-  it("gets one from its name and its entries, or else a new one", async () => {
+  it("gets one from its name and its entries, otherwise a new one", async () => {
     const planned = await planFor(`${a}\n${b}\n`, named);
     expect(planned.changes).toMatchObject([
       {
@@ -372,12 +372,12 @@ describe("a log without a header", () => {
     }
   });
 
-  it("gets one from a header behind its first entries", async () => {
+  it("gets one from a header after its first entries", async () => {
     const lines = await repairedLines(`${a}\n${header}\n${b}\n`);
     expect(lines).toEqual([header, a, header, b, ""]);
   });
 
-  it("gets one with the working directory that was given", async () => {
+  it("gets one with the given working directory", async () => {
     const log = memoryLog(Buffer.from(`${a}\n`));
     const planned = await plan(log, { cwd: "/home/me" });
     expect(planned.changes).toMatchObject([
@@ -397,7 +397,7 @@ describe("a log without a header", () => {
     expect(first).not.toContain("version");
   });
 
-  it("gets it behind a title, which has to be first", async () => {
+  it("gets it after a title, which must be first", async () => {
     const title = '{"type":"title","title":"x"}';
     const lines = await repairedLines(`${title}\n${header.slice(0, 50)}\n${a}\n`);
     expect(lines[0]).toBe(title);
@@ -405,7 +405,7 @@ describe("a log without a header", () => {
     expect(lines[2]).toBe(a);
   });
 
-  it("is repaired even if the remains of the header are all there is", async () => {
+  it("is repaired even if it has only the remains of the header", async () => {
     expect(kinds(await planFor(header.slice(0, 60)))).toEqual(["header", "set-aside torn"]);
   });
 
@@ -419,11 +419,11 @@ describe("a log without a header", () => {
       '{"type":"info","timestamp":"2026-01-01T00:00:00Z"}\n',
       "ERR_NOT_A_SESSION",
     ],
-  ])("and with %s is no session", async (_, content, code) => {
+  ])("and with %s is not a session", async (_, content, code) => {
     await expect(planFor(content)).rejects.toMatchObject({ code });
   });
 
-  it("that is missing, or a directory, is said to be so", async () => {
+  it("that is missing, or a directory, is reported as such", async () => {
     const log = memoryLog(Buffer.from(header));
     await expect(plan({ ...log, path: "/none" })).rejects.toMatchObject({
       code: "ERR_LOG_MISSING",
@@ -433,7 +433,7 @@ describe("a log without a header", () => {
 });
 
 describe("a plan", () => {
-  it("says what the lines are that it adds", () => {
+  it("contains the lines that it adds", () => {
     const standIn = { kind: "stand-in", offset: 0, id: "i", parentId: null } as const;
     const line = addedBytes({ ...standIn, timestamp: stamp, source: "order" }).toString();
     expect(line).toBe(
@@ -447,7 +447,7 @@ describe("a plan", () => {
     await expect(plan(log, { signal })).rejects.toThrow("enough");
   });
 
-  it("leaves the log and its directory alone (Verifies: P8)", async () => {
+  it("does not touch the log and its directory (Verifies: P8)", async () => {
     const content = Buffer.from(`${start}${b.slice(0, 50)}`);
     const log = memoryLog(content);
     await plan(log, { bridge: true });

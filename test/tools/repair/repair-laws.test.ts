@@ -60,7 +60,7 @@ function trimmed(line: string): string {
 }
 
 describe("a repaired log", () => {
-  it("holds every whole record byte for byte in the same order (Verifies: P10, P19)", async () => {
+  it("has every complete record byte for byte in the same order (Verifies: P10, P19)", async () => {
     await law(({ repaired }, { whole, doubtful }) => {
       const lines = linesOf(repaired);
       let at = -1;
@@ -73,7 +73,7 @@ describe("a repaired log", () => {
     });
   });
 
-  it("holds nothing else, but for lines that the plan adds", async () => {
+  it("has nothing else, except lines that the plan adds", async () => {
     await law(({ planned, repaired }, { bytes, whole, seams }) => {
       const known = new Set(whole.map((record) => trimmed(record.toString("latin1"))));
       const original = bytes.toString("latin1");
@@ -122,7 +122,7 @@ describe("a repaired log", () => {
     });
   });
 
-  it("has the findings that verify has, and at least those of opening", async () => {
+  it("has the findings of verify, and at least those of opening", async () => {
     await fc.assert(
       fc.asyncProperty(damagedSession, async ({ bytes }) => {
         const log = memoryLog(bytes);
@@ -142,7 +142,7 @@ describe("a repaired log", () => {
     );
   });
 
-  it("is the same, however long a line may be to be held in memory", async () => {
+  it("is the same for any in-memory line limit", async () => {
     await fc.assert(
       fc.asyncProperty(
         damagedSession,

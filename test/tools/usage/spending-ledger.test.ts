@@ -32,7 +32,7 @@ it("the ledger has the sums of usageStatistics, copies of sessions included", as
   expect(await totalOf(new SpendingLedger([directory]))).toEqual(total);
 });
 
-it("the ledger reads again only files that changed, and forgets those that are gone", async () => {
+it("the ledger reads only changed files again, and drops missing ones", async () => {
   const directory = sessions();
   const ledger = new SpendingLedger([directory]);
   const first = await ledger.records();

@@ -1,4 +1,4 @@
-/** What sessions spent: every entry once, sub-agents with their parents, unknown prices unknown. */
+/** What sessions spent: every entry once, subagents with their parents, unknown prices unknown. */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
@@ -62,7 +62,7 @@ describe("usageStatistics", () => {
     expect([found.unread, found.unlisted]).toEqual([[], []]);
   });
 
-  it("counts a price that was not stored as unknown, not as 0", async () => {
+  it("counts a missing price as unknown, not as 0", async () => {
     const root = temporaryDirectory();
     const answers = [answer("a", null, 10, 1), answer("b", "a", 10), answer("c", "b", 10)];
     write(join(root, "a.jsonl"), sampleHeader(), ...answers);
@@ -98,7 +98,7 @@ describe("usageStatistics", () => {
     expect(shown(total)).toEqual([0, 1, 0, 4, 2]);
   });
 
-  it("counts a session alone with its sub-agents when it is the only one wanted", async () => {
+  it("counts a single session with its subagents on request", async () => {
     const root = temporaryDirectory();
     const only = write(join(root, "a.jsonl"), sampleHeader(), answer("a", null, 10));
     write(join(root, "a", "sub.jsonl"), sampleHeader({ id: "sub" }), answer("s", null, 6));
@@ -108,8 +108,8 @@ describe("usageStatistics", () => {
   });
 });
 
-describe("sub-agents", () => {
-  it("of omp count as the project of their session, once, and ask no turns", async () => {
+describe("subagents", () => {
+  it("of omp count for the project of their session, once, without turns", async () => {
     const root = temporaryDirectory();
     const details = { usage: usageOf(3, 3) };
     const result = { role: "toolResult", toolName: "task", toolCallId: "c", content: [], details };
@@ -128,7 +128,7 @@ describe("sub-agents", () => {
     expect(byName(found, "project")).toEqual({ "/w": [1, 2, 2, 16, 0] });
   });
 
-  it("of Claude Code count as the project of their session, in its directory or beside it", async () => {
+  it("of Claude Code count for the project of their session, in its directory or next to it", async () => {
     const root = temporaryDirectory();
     write(join(root, `${claudeId}.jsonl`), ...conversation);
     const sub = (agentId: string): object[] => [
@@ -171,7 +171,7 @@ const conversation = [
 ];
 
 describe("copies", () => {
-  it("in a fork count for the project that they are from", async () => {
+  it("in a fork count for their original project", async () => {
     const root = temporaryDirectory();
     const answers = [answer("a", null, 10, 1), answer("b", "a", 20, 1)];
     const path = write(join(root, "a.jsonl"), sampleHeader(), ...answers);
@@ -247,7 +247,7 @@ describe("copies", () => {
     expect([sessions, ...shown(total)]).toEqual([2, 3, 3, 3, 157, 0]);
   });
 
-  it("law: whatever forks are beside a session, the total is that of all different entries", async () => {
+  it("law: with any forks of a session, the total is that of all distinct entries", async () => {
     const forks = fc.array(fc.record({ of: fc.nat(), at: fc.nat(), own: fc.nat({ max: 3 }) }), {
       maxLength: 4,
     });
@@ -280,8 +280,8 @@ describe("copies", () => {
   });
 });
 
-describe("what cannot be read", () => {
-  it("in a damaged session is left out, and the rest of it counted", async () => {
+describe("an unreadable part", () => {
+  it("in a damaged session is omitted, and the rest counted", async () => {
     const root = temporaryDirectory();
     const path = write(join(root, "a.jsonl"), sampleHeader(), answer("a", null, 10, 1));
     const whole = readFileSync(path, "utf8");
@@ -289,7 +289,7 @@ describe("what cannot be read", () => {
     expect(shown((await usageStatistics([root])).total)).toEqual([0, 2, 0, 14, 2]);
   });
 
-  it("law: is never an error, whatever the fields of entries hold", async () => {
+  it("law: is never an error, for any field values", async () => {
     const fields = fc.record({
       type: fc.constantFrom("message", "usage", "compaction", "model_usage"),
       id: fc.jsonValue(),
@@ -315,7 +315,7 @@ describe("what cannot be read", () => {
     );
   });
 
-  it("is an error when it is the only document that is wanted", async () => {
+  it("is an error when it is the only requested document", async () => {
     const root = temporaryDirectory();
     const only = join(root, "agent.yaml");
     writeFileSync(only, "name: oo\nturns:\n- turn: '1\n");
@@ -325,7 +325,7 @@ describe("what cannot be read", () => {
     expect([unread, sessions]).toEqual([[], 0]);
   });
 
-  it("is named when a session is removed between listing and reading, and the others counted", async () => {
+  it("is reported when a session is removed between listing and reading, and the others are counted", async () => {
     const root = temporaryDirectory();
     const gone = write(join(root, "a.jsonl"), sampleHeader(), answer("a", null, 10));
     write(join(root, "b.jsonl"), sampleHeader({ id: "t" }), answer("b", null, 4));
@@ -340,7 +340,7 @@ describe("what cannot be read", () => {
     expect(calls).toBe(4);
   });
 
-  it("as a place, or as the only session, is an error that names it", async () => {
+  it("as a directory, or as the only session, is an error that names it", async () => {
     const root = temporaryDirectory();
     const missing = join(root, "missing");
     const of = { code: "ERR_LOG_MISSING", path: missing };

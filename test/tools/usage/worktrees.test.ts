@@ -29,7 +29,7 @@ describe("the project of a working directory", () => {
     [`${repository}/.claude/worktrees`, `${repository}/.claude/worktrees`],
     [repository, repository],
     ["", ""],
-  ])("of %s, if it is gone, is %s", (cwd, project) => {
+  ])("of %s, if it is missing, is %s", (cwd, project) => {
     expect(projectsAmong([repository, cwd]).get(cwd)).toBe(project);
   });
 
@@ -41,17 +41,17 @@ describe("the project of a working directory", () => {
     ["gitdir: ../.git/modules/fix\n", "/home/dev/fix/src"],
     [null, "/home/dev/fix/src"],
     ["nothing of git", "/home/dev/fix/src"],
-  ])("is what a .git above says: %j", (gitFile, project) => {
+  ])("is that of a .git above: %j", (gitFile, project) => {
     const cwd = "/home/dev/fix/src";
     expect(projectsAmong([cwd], { "/home/dev/fix": gitFile }).get(cwd)).toBe(project);
   });
 
-  it("stays as it is where several repositories have that name", () => {
+  it("is not changed when several repositories have that name", () => {
     const cwd = "/home/dev/.codex/worktrees/a1b2/shop";
     expect(projectsAmong([repository, "/srv/shop", cwd]).get(cwd)).toBe(cwd);
   });
 
-  it("law: is known for each, in whatever order they are given", () => {
+  it("law: is found for each, in any order", () => {
     const name = fc.constantFrom("shop", "a", "b", ".claude", ".codex", "worktrees", ".git");
     const cwd = fc.array(name, { maxLength: 7 }).map((names) => `/${names.join("/")}`);
     fc.assert(

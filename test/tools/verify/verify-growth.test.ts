@@ -87,7 +87,7 @@ async function reportWith(
 
 describe("a verification", () => {
   it.each(Object.entries(happenings))(
-    "says what it would say, also if %s after it began (Verifies: P13)",
+    "gives the same report if %s after it started (Verifies: P13)",
     async (_, happen) => {
       const undisturbed = await verifyLog(newWorld().engine);
       expect(undisturbed).toMatchObject({
@@ -108,7 +108,7 @@ describe("a verification", () => {
     },
   );
 
-  it("is on one log, also if a checkpoint of more is saved as it begins", async () => {
+  it("covers one log, also if a checkpoint of more is saved as it starts", async () => {
     const counts = new Set<number>();
     await sampledCalls(8, async (n) => {
       const happen = happenings["a checkpoint of more is saved"] ?? (() => undefined);

@@ -72,7 +72,7 @@ describe("a log with every kind of damage", () => {
     await expect(`${JSON.stringify(report, null, 1)}\n`).toMatchFileSnapshot(file);
   });
 
-  it("is reported the same with any limit on lines, but for ids that must be parsed", async () => {
+  it("is reported the same with any limit on lines, except for ids that must be parsed", async () => {
     const path = logOf(lines.filter((line) => line !== changed));
     const wanted = await verified(path);
     for (const lineBytesMax of [200, 64, 16]) {
@@ -143,7 +143,7 @@ describe("any log", () => {
     }
   }
 
-  it("has the numbers that counting by hand gives", async () => {
+  it("has the same numbers as a naive count", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(line, { maxLength: 14 }), async (lines) => {
         const fs = new MemoryFileSystem();
@@ -201,7 +201,7 @@ describe("verifying", () => {
     ["a record", entry("b", null), "record"],
     ["a record that is too long to join", entry("b".repeat(500), null), "record"],
     ["a fragment", entry("b", null).slice(0, -1), "fragment"],
-  ])("counts %s at the end nowhere else", async (_what, end, kind) => {
+  ])("counts %s at the end only there", async (_what, end, kind) => {
     const path = logOf([entry("a", null)], end);
     expect(await verified(path, { lineBytesMax: 300 })).toMatchObject({
       ok: true,
@@ -232,7 +232,7 @@ describe("verifying", () => {
   });
 
   it.each([16, 1_000_000])(
-    "finds bytes that are no UTF-8 in lines of any length (%i are joined)",
+    "finds bytes that are not UTF-8 in lines of any length (%i are joined)",
     async (lineBytesMax) => {
       const path = logOf([entry("a", null), entry("b", null), entry("€€", null)]);
       const bytes = readFileSync(path);
@@ -247,7 +247,7 @@ describe("verifying", () => {
     },
   );
 
-  it("knows the entries of version 1, whose lines have no ids", async () => {
+  it("recognises the entries of version 1, whose lines have no ids", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const old = { type: "session", id: "s", timestamp: sampleTime, cwd: "/" };
     const say = { type: "message", timestamp: sampleTime, message: { role: "user", content: "x" } };

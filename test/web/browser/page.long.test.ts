@@ -178,7 +178,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(problems).toEqual([]);
   });
 
-  it("shows what another process appends, and stops scrolling when its reader scrolls", async () => {
+  it("shows appends of another process, and stops scrolling when the reader scrolls", async () => {
     const directory = folder("pi-linear.jsonl");
     const path = join(directory, "pi-linear.jsonl");
     const text = (n: number): string => {
@@ -233,7 +233,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect([...problems, ...shared.problems]).toEqual([]);
   });
 
-  it("follows a conversation that is written, and begins anew when its file is replaced", async () => {
+  it("follows a growing conversation, and restarts when its file is replaced", async () => {
     const directory = folder("pi-linear.jsonl");
     const path = join(directory, "pi-linear.jsonl");
     const { page, problems } = await openPage((await served(directory)).url);
@@ -260,7 +260,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(problems).toEqual([]);
   });
 
-  it("goes on after the server was started again", async () => {
+  it("continues after a restart of the server", async () => {
     const directory = folder("pi-linear.jsonl");
     const path = join(directory, "pi-linear.jsonl");
     const first = await served(directory, { token: "the token of a test" });
@@ -279,7 +279,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await page.getByText("after the restart").first().waitFor();
   });
 
-  it("runs nothing of what sessions say, wherever they say it", async () => {
+  it("executes nothing from sessions, in any position", async () => {
     const evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
     const markdown = [
       evil,
@@ -343,7 +343,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(problems).toEqual([]);
   });
 
-  it("has nothing serious for axe, in dark and light, wide and narrow", async () => {
+  it("has no serious axe findings, in dark and light, wide and narrow", async () => {
     const directory = folder("pi-branches.jsonl", "pi-linear.jsonl", "claude/branches.jsonl");
     for (const [width, colorScheme] of [
       [1280, "light"],
@@ -402,7 +402,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     }
   });
 
-  it("reads a session as a conversation, and goes to other branches where they begin", async () => {
+  it("shows a session as a conversation, and goes to other branches where they start", async () => {
     const directory = folder("pi-branches.jsonl", "pi-linear.jsonl");
     const { page, problems } = await openPage((await served(directory)).url);
     await openConversation(page, "Plan the cache.");
@@ -424,7 +424,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(problems).toEqual([]);
   });
 
-  it("reads on only where its reader is when a place in the middle was opened", async () => {
+  it("loads only around the reader when a position in the middle was opened", async () => {
     const server = await served(forkedSession(2000, ["one", "two"]));
     const { page, problems } = await openPage(server.url);
     await openConversation(page, "start");
@@ -443,7 +443,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(problems).toEqual([]);
   });
 
-  it("shows the branch that was chosen when an answer for another one comes later", async () => {
+  it("shows the chosen branch when an answer for another one arrives later", async () => {
     const { page, problems } = await openPage(
       (await served(forkedSession(300, ["one", "two"]))).url,
     );
@@ -473,7 +473,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(problems).toEqual([]);
   });
 
-  it("says on paper which turns of the branch are printed", async () => {
+  it("prints which turns of the branch are shown", async () => {
     const { page, problems } = await openPage(
       (await served(forkedSession(300, ["one", "two"]))).url,
     );
@@ -523,7 +523,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(problems).toEqual([]);
   });
 
-  it("is a file of its own, with all branches, and without secrets", async () => {
+  it("is a separate file, with all branches, and without secrets", async () => {
     const directory = folder("pi-branches.jsonl");
     const path = join(directory, "pi-branches.jsonl");
     const secret = "ghp_06A7b9XqLmNoPqRsTuVwXyZ0123456789Abc";
@@ -572,7 +572,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(branch.problems).toEqual([]);
   });
 
-  it("archives sessions that are ticked, shows them greyed, and restores them", async () => {
+  it("archives selected sessions, shows them greyed, and restores them", async () => {
     const directory = folder("pi-linear.jsonl", "pi-branches.jsonl");
     const hourAgo = new Date(Date.now() - 3_600_000);
     for (const name of ["pi-linear.jsonl", "pi-branches.jsonl"]) {
@@ -598,7 +598,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(problems.filter((one) => !one.includes("404"))).toEqual([]);
   });
 
-  it("previews the session that the keyboard chose, with its prompts", async () => {
+  it("previews the session selected by keyboard, with its prompts", async () => {
     const directory = folder("pi-branches.jsonl", "pi-linear.jsonl");
     const { page, problems } = await openPage((await served(directory)).url);
     await page.locator(".session-line").first().waitFor();

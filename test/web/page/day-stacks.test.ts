@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { dayStacks } from "../../../packages/web/src/page/model/day-stacks.ts";
 
-it("the bars of a day have the sum of its models, whatever is joined", () => {
+it("the bars of a day have the sum of its models, with any grouping", () => {
   const model = fc.constantFrom("p/a", "q/a", "p/b", "p/c", "p/d", "p/e", "p/f", "p/g", "");
   const models = fc.dictionary(model, fc.integer({ min: 1, max: 1000 }));
   const dayNumbers = fc.uniqueArray(fc.nat(400), { maxLength: 12 });
@@ -30,7 +30,7 @@ it("the bars of a day have the sum of its models, whatever is joined", () => {
   );
 });
 
-it("days without costs have a place, unless damaged times are centuries apart", () => {
+it("days without costs have a bar, unless damaged times are centuries apart", () => {
   const day = (name: string): { day: string; models: object } => ({ day: name, models: {} });
   const near = ["2026-01-30", "2026-02-02"].map(day) as Parameters<typeof dayStacks>[0];
   expect(dayStacks(near).days).toEqual(["2026-01-30", "2026-01-31", "2026-02-01", "2026-02-02"]);

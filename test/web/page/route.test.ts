@@ -62,13 +62,13 @@ describe("parseRoute", () => {
   });
 
   it.each(["/nowhere", "/s", "/s/k/else", "/s/k/context", "/s/k/compare?from=1", "/s/%E0%A4%A"])(
-    "returns an absent place when the address is %s",
+    "returns an absent route when the address is %s",
     (address) => {
       expect(parsed(address).kind).toBe("absent");
     },
   );
 
-  it("ignores a row that is not a whole number", () => {
+  it("ignores a row that is not an integer", () => {
     expect(parsed("/s/k?row=-1")).toEqual({ kind: "session", key: "k", row: null, entryId: null });
   });
 

@@ -31,7 +31,7 @@ describe("PageCache", () => {
     expect(cache.rowAt(0)).toBeUndefined();
   });
 
-  it("drops the page that was not used for longest", () => {
+  it("drops the least recently used page", () => {
     const cache = new PageCache<Row>(2);
     cache.put(0, page(0));
     cache.put(1, page(1));

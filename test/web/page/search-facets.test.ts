@@ -24,7 +24,7 @@ const hits = [
 ];
 
 describe("the facets of a search", () => {
-  it("count the hits of each value, and leave out what tells nothing", () => {
+  it("count the hits of each value, and omit those with a single value", () => {
     const outline = facetsOf(hits, {}, nowMs).map(({ name, choices }) => [
       name,
       choices.map(({ value, count }) => `${value} ${count}`).join(", "),
@@ -37,19 +37,19 @@ describe("the facets of a search", () => {
     ]);
   });
 
-  it("show a chosen value alone, also when no hit has it", () => {
+  it("show only a chosen value, also when no hit has it", () => {
     const [agent] = facetsOf(hits.slice(2), { agent: "codex" }, nowMs);
     expect(agent).toEqual({ name: "date", choices: expect.any(Array) as unknown });
     const chosen = facetsOf([], { tool: "read" }, nowMs);
     expect(chosen).toEqual([{ name: "tool", choices: [{ value: "read", count: 0 }] }]);
   });
 
-  it("are taken back when they are chosen again", () => {
+  it("are cleared when they are chosen again", () => {
     expect(toggledFacet({ kind: "call" }, "kind", "call")).toEqual({});
     expect(toggledFacet({ kind: "call" }, "kind", "name")).toEqual({ kind: "name" });
   });
 
-  it("ask for a time of the local clock, and for all of it when the name is unknown", () => {
+  it("request a time in the local time zone, and all times for an unknown name", () => {
     const midnight = new Date(2026, 10, 26).getTime();
     expect(facetValues({ date: "today", kind: "call" }, nowMs)).toEqual({
       kind: "call",

@@ -67,7 +67,7 @@ describe("sessionLines", () => {
     expect(outline(sessions, filter)).toEqual(["/work 1", "b"]);
   });
 
-  it("groups by days that lie near, then by months, with forks in the group of their family", () => {
+  it("groups by recent days, then by months, with forks in the group of their family", () => {
     const at = (...parts: [number, number, number, number]): { modifiedMs: number } => ({
       modifiedMs: new Date(...parts).getTime(),
     });
@@ -85,7 +85,7 @@ describe("sessionLines", () => {
     expect(sessionLines(sessions, noFilter, nowMs)[0]).toMatchObject({ cost: 1.5 });
   });
 
-  it("has each session exactly once, even when parents form a ring", () => {
+  it("has each session exactly once, even when parents form a cycle", () => {
     const keys = fc.constantFrom("a", "b", "c", "d", "e", "f");
     const sessions = fc.uniqueArray(
       fc.record({ key: keys, parentKey: fc.option(keys), cwd: fc.constantFrom("/x", "/y") }),

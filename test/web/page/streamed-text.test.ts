@@ -72,7 +72,7 @@ describe("paletteMatches", () => {
     expect(found.map(({ title }) => title)).toEqual(["Costs", "Go to costs"]);
   });
 
-  it("returns at most as many as wanted", () => {
+  it("returns at most the requested number", () => {
     expect(paletteMatches(items, "", 2)).toHaveLength(2);
   });
 });
