@@ -1,4 +1,4 @@
-/** The entry of an open session that an argument means. */
+/** The entry of an open session for an argument. */
 import { BranchlogError } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import type { CommandIo } from "./command-io.ts";
@@ -10,7 +10,7 @@ const listedMax = 5;
 
 /**
  * Its id.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`; with `candidates` if more than one could be meant.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`; with `candidates` if the argument is ambiguous.
  */
 export function entryId(word: string, session: Session): string {
   const found = foundEntry(word, session);

@@ -1,4 +1,4 @@
-/** The commands that remove sessions and bring them back, declared. */
+/** The commands that remove and restore sessions, declared. */
 import { newFile, oneOfEach } from "./command-checks.ts";
 import { command, flag, number, positional, required, text } from "./declaration.ts";
 import type { Declared, Flag, RequiredPositional } from "./declaration.ts";

@@ -1,4 +1,4 @@
-/** What of the archive cannot be read, as warnings beside the results. */
+/** Unreadable parts of the archive, as warnings next to the results. */
 import type { BranchlogError } from "@branchlog/core";
 import { writeJsonLine } from "./command-io.ts";
 import type { CommandIo } from "./command-io.ts";

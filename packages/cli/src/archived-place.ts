@@ -1,4 +1,4 @@
-/** Archived sessions that a word names. */
+/** Archived sessions named by an argument. */
 import { isBranchlogError } from "@branchlog/core";
 import type { StoredSession } from "@branchlog/core";
 import { archiveStore, findArchived } from "@branchlog/library";
@@ -6,7 +6,7 @@ import type { ArchivedSession } from "@branchlog/library";
 import type { CommandIo } from "./command-io.ts";
 import { oneLine } from "./text/clean-text.ts";
 
-/** Says how it comes back. Undefined: no archived session is named so. */
+/** Prints how to restore it. Undefined: no archived session has this name. */
 export async function archivedPlace(
   word: string,
   { err, isJson = false }: Partial<Pick<CommandIo, "err" | "isJson">>,

@@ -1,5 +1,5 @@
 /**
- * Parses a command line into a command, or into a text that is all that is asked for. Pure: it
+ * Parses a command line into a command, or into a text to print. Pure: it
  * neither prints nor exits.
  */
 import {

@@ -265,7 +265,7 @@ export const changingCommands: readonly Declared[] = [
   }),
 ];
 
-/** @throws UsageError if the name of the file says no form. */
+/** @throws UsageError if the file name implies no format. */
 function formOf(target: string | undefined): ExportFormat {
   const form = forms.find(([ending]) => target !== undefined && ending.test(target));
   if (form !== undefined) return form[1];

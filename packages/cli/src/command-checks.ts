@@ -6,7 +6,7 @@ export function refuseBoth(one: string, its: unknown, other: string, others: unk
   if (its !== undefined && others !== undefined) throw new UsageError(`Give ${one} or ${other}.`);
 }
 
-/** The words of a list that is separated by commas; undefined: all that there are. */
+/** The values of a comma-separated list; undefined: all. */
 export function oneOfEach<T extends string>(
   name: string,
   given: string | undefined,
@@ -21,7 +21,7 @@ export function oneOfEach<T extends string>(
 
 export const sayWhere = "Specify the output: -o FILE, which must not exist yet.";
 
-/** Standard output is refused: a session is written under a name in one step. */
+/** Standard output is rejected: a session gets its name in one step. */
 export function newFile<T extends string | undefined>(output: T): T {
   if (output === "" || output === "-") throw new UsageError(sayWhere);
   if (output !== undefined && isAddress(output)) {

@@ -1,4 +1,4 @@
-/** The ports of a command, the options that many share, and what several of them write. */
+/** The ports of a command, shared options, and output of several commands. */
 import type { AppendResult } from "@branchlog/core";
 import type { EntryLine } from "@branchlog/core/types";
 import type { Output } from "./output.ts";
@@ -16,16 +16,16 @@ export interface CommandIo {
   readonly isInteractive: boolean;
   now(): number;
   monotonicMs(): number;
-  /** Whether a line on `err` may show how far the command is; undefined: never. */
+  /** Whether a line on `err` can show progress; undefined: never. */
   readonly showsProgress: (() => boolean) | undefined;
   /** Its exit code, once it has ended; rejects if it cannot be started. */
   runProgram(program: StartedProgram): Promise<number>;
-  /** Starts this program with other words, and does not wait for it; undefined: it cannot. */
+  /** Starts this program with other arguments, without waiting; undefined: unavailable. */
   readonly runInBackground?: ((words: readonly string[]) => void) | undefined;
   readonly signal: AbortSignal;
   /** Of the program. */
   readonly version?: () => string;
-  /** Whether the command was asked for JSON: then all that it says is JSON. */
+  /** Whether the command prints JSON: then all of its output is JSON. */
   readonly isJson?: boolean;
 }
 

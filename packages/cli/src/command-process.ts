@@ -14,7 +14,7 @@ import { shownWord } from "./path-form.ts";
 import { endOf, exitCodes, run } from "./run.ts";
 import type { RunSetting } from "./run.ts";
 
-/** Other users of the machine see the words of a process. */
+/** Other users of the machine see the arguments of a process. */
 function hideSecrets(words: readonly string[]): void {
   const shown = words.map(shownWord);
   if (shown.some((word, at) => word !== words[at])) {
@@ -22,7 +22,7 @@ function hideSecrets(words: readonly string[]): void {
   }
 }
 
-/** Without a terminal, and less important than what people wait for. */
+/** Without a terminal, and at a lower priority than foreground work. */
 function startInBackground(words: readonly string[]): void {
   const [program] = process.argv.slice(1);
   if (program === undefined) return;
@@ -38,7 +38,7 @@ function startInBackground(words: readonly string[]): void {
   child.unref();
 }
 
-/** Runs the command of these words, and sets the exit code of the process. */
+/** Runs the command with these arguments, and sets the exit code of the process. */
 export async function runProcess(words: readonly string[], version: () => string): Promise<void> {
   hideSecrets(words);
   const { rest, hasColours, hasPager } = globalOptions(words);
@@ -58,7 +58,7 @@ export async function runProcess(words: readonly string[], version: () => string
   for (const [signal, code] of signals) {
     process.on(signal, () => {
       if (program !== undefined) {
-        // A terminal has sent it to both; the program decides what it means.
+        // A terminal sent it to both; the program decides how to react.
         if (signal !== "SIGINT" || !isatty(0)) program.kill(signal);
         return;
       }
@@ -89,7 +89,7 @@ export async function runProcess(words: readonly string[], version: () => string
     },
     runInBackground:
       process.env["BRANCHLOG_INDEX_UPDATES"] === "off" ? undefined : startInBackground,
-    // A pager has the screen for itself.
+    // A pager owns the screen.
     showsProgress: () => paged?.isPaging !== true,
     signal: interrupt.signal,
   };

@@ -21,7 +21,7 @@ export const programOptions: Words = [
 const noColour = ["--no-color", "--no-colour"];
 const noPager = "--no-pager";
 
-/** The words without options that every command takes, and these. */
+/** The arguments without the options of every command, and these. */
 export function globalOptions(words: Words): GlobalOptions & { readonly rest: Words } {
   const before = optionWords(words);
   const own = before.filter((word) => !noColour.includes(word) && word !== noPager);
@@ -34,7 +34,7 @@ export function globalOptions(words: Words): GlobalOptions & { readonly rest: Wo
 
 const piOptions: Words = ["--force", "--dry-run", "--json", "-h", "--help"];
 
-/** What follows `pi`, but for our options right behind it, is for pi: as if behind `--`. */
+/** Arguments after `pi`, except our options directly after it, are for pi: as if after `--`. */
 export function withPisWords(words: Words): Words {
   if (words[0] !== "pi" || words.includes("--")) return words;
   const own = words.findIndex((word, at) => at > 0 && !piOptions.includes(word));
@@ -51,7 +51,7 @@ export interface CommandWords {
 export function commandWords(words: Words): CommandWords {
   const before = optionWords(words);
   const first = before.findIndex((word) => !isOption(word));
-  // If there are only options before `--`, the name is behind it.
+  // If there are only options before `--`, the name is after it.
   const at = first < 0 ? before.length + 1 : first;
   return { name: words[at], rest: words.filter((_word, index) => index !== at) };
 }
@@ -60,7 +60,7 @@ export function asksFor(words: Words, ...names: readonly string[]): boolean {
   return optionWords(words).some((word) => names.includes(word));
 }
 
-/** Those before `--`: words behind it are no options. */
+/** Those before `--`: words after it are not options. */
 export function optionWords(words: Words): Words {
   const end = words.indexOf("--");
   return end < 0 ? words : words.slice(0, end);

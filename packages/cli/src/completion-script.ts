@@ -1,5 +1,5 @@
 /**
- * What `branchlog completion SHELL` prints: a script for the shell, which asks `branchlog
+ * The output of `branchlog completion SHELL`: a script for the shell, which asks `branchlog
  * --complete` with the words before the cursor, the last of them unfinished. Pure.
  */
 import { basename } from "node:path";

@@ -1,4 +1,4 @@
-/** What may come next on an unfinished command line, by the declarations of commands. Pure. */
+/** Completions of an unfinished command line, from the declarations of commands. Pure. */
 import { commandWords, isOption, optionWords } from "./command-words.ts";
 import type { Words } from "./command-words.ts";
 import { commandNamed, commands } from "./commands.ts";
@@ -12,7 +12,7 @@ export interface Candidate {
 
 export interface Completion {
   readonly candidates: readonly Candidate[];
-  /** Besides: what the word may name, in which session; files are left to the shell. */
+  /** Also what the word can name, in which session; the shell completes files. */
   readonly takes: Taken | undefined;
   readonly session: string | undefined;
 }
@@ -41,7 +41,7 @@ const programWords: readonly Candidate[] = [
   { value: "completion", about: "Print a script that completes commands in your shell" },
 ];
 
-/** What follows a word that is not the name of a command that is run. */
+/** Completions after a word that is not a command to run. */
 function wordsOf(name: string): readonly Candidate[] {
   if (name === "help") return programWords;
   if (name !== "completion") return [];

@@ -1,4 +1,4 @@
-/** What commands say of estimated costs. The estimator itself is loaded on demand. Pure. */
+/** Estimated costs in commands. The estimator itself is loaded on demand. Pure. */
 import type { SessionUsage } from "@branchlog/core/types";
 import type { CostEstimate } from "@branchlog/tools";
 

@@ -7,14 +7,14 @@ import type { CommandIo, CommandResult } from "./command-io.ts";
 export interface Command {
   readonly name: string;
   readonly options: { readonly json: boolean };
-  /** Whether it writes more than checkpoints and catalogs, so that an interrupt lets it end. */
+  /** Whether it writes more than checkpoints and catalogs, so that an interrupt lets it finish. */
   readonly isWriting: boolean;
   /** Whether long output is shown in a pager. */
   readonly isPaged: boolean;
   readonly run: (io: CommandIo) => Promise<CommandResult>;
 }
 
-/** What a word on the command line names; completions offer it. */
+/** The kind of thing that an argument names; for completions. */
 export type Taken = "session" | "entry" | "path";
 
 /** Of an option, or of an argument in its place. */
@@ -30,10 +30,10 @@ export interface OptionDeclaration {
   readonly least?: number;
   readonly default?: boolean | string;
   readonly isRequired?: true;
-  /** An argument that takes all words that are left. */
+  /** An argument that takes all remaining words. */
   readonly isRepeated?: true;
   readonly takes?: Taken;
-  /** Names that the help leaves out: of earlier versions. */
+  /** Names that the help omits: of earlier versions. */
   readonly formerly?: readonly string[];
 }
 
@@ -41,7 +41,7 @@ interface Declarations {
   readonly [name: string]: OptionDeclaration;
 }
 
-/** A command line without the name of the program, and what it is for. */
+/** A command line without the name of the program, and its purpose. */
 export type Example = readonly [line: string, purpose: string];
 
 export interface Declared {

@@ -1,7 +1,7 @@
 /**
- * Finds the entry that a word means: `@leaf`, `@tail`, an id, a label, the beginning of an id that
- * no other begins with; each also with `~N`, its N-th parent, where `~N` alone begins at the leaf.
- * The first of these that fits decides, so that an id always means its entry. Pure.
+ * Finds the entry of an argument: `@leaf`, `@tail`, an id, a label, a unique prefix of an id; each
+ * also with `~N`, its N-th parent, where `~N` alone starts at the leaf. The first match in this
+ * order is used, so that an id always means its entry. Pure.
  */
 
 /** What is known of the entries of a session. */

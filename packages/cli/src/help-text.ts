@@ -28,7 +28,7 @@ const outcomes =
 
 export const about = "Inspects, repairs and appends to sessions of coding agents.";
 
-/** What holds for every command. */
+/** Notes for every command. */
 export const notes: readonly string[] = [fileWords, entryWords, outcomes];
 
 /** The help of the program. */
@@ -98,7 +98,7 @@ function sections(parts: readonly (readonly string[])[]): string {
   return `${parts.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
-/** The texts on the right begin in one column, behind the longest on the left that leaves room. */
+/** The texts on the right start in one column, after the longest on the left that fits. */
 function rows(all: readonly Row[]): string[] {
   const indent = Math.max(...all.map(([left]) => left.length).filter((n) => n <= leftMax)) + 2;
   return all.flatMap(([left, right]) => {

@@ -17,7 +17,7 @@ function usageJson(usage: ListedUsage | undefined): object {
 const unknown = { requests: null, tokens: null, input: null, output: null };
 const unknownUsage = { models: [], ...unknown, cacheRead: null, cacheWrite: null, cost: null };
 
-/** A session in `--json`; null is what is not known. */
+/** A session in `--json`; null: unknown. */
 export function listedJson(
   { session, depth, parent }: GroupedSession,
   estimateOf?: Estimator,

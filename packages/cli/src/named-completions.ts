@@ -1,6 +1,6 @@
 /**
  * Completions that need sessions: their names and the beginnings of their ids, and the labels and
- * ids of entries. What cannot be read offers nothing: a completion reports no errors.
+ * ids of entries. Unreadable sessions are ignored: a completion reports no errors.
  */
 import { readdirSync } from "node:fs";
 import { findSessions } from "@branchlog/library";

@@ -35,7 +35,7 @@ export interface Output {
   flush(): Promise<void>;
 }
 
-/** The reader of the output is gone. */
+/** The reader of the output closed it. */
 export class ClosedOutput extends Error {
   override readonly name: string = "ClosedOutput";
 }

@@ -77,7 +77,7 @@ export class PagedStream extends Writable {
   }
 
   #open(chunk: Buffer): Writable {
-    // A pager asks a terminal of unknown size for it, and may wait for an answer for ever.
+    // A pager queries a terminal of unknown size, and may wait forever for an answer.
     const isLong = this.#rows > 0 && linesOf(chunk) >= this.#rows;
     if (this.#command === undefined || !isLong) return this.#terminal;
     // `-FRX`: leave if it fits after all, show colours, keep the text on the screen.

@@ -1,5 +1,5 @@
 /**
- * Parses the words behind the name of a command. Node divides them into options and arguments;
+ * Parses the words after the name of a command. Node divides them into options and arguments;
  * which of them there are, and what they take, is in the declaration of the command. Pure.
  */
 import { parseArgs } from "node:util";
@@ -26,7 +26,7 @@ export function parsedValues(words: Words, declared: Declared): Readonly<Record<
   const named = optionsByName(declared);
   const values: Record<string, Value> = {};
   for (const option of named.values()) values[option.key] = option.default;
-  // Node takes a negative number for letters: what is no option is blank to it.
+  // Node treats a negative number as letters: words that are not options are blanked.
   const args = all.map((word, at) => (at < before.length && isOption(word) ? word : ""));
   const places: string[] = [];
   for (const token of tokensOf(args, named)) {

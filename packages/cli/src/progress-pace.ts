@@ -20,7 +20,7 @@ export function recentSamples(samples: readonly Sample[], now: Sample): readonly
   return [...samples.slice(Math.max(first, 0)), now];
 }
 
-/** Undefined until something was done. */
+/** Undefined until some work was done. */
 export function paceOf(samples: readonly Sample[], total: number): Pace | undefined {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || last.ms <= first.ms) return undefined;

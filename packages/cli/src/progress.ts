@@ -1,5 +1,5 @@
 /**
- * Shows how far work is, with its rate and the time left, on one line of a terminal, which is
+ * Shows progress, with its rate and the time left, on one line of a terminal, which is
  * erased at the end. Never with `--json`.
  */
 import { statSync } from "node:fs";

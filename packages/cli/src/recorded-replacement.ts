@@ -1,11 +1,11 @@
-/** Records a replacement for `branchlog undo`; what was done stays done if that fails. */
+/** Records a replacement for `branchlog undo`; a failure to record does not undo it. */
 import { isBranchlogError } from "@branchlog/core";
 import { recordReplacement } from "@branchlog/library";
 import type { Replacement } from "@branchlog/library";
 import type { CommandIo } from "./command-io.ts";
 import { wholeLine } from "./text/clean-text.ts";
 
-/** The id of the operation; null: it could not be recorded, which is said. */
+/** The id of the operation; null: it could not be recorded, which is reported. */
 export async function recordedReplacement(
   replacement: Replacement,
   { err }: Pick<CommandIo, "err">,

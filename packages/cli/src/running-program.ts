@@ -1,4 +1,4 @@
-/** Another program in the place of this one: with its streams, its exit code and its signals. */
+/** Runs another program with the streams, exit code and signals of this one. */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 

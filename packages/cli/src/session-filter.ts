@@ -48,7 +48,7 @@ export function agentOf({ transcript, dialect }: ListedSession): string {
   return transcript?.of ?? dialect;
 }
 
-/** Input and output, as every command counts them; what was cached is named apart. */
+/** Input and output, as every command counts them; cached tokens are separate. */
 export function tokensOf(sums: Pick<UsageTotals, "input" | "output"> | undefined): number {
   return sums === undefined ? 0 : sums.input + sums.output;
 }

@@ -8,7 +8,7 @@ import { UsageError } from "./failure.ts";
 import { hasPathForm, isAddress } from "./path-form.ts";
 
 /**
- * The word itself if it has the form of a path, or if that path exists; else the path of the
+ * The argument itself if it has the form of a path, or if that path exists; else the path of the
  * session with that name or id in the agents' directories, or of the latest one for `@latest`. Of
  * several, those of the working directory come first.
  * @throws BranchlogError `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
@@ -34,7 +34,7 @@ export async function sessionPath(word: string, signal: AbortSignal): Promise<st
   }
 }
 
-/** Ids of sub-agents are in lists with `--all`. */
+/** Ids of subagents are in lists with `--all`. */
 async function subagentPath(word: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     return (await resolveSession(word, undefined, { signal, artifacts: true })).path;

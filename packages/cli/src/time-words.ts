@@ -11,7 +11,7 @@ export interface TimeRange {
   readonly untilMs: number | undefined;
 }
 
-/** What a command line says of it. */
+/** The options of a command line. */
 export interface GivenRange {
   readonly since: string | undefined;
   readonly until: string | undefined;

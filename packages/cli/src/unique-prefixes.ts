@@ -1,4 +1,4 @@
-/** What tells each id from all others: its beginning, or its beginning and its end. Pure. */
+/** The unique form of each id: a prefix, or a prefix and a suffix. Pure. */
 
 /** At least one; the whole id if another begins with it. Equal ids, in any case, are one. */
 export function uniquePrefixes(ids: readonly string[]): ReadonlyMap<string, number> {
@@ -13,14 +13,16 @@ export function uniquePrefixes(ids: readonly string[]): ReadonlyMap<string, numb
 
 export interface ShortId {
   readonly text: string;
-  /** How many of its characters tell it from the others. */
+  /** How many of its characters distinguish it from the others. */
   readonly units: number;
 }
 
 /** The start that each id has at least. */
 const startUnits = 8;
 const endUnitsMin = 4;
-/** Ids with a longer one are cut in the middle: those of sub-agents begin as their session's. */
+/**
+ * Ids with a longer one are shortened in the middle: those of subagents start like their session's.
+ */
 const prefixUnitsMax = 20;
 
 /** Each id, shortened so that `resolveSession` takes it for that id. */
@@ -39,7 +41,7 @@ export function shortIds(ids: readonly string[]): ReadonlyMap<string, ShortId> {
   );
 }
 
-/** How much of its end tells an id from those with the same start. */
+/** How much of its end distinguishes an id from those with the same start. */
 function endsAmong(ids: readonly string[]): ReadonlyMap<string, number> {
   const groups = new Map<string, string[]>();
   for (const id of ids) {

@@ -52,12 +52,12 @@ export function requireOptions<T extends object>(options: T, names: OptionNames<
   return options;
 }
 
-/** `ERR_INVALID_ARGUMENT`: the message says what was passed in, and what can be. */
+/** `ERR_INVALID_ARGUMENT`: the message has the value and the valid ones. */
 export function invalidArgument(message: string): BranchlogError {
   return new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }
 
-/** A value as a message shows it: a text in quotes, an object by its kind only. */
+/** A value in a message: a string in quotes, an object by its kind only. */
 export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, 80));
   if (typeof value === "function" || (typeof value === "object" && value !== null)) {

@@ -72,7 +72,7 @@ export interface LockHolder {
   readonly refreshedMsAgo: number;
 }
 
-/** What is known of a wait for a lock that ended in vain. */
+/** Facts of a wait for a lock that timed out. */
 export interface LockFacts {
   /** How often the lock, or the place in its queue, was checked. */
   readonly tries: number;
@@ -98,15 +98,15 @@ export interface ErrorFacts {
   readonly id?: string;
   /** The tail that an expectation met instead of the expected one. */
   readonly tail?: string | null;
-  /** Ids of entries of a failed append that are in the log all the same. */
+  /** Ids of entries of a failed append that are in the log nevertheless. */
   readonly written?: readonly string[];
   /** Ids of entries of a failed append that may be in the log: append them again with these ids. */
   readonly uncertain?: readonly string[];
-  /** Paths of the sessions that could have been meant. */
+  /** Paths of the matching sessions. */
   readonly candidates?: readonly string[];
   /** Of a wait for a lock: how long it was, and the holder of the lock. */
   readonly lock?: LockFacts;
-  /** The error underneath. */
+  /** The underlying error. */
   readonly cause?: unknown;
 }
 
@@ -125,7 +125,7 @@ export class BranchlogError extends Error {
   readonly candidates: readonly string[];
   readonly lock: LockFacts | undefined;
 
-  /** @param message What happened to which file, and what to do next. */
+  /** @param message The file, the failure, and what to do next. */
   constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}) {
     super(message, "cause" in facts ? { cause: facts.cause } : undefined);
     this.code = code;

@@ -1,5 +1,5 @@
 /**
- * The ways to a session: open a log that exists, create one, either of both, or keep one in memory.
+ * Opens a session: from an existing log, a new one, either of both, or in memory.
  */
 import type { OptionNames } from "@branchlog/streaming";
 import type { SessionHeader } from "./entries/entry-types.ts";
@@ -26,7 +26,7 @@ export interface OpenOptions extends EngineOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a new session says about itself. */
+/** Facts of a new session. */
 export interface CreateOptions extends EngineOptions {
   /** The session's id. Default: a new UUIDv7. */
   readonly id?: string;
@@ -38,7 +38,7 @@ export interface CreateOptions extends EngineOptions {
   readonly title?: string;
 }
 
-/** How a session is opened, and what it says about itself if it is created. */
+/** How a session is opened, and its facts if it is created. */
 export interface OpenOrCreateOptions extends OpenOptions, CreateOptions {}
 
 /** What only files have. */
@@ -47,13 +47,13 @@ type FileOptions = "checkpoint" | "checkpointDir" | "checkpointEveryBytes" | "du
 /** Which session of which store is opened, and how. */
 export interface OpenStoredOptions extends StoredSession, Omit<OpenOptions, FileOptions> {}
 
-/** Where a new session is kept, and what it says about itself. */
+/** Where a new session is kept, and its facts. */
 export interface CreateStoredOptions extends Omit<CreateOptions, FileOptions> {
   /** See {@link StoredSession}. */
   readonly store: LogStore;
 }
 
-/** How a session in a store is opened, and what it says about itself if it is created. */
+/** How a session in a store is opened, and its facts if it is created. */
 export interface OpenOrCreateStoredOptions
   extends OpenStoredOptions, Omit<CreateStoredOptions, "id"> {}
 
@@ -217,9 +217,9 @@ export async function openStoredSession(
 }
 
 /**
- * A session that never touches a disk and is gone with its last reference.
+ * A session that never touches a disk and lives as long as it is referenced.
  * @throws BranchlogError `ERR_INVALID_SESSION_ID`, `ERR_UNSERIALIZABLE`; `ERR_CREATE_FAILED` if no
- * `cwd` is given and that of the process is gone.
+ * `cwd` is given and that of the process no longer exists.
  */
 export async function memorySession(options: CreateOptions = {}): Promise<Session> {
   const ports = createPrivatePorts(options.ports);

@@ -45,7 +45,7 @@ export async function appendCommand(options: AppendOptions, io: CommandIo): Prom
   return 0;
 }
 
-/** The ids of the entries that the words mean; an unknown tail stays, for the conflict to name. */
+/** The ids of the named entries; an unknown tail stays, for the conflict to report. */
 function addressedPlace(
   { parent, expectedTail }: AppendOptions,
   session: Session,

@@ -1,4 +1,4 @@
-/** `branchlog archive`, `restore` and `prune`: sessions go into the archive, and come back. */
+/** `branchlog archive`, `restore` and `prune`: archives and restores sessions. */
 import { resolve } from "node:path";
 import {
   findSessions,
@@ -77,7 +77,7 @@ async function writeRemoval(
   return failures.length === 0 ? 0 : 1;
 }
 
-/** It stays, so that the archived one can only be restored as a copy. */
+/** It is kept, so the archived one can only be restored as a copy. */
 function recreatedLine(path: string): string {
   const shown = oneLine(path, 400);
   const copy = `branchlog restore ${shown} -o FILE`;

@@ -1,4 +1,4 @@
-/** `branchlog list --archived`: what is in the archive, as a list of sessions. */
+/** `branchlog list --archived`: the sessions in the archive. */
 import { archivedSessions, sessionGroups } from "@branchlog/library";
 import type { ArchivedSession, ListedSession } from "@branchlog/library";
 import { listedArchived } from "@branchlog/library/catalogs";
@@ -47,7 +47,7 @@ export async function archivedList(
   return 0;
 }
 
-/** Several may have one id, or one path. */
+/** Several can have one id, or one path. */
 async function shownArchived(
   { agents, changed, sort, limit }: ArchivedListOptions,
   io: CommandIo,

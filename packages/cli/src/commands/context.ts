@@ -48,7 +48,7 @@ export function* contextTexts(
   for (let i = first; i < messages.length; i += 1) yield `\n${messageText(messages[i], options)}`;
 }
 
-/** Written in pieces: a whole context may be longer than a string can be. */
+/** Written in pieces: a context can be longer than the longest string. */
 async function writeContextJson(context: PathContext, last: number, out: Output): Promise<void> {
   const { messages, ...settings } = context;
   const first = firstShown(messages.length, last);

@@ -66,7 +66,7 @@ async function isMeant(
   return /^\s*y(es)?\s*$/i.test(await firstLine(io.input()));
 }
 
-/** What does not open is refused, or is what it is: its path is all that is known. */
+/** Only the path is known of a session that does not open. */
 async function described(path: string, { signal }: CommandIo): Promise<string> {
   const shown = oneLine(path, 400);
   try {

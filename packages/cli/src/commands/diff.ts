@@ -48,6 +48,6 @@ async function writeStep(
     const shown = { columns, style, isFull: full, nowMs: shownNowMs(io) };
     await out.write(differenceText(step, shown));
   } else if (step.kind !== "common") await out.write(differenceRecord(step));
-  // The place of common messages among the others would be lost there.
+  // The position of common messages among the others would be lost.
   else if ("lastId" in step) await err.write(commonText(step));
 }

@@ -178,7 +178,7 @@ function namesIn(directory: string): readonly string[] {
   }
 }
 
-/** Undefined: it was released meanwhile. */
+/** Undefined: it was released in the meantime. */
 function lockAt(directory: string, name: string, nowMs: number): HeldLock | undefined {
   const path = join(directory, name);
   const file = name.slice(0, -lockEnd.length);

@@ -29,7 +29,7 @@ export interface ExportCommandOptions extends FileOptions {
   readonly redact: boolean;
 }
 
-/** To index the log, and for the entries of the path: a first time to find their secrets. */
+/** To index the log, and for the entries of the path: the first pass finds their secrets. */
 function readings(redact: boolean): number {
   return redact ? 3 : 2;
 }
@@ -62,7 +62,7 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** A file for each session below a directory; those that are there already stay. */
+/** A file for each session below a directory; existing files are not replaced. */
 async function exportAll(
   { file, to, output, at, redact, json }: ExportCommandOptions,
   io: CommandIo,
@@ -106,7 +106,7 @@ async function exportAll(
 function targetNames(sessions: readonly ListedSession[]): readonly string[] {
   const names = sessions.map(targetName);
   const counts = new Map<string, number>();
-  // Some file systems do not tell capital letters from others.
+  // Some file systems are case-insensitive.
   const folded = names.map((name) => name.toLowerCase());
   for (const name of folded) counts.set(name, (counts.get(name) ?? 0) + 1);
   return names.map((name, at) => {

@@ -11,7 +11,7 @@ export interface LabelOptions extends FileOptions {
   readonly text: string | undefined;
 }
 
-/** @throws BranchlogError `ERR_ENTRY_NOT_FOUND`: labels of missing entries are refused. */
+/** @throws BranchlogError `ERR_ENTRY_NOT_FOUND`: labels of missing entries are rejected. */
 export async function labelCommand(options: LabelOptions, io: CommandIo): Promise<CommandResult> {
   const { file, json, id, text = "" } = options;
   await appending(file, io, async (session) => {

@@ -22,7 +22,7 @@ import { shortIds } from "../unique-prefixes.ts";
 
 export interface ListCommandOptions {
   /**
-   * Undefined: the directories of the agents on this machine. A word that is not a path may be the
+   * Undefined: the directories of the agents on this machine. A word that is not a path can be the
    * name or id of a session there.
    */
   readonly directory: string | undefined;
@@ -59,7 +59,7 @@ export async function listCommand(
   const only = path === directory ? undefined : path;
   const places =
     stored ?? (directory === undefined || only !== undefined ? knownPlaces() : [directory]);
-  // In another order, and for one session, the limit counts after all are known.
+  // In another order, and for one session, the limit applies after all are known.
   const isLatest = options.sort === "modified" && only === undefined;
   const progress = new ProgressLine(io, "reading", "sessions");
   const found = await progress.during(() =>
@@ -83,7 +83,7 @@ export async function listCommand(
   return 0;
 }
 
-/** Shown together, as what is known of one another. */
+/** Shown together, since they depend on each other. */
 const pageSessions = 50;
 
 /** Page by page, as the store has them: it may hold more than memory does. */
@@ -138,7 +138,7 @@ async function writeGroups(
   io: CommandIo,
 ): Promise<void> {
   const { out } = io;
-  // Loaded on demand: it is a part of much that a list does not need.
+  // Loaded on demand: a list does not need the rest of it.
   const estimateOf = estimate ? (await import("@branchlog/tools")).estimateOf : undefined;
   if (json) await writeJson(groups, estimateOf, io);
   else if (!out.isTerminal) await out.write(listRecords(groups));

@@ -14,7 +14,7 @@ export interface McpCommandOptions {
   readonly dirs: readonly string[];
   readonly project: string | undefined;
   readonly redact: boolean;
-  /** All that it prints is JSON, with it or without. */
+  /** All of its output is JSON, with or without it. */
   readonly json: boolean;
 }
 
@@ -30,7 +30,7 @@ export async function mcpCommand(
   const setting = { scope, reader, now: () => io.now(), monotonicMs: () => io.monotonicMs() };
   const server = createMcpServer(setting, io.version?.() ?? "");
   await server.connect(transport);
-  // For the searches that come.
+  // For later searches.
   if (places === undefined) io.runInBackground?.(["index", "update"]);
   await transport.ended;
   return 0;

@@ -1,4 +1,4 @@
-/** `branchlog mv`: sessions follow a directory that was renamed. */
+/** `branchlog mv`: moves the sessions of a renamed directory. */
 import { moveSessions } from "@branchlog/library";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";

@@ -12,7 +12,7 @@ export interface NameOptions extends ReadingOptions {
   readonly clear: boolean;
 }
 
-/** A session without a name prints nothing, for the sake of scripts. */
+/** A session without a name prints nothing, for scripts. */
 export async function nameCommand(options: NameOptions, io: CommandIo): Promise<CommandResult> {
   const { file, json, text, clear } = options;
   if (text === undefined && !clear) {

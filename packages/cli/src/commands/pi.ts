@@ -12,7 +12,7 @@ import { isAddress } from "../path-form.ts";
 
 export interface PiOptions {
   readonly force: boolean;
-  /** Only says what would be run, as with `json`. */
+  /** Only prints what would be run, like `json`. */
   readonly dryRun: boolean;
   readonly json: boolean;
   /** What pi takes. */
@@ -97,7 +97,7 @@ function packageAt(directory: string): InstalledPi | undefined {
   }
 }
 
-/** Whole, with their sessions on ours, in the end-to-end tests. */
+/** Tested completely in the end-to-end tests. */
 const triedVersions: ReadonlySet<string> = new Set(["0.87.1", "1.6.0"]);
 
 function requireTried({ version, directory }: InstalledPi): void {
@@ -128,7 +128,7 @@ function addressOf(name: string): string {
   return pathToFileURL(module.createRequire(import.meta.url).resolve(name)).href;
 }
 
-/** A module that gives pi ours wherever it asks for its own session manager. */
+/** A module that gives pi our session manager instead of its own. */
 function hooksOf({ directory }: InstalledPi, words: readonly string[]): string {
   const own = pathToFileURL(join(directory, "dist", "core", "session-manager.js")).href;
   const ours = addressOf("@branchlog/agents/pi");

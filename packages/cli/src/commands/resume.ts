@@ -13,7 +13,7 @@ import { addressedSession } from "../stored-session.ts";
 import { oneLine } from "../text/clean-text.ts";
 
 export interface ResumeOptions extends FileOptions {
-  /** Only says what would be run, as with `json`. */
+  /** Only prints what would be run, like `json`. */
   readonly dryRun: boolean;
 }
 
@@ -65,7 +65,7 @@ async function runIn(program: StartedProgram, io: CommandIo): Promise<CommandRes
   }
 }
 
-/** Without it, the failure would be that of the program. */
+/** Without it, the program itself would fail. */
 function requireDirectory(program: StartedProgram): void {
   const { cwd } = program;
   if (isDirectory(cwd)) return;

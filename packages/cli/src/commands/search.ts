@@ -122,10 +122,10 @@ export async function searchCommand(
   return 1;
 }
 
-/** What takes longer to search than a user likes to wait again. */
+/** More than a user would want to search again without an index. */
 const indexedAloneBytes = 64 * 1024 * 1024;
 
-/** Whether a session was named: all of its hits are wanted then. */
+/** Whether a session was named: then all of its hits are shown. */
 function isOneSession(places: SearchedPlaces): boolean {
   if (!("length" in places)) return "id" in places;
   const [first, ...others] = places;
@@ -135,7 +135,7 @@ function isOneSession(places: SearchedPlaces): boolean {
 
 type SearchedPlaces = Exclude<Parameters<typeof searchSessions>[0], string>;
 
-/** Hits as people and as programs read them. */
+/** Hits for people and for programs. */
 class HitWriter {
   readonly #options: SearchCommandOptions;
   readonly #io: CommandIo;
@@ -164,7 +164,7 @@ class HitWriter {
     this.#path = hit.path;
   }
 
-  /** How many sessions a limit leaves out. */
+  /** How many sessions a limit excludes. */
   async writeLeft(count: number): Promise<void> {
     const { json } = this.#options;
     const { out } = this.#io;

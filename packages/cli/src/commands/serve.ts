@@ -28,7 +28,7 @@ export async function serveCommand(
   { out, err, signal, runInBackground }: CommandIo,
 ): Promise<CommandResult> {
   const { place, session } = await placeOf(places, signal);
-  // A password of one's own would show in the list of processes as an option.
+  // A password in an option would be visible in the list of processes.
   const token = process.env["BRANCHLOG_TOKEN"];
   const onProblem = (error: unknown): void => {
     const message = error instanceof Error ? error.message : String(error);
@@ -42,7 +42,7 @@ export async function serveCommand(
   else await out.write(`${served.url}\nCtrl-C stops it. The address opens one page, once.\n`);
   await out.flush();
   if (open) openInBrowser(served.url);
-  // The page searches while one types.
+  // The page searches as the user types.
   if (places.length === 0) runInBackground?.(["index", "update"]);
   if (!signal.aborted) {
     await new Promise<void>((end) => {
@@ -81,7 +81,7 @@ async function placeOf(words: readonly string[], signal: AbortSignal): Promise<S
   return paths.length === 1 && session !== undefined ? { place, session } : { place };
 }
 
-/** Only tries: the address is on the terminal as well. */
+/** Best effort: the address is on the terminal as well. */
 function openInBrowser(url: string): void {
   const [command, ...words] =
     process.platform === "darwin"

@@ -1,4 +1,4 @@
-/** `branchlog` alone, on a terminal: the latest sessions of every agent, and what to type next. */
+/** `branchlog` alone, on a terminal: the latest sessions of every agent, and suggestions. */
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { listCommand } from "./list.ts";
 

@@ -124,7 +124,7 @@ async function push(
   { json }: StoreCommandOptions,
   io: CommandIo,
 ): Promise<void> {
-  // Opening says what is wrong with a file that is no session.
+  // Opening reports why a file is not a session.
   const session = await openSession(path, { access: "read", signal: io.signal });
   const { sizeBytes, transcriptOf } = session;
   await session.close();
@@ -135,7 +135,7 @@ async function push(
   await writeCopied({ path, address, copied }, "pushed", json, io);
 }
 
-/** A store holds lines: a document would be none that anything reads. */
+/** A store holds lines: nothing could read a document in it. */
 function requireLines(path: string, agent: string | undefined): void {
   const { documents } = agentNamed(agent ?? "") ?? {};
   if (documents === undefined) return;
@@ -146,8 +146,8 @@ function requireLines(path: string, agent: string | undefined): void {
 }
 
 /**
- * Opens the file when the first piece is asked for, so that a store that refuses leaves no stream
- * behind. What is appended meanwhile is not part of it.
+ * Opens the file when the first piece is requested, so that a failing store leaves no stream open.
+ * Later appends are not part of it.
  */
 async function* fileBytes(
   path: string,

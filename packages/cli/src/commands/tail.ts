@@ -1,6 +1,6 @@
 /**
  * `branchlog tail`: the last entries of a session, and new ones of any process. Messages that
- * agents hide from their users (`display: false`) are left out unless requested.
+ * agents hide from their users (`display: false`) are omitted unless requested.
  */
 import type { Session } from "@branchlog/core";
 import type { EntryEvent } from "@branchlog/core/live";

@@ -1,4 +1,4 @@
-/** `branchlog undo` and `branchlog ops`: what removed or replaced sessions, taken back. */
+/** `branchlog undo` and `branchlog ops`: undoes and lists operations on files of sessions. */
 import { operations, undoOperation } from "@branchlog/library";
 import type { FileChange, RecordedOperation } from "@branchlog/library";
 import { shownNowMs, writeJsonLine } from "../command-io.ts";

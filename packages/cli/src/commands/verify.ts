@@ -46,7 +46,7 @@ export async function verifyCommand(
 
 type EachOptions = Omit<VerifyOptions, "files">;
 
-/** One that cannot be read does not keep the others from being checked. */
+/** An unreadable one does not prevent checks of the others. */
 async function verifyEach(
   files: readonly string[],
   options: EachOptions,

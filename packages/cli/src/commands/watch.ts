@@ -18,7 +18,7 @@ export interface WatchOptions {
   /** Undefined: the places of the agents, and everything below them. */
   readonly directory: string | undefined;
   readonly json: boolean;
-  /** Whether sessions in sub-directories count, too. */
+  /** Whether sessions in subdirectories are included. */
   readonly recursive: boolean;
   readonly noSave: boolean;
 }

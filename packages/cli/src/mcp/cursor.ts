@@ -1,5 +1,5 @@
 /**
- * Where the next answer begins, as an opaque text. It holds the position itself, so that it
+ * Where the next answer starts, as an opaque text. It holds the position itself, so that it
  * outlives the server; paths are in it as digests. Pure.
  */
 import { createHash } from "node:crypto";

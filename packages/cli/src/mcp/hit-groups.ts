@@ -1,8 +1,8 @@
-/** The hits of a search by session, and the place behind one of them. */
+/** The hits of a search by session, and the position after one of them. */
 import { statSync } from "node:fs";
 import type { ListedSession, SearchHit } from "@branchlog/library";
 
-/** A session with more hits that only a secret has is passed over. */
+/** A session with more hits only in secrets is skipped. */
 const triedMax = 40;
 
 /** The hits of one session, which follow each other. */
@@ -56,7 +56,7 @@ export async function* groupsOf(
   yield* group();
 }
 
-/** 0 for a file that is gone. */
+/** 0 for a missing file. */
 function changedMs(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

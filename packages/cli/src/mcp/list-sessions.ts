@@ -70,7 +70,7 @@ export async function listSessions(
   };
 }
 
-/** In the text without secrets, so that no question reveals one. */
+/** In the text without secrets, so that no query reveals one. */
 function isTitled(
   { name, summary }: ListedSession,
   query: string,
@@ -90,7 +90,7 @@ function placeOf(sessions: readonly ListedSession[], at: number): readonly numbe
   return [modifiedMs, at - first];
 }
 
-/** What changed since is before it, and in the first answer of another call. */
+/** Sessions changed since are before it, and in the first answer of another call. */
 function placeAfter(
   sessions: readonly ListedSession[],
   values: Parameters<typeof numberAt>[0],

@@ -260,7 +260,7 @@ export function createMcpServer(setting: ToolSetting, version: string): McpServe
   return server;
 }
 
-/** What the SDK says of a request. */
+/** The SDK's facts of a request. */
 interface RequestExtra {
   readonly signal: AbortSignal;
   readonly _meta?: { readonly progressToken?: string | number | undefined } | undefined;
@@ -286,7 +286,7 @@ async function answered(
     const { data, text } = await work({ signal, onProgress });
     return { content: [{ type: "text", text }], structuredContent: { ...data } };
   } catch (error) {
-    // Cut only now: half a secret would not be found.
+    // Shortened only now: half a secret would not be found.
     const text = oneLine(reader.text(failureText(error)), failureUnitsMax);
     return { content: [{ type: "text", text }], isError: true };
   }

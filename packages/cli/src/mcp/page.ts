@@ -1,4 +1,4 @@
-/** Cuts a sequence of texts into answers of bounded length. Pure. */
+/** Splits a sequence of texts into answers of bounded length. Pure. */
 import { cutAt } from "../text/clean-text.ts";
 
 /** A text of an entry or a message. */
@@ -36,7 +36,7 @@ export interface PageLimits<P extends Piece> {
   readonly isOver?: (piece: P, first: P) => boolean;
 }
 
-/** What a heading takes beside the text, at most. */
+/** Maximum length of a heading, in addition to the text. */
 const headingUnits = 80;
 
 /**
@@ -63,7 +63,7 @@ export async function nextPage<P extends Piece>(
       start = 0;
       continue;
     }
-    // A short rest of a page is left empty.
+    // A short rest of a page stays empty.
     if (!isFirst && left < unitsMax / 4) return { parts, next: { key, offset: start } };
     const shown = beginningOf(text, Math.max(left, 2));
     parts.push({ piece, text: shown, isContinued });

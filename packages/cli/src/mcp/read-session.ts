@@ -1,4 +1,4 @@
-/** `read_session`: what was said on a branch of a session, turn by turn. */
+/** `read_session`: the text of a branch of a session, turn by turn. */
 import type { Session } from "@branchlog/core";
 import { foundEntry } from "../addressed-entry.ts";
 import { oneLine } from "../text/clean-text.ts";
@@ -32,7 +32,7 @@ export interface ReadTurn {
   /** Its first one here. */
   readonly entry: string;
   readonly time?: string;
-  /** Whether it began in the answer before. */
+  /** Whether it started in the previous answer. */
   readonly continued?: true;
   readonly text: string;
 }
@@ -76,7 +76,7 @@ export async function readSession(
     const page = await nextPage(pieces(opened, reading, signal), {
       offset,
       unitsMax,
-      // What is before the first turn is shown with it.
+      // Entries before the first turn are shown with it.
       isOver: ({ entry }, begin) => entry.turn >= Math.max(1, begin.entry.turn) + turnsMax,
     });
     const { next } = page;

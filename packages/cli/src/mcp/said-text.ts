@@ -1,5 +1,5 @@
 /**
- * What an entry or a message says, as a model reads it: prompts and answers whole, calls and
+ * The text of an entry or a message for a model: prompts and answers whole, calls and
  * results of tools shortened unless `isFull`. Pure, total.
  */
 import { entryParts, messageParts } from "@branchlog/core/entries";
@@ -10,14 +10,14 @@ import { numberText } from "../text/quantities.ts";
 
 export interface SaidOptions {
   readonly isFull: boolean;
-  /** Where the whole of a shortened text is; undefined: in no entry of its own. */
+  /** Where the full form of a shortened text is; undefined: in no single entry. */
   readonly entryId: string | undefined;
 }
 
 const resultUnitsMax = 600;
 const argumentsUnitsMax = 300;
 
-/** Empty for an entry that says nothing, as a change of settings. */
+/** Empty for an entry without text, such as a change of settings. */
 export function entrySaid(entry: SessionEntry, isFull: boolean): string {
   const said = entryParts(entry);
   return said === undefined ? "" : saidText(said, { isFull, entryId: entry.id });
@@ -85,7 +85,7 @@ function headOf({ role = "unknown", tool, customType, isError }: Speaker): strin
 
 function shortened(text: string, unitsMax: number, { isFull, entryId }: SaidOptions): string {
   const whole = text.trimEnd();
-  // A mark of a few characters less would say no more than they do.
+  // A marker would be as long as the text.
   if (isFull || whole.length <= unitsMax * 1.2) return cleanText(whole);
   const shown = cutAt(whole, unitsMax);
   const count = numberText(whole.length - shown.length);

@@ -1,6 +1,6 @@
 /**
  * `search_sessions`: where a text occurs, by session. A hit is looked up in its entry without
- * secrets: what only a secret has is not found.
+ * secrets: text only in a secret is not found.
  */
 import { isBranchlogError } from "@branchlog/core";
 import { searchSessions } from "@branchlog/library";
@@ -80,7 +80,7 @@ export async function searchIn(
     const { hits, hasMore } = await hitsAfter(found, skipped, hitsOfOne);
     const one = await shownSession({ session: only, hits }, { ...shown, hitsMax: hitsOfOne });
     if (one !== undefined) sessions.push(one);
-    // That there is more would say that a secret was hit.
+    // Reporting more would reveal that a secret matched.
     if (one !== undefined && hasMore) next = [skipped + hits.length];
   } else {
     const start = values && { mtimeMs: numberAt(values, 0), count: numberAt(values, 1) };
@@ -114,7 +114,7 @@ interface ShownOptions {
   readonly hitsMax: number;
 }
 
-/** Undefined if it has no hit that may be shown, or cannot be read. */
+/** Undefined if it has no visible hit, or cannot be read. */
 async function shownSession(
   { session, hits }: Pick<HitGroup, "session" | "hits">,
   { query, reader, signal, hitsMax }: ShownOptions,

@@ -1,4 +1,4 @@
-/** `session_context`: the messages that the model of a session would get now. */
+/** `session_context`: the messages that the model of a session would receive now. */
 import { cursorOf, cursorValues, numberAt, textAt } from "./cursor.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { nextPage } from "./page.ts";
@@ -28,7 +28,7 @@ export interface ContextAnswer {
   readonly model?: string;
   readonly thinking: string;
   readonly messages_total: number;
-  /** What the agent itself would give the model is known in part. */
+  /** The agent's own context is only partly known. */
   readonly approximate?: true;
   readonly messages: ContextMessage[];
   readonly next_cursor?: string;

@@ -1,4 +1,4 @@
-/** What every tool says of a session. */
+/** The facts of a session in every tool. */
 import { agentNamed } from "@branchlog/core/rows";
 import type { ListedSession } from "@branchlog/library";
 import { cwdOf, recordsTokens } from "@branchlog/library/catalogs";

@@ -19,7 +19,7 @@ const knownMax = 16;
 
 export interface OpenedRead {
   readonly session: Session;
-  /** Without secrets, and with texts in whole that are in files beside the session. */
+  /** Without secrets, and with the full texts of files next to the session. */
   readonly entry: (stored: SessionEntry) => SessionEntry;
   /** A message of a context. */
   readonly message: (stored: object) => object;
@@ -115,7 +115,7 @@ export class SessionReader {
       try {
         redactor.json(JSON.stringify(value));
       } catch (error) {
-        // It is left out where it would be shown.
+        // It is omitted where it would be shown.
         unsearchable(error);
       }
     };
@@ -146,7 +146,7 @@ function cleanValue<V extends object>(redactor: Redactor, value: V, learns: bool
   return clean === json ? value : (JSON.parse(clean) as V);
 }
 
-/** Throws what is no failure of a search. */
+/** Throws all other errors. */
 function unsearchable(error: unknown): string {
   if (isBranchlogError(error, "ERR_REDACTION_FAILED")) {
     return "[omitted: it cannot be searched for secrets]";

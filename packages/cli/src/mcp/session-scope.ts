@@ -1,6 +1,6 @@
 /**
- * Which sessions the tools may see, and which of them a word means. What is outside is neither
- * opened nor named nor counted, whatever a caller asks for.
+ * The sessions visible to the tools, and which of them an argument means. Others are neither opened
+ * nor named nor counted, for any request.
  */
 import { realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
@@ -67,7 +67,7 @@ export class SessionScope {
   }
 
   /**
-   * The session with that path, id or name, or whose id begins so; sub-agents are asked last.
+   * The session with that path, id or name, or whose id begins so; subagents are asked last.
    * @throws ToolError for none, and for several.
    */
   async find(word: string, signal: AbortSignal): Promise<ListedSession> {
@@ -109,7 +109,7 @@ function isBelow(cwd: string, directory: string): boolean {
   );
 }
 
-/** Of what is gone, the part that is there with links followed. */
+/** Of a missing path, the existing part with links resolved. */
 function realPlace(path: string): string {
   const whole = resolve(path);
   const missing: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * MCP over the input and output of the command: one message a line. A line that is no message is
+ * MCP over the input and output of the command: one message a line. A line that is not a message is
  * reported on `err`, and skipped. The end of the input ends it, once the requests before are
  * answered; so does an output that is closed.
  */
@@ -50,7 +50,7 @@ export class StandardTransport implements Transport {
       await out.writeData(serializeMessage(message), "text");
       await out.flush();
     } catch {
-      // The client is gone.
+      // The client disconnected.
       await this.close();
       return;
     }

@@ -1,6 +1,6 @@
 /**
- * What a tool cannot do, told to the model that called it: what is wrong, and what to do next. It
- * names nothing that the caller may not see.
+ * An error of a tool, for the model that called it: the reason, and what to do next. It names
+ * nothing hidden from the caller.
  */
 export class ToolError extends Error {
   override readonly name: string = "ToolError";

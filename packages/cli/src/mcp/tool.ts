@@ -1,4 +1,4 @@
-/** What a tool is called with, and what it answers. */
+/** The arguments and the answer of a tool. */
 import type { SessionReader } from "./session-reader.ts";
 import type { SessionScope } from "./session-scope.ts";
 
@@ -23,7 +23,7 @@ export interface ToolAnswer<T extends object> {
   readonly text: string;
 }
 
-/** Of all texts of an answer, in UTF-16 units, where the caller says nothing. */
+/** Of all texts of an answer, in UTF-16 units, by default. */
 export const charactersDefault = 16_000;
 
 /** Below a page that is not the last. */

@@ -1,7 +1,6 @@
 /**
  * Text of sessions without control sequences, safe for a terminal, and cut to a given length. Cuts
- * never split a surrogate pair. Pure; what is cut off costs nothing, except where lines are
- * counted.
+ * never split a surrogate pair. Pure; truncated text costs nothing, except when lines are counted.
  */
 
 /** Control characters but line feed and tab, and marks that change the direction of text. */

@@ -18,7 +18,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** With an ellipsis if it was cut; at most so many columns, which are at least one. */
+/** With an ellipsis if it was cut; at most this many columns, at least one. */
 export function fitted(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text;
   let width = 0;

@@ -95,7 +95,7 @@ export function messageGist(message: unknown, unitsMax: number): Gist {
   }
 }
 
-/** If there is no text, the called tools, other parts, the error, or what the model thought. */
+/** If there is no text, the called tools, other parts, the error, or the thinking. */
 function partsText(parts: readonly EntryPart[], unitsMax: number): string {
   for (const gist of [spokenGist, otherGist, errorGist, thoughtGist]) {
     let text = "";
@@ -214,7 +214,7 @@ export function hitLine(
   return `${id}  ${style.faint(time)}  ${source}  ${shown}`.trimEnd().concat("\n");
 }
 
-/** A search hit with whole lines around the match, below a line that says where it is. */
+/** A search hit with full lines around the match, below a line with its position. */
 export function hitText(
   { entryId, kind, role, timestamp, snippet }: SearchHit,
   { style, nowMs }: Omit<EntryPlace, "columns">,

@@ -1,4 +1,4 @@
-/** How far work is, on one line that fits a terminal. Pure. */
+/** Progress on one line that fits a terminal. Pure. */
 import type { Pace } from "../progress-pace.ts";
 import { oneLine } from "./clean-text.ts";
 import { fitted } from "./display-width.ts";
@@ -13,7 +13,7 @@ export interface ShownProgress {
   readonly pace: Pace | undefined;
 }
 
-/** What is done is shortened first. */
+/** The description is shortened first. */
 export function progressText({ what, ...progress }: ShownProgress, columns: number): string {
   const facts = factsOf(progress);
   // A line that fills the last column would be broken by some terminals.

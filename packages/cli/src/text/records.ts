@@ -1,6 +1,7 @@
 /**
- * What commands print for programs: a record a line, its fields separated by tabs, nothing cut,
- * times in ISO 8601, and an absent field empty. docs/cli.md names the fields of each command. Pure.
+ * Output of commands for programs: one record per line, fields separated by tabs, nothing
+ * shortened, times in ISO 8601, and an absent field empty. docs/cli.md names the fields of each
+ * command. Pure.
  */
 import type { ListedSession, SearchHit } from "@branchlog/library";
 import type { AnyEntry } from "@branchlog/core/entries";

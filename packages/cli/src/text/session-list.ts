@@ -18,7 +18,7 @@ export interface ListTextOptions {
   readonly nowMs: number;
   readonly columns: number;
   readonly style: Style;
-  /** What tells each id from the others. */
+  /** The unique form of each id. */
   readonly ids: ReadonlyMap<string, ShortId>;
   /** Undefined: stored costs are shown. */
   readonly estimateOf: Estimator | undefined;
@@ -36,11 +36,11 @@ interface Row {
 const factNames = ["age", "messages", "size", "tokens", "cost", "model", "agent"] as const;
 type FactName = (typeof factNames)[number];
 
-/** Which are left out first, so that titles have room. The age and the id never are. */
+/** The order of omission, to make space for titles. The age and the id never are. */
 const leftOutFirst: readonly FactName[] = ["model", "size", "tokens", "messages", "cost", "agent"];
 
 const shownDepthMax = 8;
-/** What a longer title gets as long as facts can be skipped: columns, or a part of them. */
+/** Space for longer titles while facts can be omitted: columns, or a part of them. */
 const titleColumnsMin = 32;
 const titlePart = 0.4;
 
@@ -137,7 +137,7 @@ function tokensText(usage: ListedUsage | undefined): string {
   return tokens === 0 ? "" : countText(tokens, "token");
 }
 
-/** What is partly estimated is an estimate. */
+/** A partly estimated sum is an estimate. */
 function spentText(usage: ListedUsage | undefined, estimateOf: Estimator | undefined): string {
   const stored = usage?.total.cost ?? 0;
   if (estimateOf === undefined || usage === undefined) return costText(stored, "");
@@ -166,7 +166,7 @@ function rowText(
   return `${line}\n${style.faint(fitted(`${indent}  ${note}`, columns))}\n`;
 }
 
-/** As jj shows changes: what has to be typed, and the rest. */
+/** Like changes in jj: the part to type, and the rest. */
 function idText({ text, units }: ShortId, style: Style): string {
   const rest = text.slice(units);
   return `${style.heading(text.slice(0, units))}${rest === "" ? "" : style.faint(rest)}`;

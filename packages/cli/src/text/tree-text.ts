@@ -11,7 +11,7 @@ export interface TreeLine extends Gist {
   readonly time: number;
   readonly label: string | undefined;
   readonly isLeaf: boolean;
-  /** Why the entry starts a tree though it names a parent. */
+  /** Why the entry starts a tree although it has a parent. */
   readonly problem: string | undefined;
   readonly lastMessage: Gist | undefined;
 }

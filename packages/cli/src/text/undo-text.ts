@@ -1,6 +1,6 @@
-/** How to take an operation back, as a line. Pure. */
+/** How to undo an operation, as a line. Pure. */
 
-/** With its newline; empty if there is nothing to take back. */
+/** With its newline; empty if there is nothing to undo. */
 export function undoText(operation: string | null): string {
   return operation === null ? "" : `to take it back: branchlog undo ${operation}\n`;
 }

@@ -7,7 +7,7 @@ import { oneLine } from "./clean-text.ts";
 import { divergenceText, findingsText } from "./findings.ts";
 import { countText, numberText } from "./quantities.ts";
 
-/** What was read, each damage with its place, the verdict last. */
+/** The lines read, each damage with its position, the verdict last. */
 export function verifyText(report: VerifyReport, style: Style): string {
   const { pending } = report;
   return [
@@ -132,7 +132,7 @@ function checksumsText({ checksums }: VerifyReport): string {
   return `${countText(entries, "entry", "entries")} compared${unseen}`;
 }
 
-/** Unmarked, since it is no damage. */
+/** Unmarked, since it is not damage. */
 function unknownTypesText({ unknownTypeCount: count, unknownTypes: list }: VerifyReport): string {
   if (count === 0) return "";
   const lines = list.map(({ type, count: entries, nearest, ...first }) => {

@@ -1,6 +1,6 @@
 /**
- * What the caller of an append is told: where its entries are, or an error that names those that
- * were written all the same. Pure.
+ * The result of an append for its caller: where its entries are, or an error that names those that
+ * were written nevertheless. Pure.
  */
 import type { Divergence } from "../entries/divergence.ts";
 import { BranchlogError } from "../errors.ts";
@@ -36,7 +36,7 @@ export interface AppendResult {
   /** What the parent is: this session's leaf, the log's tail, or an entry that was named. */
   readonly attachedTo: PlannedEntry["attachedTo"];
   /**
-   * On a branch that nobody chose: others had continued from this session's leaf, unknown to it.
+   * On an unintended branch: others had continued from this session's leaf, unknown to it.
    * `follow`, `reject` and `parent: "tail"` avoid that.
    */
   readonly diverged: Divergence | undefined;

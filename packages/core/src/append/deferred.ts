@@ -1,4 +1,4 @@
-/** A promise that others settle. */
+/** A promise settled from outside. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;

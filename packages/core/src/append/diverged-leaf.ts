@@ -43,7 +43,7 @@ export function countOfOthers(
   return rows.filter((row) => !isMetadataType(index.kindOf(row).type)).length;
 }
 
-/** Why a leaf is gone, and what helps. */
+/** Why a leaf is missing, and the remedy. */
 export function goneText(path: string): string {
   if (schemeOf(path) === undefined) return "another program rewrote it. Nothing was written.";
   return (

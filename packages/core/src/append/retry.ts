@@ -1,4 +1,4 @@
-/** Appending again what the log, or the plan, has already: nothing is written. Pure. */
+/** Appending entries that the log, or the plan, already has: nothing is written. Pure. */
 import { isDeepStrictEqual } from "node:util";
 import { decodeLine } from "@branchlog/streaming";
 import { divergedFrom, divergenceKey } from "../entries/divergence.ts";
@@ -40,7 +40,7 @@ export function planRetry(
   return { id, parentId, leafId: leaf.id, diverged, ...usual };
 }
 
-/** A retry may leave the leaf where it is; the entry after it is its child all the same. */
+/** A retry need not move the leaf; the entry after it is its child nevertheless. */
 export function parentAfter(
   entries: readonly PlannedEntry[],
   items: readonly AppendItem[],
@@ -72,7 +72,7 @@ function sameContent(entry: SessionEntry, encoded: EncodedDraft): boolean {
   return offered !== undefined && isDeepStrictEqual(stored, offered);
 }
 
-/** Whether both are the same entry but for its time and parent. */
+/** Whether both are the same entry except for time and parent. */
 export function sameDraft(one: EncodedDraft, other: EncodedDraft, id: string): boolean {
   const first = contentOf(one, id);
   return first !== undefined && isDeepStrictEqual(first, contentOf(other, id));

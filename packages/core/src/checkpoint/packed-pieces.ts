@@ -13,7 +13,7 @@ const sumBytes = 4;
 const gatheredBytes = 1024 * 1024;
 /** A page, or a footer: its text, and four bytes for each page of 64 KiB. */
 const pieceBytesMax = 64 * 1024 * 1024;
-/** What is left to gain is little: most bytes are random. */
+/** More compression gains little: most bytes are random. */
 const compression = { level: 1 };
 
 /** A buffer for about a megabyte, whose pieces are taken when the buffer is asked for. */

@@ -1,7 +1,7 @@
 /**
  * The one format of what is derived from logs: a mark, columns in pages, and a footer with a
  * checksum of each page and a JSON text. Opening reads the footer; pages are read when they are
- * needed. A file with a damaged footer counts as none.
+ * needed. A file with a damaged footer is ignored.
  */
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
@@ -105,7 +105,7 @@ export function* openPageFile(
   return new PageFile(source, text, table, size - footerBytes);
 }
 
-/** What columns are left in a file: only the reader knows which they are, never the file. */
+/** The remaining columns in a file: only the reader knows which they are, never the file. */
 export class PageFile {
   readonly text: unknown;
   readonly #source: ByteSource;

@@ -1,6 +1,6 @@
 /**
- * Bytes in a file of pages, with the version of what they say: what a directory of logs has as one
- * file. It is derived: with another version it counts as missing, and a damaged page as filled.
+ * Bytes in a file of pages, with a content version: derived data of a directory of logs in one
+ * file. With another version it is treated as missing, and a damaged page as filled.
  */
 import { Buffer } from "node:buffer";
 import { pause } from "@branchlog/streaming";

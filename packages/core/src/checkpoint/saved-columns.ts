@@ -1,8 +1,7 @@
 /**
  * The columns of an index in a checkpoint. Every number of a page is checked against the covered
  * bytes of the log and the counts, so that no table refers outside of itself and no list of
- * children has a cycle. What a page says beyond that is believed: `verify` compares it with the
- * log.
+ * children has a cycle. Other contents of a page are trusted: `verify` compares them with the log.
  */
 import { malformed } from "../entries/saved-fields.ts";
 import type { SavedFields } from "../entries/saved-fields.ts";

@@ -67,8 +67,8 @@ export interface ForkResult {
 }
 
 /**
- * Makes a session of the branch that ends in an entry: its entries with their ids and bytes, except
- * labels, which follow as new entries with the name if they are in force on that branch. The
+ * Creates a session from the branch that ends at an entry: its entries with their ids and bytes,
+ * except labels, which follow as new entries with the name if they are in force on that branch. The
  * context at the end of the fork is that of the source at the entry; of a transcript that has lost
  * a parent, that of `context({ bridgeGaps: true })`. The file has mode 0600. No partial fork
  * remains after an error.
@@ -98,7 +98,7 @@ export interface CopyOptions extends ForkOptions {
   readonly timestamp?: string | undefined;
 }
 
-/** The branch that {@link writeBranch} makes a session of. Throws `ERR_ENTRY_NOT_FOUND`. */
+/** The branch that {@link writeBranch} copies to a session. Throws `ERR_ENTRY_NOT_FOUND`. */
 export async function readBranch(
   engine: Engine,
   { at, signal }: Pick<ForkOptions, "at" | "signal">,

@@ -1,8 +1,8 @@
 /**
- * What an agent is: where it keeps sessions, which records are its own, and what they mean. A
- * program registers the agents that it knows, as it registers file systems with SQLite; the engine
- * and the packages above it ask them, and know none by name.
- * See docs/decisions/0057-agents-are-registered.md.
+ * The definition of an agent: where it keeps sessions, which records are its own, and their
+ * meaning. A program registers the agents that it knows, as it registers file systems with SQLite;
+ * the engine and the packages above it query them, and know no agent by name. See
+ * docs/decisions/0057-agents-are-registered.md.
  */
 import type { ByteSource, JsonObject } from "@branchlog/streaming";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
@@ -62,7 +62,7 @@ export interface DocumentFormat extends SessionOwner {
   mayBe(name: string): boolean;
   /** Other files that are of a session alone. Default: none. */
   belongings?(path: string): readonly string[];
-  /** Whether a session that names another one is its sub-agent. Default: it is a fork of it. */
+  /** Whether a session that names another one is its subagent. Default: it is a fork of it. */
   readonly hasSubagents?: true;
   /** Whether a directory holds such files, which others with that name are not in. */
   isPlace(directory: string): boolean;
@@ -147,11 +147,11 @@ export interface TranscriptFormat extends SessionOwner {
   /** With which its records may begin: so they are found beside debris. */
   readonly firstKeys: readonly string[];
   /**
-   * @param path Its names may hold the id of the session, or of the one whose sub-agent it is.
+   * @param path Its names may hold the id of the session, or of the one whose subagent it is.
    * @param isEntry Whether the index has an entry of that id.
    */
   read(path: string, isEntry: (id: string) => boolean): Transcript;
-  /** Which files may be those of sub-agents of a session, by their names. */
+  /** Which files may be those of subagents of a session, by their names. */
   readonly subagentNames: { readonly pattern: RegExp; readonly place: "beside" | "anywhere" };
   /** The part of a user's text that can be the title of a session; undefined: all of it can. */
   titleIn?(text: string): string;

@@ -39,9 +39,9 @@ export interface Transcript {
   /** Undefined before a record names the session. */
   readonly header: SessionHeader | undefined;
   readonly name: string | undefined;
-  /** Whether all of it is a sub-agent's. */
+  /** Whether all of it is a subagent's. */
   readonly isSubagent: boolean;
-  /** The last entry of the conversation; of a sub-agent only if there is no other. */
+  /** The last entry of the conversation; of a subagent only if there is no other. */
   readonly tailId: string | null;
   /** What the last record repeats; undefined: nothing. */
   readonly repetition: string | undefined;

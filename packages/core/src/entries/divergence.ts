@@ -1,6 +1,7 @@
 /**
  * An entry diverges if it was appended below a leaf that other writers had continued, unknown to
- * its own. It is marked, since the file does not tell it from a branch made on purpose. Pure.
+ * its session. It is marked, since the file alone does not distinguish it from an intended branch.
+ * Pure.
  */
 
 /** The entries of other writers that an appended entry is not below. */

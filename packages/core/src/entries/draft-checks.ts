@@ -1,4 +1,4 @@
-/** What a draft must have before it is stored: a type that is named, its fields, a role. Pure. */
+/** Requirements of a draft before it is stored: a type that is named, its fields, a role. Pure. */
 import { nearestName } from "@branchlog/streaming";
 import { invalidArgument, shown } from "../argument-checks.ts";
 import type { ContentForm, DraftFields, EncodedDraft } from "./entry-draft.ts";

@@ -1,5 +1,5 @@
 /**
- * Numbers of a JSON text that `JSON.parse` changes: integers that no double holds, values beyond
+ * Numbers of a JSON text that `JSON.parse` changes: integers that exceed a double, values beyond
  * every double, surplus digits. Other forms of the same value (`1.0`, `1e2`, `-0`) do not count.
  * Pure; linear. `lossless-json` needs seconds and half a gigabyte for a string of 16 MiB, and fails
  * on deep nesting.

@@ -1,4 +1,4 @@
-/** Types of entries that only omp writes. Everywhere else they are kept and returned as stored. */
+/** Types of entries that only omp writes. Elsewhere they are kept and returned as stored. */
 
 export const ompEntryTypes = [
   "title_change",

@@ -1,4 +1,4 @@
-/** Copies of values that JSON keeps as they are, so that what was written need not be parsed. */
+/** Copies of values that JSON preserves, so that written entries need not be parsed. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 
 /** Deeper values are parsed. */

@@ -14,8 +14,8 @@ import type { LineMap } from "./row-table.ts";
  * ancestors; one that is its own parent is a root, and only `verify` reports it. `lost-entries`:
  * entries that this session appended are gone. `malformed-body`: an entry whose content the model's
  * context cannot use. `unknown-type`: entries of a type that is neither pi's nor omp's and has no
- * namespace, one finding for each type; not damage. `diverged`: an entry of this session is on a
- * branch that nobody chose. `dangling-reference`: an entry of this session names one that does not
+ * namespace, one finding for each type; not damage. `diverged`: an entry of this session is on an
+ * unintended branch. `dangling-reference`: an entry of this session refers to one that does not
  * exist, or is not on its path.
  */
 export type DiagnosticKind =
@@ -36,7 +36,7 @@ export type DiagnosticKind =
 /** One finding. Offsets and lengths are bytes in the log; lines count from 1. */
 export interface Diagnostic {
   readonly kind: DiagnosticKind;
-  /** A stable word for machines if there is one (`not-json`, `nul-bytes`, …), else a sentence. */
+  /** A stable code if there is one (`not-json`, `nul-bytes`, …), otherwise a sentence. */
   readonly reason: string;
   readonly offset?: number;
   readonly length?: number;

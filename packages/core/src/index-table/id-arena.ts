@@ -1,4 +1,4 @@
-/** The ids that are no word, one after the other, each behind its length. */
+/** The ids that are not a word, concatenated, each after its length. */
 import { hashOf, idText } from "./id-bytes.ts";
 import { SavedPages, grown, grownCapacity, noPages, roomFor, savedColumn } from "./saved-pages.ts";
 import type { PagedColumn, SavedColumn } from "./saved-pages.ts";

@@ -144,7 +144,7 @@ export class IdTable {
     this.#inArena = grown(Uint8Array, this.#inArena, handles);
   }
 
-  /** Takes the ids of another table, which is not used any more. */
+  /** Takes the ids of another table, which is no longer used. */
   become(other: IdTable): void {
     this.#foundId = undefined;
     this.#word = other.#word;

@@ -139,7 +139,7 @@ export class IndexTable {
     this.#ownParentCount = saved.counts.ownParents;
   }
 
-  /** Takes what another index of the same log holds, which is not used any more. */
+  /** Takes the contents of another index of the same log, which is no longer used. */
   become(other: IndexTable): void {
     this.rows.become(other.rows);
     this.ids.become(other.ids);
@@ -153,7 +153,7 @@ export class IndexTable {
     this.#strayCount = other.#strayCount;
     this.#ownParentCount = other.#ownParentCount;
     this.#structureVersion += 1;
-    // Half of what it was doing was done to the index before.
+    // The operation was half applied to the previous index.
     if (this.#isMarking) throw new RebuiltIndex();
   }
 

@@ -139,7 +139,7 @@ export class LogIndexer implements LinesSink {
     this.#startTranscript(format).restore(state, header);
   }
 
-  /** Takes the index of another indexer of the same lines, which is not used any more. */
+  /** Takes the index of another indexer of the same lines, which is no longer used. */
   #become(other: LogIndexer): void {
     this.#indexedAs = [];
     this.#previousHandle = other.#previousHandle;

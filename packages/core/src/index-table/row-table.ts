@@ -158,7 +158,7 @@ export class RowTable {
     });
   }
 
-  /** Takes the rows of another table, which is not used any more. */
+  /** Takes the rows of another table, which is no longer used. */
   become(other: RowTable): void {
     this.#count = other.#count;
     this.columns = other.columns;
@@ -287,7 +287,7 @@ export class KindTable {
     return [...this.#kinds];
   }
 
-  /** Takes the kinds of another table, which is not used any more. */
+  /** Takes the kinds of another table, which is no longer used. */
   become(other: KindTable): void {
     this.#kinds = other.#kinds;
     this.#numbers = other.#numbers;

@@ -14,7 +14,7 @@ import { isTransient } from "./live-value.ts";
 
 /**
  * `entry`: the next one. `reset`: the log was replaced, cut or rewritten, or the session went to
- * another; what came before is void, and all entries of the present file follow. `migrated`: the
+ * another; earlier entries are void, and all entries of the current file follow. `migrated`: the
  * log has a newer form; its entries and their revisions are unchanged. Every kind declares the
  * properties of the others, so that an event can be destructured.
  */

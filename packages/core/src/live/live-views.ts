@@ -57,7 +57,7 @@ export class LiveViews {
   readonly diagnostics$: Observable<Live<readonly Diagnostic[]>>;
   /** How current the values are; transient errors are here. */
   readonly status$: Observable<Live<LiveStatus>>;
-  /** What the model gets at the leaf. Bodies are read when the first subscribes. */
+  /** The context of the model at the leaf. Bodies are read when the first subscribes. */
   readonly context$: Observable<Live<LiveContext>>;
   /** Token and cost totals of the log. One pass over its bodies when the first subscribes. */
   readonly usage$: Observable<Live<SessionUsage>>;
@@ -108,7 +108,7 @@ export class LiveViews {
     return new EndableGenerator(events, () => ending.abort());
   }
 
-  /** The state of a fold of your own over all entries. One pass over the bodies that it names. */
+  /** The state of a custom fold over all entries. One pass over the bodies that it names. */
   project<S>(projection: Projection<S>): Promise<S> {
     return new BodyFold(this.#hub.engine, projection).value();
   }
@@ -134,13 +134,14 @@ export class LiveViews {
   }
 
   /**
-   * What a function derives from the session, whenever it differs; it must not change the session.
+   * The value that a function derives from the session, whenever it differs; it must not change the
+   * session.
    */
   select<T>(read: () => T, isSame?: (one: T, other: T) => boolean): Observable<Live<T>> {
     return this.#hub.value(() => this.#hub.reading(read), isSame);
   }
 
-  /** What the index answers, all of the same moment. */
+  /** Values of the index, all at the same moment. */
   snapshot(): SessionSnapshot {
     const { engine } = this.#hub;
     const leaf = this.#hub.leaf.id;

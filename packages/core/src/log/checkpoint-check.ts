@@ -71,7 +71,7 @@ type CheckSettings = Pick<
 >;
 
 /**
- * What is saved of one log. Made before the log is read, which then covers at least as much; then
+ * The saved state of one log. Made before the log is read, which then covers at least as much; then
  * `find` is to be called once.
  */
 export class CheckpointCheck {
@@ -150,7 +150,7 @@ function checkpointDifferences(
   log: ReadLog,
 ): CheckpointFindings {
   const { indexer, folded, lineNumber } = checkpoint.state;
-  // A page that is damaged is read from the log: only what is believed can differ.
+  // A damaged page is read from the log: only trusted contents can differ.
   if (!hasWholePages(indexer.index)) return noDifferences;
   const own = log.indexer;
   const rows = differentEntries(checkpoint.state.indexer, own);

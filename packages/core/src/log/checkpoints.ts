@@ -269,7 +269,7 @@ export function checkpointPlaces(
   { size }: FileStat,
 ): readonly string[] {
   const place = checkpointPath(path, checkpointDir);
-  // What it is a log of, is not known before it is read.
+  // Its agent is unknown before it is read.
   const mayBeCached =
     checkpointDir === undefined && size >= checkpointEveryBytes && transcriptFormats().length > 0;
   return mayBeCached ? [place, checkpointPath(path, cachedCheckpoints())] : [place];

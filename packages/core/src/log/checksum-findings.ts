@@ -18,7 +18,7 @@ export interface ChangedLine extends Omit<EntryPlace, "id"> {
 
 /** The result of the comparison with checksums. */
 export interface Checksums {
-  /** `none`: no checkpoint covers this file. `rewritten`: the log was written anew since. */
+  /** `none`: no checkpoint covers this file. `rewritten`: the log was rewritten since. */
   readonly state: "compared" | "none" | "rewritten";
   readonly entries: number;
   /** Entries that no checkpoint has seen yet. */

@@ -28,7 +28,7 @@ export type CheckpointMode = "auto" | "index" | "read" | "off";
 
 /**
  * When an append is acknowledged. `os`: the system has the bytes; they survive the death of this
- * process. `disk`: the device has them; they survive a loss of power. An interval: as `os`, and the
+ * process. `disk`: the device has them; they survive a power failure. An interval: as `os`, and the
  * device has them at most so many milliseconds later, if the process lives that long.
  */
 export type Durability = "os" | "disk" | { readonly intervalMs: number };
@@ -48,14 +48,14 @@ export interface EngineOptions {
    * one try. Default 15,000.
    */
   readonly lockWaitMs?: number;
-  /** What an acknowledgement means. Default `os`. */
+  /** The meaning of an acknowledgement. Default `os`. */
   readonly durability?: Durability;
-  /** Most that is written at once, in bytes, except for a single longer entry. Default 8 MiB. */
+  /** Maximum size of one write, in bytes, except for a single longer entry. Default 8 MiB. */
   readonly batchBytesMax?: number;
-  /** Most that waits to be written by one session, in bytes. Default 256 MiB. */
+  /** Maximum size of the append queue of one session, in bytes. Default 256 MiB. */
   readonly queuedBytesMax?: number;
   /**
-   * `auto` saves the index, once it is worth it, and loads it again; `index` does so
+   * `auto` saves the index after enough growth, and loads it again; `index` does so
    * without checksums; `read` only loads, as with `access: "read"`; `off` neither. Default `auto`.
    */
   readonly checkpoint?: CheckpointMode;

@@ -116,7 +116,7 @@ function* checkingLinks({ index, indexer, bodies }: LogState): Steps<LinkCheck> 
     if (next >= 0) wanted[next] = 1;
     if (refers[index.rows.kind(row)] === true) wanted[row] = 1;
   }
-  // They are short and far apart: to wait for each would take longer than to read it.
+  // They are short and far apart: waiting for each would take longer than reading it.
   let taken = 0;
   for (const { row, entry } of bodies.entriesSync(marked(wanted))) {
     check.take(row, { ...entry });
@@ -130,14 +130,14 @@ function* marked(rows: Uint8Array): Generator<number> {
   for (let row = rows.indexOf(1); row >= 0; row = rows.indexOf(1, row + 1)) yield row;
 }
 
-/** The first entry of a branch that nobody chose. */
+/** The first entry of an unintended branch. */
 export interface DivergedEntry extends EntryPlace {
   readonly parentId: string | null;
   /** The last entry of the log when it was appended: it is on the branch of other writers. */
   readonly tailId: string;
 }
 
-/** A reference that leads nowhere, and the entry that holds it. */
+/** A dangling reference, and its entry. */
 export interface DanglingReference extends EntryPlace {
   readonly field: Reference["field"];
   readonly targetId: string;

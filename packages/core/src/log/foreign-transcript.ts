@@ -1,5 +1,5 @@
 /**
- * Recognises the transcript of another agent by its first records, so that it is not taken for a
+ * Recognises the transcript of another agent by its first records, so that it is not treated as a
  * damaged session.
  */
 import { statSync } from "node:fs";

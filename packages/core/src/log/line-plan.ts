@@ -1,4 +1,4 @@
-/** Lines to commit, the file that they are written to, and what became of them. */
+/** Lines to commit, their file, and the result. */
 import type { Steps } from "@branchlog/streaming";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { FileStat } from "../platform/ports.ts";

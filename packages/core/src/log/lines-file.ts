@@ -1,6 +1,6 @@
 /**
- * Lines in a file that is no session of ours, appended as entries are: in one write under its lock,
- * verified. What the lines are is for the caller, who is given what is read.
+ * Lines in a file that is not a Branchlog session, appended like entries: in one write under its
+ * lock, verified. The caller interprets the lines.
  */
 import { portStep } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
@@ -15,7 +15,7 @@ import type { LogInFile, PlannedLine } from "./line-plan.ts";
 
 const chunkBytes = 1024 * 1024;
 
-/** What was read of the file so far. */
+/** The state of the file as read so far. */
 export interface ReadLines {
   readonly end: number;
   readonly isTerminated: boolean;

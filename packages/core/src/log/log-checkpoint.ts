@@ -1,6 +1,6 @@
 /**
  * A checkpoint of a log: the saved index, what identifies the log, and checksums of it. It is
- * derived: with a defect in what opening reads it counts as missing, with one in a page that is
+ * derived: with a defect in the parts read at opening it is treated as missing, with one in a page
  * needed later the log is read again.
  */
 import { decodeLine, readFullySync } from "@branchlog/streaming";

@@ -1,4 +1,4 @@
-/** What a file must be to be read, or written to, as a log. */
+/** Conditions for reading or writing a file as a log. */
 import { currentVersion } from "../dialects/header.ts";
 import { BranchlogError } from "../errors.ts";
 import type { LogFile } from "../platform/log-file.ts";

@@ -1,10 +1,10 @@
 /**
- * What became of a write after which the log is not as planned. Every line that is found whole
+ * The outcome of a write after which the log is not as planned. Every line that is found complete
  * counts as written. After a write that succeeded, in part or whole, missing lines are written
  * again; after one that failed, they are `refused`; if the log cannot be read, they are
  * `unreadable`. Lines that are written again keep their ids and follow a newline, apart from the
  * remains of the write before. Lines missing after `appendAttemptsMax` writes are `torn`. Nothing
- * is written again to another log that took the name.
+ * is written again to another log with the name.
  */
 import type { Steps } from "@branchlog/streaming";
 import { appendAttemptsMax } from "../limits.ts";

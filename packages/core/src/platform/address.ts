@@ -6,7 +6,7 @@
  */
 import { BranchlogError } from "../errors.ts";
 
-/** What an address says. */
+/** The parts of an address. */
 export interface Address {
   /** Without its fragment; may hold a password. */
   readonly url: URL;
@@ -14,7 +14,7 @@ export interface Address {
   readonly name: string | undefined;
 }
 
-/** Schemes that are taken for addresses also where the slashes are missing. */
+/** Schemes recognised as addresses even without slashes. */
 const storeSchemes = "postgres(?:ql)?";
 
 const scheme = /^([a-z][a-z0-9+.-]+):\/\//i;

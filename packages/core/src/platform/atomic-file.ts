@@ -1,7 +1,7 @@
 /**
- * Files that appear under their name whole or not at all. They are written under a temporary name
- * in the same directory, which is then linked, if the name is free, or renamed over another file. A
- * crash leaves at most a temporary file. Files are 0600, new directories 0700.
+ * Files that appear under their name completely or not at all. They are written under a temporary
+ * name in the same directory, which is then linked, if the name is free, or renamed over another
+ * file. A crash leaves at most a temporary file. Files are 0600, new directories 0700.
  */
 import { dirname } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";

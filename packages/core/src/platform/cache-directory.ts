@@ -1,4 +1,4 @@
-/** Where a user's programs keep what can be derived again. */
+/** Where a user's programs keep derived data. */
 import { createHash } from "node:crypto";
 import { homedir, platform } from "node:os";
 import { join } from "node:path";
@@ -35,14 +35,14 @@ export function cachedCatalog(number: number): string {
   return join(cacheDirectory(), "catalogs", digest.slice(0, 32));
 }
 
-/** What finds words in all sessions of this user. */
+/** The search index of all sessions of this user. */
 export function cachedSearchIndexes(): string {
   return join(cacheDirectory(), "search");
 }
 
 /**
- * Makes a directory of the cache. Throws for one that others own or may write to: they would see
- * what is saved there, and could replace it.
+ * Makes a directory of the cache. Throws for one that others own or can write to: they could read
+ * and replace its files.
  */
 export function makeCacheDirectory({ fs }: Ports, directory: string): void {
   fs.makeDirectorySync(directory);

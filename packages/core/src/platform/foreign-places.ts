@@ -1,6 +1,6 @@
 /**
- * Whose sessions are at a place: of agents that alone write theirs, where nothing of ours is ever
- * written; of those whose sessions have one of the engine's own dialects.
+ * The agent of a directory of sessions: one that alone writes there, where Branchlog never writes;
+ * or one whose sessions have a dialect of the engine.
  */
 import { dirname, join, sep } from "node:path";
 import { registeredAgents } from "../dialects/agent.ts";

@@ -1,4 +1,4 @@
-/** How a waiter for a lock proceeds: its place, its pauses, when it gives up. */
+/** How a waiter for a lock proceeds: its position, its pauses, its timeout. */
 import { portStep } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
@@ -17,7 +17,7 @@ interface SharedPlace {
   waiters: number;
 }
 
-/** What the waiters of this thread share. */
+/** State shared by the waiters of this thread. */
 export interface WaiterSharing {
   readonly retention: { release(): void };
   /** The places of this thread in queues, by path. */
@@ -31,7 +31,7 @@ export interface LockWaiter {
   readonly isNext: boolean;
 }
 
-/** After a try in vain, or while others wait; see `acquireLock`. */
+/** After a failed try, or while others wait; see `acquireLock`. */
 export function* waitForLock(
   path: string,
   { clock, ids, lock }: Ports,

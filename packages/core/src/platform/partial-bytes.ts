@@ -1,6 +1,6 @@
 /**
- * Bytes that are elsewhere until they are read: then they are kept in a file that has no name, so
- * that each is asked for once.
+ * Bytes that are fetched when they are read, and then kept in an unnamed file, so that each is
+ * fetched once.
  */
 import { quietly } from "./ports.ts";
 import { UnnamedFile } from "./unnamed-file.ts";
@@ -17,7 +17,7 @@ export interface PartReader {
   readSync(from: number, to: number): BytesAt;
 }
 
-/** For those who read on from where the part before ended: fewer answers are waited for. */
+/** For sequential readers: fewer round trips. */
 const nextBytes = 4 * 1024 * 1024;
 
 export class PartialBytes {

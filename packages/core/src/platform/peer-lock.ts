@@ -1,6 +1,6 @@
 /**
- * omp's own lock of a session file, `.<name>.lock` with `pid:time` in it, for what must not happen
- * between its look at a file and its write. It is held under ours, and nobody waits for it then.
+ * omp's own lock of a session file, `.<name>.lock` with `pid:time` in it, for changes that must not
+ * happen between its check of a file and its write. It is held under ours, and only for a moment.
  */
 import { basename, dirname, join } from "node:path";
 import { portStep } from "@branchlog/streaming";
@@ -55,8 +55,8 @@ export function underBothLocks<T>(path: string, waiting: PeerWaiting, work: () =
 }
 
 /**
- * Null if omp holds it. A lock left behind by a dead process is removed once it is as old as a lock
- * of ours may get. Throws `ERR_APPEND_FAILED`.
+ * Null if omp holds it. A stale lock of a dead process is removed at the age limit of our locks.
+ * Throws `ERR_APPEND_FAILED`.
  */
 export function takePeerLock({ fs, clock }: Ports, path: string): (() => void) | null {
   const lockPath = join(dirname(path), `.${basename(path)}.lock`);

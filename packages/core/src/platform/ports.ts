@@ -30,7 +30,7 @@ export interface FileStat {
  */
 export type OpenMode = "read" | "append" | "create" | "update" | "nofollow";
 
-/** Files and directories. Paths are absolute; every failure is thrown as Node throws it. */
+/** Files and directories. Paths are absolute; failures are thrown as by Node. */
 export interface FileSystem {
   /** Opens a file and returns its descriptor, which stays valid when the file is unlinked. */
   openSync(path: string, mode: OpenMode): number;
@@ -177,7 +177,7 @@ export function isUnchanged(one: FileStat, other: FileStat): boolean {
   return isSameState(one, other) && one.mtimeMs === other.mtimeMs;
 }
 
-/** What went wrong, for a sentence about it. */
+/** The reason of an error, for a message. */
 export function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

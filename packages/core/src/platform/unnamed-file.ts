@@ -1,6 +1,6 @@
 /**
- * A file that has no name: nobody else can open it, and the system removes it when it is closed,
- * at the latest with this process.
+ * An unnamed file: no other process can open it, and the system removes it when it is closed, at
+ * the latest when this process ends.
  */
 import { closeSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { randomUUID } from "node:crypto";

@@ -17,21 +17,21 @@ import { settingsOf, settingsOfPath, settingsStateOfPath } from "./settings.ts";
 import type { PathSettings, SettingsState } from "./settings.ts";
 import { isStoredObject, storedTimeMs } from "./stored-value.ts";
 
-/** What a request to a model starts from, under pi's names. */
+/** The start of a request to a model, under pi's names. */
 export interface SessionContext extends PathSettings {
   readonly messages: AgentMessage[];
 }
 
-/** A context that says whether its path is whole. */
+/** A context that reports whether its path is complete. */
 export interface PathContext extends SessionContext {
   /**
-   * The parent id at which the path breaks off because no entry of the log has it. Absent if the
+   * The parent id at which the path ends because no entry of the log has it. Absent if the
    * path ends at a root, or in a cycle.
    */
   readonly truncatedAt?: string;
   /**
-   * Of the transcript of another agent, if a compaction is on the path: what the agent itself would
-   * give the model then is known only in part, see docs/formats.md, "In place". Else absent.
+   * Of the transcript of another agent, if a compaction is on the path: the agent's own context is
+   * then only partly known, see docs/formats.md, "In place". Else absent.
    */
   readonly approximate?: true;
 }
@@ -178,7 +178,7 @@ function isSystemMessage(view: PathView, i: number): boolean {
 // Messages of the selected entries. Stored messages are passed on by reference; a malformed body
 // contributes nothing and is reported.
 
-/** Why a body, or a part of it, was left out of a context. */
+/** Why a body, or a part of it, was omitted from a context. */
 export type ContextProblemReason =
   /** A `message` entry whose message is not an object. */
   | "no-message"

@@ -1,6 +1,7 @@
 /**
- * What an entry or a message says, part by part: the one place where stored values become texts.
- * Pure and total: stored values may be anything, and what has not the form of its type is data.
+ * The text of an entry or a message, part by part: the one place where stored values become texts.
+ * Pure and total: stored values can be anything, and values without the form of their type are
+ * data.
  */
 import { nameSaidBy, namingTypes } from "./name.ts";
 import { isStoredObject } from "./stored-value.ts";
@@ -32,7 +33,7 @@ export interface ShellPart {
   readonly exitCode: number | undefined;
 }
 
-/** Who says it. Fields that are missing in what is stored are undefined. */
+/** The speaker. Fields missing in the stored value are undefined. */
 export interface Speaker {
   /** As in a context: `user`, `custom`, `compactionSummary`, …; also `name` and `label`. */
   readonly role: string | undefined;
@@ -50,7 +51,7 @@ export interface SaidParts {
   readonly parts: readonly EntryPart[];
 }
 
-/** Undefined for an entry that says nothing, as a change of settings. */
+/** Undefined for an entry without text, such as a change of settings. */
 export function entryParts(entry: { readonly type: string }): SaidParts | undefined {
   if (namingTypes.includes(entry.type)) {
     const name: unknown = nameSaidBy(entry);

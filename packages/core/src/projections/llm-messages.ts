@@ -1,5 +1,5 @@
 /**
- * Messages of a context as a model is sent them, in pi's words, so that a session continued with
+ * Messages of a context as sent to a model, in pi's wording, so that a session continued with
  * either engine reads the same to the model. Pure.
  */
 import type {

@@ -10,7 +10,7 @@ import type { ModelReference } from "../dialects/model-reference.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { PathView } from "./projection.ts";
 
-/** What is in force on a path; compactions do not reset it. */
+/** The current settings on a path; compactions do not reset them. */
 export interface PathSettings {
   /** `"off"` until an entry changes it. Usually a `ThinkingLevel`. */
   readonly thinkingLevel: string;

@@ -8,7 +8,7 @@ import { rootHandle } from "../index-table/row-table.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import type { Kind } from "../index-table/row-table.ts";
 
-/** What the index knows of an entry. */
+/** The facts of an entry in the index. */
 export interface Envelope {
   readonly id: string;
   /** As stored, whether or not such an entry exists. */

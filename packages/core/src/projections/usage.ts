@@ -26,7 +26,7 @@ export interface SessionUsage {
   readonly total: UsageTotals;
   /** By provider, then by model id, in order of first use. */
   readonly byModel: ReadonlyMap<string, ReadonlyMap<string, UsageTotals>>;
-  /** Without a model: summaries, and what tools spent. */
+  /** Without a model: summaries, and usage of tools. */
   readonly unattributed: UsageTotals;
 }
 
@@ -86,7 +86,7 @@ function spentBy(entry: SessionEntry): Spent | undefined {
   }
 }
 
-/** What omp spent on a model beside the conversation. */
+/** What omp spent on a model outside the conversation. */
 function spentByOmp(entry: SessionEntry): Spent | undefined {
   const type: string = entry.type;
   if (type !== "model_usage") return undefined;

@@ -1,5 +1,5 @@
 /**
- * Whether a log stayed the same while it was read. Programs that take no lock rewrite logs in
+ * Whether a log stayed unchanged while it was read. Programs that take no lock rewrite logs in
  * place, so that a read may mix two logs; the fingerprint shows it.
  */
 import { BranchlogError, isBranchlogError } from "../errors.ts";

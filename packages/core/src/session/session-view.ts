@@ -1,4 +1,4 @@
-/** What one can read of a session: its tree, bodies, contexts and totals. */
+/** The read-only view of a session: its tree, bodies, contexts and totals. */
 import { itemsOf } from "@branchlog/streaming";
 import type { JsonValue } from "@branchlog/streaming";
 import type { LeafCursor } from "../append/leaf-cursor.ts";
@@ -119,7 +119,7 @@ export class SessionView {
     return this.#summaryOfMessages();
   }
 
-  /** What some agents store block by block is one message. */
+  /** An answer stored block by block is one message. */
   async #summaryOfMessages(): Promise<SessionSummary> {
     const folded = await this.#summary.value();
     const { index, log } = this.#access.engine;
@@ -183,7 +183,7 @@ export class SessionView {
     return tipRows(index).map((row) => envelopeOf(index, row));
   }
 
-  /** The first entries of branches that nobody chose, in file order; see `Divergence`. */
+  /** The first entries of unintended branches, in file order; see `Divergence`. */
   async divergences(): Promise<DivergedEntry[]> {
     return (await checkLinks(this.#access.open().log.state)).divergences();
   }

@@ -1,9 +1,8 @@
 /**
- * The port for logs that are kept elsewhere than in a file of this machine, as in a database. A
- * store knows bytes and where they end, not sessions: they come back as they were given, whatever
- * they are, so that a log can move from a file into a store and back. What an append needs is
- * compare-and-set: its lines are stored if the log ends where the writer thinks.
- * See docs/decisions/0041-logs-in-stores.md.
+ * The port for logs outside files of this machine, such as in a database. A store knows bytes and
+ * their end, not sessions: they are returned unchanged, so that a log can move from a file to a
+ * store and back. An append is a compare-and-set: its lines are stored if the log ends where the
+ * writer expects. See docs/decisions/0041-logs-in-stores.md.
  */
 import type { SessionOwner } from "../dialects/agent.ts";
 import type { Answer } from "@branchlog/streaming";
@@ -26,7 +25,7 @@ export type StoredAppend =
   /** Nothing was stored: the log has another generation, or there is none. */
   | { readonly kind: "gone" };
 
-/** What was read of a log while it was opened. */
+/** The part of a log read while it was opened. */
 export interface OpenedLog {
   readonly end: StoredPosition;
   /** The first bytes, perhaps all. */
@@ -94,7 +93,7 @@ export interface LostLine {
  */
 export interface StoredLog {
   readonly name: string;
-  /** What messages call it, and the path of a session in it. Without secrets. */
+  /** Its name in messages, and the path of a session in it. Without secrets. */
   readonly address: string;
   /** Every method blocks, for callers that cannot wait: none answers by a promise. */
   readonly isBlocking?: boolean;

@@ -216,7 +216,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Transcripts of sub-agents in the directories of their sessions, by their parent's id. */
+/** Transcripts of subagents in the directories of their sessions, by their parent's id. */
 async function subagentsBeside(
   sessions: readonly RemovableSession[],
   signal: AbortSignal | undefined,
@@ -239,7 +239,7 @@ async function subagentsBeside(
   return parts;
 }
 
-/** Transcripts of the sub-agents of a session that are files of their own. */
+/** Transcripts of the subagents of a session that are files of their own. */
 export async function subagentFiles(
   { path, id, agent }: { readonly path: string; readonly id: string; readonly agent: string },
   signal?: AbortSignal,

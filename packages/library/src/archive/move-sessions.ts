@@ -142,7 +142,7 @@ interface MovePlan {
   readonly moves: readonly Move[];
 }
 
-/** Sessions of sub-agents in a directory of artifacts go with it, and get their headers there. */
+/** Sessions of subagents in a directory of artifacts go with it, and get their headers there. */
 function withSubagents(plans: readonly MovePlan[]): MovePlan[] {
   const isIn = (artifacts: Move, { moved }: MovePlan): boolean =>
     moved.from.startsWith(join(artifacts.from, "/"));

@@ -369,7 +369,7 @@ function syncQuietly(directory: string): void {
   try {
     nodeFileSystem.syncDirectorySync(directory);
   } catch {
-    // It is removed; a loss of power may bring it back.
+    // It is removed; a power failure may bring it back.
   }
 }
 

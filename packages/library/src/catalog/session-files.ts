@@ -84,8 +84,8 @@ export async function sessionFilesIn(
 }
 
 /**
- * The session files of all direct sub-directories, links included, in no particular order.
- * Unreadable sub-directories are left out.
+ * The session files of all direct subdirectories, links included, in no particular order.
+ * Unreadable subdirectories are left out.
  *
  * @throws What reading `root` throws, and the signal's reason.
  */
@@ -107,7 +107,7 @@ export async function sessionFilesInAndBelow(
 }
 
 /**
- * The names of sub-directories, links included.
+ * The names of subdirectories, links included.
  *
  * @throws What reading `root` throws.
  */

@@ -35,7 +35,7 @@ import type { ListedUsage } from "./listed-usage.ts";
 export interface ListedTranscript {
   /** The name of the agent. */
   readonly of: string;
-  /** Whether all of it is a sub-agent's: its header names the session that started it. */
+  /** Whether all of it is a subagent's: its header names the session that started it. */
   readonly isSubagent: boolean;
 }
 

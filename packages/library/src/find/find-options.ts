@@ -13,7 +13,7 @@ export interface SearchProgress {
 /** Options of `findSessions`. */
 export interface FindOptions {
   /**
-   * Whether sub-agents' sessions are listed. Default false: those of omp are left out, others count
+   * Whether subagents' sessions are listed. Default false: those of omp are left out, others count
    * as a part of their parent session.
    */
   readonly artifacts?: boolean;
@@ -50,7 +50,7 @@ export interface FoundSessions {
    */
   readonly unlisted: readonly string[];
   /**
-   * Of all sessions there, also those that filters leave out, but for sub-agents that are not
+   * Of all sessions there, also those that filters leave out, but for subagents that are not
    * listed; of files that were not read, from their names.
    */
   readonly knownIds: readonly string[];

@@ -148,7 +148,7 @@ function isWhole({ visited, documents }: SessionWalk): boolean {
   return knownPlaces().every((place) => listed.has(quietly(() => realpathSync(place)) ?? place));
 }
 
-/** What sub-agents spent counts as that of the session above all of them. */
+/** What subagents spent counts as that of the session above all of them. */
 function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
   const others = sessions.filter(({ transcript }) => transcript?.isSubagent !== true);
   const callers = new Map<string, string>();
@@ -207,7 +207,7 @@ export async function sessionDirectories(
 }
 
 // Walks directories: each once, links followed, cycles ended. The directory of artifacts beside a
-// session of omp is left out unless requested; those of sub-agents are always read.
+// session of omp is left out unless requested; those of subagents are always read.
 
 interface SessionWalk {
   /** Of session files, by directories. */
@@ -242,7 +242,7 @@ const passedOver: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
 /**
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for a root, and the signal's
- * reason; unreadable sub-directories are skipped.
+ * reason; unreadable subdirectories are skipped.
  */
 async function walkSessions(roots: readonly string[], options: WalkOptions): Promise<SessionWalk> {
   const found: NamedFile[][] = [];

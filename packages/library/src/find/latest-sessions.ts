@@ -52,7 +52,7 @@ export class LatestSessions {
     return this.#passedOver.flatMap(({ name }) => uuidInName.exec(name) ?? []);
   }
 
-  /** Of the older files, those that may hold sub-agents of the sessions found. */
+  /** Of the older files, those that may hold subagents of the sessions found. */
   olderParts(): ReadonlySet<string> {
     const found = this.#latest.items().slice(0, this.#filter.limit);
     const parts = this.#passedOver.filter((file) => found.some((one) => mayBePartOf(file, one)));

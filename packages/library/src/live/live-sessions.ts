@@ -67,7 +67,7 @@ export interface LiveSessions extends SessionListDifference {
 /** How a directory is watched. */
 export interface LiveSessionsOptions {
   /**
-   * Whether the sessions right in the sub-directories of one directory count, too, as pi keeps
+   * Whether the sessions right in the subdirectories of one directory count, too, as pi keeps
    * them. Default false. Of several directories, everything below counts.
    */
   readonly subdirectories?: boolean;
@@ -116,7 +116,7 @@ export function sessions$(
   return new LiveSessionList(listed).observable;
 }
 
-/** Which directories: one, with its sub-directories or without, or everything below several. */
+/** Which directories: one, with its subdirectories or without, or everything below several. */
 type ListedPlace =
   | { readonly kind: "directory" | "subdirectories"; readonly directory: string }
   | { readonly kind: "below"; readonly directories: readonly string[] };
@@ -343,7 +343,7 @@ class SessionListChanges {
   }
 }
 
-// Watches a directory of sessions, and its sub-directories if they count: reports the session file
+// Watches a directory of sessions, and its subdirectories if they count: reports the session file
 // of a hint, or that anything may have changed. Sidecars, locks above all, are ignored.
 
 /** What is watched, and the listener. */

@@ -217,7 +217,7 @@ export class TranscriptMatches implements Matches, TranscriptTaker {
     // Records before the session id is known are not searched.
     if (header === undefined) return;
     const place = { path, header, transcriptOf: format.agent, entryId, timestamp };
-    // What a sub-agent says is its own, and what a file continues was not copied.
+    // What a subagent says is its own, and what a file continues was not copied.
     const hit = search.hitOf(place, match, !isSubagent && inherited === 0);
     if (hit !== undefined) this.hits.push(hit);
   }

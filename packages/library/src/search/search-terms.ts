@@ -153,7 +153,7 @@ export class Search {
     return kinds?.includes("result") !== false && (role === undefined || role === "toolResult");
   }
 
-  /** Of a file with a whole result; sub-agents share those of their session. */
+  /** Of a file with a whole result; subagents share those of their session. */
   isInFile(path: string): boolean {
     const isIn = this.#files.get(path) ?? this.#text.inText(sideText(path) ?? "") !== undefined;
     this.#files.set(path, isIn);

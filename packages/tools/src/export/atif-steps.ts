@@ -84,7 +84,7 @@ export class AtifSteps {
   readonly #models = new Map<string, number>();
   readonly #subagentAsked: (prompt: string) => string | undefined;
 
-  /** @param subagentAsked The trajectory of the sub-agent that got a prompt. */
+  /** @param subagentAsked The trajectory of the subagent that got a prompt. */
   constructor(subagentAsked: (prompt: string) => string | undefined = () => undefined) {
     this.#subagentAsked = subagentAsked;
   }

@@ -1,4 +1,4 @@
-/** A path of an open log as the text of a trajectory, with those of its sub-agents inside it. */
+/** A path of an open log as the text of a trajectory, with those of its subagents inside it. */
 import { Engine, exportedPath } from "@branchlog/core/engine";
 import { isBranchlogError } from "@branchlog/core/errors";
 import { promptText, subagentFiles } from "@branchlog/library/catalogs";
@@ -49,7 +49,7 @@ export async function* atifTexts(
 
 interface TrajectoryParts {
   readonly redactor: Redactor | undefined;
-  /** Of sub-agents, by what they were asked. */
+  /** Of subagents, by what they were asked. */
   readonly idsByPrompt: ReadonlyMap<string, string>;
 }
 

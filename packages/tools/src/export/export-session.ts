@@ -172,7 +172,7 @@ function hasCalls(entry: SessionEntry): boolean {
 /**
  * A path of a session as a trajectory in ATIF 1.8, in pieces: for evaluations and datasets. What
  * another entry than the last one ends has in common with the path to the last one is marked as a
- * copied context. Trajectories of sub-agents that have files of their own are inside it.
+ * copied context. Trajectories of subagents that have files of their own are inside it.
  * @throws BranchlogError as {@link markdownPieces}.
  */
 export function atifPieces(

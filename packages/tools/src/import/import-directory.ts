@@ -35,7 +35,7 @@ export type DirectoryImportStep = Outcome & {
 };
 
 /**
- * Imports the transcripts of other agents below a directory, those of sub-agents among them, the
+ * Imports the transcripts of other agents below a directory, those of subagents among them, the
  * latest first. A session is named by the time at which it began and its id, as pi names sessions;
  * a transcript that has grown since it was imported is not imported again.
  * @param target The directory of the new sessions; created if it is missing.

@@ -30,7 +30,7 @@ export interface TrajectoryImport {
   readonly id: string;
   readonly steps: number;
   readonly entries: number;
-  /** Trajectories of sub-agents inside it, which are not imported. */
+  /** Trajectories of subagents inside it, which are not imported. */
   readonly subagents: number;
 }
 

@@ -48,7 +48,7 @@ const textTypes = /^text\/|json|xml/;
 
 const mediaKeys = /^(?:mimeType|mime_type|media_type)$/;
 
-/** In schemas of arguments that are secrets. They are searched all the same. */
+/** In schemas of arguments that are secrets. They are searched anyway. */
 const describingKeys = /^(?:description|title)$/;
 
 /** Without their values, a log has no entries. */

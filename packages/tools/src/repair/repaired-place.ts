@@ -44,7 +44,7 @@ export function* takePlace(copy: RepairedCopy): Steps<Replaced> {
     requireUnchanged(file, plan);
     yield portStep("link");
     kept = keepOriginal(copy);
-    // A loss of power must not find the new log under the name, and no original.
+    // A power failure must not find the new log under the name, and no original.
     fs.syncDirectorySync(dirname(path));
     yield portStep("check lock");
     if (!held.isOursSync()) throw changed(path);

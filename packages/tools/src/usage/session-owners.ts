@@ -1,4 +1,4 @@
-/** Which session each of a list belongs to: a sub-agent's to the one that started it. Pure. */
+/** Which session each of a list belongs to: a subagent's to the one that started it. Pure. */
 import { dirname } from "node:path";
 import type { ListedSession } from "@branchlog/library";
 
@@ -9,7 +9,7 @@ export function ownersAmong(
   const byPath = new Map(sessions.map((session) => [session.path, session]));
   const byId = new Map(sessions.map((session) => [session.header.id, session]));
   const parentOf = ({ path, header, transcript }: ListedSession): ListedSession | undefined => {
-    // omp keeps sub-agents in a directory with the name of the session.
+    // omp keeps subagents in a directory with the name of the session.
     const above = byPath.get(`${dirname(path)}.jsonl`);
     if (above !== undefined || transcript?.isSubagent !== true) return above;
     return header.parentSession === undefined ? undefined : byId.get(header.parentSession);

@@ -28,7 +28,7 @@ export interface SpendingTurn {
 export interface LedgerRecord extends SpentRecord {
   /** The file that it is in. */
   readonly path: string;
-  /** The file of the session that it counts for: of a sub-agent, that which started it. */
+  /** The file of the session that it counts for: of a subagent, that which started it. */
   readonly ownerPath: string;
   /** One object for all records of a turn. */
   readonly turn: SpendingTurn;

@@ -4,7 +4,7 @@ import { estimatedCost } from "./estimate.ts";
 
 /** What one entry of a session says. */
 export interface SpentRecord {
-  /** The working directory; of a sub-agent, that of the session that started it. */
+  /** The working directory; of a subagent, that of the session that started it. */
   readonly project: string;
   /** Of the local time zone, as `2026-01-05`; empty without a valid time. */
   readonly day: string;
@@ -17,7 +17,7 @@ export interface SpentRecord {
 }
 
 export interface SpentSums extends UsageTotals {
-  /** Messages of users; what a session asked its sub-agents is not counted. */
+  /** Messages of users; what a session asked its subagents is not counted. */
   readonly turns: number;
   /** How many of the requests have no price. `cost` is the sum of the others. */
   readonly unpriced: number;

@@ -1,6 +1,6 @@
 /**
  * What the sessions at some places spent. Each entry counts once, whatever copies of it there are,
- * and sub-agents count as the project of the session that started them.
+ * and subagents count as the project of the session that started them.
  */
 import { findSessions } from "@branchlog/library";
 import { isBranchlogError } from "@branchlog/core";
@@ -25,7 +25,7 @@ export interface StatisticsOptions extends Filters {
   readonly untilMs?: number | undefined;
   /** Whether the worktrees of a repository count as the repository. Default true. */
   readonly foldWorktrees?: boolean | undefined;
-  /** Only the session with this path, and its sub-agents, of whatever agent. */
+  /** Only the session with this path, and its subagents, of whatever agent. */
   readonly only?: string | undefined;
   /** Called while sessions are listed, and from the start again while they are read. */
   readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
@@ -43,7 +43,7 @@ const optionNames: OptionNames<StatisticsOptions> = {
 };
 
 export interface UsageStatistics extends SpentGroups {
-  /** A sub-agent is a part of its session. */
+  /** A subagent is a part of its session. */
   readonly sessions: number;
   /** Of sessions that could not be read, or not to their end. */
   readonly unread: readonly BranchlogError[];
