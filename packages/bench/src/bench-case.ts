@@ -45,7 +45,7 @@ export type RuntimeName = "node" | "node-24" | "bun";
 
 export interface SubjectFacts {
   readonly name: string;
-  /** Our code, what the task costs without an engine, or another engine. */
+  /** Our code, a baseline without an engine, or another engine. */
   readonly role: "ours" | "baseline" | "peer";
   /** Default: those of the case. Bun gets none. */
   readonly nodeFlags?: readonly string[];

@@ -18,7 +18,7 @@ try {
   const chosen = module.benchCase ?? module.cases?.find(({ name }) => name === caseName);
   if (chosen === undefined) throw new RangeError(`${caseUrl} has no case "${caseName}"`);
   const measurement = JSON.stringify(await chosen.run(subject, input));
-  // On its own line, whatever the subject printed before.
+  // On its own line, after any output of the subject.
   stdout.write(`\n${measurement}\n`);
 } catch (error) {
   const [name, stack] = error instanceof Error ? [error.name, error.stack] : [];

@@ -1,4 +1,4 @@
-/** What a case of one's own is built on; docs/benchmarks/README.md has an example. */
+/** The basis of custom cases; docs/benchmarks/README.md has an example. */
 export { defineCase } from "./bench-case.ts";
 export type { BenchCase, CaseDefinition, CaseInput, InputSpec, Subject } from "./bench-case.ts";
 export { timeOperation } from "./harness.ts";

@@ -1,4 +1,4 @@
-/** What cases do with sessions of ours: open them, append to them, leave checkpoints. */
+/** Operations of cases on our sessions: open them, append to them, leave checkpoints. */
 import { ok } from "node:assert";
 import { type ChildProcess, execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";

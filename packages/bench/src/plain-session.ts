@@ -1,4 +1,4 @@
-/** Sessions without an engine: what baselines and checks are made of. */
+/** Sessions without an engine, for baselines and checks. */
 import { deepStrictEqual } from "node:assert";
 import { closeSync, openSync, readSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";

@@ -1,3 +1,3 @@
-/** `branchlog/library`. Every session there is: lists, search, the archive. */
+/** `branchlog/library`. All sessions: lists, search, the archive. */
 import "@branchlog/agents";
 export * from "@branchlog/library";

@@ -1,2 +1,2 @@
-/** `branchlog/postgres/blocking`. Lets session managers take addresses; importing it is all. */
+/** `branchlog/postgres/blocking`. Lets session managers accept addresses; import it once. */
 import "@branchlog/postgres/blocking";

@@ -1,2 +1,2 @@
-/** `branchlog/types`. The names of what functions and methods take and return. Types only. */
+/** `branchlog/types`. The types of arguments and results. Types only. */
 export * from "@branchlog/core/types";

@@ -1,5 +1,5 @@
 /**
- * `@branchlog/library`: every session there is, in directories, in stores, in the archive. In
+ * `@branchlog/library`: all sessions, in directories, in stores, in the archive. In
  * reading order.
  */
 export { findSessions, knownPlaces } from "./find/find-sessions.ts";

@@ -1,4 +1,7 @@
-/** Stores for callers that cannot wait. All of a process share one worker, which waits for them. */
+/**
+ * Stores for callers that cannot wait. All of a process share one worker, which waits on their
+ * behalf.
+ */
 import { readAddress } from "@branchlog/core/addresses";
 import type {
   IndexedPosition,

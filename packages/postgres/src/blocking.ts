@@ -1,6 +1,6 @@
 /**
- * `@branchlog/postgres/blocking`: lets the session managers of pi and omp, which cannot wait, take
- * addresses of PostgreSQL wherever they take paths. Importing it is all: in the program, or before
+ * `@branchlog/postgres/blocking`: lets the session managers of pi and omp, which cannot wait,
+ * accept addresses of PostgreSQL wherever they accept paths. Import it in the program, or before
  * any other with `node --import @branchlog/postgres/blocking`.
  */
 import { registerBlockingStores } from "@branchlog/core/files";

@@ -1,4 +1,6 @@
-/** The one door to PostgreSQL's library: statements on a pool of connections, and one listener. */
+/**
+ * The only importer of PostgreSQL's library: statements on a pool of connections, and one listener.
+ */
 import { createHash } from "node:crypto";
 import pg from "pg";
 import { isAnswered, isStatementLost, noAnswer, storeError } from "./store-errors.ts";
@@ -6,7 +8,7 @@ import { isAnswered, isStatementLost, noAnswer, storeError } from "./store-error
 /** A pool of `pg`, of the program's own. */
 export type PostgresPool = pg.Pool;
 
-/** What a program knows of its server. */
+/** Options of a connection to a server. */
 export interface ConnectionOptions {
   /** How long a statement may take on a pool of its own. */
   readonly answerWaitMs: number;
@@ -36,7 +38,8 @@ export interface Connections {
   ): Promise<readonly Row[]>;
   /**
    * On a connection of its own. Rejects as `query`.
-   * @param idleMsMax So long may the client be silent before the server ends it. Default: for ever.
+   * @param idleMsMax So long may the client be silent before the server ends it. Default:
+   * unlimited.
    */
   begin(idleMsMax?: number): Promise<Transaction>;
   /** As `begin`, with a first statement, all in one round trip: a text without parameters. */
@@ -61,7 +64,7 @@ export interface Transaction {
   rollback(): Promise<void>;
 }
 
-/** With what its first statement gave. */
+/** With the result of its first statement. */
 export interface BegunTransaction<Row> extends Transaction {
   readonly rows: readonly Row[];
 }
@@ -237,7 +240,7 @@ const generalWarning = "01000";
 
 const ignore = (): void => undefined;
 
-/** @param lost Why the connection is of no use any more. */
+/** @param lost Why the connection is unusable. */
 function giveBack(client: pg.PoolClient, lost: Error | undefined): void {
   client.off("error", ignore);
   client.release(lost);

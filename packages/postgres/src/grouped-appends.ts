@@ -6,7 +6,7 @@
 import { isBranchlogError } from "@branchlog/core";
 import type { QueryOptions } from "./connections.ts";
 
-/** What an append function takes; bigint as text. */
+/** The arguments of an append function; bigint as text. */
 export interface AppendCall {
   readonly log: string;
   readonly at: number;
@@ -48,7 +48,7 @@ export class GroupedAppends {
     this.#synced = synced;
   }
 
-  /** What the append function of the schema says. Rejects as a statement that is a commit. */
+  /** The answer of the append function of the schema. Rejects like a commit. */
   append(call: AppendCall): Promise<string> {
     const isLong = call.text === null || call.text.length > groupedCharactersMax;
     if (isLong || (this.#groups === 0 && this.#alone < aloneMax)) return this.#appendAlone(call);
@@ -114,7 +114,7 @@ export class GroupedAppends {
       ],
       { isCommit: true },
     ).catch((error: unknown) => {
-      // Alone, each of them says what is wrong with it.
+      // Alone, each of them reports its own error.
       if (isBranchlogError(error, "ERR_STORE_REFUSED")) return [];
       throw error;
     });

@@ -53,7 +53,7 @@ export class LogHints {
     };
   }
 
-  /** Tells other processes: the first append at once, those soon after it together. */
+  /** Notifies other processes: the first append at once, those soon after it together. */
   appended(id: string): void {
     this.#notices.add(id);
     if (this.#noticeTimer === undefined) this.#noticeTimer = this.#notify();
@@ -67,7 +67,7 @@ export class LogHints {
     const text =
       "SELECT set_config('synchronous_commit', 'off', true), pg_notify(channel, id) " +
       "FROM unnest($1::text[], $2::text[]) t(channel, id)";
-    // A lost notice is what the poll is for.
+    // The poll compensates for a lost notice.
     this.#connections.query(text, [channels, ids]).catch(() => undefined);
     return setTimeout(() => {
       this.#noticeTimer = this.#notices.size === 0 ? undefined : this.#notify();
@@ -130,7 +130,7 @@ export class LogHints {
         if (this.#channels.has(channel)) continue;
         this.#channels.add(channel);
         await listener.listen(channel);
-        // What was appended before the server began to tell.
+        // Appends before the server began to notify.
         this.#poll();
       }
     } catch {

@@ -1,4 +1,4 @@
-/** Brings the schema of a store to the version of this release, and checks that it has it. */
+/** Migrates the schema of a store to the version of this release, and checks it. */
 import type { Connections, Transaction } from "./connections.ts";
 import { migrations, quotedName } from "./schema.ts";
 import { foreignSchema, schemaNewer, schemaOlder } from "./store-errors.ts";
@@ -49,7 +49,7 @@ async function migrate({ query }: Transaction, shown: string, schema: string): P
   return from;
 }
 
-/** What a migration makes belongs to the role that runs it, and so must the schema. */
+/** Objects of a migration belong to the role that runs it, and so must the schema. */
 async function requireOwn(query: Transaction["query"], shown: string, name: string): Promise<void> {
   const [found] = await query<{ readonly owner: string; readonly is_own: boolean }>(
     `SELECT n.nspowner::regrole::text AS owner, n.nspowner = r.oid AS is_own

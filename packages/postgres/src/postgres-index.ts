@@ -1,5 +1,5 @@
 /**
- * The index that sessions save beside a long log, so that others open the log without reading it.
+ * The index that sessions save with a long log, so that others open the log without reading it.
  * Its pieces are stored under a random key, and count once that is published.
  */
 import { randomInt } from "node:crypto";

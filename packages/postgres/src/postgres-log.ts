@@ -1,7 +1,7 @@
 /**
- * One log of a store in PostgreSQL: rows of whole batches, each with its offset. What was stored
- * last is known by its offset and a random mark, so that a log that a failover set back, and that
- * others then continued, is not taken for the one that was read.
+ * One log of a store in PostgreSQL: rows of whole batches, each with its offset. The last stored
+ * batch is identified by its offset and a random mark, so that a log that a failover set back, and
+ * that others then continued, is not mistaken for the one that was read.
  */
 import { isUtf8 } from "node:buffer";
 import { BranchlogError } from "@branchlog/core";
@@ -26,7 +26,7 @@ import { inSchema, quotedName } from "./schema.ts";
 import { sqlStateOf } from "./store-errors.ts";
 import { goneState } from "./store-functions.ts";
 
-/** What is asked for at once. */
+/** The size of one request. */
 export const readBytes: number = 4 * 1024 * 1024;
 
 /** A writer that has a lease and is silent for longer loses it, and appends as any other. */
@@ -50,7 +50,7 @@ export interface LogSetting {
   readonly readPartSync: ReadPartSync | undefined;
 }
 
-/** What the function says if it appended nothing. bigint comes as text, but in JSON. */
+/** The answer of the function if it appended nothing. bigint is text, but in JSON. */
 type AppendAnswer =
   | { readonly answer: "gone" }
   | { readonly answer: "alreadyStored"; readonly ends: number; readonly mark: string }
@@ -294,7 +294,7 @@ export class PostgresLog implements StoredLog {
       this.#last = { at: until, mark: answer };
       return { kind: "appended", end: { generation, at: until } };
     }
-    // Decoding boundary: what the function made.
+    // Decoding boundary: the result of the function.
     const told = JSON.parse(answer) as AppendAnswer;
     if (told.answer === "gone") return { kind: "gone" };
     const end = { generation, at: told.ends };

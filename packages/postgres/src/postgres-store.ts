@@ -414,7 +414,7 @@ function addressOfPool(pool: PostgresPool): URL | undefined {
     return password === undefined ? new URL(connectionString) : undefined;
   }
   const isSaid = host !== undefined && database !== undefined && user !== undefined;
-  // What is not said may come from the environment; an address has no other form for these hosts.
+  // Missing parts can come from the environment; an address has no other form for these hosts.
   if (!isSaid || options.port === undefined || host.includes(":")) return undefined;
   if (password !== undefined && typeof password !== "string") return undefined;
   const url = urlOf(pool);

@@ -1,6 +1,6 @@
 /**
- * The tables of a store, as numbered migrations. A batch is never changed. What reads and writes
- * them is in store-functions.ts. See docs/decisions/0043-a-store-in-postgresql.md.
+ * The tables of a store, as numbered migrations. A batch is never changed. The functions that read
+ * and write them are in store-functions.ts. See docs/decisions/0043-a-store-in-postgresql.md.
  */
 
 /** A name as SQL writes it. */

@@ -1,4 +1,4 @@
-/** The one worker of a process that waits for databases in the place of threads that cannot. */
+/** The one worker of a process that waits for databases on behalf of threads that cannot. */
 import { WorkerCalls, asPart } from "./worker-calls.ts";
 import type { ReadPartSync } from "./postgres-index.ts";
 

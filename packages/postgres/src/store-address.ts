@@ -22,7 +22,7 @@ export interface AddressOptions {
   readonly lockWaitMs: number | undefined;
 }
 
-/** Where a store is if nothing else is said. */
+/** The default location of a store. */
 export const defaultSchema = "branchlog";
 
 /** Also if it is malformed. */

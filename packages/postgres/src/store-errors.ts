@@ -1,4 +1,4 @@
-/** What PostgreSQL and its library report, as errors that say what to do. Pure. */
+/** Errors of PostgreSQL and its library, translated to errors with advice. Pure. */
 import { BranchlogError } from "@branchlog/core";
 import { withoutPasswords } from "@branchlog/core/addresses";
 
@@ -19,20 +19,20 @@ const schemaStates: ReadonlySet<string> = new Set(["3F000", "42883", "42P01", "4
 const statementStates: ReadonlySet<string> = new Set(["26000", "42P05"]);
 
 /**
- * What was not carried out for now: connections (08), idle transactions (25P03, 25P04),
+ * Statements that were not executed for now: connections (08), idle transactions (25P03, 25P04),
  * serialization and deadlocks (40), limits that are not the disk's (53), locks and cancellation
  * (55P03, 57).
  */
 const transientStates = /^(?:08|25P0[34]|40|53(?!100)|55P03|57)/;
 
-/** The server, or a pooler, ends the connection; what it did before is not known. */
+/** The server, or a pooler, ends the connection; what it did before is unknown. */
 const endingStates = /^(?:08|25P0[34]|57P0[125])/;
 
 export function isTaken(error: unknown): boolean {
   return sqlStateOf(error) === uniqueViolation;
 }
 
-/** Whether the server has said that a statement was not carried out. */
+/** Whether the server reported that a statement was not executed. */
 export function isAnswered(error: unknown): boolean {
   const cause = error instanceof BranchlogError ? error.cause : error;
   const state = sqlStateOf(cause);
@@ -61,7 +61,7 @@ export function storeError(error: unknown, shown: string): BranchlogError {
   return new BranchlogError("ERR_STORE_UNAVAILABLE", message, { cause: error });
 }
 
-/** Of a commit whose outcome is not known, or that may be on no standby. */
+/** Of a commit whose outcome is unknown, or that may be on no standby. */
 export function noAnswer(shown: string, cause: unknown): BranchlogError {
   const message =
     `The store ${shown} did not confirm that this is committed (${reasonOf(cause)}). Repeat it ` +

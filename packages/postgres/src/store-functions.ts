@@ -10,7 +10,7 @@ export const versionFunction = "schema_version";
 /** The error that `read` raises for a log that is gone, or was set back. */
 export const goneState = "BLG01";
 
-/** What a role that reads may call, and what only one that writes may. */
+/** The functions that a reading role can call, and those that only a writing one can. */
 const readingFunctions = [
   "open_log",
   "log_end",
@@ -38,7 +38,7 @@ const writingFunctions = [
 /** Any number that no other program locks together with that of a log. */
 const indexLockKey = 1_634_885;
 
-/** Of what others appended, an answer to an append has no more. */
+/** The maximum of other writers' bytes in the answer to an append. */
 const sinceBytesMax = 256 * 1024;
 
 /** Fewer batches are read as they are: to join large ones costs more than a row. */

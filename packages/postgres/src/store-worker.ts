@@ -1,4 +1,4 @@
-/** The thread that waits for PostgreSQL in the place of one that cannot; see `worker-calls`. */
+/** The thread that waits for PostgreSQL on behalf of one that cannot; see `worker-calls`. */
 import { parentPort, workerData } from "node:worker_threads";
 import { isBranchlogError } from "@branchlog/core";
 import type { StoredFacts, StoredIndex, StoredLog, StoredPosition } from "@branchlog/core/types";

@@ -1,4 +1,4 @@
-/** What a list shows of a session in a store, from its first lines. Pure. */
+/** List facts of a session in a store, from its first lines. Pure. */
 import { decodeLine } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
 import type { StoredFacts } from "@branchlog/core/types";

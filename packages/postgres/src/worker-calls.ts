@@ -25,7 +25,10 @@ export interface LogInWorker {
   readonly opened: OpenedLog | undefined;
 }
 
-/** What the worker does. Stores are named by their addresses, secrets included, logs by numbers. */
+/**
+ * The methods of the worker. Stores are named by their addresses, secrets included, logs by
+ * numbers.
+ */
 export interface WorkerMethods {
   open(store: string, name: string): LogInWorker;
   create(store: string, name: string, bytes: Uint8Array<ArrayBuffer>): void;
@@ -74,7 +77,7 @@ export interface NumberedAnswer {
   readonly answer: WorkerAnswer;
 }
 
-/** What the worker starts with. */
+/** The arguments of the worker. */
 export interface WorkerSetting {
   readonly port: MessagePort;
   /** Shared: how many calls were answered, and a counter that advances during a call. */
@@ -102,7 +105,7 @@ export class WorkerCalls {
   constructor() {
     const { port1, port2 } = new MessageChannel();
     const workerData: WorkerSetting = { port: port2, state: this.#state };
-    // What Node was told to import is for the program.
+    // Modules that Node was told to import are for the program.
     this.#worker = new Worker(script, { workerData, transferList: [port2], execArgv: [] });
     this.#port = port1;
     this.#worker.on("message", (log: number) => this.#watchers.get(log)?.());

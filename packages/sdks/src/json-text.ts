@@ -1,10 +1,10 @@
-/** What an SDK gives to be kept, as text that gives it back as it was. */
+/** Serializes values of an SDK to text that restores them unchanged. */
 import { BranchlogError } from "@branchlog/core";
 import { reasonOf } from "@branchlog/core/files";
 
 /**
- * As `JSON.stringify`. Throws `ERR_UNSERIALIZABLE` for what JSON would change, members that are
- * undefined excepted: they are left out.
+ * As `JSON.stringify`. Throws `ERR_UNSERIALIZABLE` for values that JSON would change, except
+ * undefined members, which are omitted.
  * @param what Begins the message.
  */
 export function jsonText(value: object, what: string): string {
@@ -19,7 +19,7 @@ const jsonTags: ReadonlySet<string> = new Set(
   ["Array", "Boolean", "Null", "Number", "Object", "String"].map((name) => `[object ${name}]`),
 );
 
-/** As replacer: throws for what would come back as something else. */
+/** As replacer: throws for values that would be restored as something else. */
 function requireJson(this: unknown, key: string, value: unknown): unknown {
   const given: unknown = Reflect.get(Object(this), key);
   // Others become null, are left out, or lose what they hold.

@@ -29,7 +29,7 @@ export type DecodedLine =
       readonly message: string;
     };
 
-/** What a line is. `torn`: it ends within a record, as a failed write leaves it. */
+/** The kind of a line. `torn`: it ends within a record, as after a failed write. */
 export type LineKind = "record" | "torn" | BadLineReason;
 
 /** Counts calls of `JSON.parse` in this process, the largest cost, for tests and tools. */
@@ -64,7 +64,7 @@ export function decodeLine(
 
 /**
  * The kind of a decoded line.
- * @param bytes Of the line; only called for what is not JSON.
+ * @param bytes Of the line; only called for lines that are not JSON.
  */
 export function lineKind(decoded: DecodedLine, bytes: () => Iterable<Uint8Array>): LineKind {
   if (decoded.ok) return "record";

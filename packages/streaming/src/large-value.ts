@@ -1,7 +1,7 @@
 /**
  * Reads inside a record too large to be built: as a stream of tokens, or one value out of it.
  * Memory is bounded by the chunk and by the picked value. The chunks are the bytes of one JSON
- * text; what is accepted is what `JSON.parse` accepts.
+ * text; it accepts the same texts as `JSON.parse`.
  */
 import { StringDecoder } from "node:string_decoder";
 import { Assembler } from "stream-json/core/assembler.js";

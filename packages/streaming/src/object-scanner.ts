@@ -1,6 +1,6 @@
 /**
  * Recognises one JSON object in bytes that come piece by piece, without building it: accepts what
- * `JSON.parse` accepts, no more and no less, and says where bytes stop being JSON. Memory grows
+ * `JSON.parse` accepts, no more and no less, and reports where bytes stop being JSON. Memory grows
  * with the depth of the object only. Pure; linear, no recursion.
  */
 
@@ -55,7 +55,7 @@ export class ObjectScanner {
   /** Of each open container: where it begins, doubled, plus one if it is an object. */
   readonly #containers: number[] = [];
   #isKey = false;
-  /** What is missing of a literal. */
+  /** The missing part of a literal. */
   #letters = "";
   /** Hexadecimal digits that an escape still needs. */
   #digitsLeft = 0;
@@ -166,7 +166,7 @@ export class ObjectScanner {
     return this.#expect("comma");
   }
 
-  /** Where the text of a string is interrupted, or has what cannot be in it. */
+  /** Where the text of a string is interrupted, or has an invalid byte. */
   #skipText(bytes: Uint8Array, from: number, to: number): number {
     for (let at = from; at < to; at += 1) {
       const byte = bytes[at] ?? 0;
@@ -201,8 +201,8 @@ export class ObjectScanner {
 }
 
 /**
- * Whether the bytes are the beginning of a JSON object, and not all of it: some bytes behind them
- * would make it whole. So a crash or a full disk during a write leaves a record. O(bytes).
+ * Whether the bytes are an incomplete start of a JSON object: further bytes could complete it. A
+ * crash or a full disk during a write leaves such a record. O(bytes).
  */
 export function isCutOffObject(chunks: Iterable<Uint8Array>): boolean {
   const scanner = new ObjectScanner(0);

@@ -1,19 +1,19 @@
 /**
- * Finds misspelt options. A call that ignored them would do something else than it was told: types
- * do not hold back callers in JavaScript, nor options that come from a file. Pure.
+ * Finds misspelt options. A call that ignored them would do something unintended: types do not
+ * restrain callers in JavaScript, nor options that come from a file. Pure.
  */
 import { closestMatch } from "leven";
 
 /** The names of all options of a type: the compiler refuses a list that is not complete. */
 export type OptionNames<T> = { readonly [K in keyof T]-?: true };
 
-/** The name that was probably meant; undefined if none is near. */
+/** The likely intended name; undefined if none is similar. */
 export function nearestName(word: string, names: readonly string[]): string | undefined {
   // A third of the letters: further away, a suggestion is a guess.
   return closestMatch(word, names, { maxDistance: Math.ceil(word.length / 3) });
 }
 
-/** What is wrong with the names of the options, as a sentence; undefined if all are known. */
+/** The error in the names of the options, as a sentence; undefined if all are known. */
 export function unknownOption(
   options: object,
   names: Readonly<Record<string, true>>,

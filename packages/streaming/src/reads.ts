@@ -43,9 +43,9 @@ export interface ChunkRange {
 }
 
 /**
- * Yields what `work` makes of each chunk, until the source ends; returns the bytes read. A chunk is
- * read into the target that `targetOf` returns for its length, with `readsAhead` during the work on
- * the one before.
+ * Yields the results of `work` for each chunk, until the source ends; returns the bytes read. A
+ * chunk is read into the target that `targetOf` returns for its length, with `readsAhead` during
+ * the work on the one before.
  */
 export function* chunks<S extends object = Step>(
   source: ByteSource,

@@ -31,7 +31,7 @@ export const scanFlags = {
   plainResult: 256,
 } as const;
 
-/** What a record is, as its line says. */
+/** The kind of a record, from its line. */
 export interface ScannedKind {
   readonly type: string;
   /** Of a message. */
@@ -46,7 +46,7 @@ export interface ScannedModel {
   readonly id: string;
 }
 
-/** What the end of an assistant's line says. */
+/** The values at the end of an assistant's line. */
 export interface ScannedAnswer {
   /** As the message itself says, in epoch milliseconds. */
   readonly timestampMs: number;
@@ -59,19 +59,19 @@ export interface ScannedAnswer {
   readonly cost: number;
 }
 
-/** What a line is that is known to be a JSON object, without a parse. */
+/** The kind of a line recognised as a JSON object without a parse. */
 export interface CheckedRecord {
   /** Its last one; undefined without any. */
   readonly id: string | undefined;
   readonly isAscii: boolean;
-  /** Whether it may be the first of a branch that nobody chose. */
+  /** Whether it may be the first of an unintended branch. */
   readonly mayDiverge: boolean;
 }
 
-/** Facts of a checked line, as the kernel says them. */
+/** Facts of a checked line, from the kernel. */
 const checkFlags = { record: 1, ascii: 2, mayDiverge: 4, plainId: 8, otherId: 16 } as const;
 
-/** What the kernel reads of a line at addresses in its memory. */
+/** The values of a line that the kernel reads, at addresses in its memory. */
 interface LineReader {
   readonly bytes: Buffer;
   /** Where the answer read last is, and the id checked last. */
@@ -272,13 +272,13 @@ interface KernelNumber {
   readonly value: number;
 }
 
-/** What is used of WebAssembly, whose types belong to browsers. */
+/** The used part of WebAssembly, whose types belong to browsers. */
 interface WebAssemblyApi {
   readonly Module: new (code: Uint8Array) => object;
   readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
 }
 
-/** What the module exports; places are addresses in its memory. */
+/** The exports of the module; positions are addresses in its memory. */
 interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer };
   readonly WINDOW: KernelNumber;

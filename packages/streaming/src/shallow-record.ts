@@ -1,7 +1,7 @@
 /**
  * Reads the scalars of a record too long to be built: those at its top level, and one level deeper
  * for given keys. Everything else is tokenized and dropped, so memory is bounded by the chunk. The
- * whole text is read: what it accepts as a record, `JSON.parse` accepts too.
+ * whole text is read: every record it accepts, `JSON.parse` accepts too.
  */
 import { hasByteOrderMark } from "./decode-line.ts";
 import type { DecodedLine, JsonObject, JsonValue } from "./decode-line.ts";

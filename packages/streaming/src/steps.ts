@@ -1,5 +1,5 @@
 /**
- * Work that reads or waits is written once, as a generator that yields what it needs. One driver
+ * Work that reads or waits is written once, as a generator that yields its requests. One driver
  * blocks, one lets the event loop run; tests interleave such work in every order. The steps carry
  * their source and clock, so that the drivers know nothing else.
  */
@@ -71,8 +71,8 @@ export function portStep(call: string): Step {
 export type Answer<T> = T | Promise<T>;
 
 /**
- * The answer of `work`; the blocking driver needs one that is not a promise. What `work` throws or
- * rejects with is thrown into these steps.
+ * The answer of `work`; the blocking driver needs one that is not a promise. Errors of `work` are
+ * thrown into these steps.
  */
 export function* io<T>(work: (signal: AbortSignal | undefined) => Answer<T>): Steps<T> {
   let result: { readonly value: T } | undefined;
@@ -95,7 +95,7 @@ function isPromise<T>(answer: Answer<T>): answer is Promise<T> {
   return typeof answer === "object" && answer !== null && "then" in answer;
 }
 
-/** The result, blocking. What a step throws is thrown into the steps. */
+/** The result, blocking. Errors of a step are thrown into the steps. */
 export function runSync<R>(steps: Steps<R>): R {
   let next = steps.next(0);
   while (next.done !== true) next = resumeSync(steps, next.value);

@@ -1,7 +1,6 @@
 /**
- * Who may ask the server for anything: a browser that was opened with the token, on one of the
- * server's own names. Session text is hostile, and so are other pages and other programs of the
- * machine. Pure.
+ * Access control of the server: only a browser opened with the token, on one of the server's own
+ * names. Session text is hostile, and so are other pages and other programs of the machine. Pure.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 
@@ -10,11 +9,11 @@ export interface AccessRules {
   readonly cookie: string;
   /** Exact values of `Host`, as `127.0.0.1:4711`. */
   readonly hosts: readonly string[];
-  /** What the cookie holds. */
+  /** The value of the cookie. */
   readonly secret: string;
   /**
-   * What requests for data have besides: browsers give the cookie to servers on other ports of the
-   * host, too, and this to the page alone.
+   * An additional key of requests for data: browsers also send the cookie to servers on other ports
+   * of the host, but this only to the page.
    */
   readonly pageKey: string;
 }
@@ -84,7 +83,7 @@ export function isSameSecret(given: string, secret: string): boolean {
   return timingSafeEqual(digest(given), digest(secret));
 }
 
-/** For every answer: nothing but the page's own files runs, and nothing leaves the machine. */
+/** For every answer: only the page's own files run, and nothing leaves the machine. */
 export const answerHeaders: Readonly<Record<string, string>> = {
   "Content-Security-Policy": [
     "default-src 'none'",

@@ -1,5 +1,5 @@
 /**
- * What the server and the page say to each other, typed once. Every answer is JSON of these types;
+ * The protocol between the server and the page, typed once. Every answer is JSON of these types;
  * `/api/events` and `/api/search` are streams of them. Times are epoch milliseconds. Types only.
  */
 
@@ -62,7 +62,7 @@ export interface SessionItem {
   readonly activity: SessionActivity | null;
   /** US dollars; null: unknown. */
   readonly cost: number | null;
-  /** Whether a part of the cost is by the table of prices. */
+  /** Whether a part of the cost is from list prices. */
   readonly isEstimate: boolean;
 }
 
@@ -91,7 +91,7 @@ export interface ArchiveRequest {
 
 export interface ArchiveResult {
   readonly done: number;
-  /** Why others stayed as they were. */
+  /** Why others were not changed. */
   readonly failures: readonly string[];
   readonly message: string;
 }
@@ -99,7 +99,7 @@ export interface ArchiveResult {
 /** `GET /api/session/KEY`: the facts above its conversation; with `?tree=1` above its rows. */
 export interface SessionFacts {
   readonly item: SessionItem;
-  /** Changes when the file was replaced by another: all rows are other ones then. */
+  /** Changes when the file was replaced: then all rows are different. */
   readonly generation: number;
   /** Number of entries, which is also the number of rows. */
   readonly rowCount: number;
@@ -107,7 +107,7 @@ export interface SessionFacts {
   /** Row of the leaf; null: there is none. */
   readonly leafRow: number | null;
   readonly labels: readonly LabelItem[];
-  /** Null: not known yet, and not asked for. */
+  /** Null: not known yet, and not requested. */
   readonly tree: TreeFacts | null;
   /** A command line that continues the session in its agent. */
   readonly resume: string | null;
@@ -123,7 +123,7 @@ export interface TreeFacts {
   readonly tipCount: number;
   /** Lanes that any row needs, at least 1. */
   readonly laneCount: number;
-  /** Rows at which more than one branch goes on, in order, at most 1,000. */
+  /** Rows at which several branches continue, in order, at most 1,000. */
   readonly branchRows: readonly number[];
 }
 
@@ -184,7 +184,7 @@ export interface EntryPlace {
   readonly id: string;
 }
 
-/** `GET /api/session/KEY/entry/ROW`, with `?full=1` nothing is cut. */
+/** `GET /api/session/KEY/entry/ROW`, with `?full=1` nothing is shortened. */
 export interface EntryView {
   readonly row: Row;
   readonly parentId: string | null;
@@ -193,18 +193,18 @@ export interface EntryView {
   readonly model: string | null;
   readonly usage: Usage | null;
   readonly blocks: readonly TurnBlock[];
-  /** The stored line, cut after 64 Ki characters unless `full`. */
+  /** The stored line, truncated after 64 Ki characters unless `full`. */
   readonly raw: string;
   readonly isCut: boolean;
 }
 
-/** `GET /api/session/KEY/context?row=N`: what the model would get there. */
+/** `GET /api/session/KEY/context?row=N`: the context of the model there. */
 export interface ContextView {
   readonly row: number | null;
   readonly messages: readonly ContextMessage[];
   readonly model: string | null;
   readonly thinkingLevel: string;
-  /** Whether a part above is missing, or known only in part. */
+  /** Whether a part above is missing, or only partly known. */
   readonly isApproximate: boolean;
 }
 
@@ -245,7 +245,7 @@ export interface SearchEnd {
 
 export type CostGrouping = "project" | "day" | "model" | "agent" | "session" | "turn";
 
-/** Of which records costs are added up; without one of them, of all. */
+/** Filters of the costs; without one, all. */
 export interface CostFilter {
   /** Of the local time zone, as `2026-01-05`. */
   readonly day?: string;
@@ -259,7 +259,7 @@ export interface CostTable {
   readonly total: CostRow;
   /** At most 500; the most expensive first, and days in their order. */
   readonly rows: readonly CostRow[];
-  /** How many rows were left out. */
+  /** How many rows were omitted. */
   readonly leftOut: number;
   /** Each day of the whole filter but its day, in order. */
   readonly days: readonly DayCosts[];
@@ -278,7 +278,7 @@ export interface CostRow extends Usage {
   readonly turns: number;
   /** Answers whose price is unknown. */
   readonly unpriced: number;
-  /** `cost`, and of what has none by the table of prices; null: nothing is known. */
+  /** `cost`, and list prices for the rest; null: unknown. */
   readonly estimated: number | null;
   /** Answers that have neither. */
   readonly unestimated: number;
@@ -316,7 +316,7 @@ export type Change =
   | { readonly kind: "fork"; readonly id: string }
   | { readonly kind: "delete" };
 
-/** What a change made: of a fork the new session, if it is in the list. */
+/** The result of a change: of a fork the new session, if it is in the list. */
 export interface ChangeResult {
   readonly message: string;
   readonly key: string | null;
@@ -346,7 +346,7 @@ export type TurnBlock = { readonly row: number } & (
       readonly kind: "call";
       readonly tool: string;
       readonly use: ToolUse;
-      /** What it is about, on one line. */
+      /** Its subject, on one line. */
       readonly line: string;
       readonly result: CallOutcome | null;
     }
@@ -367,7 +367,7 @@ export type TurnBlock = { readonly row: number } & (
       readonly tokensBefore: number;
     }
   | ShownImage
-  /** JSON, indented: what has no form of its own. */
+  /** Indented JSON: values without a view. */
   | { readonly kind: "data"; readonly title: string; readonly text: string; readonly cut: number }
   | { readonly kind: "mark"; readonly title: string; readonly text: string }
 );
@@ -393,7 +393,7 @@ export interface CallOutcome {
 // `GET /api/session/KEY/share?from=ROW&to=ROW`: the entries of a branch from one to another as a
 // file of HTML, without secrets and images.
 
-/** The body of every answer that is no success. */
+/** The body of every answer except success. */
 export interface ApiError {
   readonly code: string;
   readonly message: string;

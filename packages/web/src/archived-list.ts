@@ -1,4 +1,4 @@
-/** Archived sessions in the list of the page, and what puts sessions there and brings them back. */
+/** Archived sessions in the list of the page; archiving and restoring. */
 import { isBranchlogError } from "@branchlog/core";
 import { archiveSessions, archivedSessions, restoreSession } from "@branchlog/library";
 import type { ArchivedSession } from "@branchlog/library";
@@ -33,7 +33,7 @@ export function archiveRequestIn(text: string): ArchiveRequest | undefined {
   return texts.length === keys.length && texts.length > 0 ? { kind, keys: texts } : undefined;
 }
 
-/** Each session is archived or restored, or stays as it is and is counted as a failure. */
+/** Each session is archived or restored, or not changed and counted as a failure. */
 export async function runArchiveRequest(
   { kind, keys }: ArchiveRequest,
   place: ShownPlace,

@@ -1,6 +1,6 @@
 /**
- * Blocks of a conversation as the page gets them: long texts are cut, images are checked. Stored
- * values may be anything. Pure.
+ * Blocks of a conversation for the page: long texts are shortened, images are checked. Stored
+ * values can be anything. Pure.
  */
 import type { AgentMessage } from "@branchlog/core";
 import { entryParts } from "@branchlog/core/entries";
@@ -16,9 +16,9 @@ import type {
 import type { ToolUse } from "@branchlog/library/conversation";
 import type { CallOutcome, ContextMessage, TurnBlock, TurnPage, Usage } from "./api.ts";
 
-/** Characters of a text that is not asked for whole. */
+/** Characters of a text unless requested in full. */
 export const shownUnitsMax: number = 64 * 1024;
-/** Results are mostly not opened; one that is can be shown in whole. */
+/** Results are mostly not opened; an opened one can be shown in full. */
 const resultUnitsMax = 6_000;
 /** Characters of the line of text of a row. */
 const gistUnitsMax = 240;
@@ -45,7 +45,7 @@ export function shownPage(page: ConversationPage): TurnPage {
   return { ...page, sections };
 }
 
-/** What an entry says, with the results of its calls if they are among `results`. */
+/** The content of an entry, with the results of its calls if they are among `results`. */
 export function entryBlocks(
   row: number,
   entry: SessionEntry,
@@ -104,7 +104,7 @@ function outcomeOf(result: CallItem["result"], unitsMax: number): CallOutcome | 
   return { ...result, images, ...shortened(result.text, unitsMax) };
 }
 
-/** What a page can show of a call. */
+/** The visible parts of a call. */
 function shownUse(use: ToolUse): ToolUse {
   switch (use.kind) {
     case "shell":
@@ -158,7 +158,7 @@ export function gistOf(entry: SessionEntry): string {
   const parts: string[] = [];
   let units = 0;
   const items = turnItems([placed(0, entry)]);
-  // Some agents store what a model thinks as an entry of its own.
+  // Some agents store thinking as a separate entry.
   const isThought = items.every(({ kind }) => kind === "thinking");
   for (const item of items) {
     const gist = item.kind === "thinking" && isThought ? `(thinking) ${item.text}` : itemGist(item);

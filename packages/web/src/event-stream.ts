@@ -1,11 +1,11 @@
 /**
- * The events of one page, as server-sent events. What a slow page has not read yet is joined: the
- * memory for it is that of one change of every session.
+ * The events of one page, as server-sent events. Events that a slow page has not read are merged:
+ * they need the memory of one change per session.
  */
 import type { ServerEvent, SessionItem } from "./api.ts";
 import type { SessionDirectory } from "./session-directory.ts";
 
-/** So often something is sent, so that a page that is gone is noticed. */
+/** The interval of keep-alive messages, to detect closed pages. */
 const heartbeatMs = 15_000;
 
 export class EventStream {

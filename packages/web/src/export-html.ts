@@ -1,6 +1,6 @@
 /**
- * One session, or one branch of it, as a single file that shows itself: the page, with the answers
- * that it would ask the server for. The file runs nothing but the page, and loads nothing.
+ * One session, or one branch of it, as a single self-contained file: the page, with the answers
+ * that it would request from the server. The file runs only the page, and loads nothing.
  */
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -46,7 +46,7 @@ const ownEntriesMax = 20_000;
 /**
  * The file in pieces.
  * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`; `ERR_REDACTION_FAILED`;
- * `ERR_SERVE_FAILED` if the page was not built; the signal's reason.
+ * `ERR_SERVE_FAILED` if the page is not built; the signal's reason.
  */
 export async function* htmlPieces(
   source: string | StoredSession,
@@ -80,7 +80,7 @@ export interface HtmlReport {
 }
 
 /**
- * Writes the file, whole or not at all; nothing is replaced.
+ * Writes the file, completely or not at all; nothing is replaced.
  * @throws BranchlogError as {@link htmlPieces}; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`.
  * @example
  * await exportHtml("session.jsonl", "session.html", { redact: true });
@@ -189,7 +189,7 @@ function absent({ path }: Session, id: string, where: string): BranchlogError {
 
 interface CopiedRows {
   readonly rows: Int32Array;
-  /** Whether what is above the first of them is left out. */
+  /** Whether entries above the first of them are omitted. */
   readonly isCut: boolean;
   readonly redactor: Redactor | undefined;
   readonly signal: AbortSignal | undefined;
@@ -214,7 +214,7 @@ async function* linesOf(
 
 type Answer = readonly [address: string, answer: unknown];
 
-/** What the page asks for, in groups that it reads together. */
+/** Requests of the page, in groups that it reads together. */
 async function* answersOf(
   shown: ShownSession,
   item: SessionItem,

@@ -84,7 +84,7 @@ describe("a session of opencode", () => {
           "Please list files",
           "Change the greeting",
           "Let it fail",
-          "Use a subagent",
+          "Use a sub-agent",
           "Say what will be undone",
         ]);
         const tools = ["bash", "read", "edit", "bash", "nonexistent", "read", "task"];

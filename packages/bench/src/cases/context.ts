@@ -1,4 +1,4 @@
-/** The context that a model gets: the first after opening, and the next after one more append. */
+/** The context of a model: the first after opening, and the next after one more append. */
 import { deepStrictEqual } from "node:assert";
 import { performance } from "node:perf_hooks";
 import { openSession } from "@branchlog/core";

@@ -1,4 +1,4 @@
-/** What a line costs in memory, without reading it from a file. */
+/** The memory of a line, without reading it from a file. */
 import { deepStrictEqual } from "node:assert";
 import { readFileSync } from "node:fs";
 import { scanFlags, scanLines } from "@branchlog/streaming";

@@ -1,4 +1,4 @@
-/** All sessions of a directory, with what a user picks by: name, messages, last activity. */
+/** All sessions of a directory, with the facts for a choice: name, messages, last activity. */
 import { deepStrictEqual } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { execPath } from "node:process";

@@ -1,4 +1,4 @@
-/** The command: writes one generated session, or a directory of them, and says what it wrote. */
+/** The command: writes one generated session, or a directory of them, and prints its facts. */
 import { writeFileSync } from "node:fs";
 import { argv, exit, stderr, stdout } from "node:process";
 import { type Command, parseCommand, usage } from "./command-line.ts";

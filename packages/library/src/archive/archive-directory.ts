@@ -1,5 +1,5 @@
 /**
- * The directory where Branchlog keeps what it removed: `operations.jsonl`, a session whose entries
+ * The directory where Branchlog keeps removed files: `operations.jsonl`, a session whose entries
  * are the operations, and the packs. Only its user can read it.
  */
 import { existsSync, realpathSync, statSync } from "node:fs";
@@ -25,7 +25,7 @@ export interface DataDirectoryOptions {
    */
   readonly dataDir?: string | undefined;
   readonly ports?: Partial<Ports>;
-  /** Called with what of the record, or of the archive, cannot be read; the rest is used. */
+  /** Called with unreadable parts of the record or the archive; the rest is used. */
   readonly onProblem?: ((error: BranchlogError) => void) | undefined;
 }
 
@@ -73,7 +73,7 @@ export class Archive {
     return existsSync(this.packPath(pack));
   }
 
-  /** 0 if it cannot be told. */
+  /** 0 if unknown. */
   packBytes(pack: string): number {
     return statSync(this.packPath(pack), { throwIfNoEntry: false })?.size ?? 0;
   }
@@ -81,7 +81,7 @@ export class Archive {
   /** Durably. Throws `ERR_ARCHIVE_FAILED`, `ERR_ARCHIVE_DAMAGED`. */
   async record(operation: Operation): Promise<void> {
     try {
-      // What would not be read later must not be believed now.
+      // Data that a later read would reject must not be trusted now.
       readOperation(JSON.parse(JSON.stringify(operation)));
       await this.#append(operation);
     } catch (error) {
@@ -104,8 +104,8 @@ export class Archive {
   }
 
   /**
-   * The first one first. Entries that cannot be read are told, and passed over. Throws
-   * `ERR_ARCHIVE_DAMAGED` if the record is none.
+   * The first one first. Unreadable entries are reported and skipped. Throws `ERR_ARCHIVE_DAMAGED`
+   * if the record is not a session.
    */
   async operations(): Promise<readonly Operation[]> {
     const parts: Operation[] = [];
@@ -157,7 +157,7 @@ function isUnreadable(error: unknown): boolean {
   return codes.some((code) => isBranchlogError(error, code));
 }
 
-/** Of what does not exist, the part that does is resolved. */
+/** Of a missing path, the existing part is resolved. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

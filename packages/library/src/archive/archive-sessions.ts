@@ -21,13 +21,13 @@ import type { Removal, RemovableSession } from "./remove-sessions.ts";
 export interface ArchiveOptions extends DataDirectoryOptions {
   /** Also sessions that changed within the last minute, or whose lock is held. Default false. */
   readonly force?: boolean;
-  /** Whether what is removed is kept for 30 days only. Default false: for good. */
+  /** Whether removed files are kept for 30 days only. Default false: permanently. */
   readonly trash?: boolean;
-  /** What the operation is recorded as. Default `archive`. */
+  /** The recorded kind of the operation. Default `archive`. */
   readonly kind?: "archive" | "prune";
   /** Called with how many sessions are done. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
-  /** Ends the work with its reason; what was archived before stays archived. */
+  /** Ends the work with its reason; sessions archived before stay archived. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -41,10 +41,9 @@ const archiveNames: OptionNames<ArchiveOptions> = {
 };
 
 /**
- * Compresses sessions into the data directory, with the files that belong to them, reads that
- * back, and only then removes them. Sessions that cannot be removed are left as they are, and are
- * among `failures`.
- * @param places Session files, directories with all below, and sessions of a list.
+ * Compresses sessions into the data directory, with their other files, verifies the result, and
+ * only then removes them. Sessions that cannot be removed are not changed, and are in `failures`.
+ * @param places Session files, directories (recursive), and sessions of a list.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`, `ERR_NOT_A_SESSION` for a path;
  * `ERR_ARCHIVE_FAILED` if the archive cannot be written; the signal's reason.
  * @example
@@ -81,8 +80,8 @@ export async function archiveSessions(
 }
 
 /**
- * Archives one file that writers of ours append to, whatever it holds, and those that belong to it.
- * Nothing if none of them is there. Throws `ERR_ARCHIVE_FAILED`, `ERR_DELETE_FAILED`,
+ * Archives one file that Branchlog writers append to, with any contents, and its other files. Does
+ * nothing if none of them exists. Throws `ERR_ARCHIVE_FAILED`, `ERR_DELETE_FAILED`,
  * `ERR_LOG_CHANGED`.
  */
 export async function archiveFiles(
@@ -94,7 +93,7 @@ export async function archiveFiles(
   await recoverAside(kept, [path]);
   const [first, ...others] = [path, ...attachments].filter((one) => statOf(one) !== undefined);
   if (first === undefined) return;
-  // What is no session of a known agent is in no list, and is restored by its operation.
+  // A file that is not a session of a known agent is in no list, and is restored by its operation.
   const session = await sessionAt(first, undefined).catch(() => undefined);
   const whole = { ...session, path: first, attachments: others, isOwn: true };
   const { failures } = await removeSessions(kept, [whole], {
@@ -165,7 +164,7 @@ async function sessionAt(path: string, signal: AbortSignal | undefined): Promise
   }
 }
 
-/** Forks are beside their parents: what they repeat is compressed together. */
+/** Forks are next to their parents: repeated data is compressed together. */
 function byPlace(one: RemovableSession, other: RemovableSession): number {
   return one.path < other.path ? -1 : 1;
 }
@@ -260,7 +259,7 @@ export async function subagentFiles(
   return found;
 }
 
-/** Undefined also for what cannot be read. */
+/** Undefined also if it cannot be read. */
 async function parentOf(
   path: string,
   signal: AbortSignal | undefined,
@@ -277,8 +276,7 @@ async function parentOf(
 }
 
 /**
- * Removes for good what was to be kept until now: packs that no operation wants any longer. Throws
- * nothing.
+ * Permanently removes expired files: packs that no operation needs any longer. Throws nothing.
  */
 export async function expireTrash(kept: Archive): Promise<void> {
   const nowMs = kept.ports.clock.now();

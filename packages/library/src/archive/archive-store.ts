@@ -1,6 +1,6 @@
 /**
- * The archive as a store that is only read, so that lists, searches and `openSession` have its
- * sessions as those of any store. A session is decompressed when it is read, and checked.
+ * The archive as a read-only store, so that lists, searches and `openSession` have its sessions
+ * like those of any store. A session is decompressed and checked when it is read.
  */
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { SessionHeader } from "@branchlog/core";
@@ -36,7 +36,7 @@ export function archiveStore(options: DataDirectoryOptions = {}): ListingStore {
     latest: async function* () {
       for (const one of await allArchived(kept)) yield factsOf(one);
     },
-    // What is compressed together is read once.
+    // Files compressed together are read once.
     indexedAs: `archive:${kept.directory}`,
     logsWith: async function* (_texts, signal, isWanted = () => true) {
       const packs = new Map<string, Archived[]>();
@@ -55,7 +55,7 @@ export function archiveStore(options: DataDirectoryOptions = {}): ListingStore {
   };
 }
 
-/** The session's file. Throws for an operation that is none of an archive. */
+/** The session's file. Throws for an operation that is not an archive. */
 function fileOf({ files: [first] }: Archived): PackedFile {
   if (first !== undefined && "file" in first) return first.file;
   throw new Error("an archived session without a file");
@@ -80,13 +80,13 @@ function bytesOf(archived: Archived, found: ReadonlyMap<PackedFile, Buffer>): Bu
   return files.length > 1 ? joinedFiles(files) : own;
 }
 
-/** Several sessions may have one id, and several versions one path. */
+/** Several sessions can have one id, and several versions one path. */
 function nameOf(archived: Archived): string {
   const { pack, offset } = fileOf(archived);
   return `${pack.replaceAll(/[^\w.-]/g, "-")}.${offset}`;
 }
 
-/** In a list, as the record has it: what it spent is not there. */
+/** In a list, from the record: without usage. */
 export function listedArchived(archived: ArchivedSession): ListedSession {
   const { path, id, agent, cwd, name, sizeBytes, modifiedMs, ...said } = archived;
   const { messageCount, firstMessage } = said;
@@ -144,7 +144,7 @@ async function* logsIn(
   }
 }
 
-/** Undefined once the problem was told. */
+/** Undefined once the problem was reported. */
 function damagedLog(kept: Archive, error: unknown): undefined {
   if (!isBranchlogError(error)) throw error;
   kept.onProblem(error);
@@ -183,7 +183,7 @@ async function openedLog(
   return logOf(archived, bytesOf(archived, found) ?? Buffer.alloc(0));
 }
 
-/** A log that does not change; of a document the one that is made of it. */
+/** A log that does not change; of a document the log made of it. */
 async function logOf(archived: Archived, stored: Buffer): Promise<StoredLog> {
   const { path, agent, modifiedMs } = archived.session;
   const format = agentNamed(agent)?.documents;

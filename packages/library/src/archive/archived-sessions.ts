@@ -1,6 +1,6 @@
 /**
- * Lists what is archived, and finds it. An archived session is one that an operation removed for
- * good keeping, and that is not at its path again.
+ * Lists and finds archived sessions. An archived session was removed into the archive by an
+ * operation, and is not at its path again.
  */
 import { basename, resolve } from "node:path";
 import { BranchlogError } from "@branchlog/core";
@@ -39,8 +39,8 @@ export async function archivedSessions(
 }
 
 /**
- * By the record, in which what is removed and what is restored balance; of what a process that was
- * killed had recorded but not removed, the file is still there as it was.
+ * By the record, in which removals and restores balance; a file that a killed process recorded but
+ * did not remove is still there, unchanged.
  */
 export async function allArchived(kept: Archive): Promise<readonly Archived[]> {
   const archived = new Map<string, Archived>();
@@ -72,7 +72,7 @@ function isStillThere(change: FileChange): boolean {
 }
 
 /**
- * The archived session with this path, id, file name or name, or the one whose id begins so.
+ * The archived session with this path, id, file name or name, or the one whose id starts with it.
  * @throws BranchlogError `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
  */
 export async function findArchived(
@@ -117,7 +117,7 @@ function chosen(word: string, all: readonly Archived[]): Archived | undefined {
   return undefined;
 }
 
-/** Says what was done to a session that has such a name, if that is known. */
+/** Reports what happened to a session with such a name, if known. */
 async function notArchived(word: string, kept: Archive): Promise<BranchlogError> {
   const message = `No archived session matches ${word}. ${await adviceFor(word, kept)}`;
   return new BranchlogError("ERR_SESSION_NOT_FOUND", message, { id: word });

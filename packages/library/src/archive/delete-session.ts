@@ -1,6 +1,6 @@
 /**
  * Deletes a session file with its sidecars, unless a writer may have it open: it is kept for 30
- * days, or removed for good.
+ * days, or removed permanently.
  */
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -26,7 +26,7 @@ import { sidecarsOf } from "./sidecars.ts";
 export interface DeleteOptions extends DataDirectoryOptions, Pick<EngineOptions, "checkpointDir"> {
   /** Also while another process holds its lock, or omp its own. Default false. */
   readonly force?: boolean;
-  /** Removes it for good, instead of keeping it for 30 days. Default false. */
+  /** Removes it permanently, instead of keeping it for 30 days. Default false. */
   readonly permanent?: boolean;
 }
 
@@ -41,20 +41,20 @@ export interface DeleteResult {
   /** Canonical path of the session file that was there. */
   readonly path: string;
   readonly id: string;
-  /** `trash`: it can be taken back for 30 days. `unlinked`: it is gone. */
+  /** `trash`: it can be restored for 30 days. `unlinked`: it is permanently removed. */
   readonly how: "trash" | "unlinked";
-  /** To undo it; null if it is gone. */
+  /** To undo it; null if it is permanently removed. */
   readonly operation: string | null;
   /** Derived files that were removed with it. */
   readonly removed: readonly string[];
-  /** Files that stay; also the path itself, if another program made a new file there meanwhile. */
+  /** Files that stay; also the path itself, if another program created a new file there. */
   readonly kept: readonly string[];
 }
 
 /**
  * Deletes a session file. It is kept for 30 days, for `undoOperation`, unless `permanent`.
  * Checkpoints and temporary files go as well; originals, salvage files and artifacts stay. Symbolic
- * links are refused. Open sessions see `ERR_LOG_GONE`.
+ * links are rejected. Open sessions see `ERR_LOG_GONE`.
  * @throws BranchlogError `ERR_SESSION_BUSY`, `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`,
  * `ERR_NOT_A_SESSION`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`, `ERR_ARCHIVE_FAILED`,
  * `ERR_INVALID_ARGUMENT`; the session was kept.
@@ -122,7 +122,7 @@ interface DeletableFile {
   readonly header: SessionHeader;
 }
 
-/** Refuses a symbolic link: what to delete would be ambiguous. */
+/** Rejects a symbolic link: it is unclear what to delete. */
 function deletableFile(path: string): DeletableFile {
   const named = resolve(path);
   requireOwnFiles(named, mayBeDocument(named) ? documentFormatOf(named)?.agent : undefined);

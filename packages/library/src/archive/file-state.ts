@@ -1,9 +1,11 @@
-/** What is at a path, and who has it open. Throws nothing: what cannot be seen is not there. */
+/**
+ * The file at a path, and who has it open. Throws nothing: an invisible file is treated as missing.
+ */
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { join } from "node:path";
 
-/** Undefined also below a file, and where it may not be looked at. */
+/** Undefined also below a file, and without permission. */
 export function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -33,7 +35,7 @@ export function filesOpenElsewhere(): ReadonlySet<string> {
       try {
         open.add(identityOf(statSync(join(descriptors, name))));
       } catch {
-        // It was closed meanwhile.
+        // It was closed in the meantime.
       }
     }
   }

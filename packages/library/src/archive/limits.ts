@@ -13,7 +13,7 @@ export const packWindowBitsMin: number = 16;
 /** Bytes of the files in a pack, unless one alone has more: all before a file are read with it. */
 export const packBytesMax: number = 64 * 1024 * 1024;
 
-/** How long what was deleted is kept: as long as mail programs keep theirs. */
+/** How long deleted files are kept: as in mail programs. */
 export const trashMs: number = 30 * 24 * 60 * 60 * 1000;
 
 /** How long ago a file changed that an agent may still be writing. */

@@ -1,4 +1,4 @@
-/** Moves a file or directory, perhaps with another first line; never over another one. */
+/** Moves a file or directory, optionally with another first line; never over another one. */
 import { createHash } from "node:crypto";
 import {
   createReadStream,
@@ -70,7 +70,7 @@ function moveWhole({ from, to, inode }: Move, ports: Ports): void {
     return;
   }
   if (inode !== undefined && String(stats?.ino) !== inode) throw changedMeanwhile(from);
-  // With its inode, whatever is written to it moves along.
+  // With its inode, later writes move along.
   const file = new FilesAside(ports, [{ path: from, sha256: "" }]);
   try {
     file.moveTo(to);
@@ -114,7 +114,7 @@ async function moveWithHeader(
   }
 }
 
-/** The copy gets its name once nothing else can be written to what it is a copy of. */
+/** The copy gets its name once nothing else can be written to its source. */
 async function replaceBy(
   copy: AtomicFile,
   original: KnownFile,
@@ -136,7 +136,7 @@ function toMoveError({ from, to }: Pick<Move, "from" | "to">, error: unknown): B
   return error instanceof BranchlogError ? error : removalFailed(from, error);
 }
 
-/** False for what cannot be read. */
+/** False if it cannot be read. */
 function beginsWith(path: string, text: string): boolean {
   if (statOf(path)?.isFile() !== true) return false;
   const wanted = Buffer.from(text);

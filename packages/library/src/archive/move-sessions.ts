@@ -1,5 +1,5 @@
 /**
- * Lets sessions follow a directory that was renamed: pi and omp find theirs in a directory named
+ * Moves the sessions of a renamed directory: pi and omp find theirs in a directory named
  * after the working directory, and by their header; Claude Code by the directory, and lists show
  * what its first record names; Codex by the header alone.
  */
@@ -29,7 +29,7 @@ import { busySession } from "./removal-errors.ts";
 export interface MoveOptions extends DataDirectoryOptions {
   /** Where the sessions are; default: where the agents of this machine keep theirs. */
   readonly places?: readonly string[] | undefined;
-  /** Only tells what would be moved. Default false. */
+  /** Only reports what would be moved. Default false. */
   readonly dryRun?: boolean;
   /** Also sessions that changed within the last minute, or that another process has open. */
   readonly force?: boolean;
@@ -60,7 +60,7 @@ export interface MoveResult {
 
 /**
  * Moves the sessions whose working directory was `directory`, or below it, to where their agents
- * look for those of `target`, which must exist. The directories themselves are left alone.
+ * look for those of `target`, which must exist. The directories themselves are not changed.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` if `target` is not a directory; as `findSessions`.
  * @example
  * const { moved } = await moveSessions("/home/me/old-name", "/home/me/new-name");
@@ -138,7 +138,7 @@ export async function moveSessions(
 
 interface MovePlan {
   readonly moved: MovedSession;
-  /** The session first, then what belongs to it: the last one is moved first. */
+  /** The session first, then its other files: the last one is moved first. */
   readonly moves: readonly Move[];
 }
 
@@ -163,7 +163,7 @@ function withSubagents(plans: readonly MovePlan[]): MovePlan[] {
   });
 }
 
-/** The session comes last; if it cannot be moved, what belongs to it goes back. */
+/** The session comes last; if it cannot be moved, its other files are moved back. */
 async function moveAll(moves: readonly Move[], ports: Ports, force: boolean): Promise<void> {
   const done: Move[] = [];
   try {

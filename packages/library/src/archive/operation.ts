@@ -1,6 +1,6 @@
 /**
- * What changed or removed session files, as it is recorded: enough to take it back, with the hash
- * of every file. Pure.
+ * The record of a change or removal of session files: enough to undo it, with the hash of every
+ * file. Pure.
  */
 import { SavedFields } from "@branchlog/core/rows";
 
@@ -34,7 +34,7 @@ export interface PackedFile {
   readonly changedMs: number;
 }
 
-/** What a list shows of a session that is kept in a pack. */
+/** What a list shows of a session in a pack. */
 export interface ArchivedFacts {
   readonly id: string;
   readonly agent: string;
@@ -55,7 +55,7 @@ export type FileChange =
       readonly kind: "moved";
       readonly from: string;
       readonly to: string;
-      /** Tells it from a file that takes its place, where no header changes. */
+      /** Distinguishes it from a file that replaces it, when no header changes. */
       readonly inode?: string;
       /** The first line if it changed, with its newline: before and after. */
       readonly header?: readonly [before: string, after: string];
@@ -64,7 +64,7 @@ export type FileChange =
   | {
       readonly kind: "replaced";
       readonly path: string;
-      /** The file that holds what was there; null: nothing does. */
+      /** The file with the previous content; null: there is none. */
       readonly original: string | null;
       readonly before: string;
       readonly after: string;
@@ -77,12 +77,12 @@ export interface Operation {
   readonly timeMs: number;
   /** The operation that this one undid. */
   readonly undoes?: string | undefined;
-  /** When what was removed is removed for good, in epoch ms; absent: never. */
+  /** When the removed files are permanently removed, in epoch ms; absent: never. */
   readonly keptUntilMs?: number | undefined;
   readonly changes: readonly FileChange[];
 }
 
-/** The changes that take these back, the last one first. */
+/** The changes that undo these, the last one first. */
 export function inverted(changes: readonly FileChange[]): FileChange[] {
   return changes.toReversed().map((change) => inverse(change));
 }
@@ -119,7 +119,7 @@ export function joined(parts: Iterable<Operation>): Operation[] {
   return [...operations.values()];
 }
 
-/** Whether all that it removed was put back at once: nothing was done. */
+/** Whether all removed files were put back at once: nothing was done. */
 export function isVoid({ changes }: Operation): boolean {
   const placeOf = ({ pack, offset }: PackedFile): string => `${pack} ${offset}`;
   const removed = changes.flatMap((one) => (one.kind === "removed" ? [placeOf(one.file)] : []));

@@ -1,5 +1,5 @@
 /**
- * Packs: files one after the other, compressed together, so that what they repeat is kept once.
+ * Packs: concatenated files, compressed together, so that repeated data is kept once.
  * Brotli, since every Node has it, with a window that reaches over the contexts that sessions
  * repeat; it has no checksums of its own, so that the hash of each file is checked whenever it is
  * read.
@@ -20,7 +20,7 @@ import type { PackedFile } from "./operation.ts";
 const timeMsMax = 8.64e15;
 
 /**
- * Durably, and read back: each file has the hash of what was read. Throws `ERR_ARCHIVE_FAILED`,
+ * Durably, and verified: each file has the hash of the read bytes. Throws `ERR_ARCHIVE_FAILED`,
  * and the signal's reason; there is no pack then.
  */
 export async function writePack(

@@ -7,9 +7,9 @@ import { hashOfFile } from "./restore-file.ts";
 export interface Replacement {
   readonly kind: "repair" | "migrate";
   readonly path: string;
-  /** The file that holds what was there. */
+  /** The file with the previous content. */
   readonly original: string;
-  /** Of what replaced it: what was appended since does not count. */
+  /** Of the replacement: later appends do not count. */
   readonly sizeBytes: number;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Gives files their names back that a process had set aside when it was killed, and leaves alone
- * what one that runs is at work on. Every command that removes files or brings them back does so
- * first; what only reads does not.
+ * Restores the names of files that a killed process had set aside, and ignores those of a running
+ * one. Every command that removes or restores files does so first; reading commands do not.
  */
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -13,13 +12,13 @@ import { hashOfFile } from "./restore-file.ts";
 import { FilesAside, abandonedName, asideEnding, giveName } from "./set-aside.ts";
 
 export interface AsideFacts {
-  /** What has the name of the file: nothing, the file itself, or another file. */
+  /** The file with the name: none, the file itself, or another file. */
   readonly name: "free" | "its own" | "taken";
   /** Elsewhere: where it was moved to; in a pack, or derived from an original. */
   readonly bytes: "moved" | "kept" | "only here";
 }
 
-/** A file whose bytes are nowhere else is never removed. Pure. */
+/** A file with the only copy of its bytes is never removed. Pure. */
 export function planAside({ name, bytes }: AsideFacts): "put back" | "remove" | "leave" {
   if (name === "its own") return "put back";
   if (bytes === "moved") return "remove";
@@ -29,7 +28,7 @@ export function planAside({ name, bytes }: AsideFacts): "put back" | "remove" | 
 
 /**
  * Of the files that operations name, of `paths`, and of what is directly in them. Throws nothing:
- * what cannot be recovered stays for the next command.
+ * unrecovered files stay for the next command.
  */
 export async function recoverAside(kept: Archive, paths: readonly string[] = []): Promise<void> {
   const changes = new Map<string, FileChange[]>(paths.map((path) => [path, []]));

@@ -31,7 +31,9 @@ export interface RemovableSession {
   readonly path: string;
   /** Absent: it is in no list of archived sessions. */
   readonly facts?: ArchivedFacts;
-  /** Whether its writers may use a lock of ours: nothing is made beside files of other agents. */
+  /**
+   * Whether its writers may use a lock of ours: nothing is created next to files of other agents.
+   */
   readonly isOwn: boolean;
   /** Files that are of no use without it. */
   readonly attachments: readonly string[];
@@ -43,7 +45,7 @@ export interface RemovalOptions {
   readonly kind: OperationKind;
   /** For files whose lock is held, too. */
   readonly force: boolean;
-  /** Whether a session that just changed is left alone. */
+  /** Whether a session that just changed is skipped. */
   readonly requiresIdle: boolean;
   readonly keptUntilMs?: number | undefined;
   /** Called before each session. */
@@ -56,9 +58,9 @@ export interface Removal {
   readonly operation: string | null;
   /** Paths of the sessions that are removed. */
   readonly removed: readonly string[];
-  /** Those of them where another program made a new file meanwhile, which stays. */
+  /** Those of them where another program created a new file, which stays. */
   readonly recreated: readonly string[];
-  /** Of the others: each was left as it is. */
+  /** Of the others: each was not changed. */
   readonly failures: readonly BranchlogError[];
   /** Of what was removed. */
   readonly sizeBytes: number;
@@ -250,7 +252,7 @@ export async function removeTogether(
   return left;
 }
 
-/** Only to leave a file alone that is in use; what is removed is compared later. */
+/** Only to skip a file in use; removed files are compared later. */
 function requireUnused({ path, sizeBytes }: KnownFile, open: ReadonlySet<string>): void {
   if (isOpenIn(open, path)) throw busySession(path, "another process has it open");
   if (sizeBytes !== undefined && statOf(path)?.size !== sizeBytes) throw changedMeanwhile(path);
@@ -355,8 +357,8 @@ function isTemporary(path: string): boolean {
 }
 
 /**
- * Regular files below a directory, in any order; of a file, itself. Links are left alone, and what
- * a killed process left under a temporary name.
+ * Regular files below a directory, in any order; of a file, itself. Links are ignored, and
+ * temporary files of a killed process.
  */
 export function filesBelow(path: string): string[] {
   if (isTemporary(path)) return [];

@@ -1,4 +1,4 @@
-/** Writes files from packs to their places, whole or not at all, never over another file. */
+/** Writes files from packs to their paths, completely or not at all, never over another file. */
 import { createHash } from "node:crypto";
 import { createReadStream, utimesSync } from "node:fs";
 import { dirname } from "node:path";
@@ -59,7 +59,10 @@ function publish(copy: AtomicFile, { mode, changedMs }: PackedFile, { ports }: A
   copy.discard();
 }
 
-/** Of so many bytes of a file, or of all from `start`; undefined if it is no file, or shorter. */
+/**
+ * Of a number of bytes of a file, or of all from `start`; undefined if it is not a file, or
+ * shorter.
+ */
 export async function hashOfFile(
   path: string,
   bytes: number = Infinity,

@@ -1,4 +1,4 @@
-/** Brings archived sessions back. */
+/** Restores archived sessions. */
 import { requireOptions } from "@branchlog/core/files";
 import { statOf } from "./file-state.ts";
 import { Archive, dataDirectoryNames } from "./archive-directory.ts";
@@ -28,7 +28,7 @@ export interface RestoreResult {
 }
 
 /**
- * Brings an archived session back, with the bytes, permissions and times that it had.
+ * Restores an archived session with its bytes, permissions and times.
  * @param word As of `findArchived`.
  * @throws BranchlogError `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`; `ERR_LOG_EXISTS`,
  * `ERR_ARCHIVE_DAMAGED`, `ERR_CREATE_FAILED`: nothing was restored.
@@ -49,7 +49,7 @@ export async function restoreSession(
   );
   const [first] = changes;
   if (first === undefined) throw new Error("an archived session without a file");
-  // Before anything is written, all of it is known to be there, and every place to be free.
+  // Before anything is written, all of it is checked, and every path is free.
   const isCopy = output !== undefined;
   const wanted = (isCopy ? [first] : changes).map(({ file }) => file);
   const taken = wanted.find((file) => {
@@ -62,7 +62,7 @@ export async function restoreSession(
     await restoreFiles(kept, [first.file], () => output, signal);
     return { session, path: output, operation: null };
   }
-  // The session comes last: with it, all is there.
+  // The session comes last: with it, all is restored.
   const attachments = changes.slice(1).map(({ file }) => file);
   const missing = attachments.filter((file) => !isRestored(file));
   await restoreFiles(kept, missing, undefined, signal);

@@ -1,9 +1,9 @@
 /**
- * Takes files away without losing what programs append that take no lock. Each file is renamed
- * aside in its directory and compared under that name; then it is removed, or gets its name back.
- * A program that opens the file by its path finds none, or makes a new one, which is never
- * replaced. One that had the file open before is seen by `filesOpenElsewhere`, or by the bytes that
- * it wrote before the last comparison.
+ * Removes files without losing appends of programs without the lock. Each file is renamed aside in
+ * its directory and compared under that name; then it is removed, or renamed back. A program that
+ * opens the file by its path finds none, or creates a new one, which is never replaced. One that
+ * had the file open before is found by `filesOpenElsewhere`, or by the bytes that it wrote before
+ * the last comparison.
  */
 import { basename } from "node:path";
 import { BranchlogError } from "@branchlog/core";
@@ -28,21 +28,21 @@ import {
 } from "./removal-errors.ts";
 import { hashOfFile } from "./restore-file.ts";
 
-/** No agent lists a file of this name, and no program opens it. */
+/** No agent lists a file with this name, and no program opens it. */
 export const asideEnding = ".branchlog-aside";
 
 /** `<file>.<process>.<uuid>.branchlog-aside`. */
 const asideForm =
   /^(.+)\.([1-9]\d{0,9}(?:\.\d{1,20}\.[\da-f]{32})?)\.[\da-f-]{36}\.branchlog-aside$/;
 
-/** Those that this process has set aside, and not ended. */
+/** Those that this process has set aside and not finished. */
 const ownAside = new Set<string>();
 
 function asidePath(path: string, id: string): string {
   return sidecarPath(path, `.${ownProcessName()}.${id}${asideEnding}`);
 }
 
-/** The name of the file, or its hash. Undefined: a process that still runs is at work on it. */
+/** The name of the file, or its hash. Undefined: a running process is working on it. */
 export function abandonedName(aside: string): string | undefined {
   const [, name, by = ""] = asideForm.exec(basename(aside)) ?? [];
   const isOwn = by === ownProcessName();
@@ -91,7 +91,7 @@ export class FilesAside {
   }
 
   /**
-   * Compares all files with what is known of them.
+   * Compares all files with their known state.
    * @param openElsewhere Found after they were renamed: no process can open them since.
    * Throws `ERR_SESSION_BUSY`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`.
    */
@@ -109,7 +109,7 @@ export class FilesAside {
   }
 
   /**
-   * Removes what was compared, the first file first. Throws `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`;
+   * Removes the compared files, the first one first. Throws `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`;
    * those before are removed then.
    */
   remove(): void {
@@ -127,7 +127,7 @@ export class FilesAside {
     }
   }
 
-  /** Gives a single file another name, which must be free, with whatever was written to it. */
+  /** Gives a single file another name, which must be free, with its later writes. */
   moveTo(path: string): void {
     const [file] = this.#files;
     if (file === undefined) return;
@@ -137,7 +137,8 @@ export class FilesAside {
 
   /**
    * Gives all files that are not removed their names back.
-   * @param error Why they are not removed; the result says in addition what has no name again.
+   * @param error Why they are not removed; the result also reports files that did not get their
+   * name back.
    */
   putBack(error: BranchlogError): BranchlogError {
     let result = error;
@@ -199,8 +200,8 @@ function isGone(fs: FileSystem, path: string): boolean {
 
 /**
  * Renames a file, not over another one. A name that is its own already is fine. Throws
- * `ERR_LOG_EXISTS`, errors of the file system. Without hard links, one that comes between the last
- * look and the rename is replaced.
+ * `ERR_LOG_EXISTS`, errors of the file system. Without hard links, one created between the last
+ * check and the rename is replaced.
  */
 export function giveName(fs: FileSystem, from: string, to: string): void {
   try {

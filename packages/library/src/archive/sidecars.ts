@@ -35,7 +35,7 @@ export function removeFiles(paths: readonly string[]): string[] {
       unlinkSync(path);
       return true;
     } catch {
-      // It was gone, or stays: nothing reads it without its session.
+      // It was missing, or stays: nothing reads it without its session.
       return false;
     }
   });

@@ -1,4 +1,4 @@
-/** Takes an operation back, if every file is as the operation left it. */
+/** Undoes an operation, if every file is unchanged since. */
 import { dirname } from "node:path";
 import { runAsync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
@@ -28,15 +28,15 @@ const undoNames: OptionNames<UndoOptions> = { ...dataDirectoryNames, signal: tru
 export interface RecordedOperation extends Operation {
   /** The operation that undid it. */
   readonly undoneBy: string | undefined;
-  /** Whether what it removed was removed for good since. */
+  /** Whether the files it removed were permanently removed since. */
   readonly isExpired: boolean;
 }
 
 export interface UndoResult {
-  /** Of this operation: undo it to do again what was undone. */
+  /** Of this operation: undo it to redo what was undone. */
   readonly operation: string;
   readonly undone: RecordedOperation;
-  /** What was done now; what was so already is not in it. */
+  /** The changes made now, without those already in place. */
   readonly changes: readonly FileChange[];
 }
 
@@ -67,7 +67,7 @@ export function recorded(kept: Archive, all: readonly Operation[]): RecordedOper
 }
 
 /**
- * Takes back the last operation that is not undone, or the one whose id begins so. Nothing is
+ * Takes back the last operation that is not undone, or the one whose id starts with it. Nothing is
  * changed unless everything can be: a file that another program changed since is never replaced.
  * After an interruption, a second call does the rest.
  * @throws BranchlogError `ERR_OPERATION_NOT_FOUND`, `ERR_UNDO_REFUSED`, `ERR_LOG_EXISTS`,
@@ -87,7 +87,7 @@ export async function undoOperation(id?: string, options: UndoOptions = {}): Pro
     if (await isToDo(change, undone)) steps.push(change);
   }
   const packed = steps.flatMap((change) => ("file" in change ? [change] : []));
-  // Before anything is changed, all of it is known to be there.
+  // Before anything is changed, all of it is checked.
   await readPacked(
     kept,
     packed.map(({ file }) => file),
@@ -104,7 +104,7 @@ export async function undoOperation(id?: string, options: UndoOptions = {}): Pro
     timeMs,
     ...(isTrash ? { keptUntilMs: timeMs + trashMs } : {}),
   } as const;
-  // Before anything is removed, it is recorded that its pack is wanted again.
+  // Before anything is removed, it is recorded that its pack is needed again.
   const removing = inverse.filter(({ kind }) => kind === "removed");
   if (removing.length > 0) await kept.record({ ...undo, changes: removing });
   const restored = packed.filter(({ kind }) => kind === "restored").map(({ file }) => file);
@@ -127,7 +127,7 @@ export async function undoOperation(id?: string, options: UndoOptions = {}): Pro
   return { operation, undone, changes: steps };
 }
 
-/** Whether all that is removed again comes from packs that are kept for 30 days only. */
+/** Whether all files removed again come from packs that are kept for 30 days only. */
 async function isKeptForAWhile(
   kept: Archive,
   removed: readonly { readonly file: PackedFile }[],
@@ -172,7 +172,7 @@ async function isToDo(change: FileChange, of: Operation): Promise<boolean> {
       const { path, sha256, sizeBytes } = change.file;
       const stats = statOf(path);
       if (stats === undefined) return true;
-      // What was appended since is not lost: the file is there.
+      // Later appends are not lost: the file exists.
       if (stats.isFile() && (await hashOfFile(path, sizeBytes)) === sha256) return false;
       throw refused(
         of,
@@ -201,7 +201,7 @@ async function isToDo(change: FileChange, of: Operation): Promise<boolean> {
           change.from,
           `it is missing or was replaced; restore it, then ${againBy(of)}`,
         );
-      // What was never moved, or is back, is as before.
+      // A file that was never moved, or is back, is unchanged.
       return place === "from";
     }
     case "replaced": {

@@ -11,10 +11,10 @@ export const directoriesReadAtOnceMax: number = 64;
 /** How long synchronous work runs before it yields to the event loop. */
 export const turnMsMax: number = 5;
 
-/** What has to be read anew before a catalog is saved: reading less again is as fast. */
+/** Bytes read again before a catalog is saved: reading less again is as fast. */
 export const catalogSavedAfterBytes: number = 1024 * 1024;
 
-/** The same in the cache of the user: agents spread few sessions each over many directories. */
+/** The same in the cache of the user: agents spread sessions thinly over many directories. */
 export const sharedSavedAfterBytes: number = 64 * 1024;
 
 /** Files of the cache that directories share: one is opened for each when listing. */

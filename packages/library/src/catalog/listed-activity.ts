@@ -1,14 +1,14 @@
 /**
- * What went on in a session: its turns, its branches, when it was busy. Folded entry by entry, in
+ * The activity of a session: its turns, its branches, its busy time. Folded entry by entry, in
  * the order of the file; sums, their saved form, and what a later fold continues from.
  */
 import { finiteNumber, malformed, savedList, savedText, wholeNumber } from "@branchlog/core/rows";
 
 /** Over all branches. */
 export interface ListedActivity {
-  /** Messages of the user; what a program asked in the user's place is not counted. */
+  /** Messages of the user; prompts written by a program are not counted. */
   readonly turns: number;
-  /** The beginning of the first text of the user that is no command of the agent. */
+  /** The start of the first user text that is not a command of the agent. */
   readonly firstPrompt: string | undefined;
   /** Entries without children. Exact unless more than 256 of them were continued later. */
   readonly branchCount: number;

@@ -1,6 +1,6 @@
 /**
- * What a session spent, folded entry by entry as `Session.usage` folds it, and the models that
- * answered. Answers whose bodies were not read cost no projection. Sums and saved form.
+ * The usage of a session, folded entry by entry like `Session.usage`, and the models that answered.
+ * Answers whose bodies were not read cost no projection. Sums and saved form.
  */
 import { finiteNumber, savedList, savedText, usage } from "@branchlog/core/rows";
 import type { SessionEntry } from "@branchlog/core";
@@ -10,8 +10,8 @@ import type { ScannedAnswer, ScannedModel } from "@branchlog/streaming";
 /** Over all branches, the same for every agent. */
 export interface ListedUsage extends SessionUsage {
   /**
-   * Ids of the models that answered, in order of their first answers; without those that only made
-   * a title or a summary.
+   * Ids of the models that answered, in order of their first answers; without those that only
+   * generated a title or a summary.
    */
   readonly models: readonly string[];
 }
@@ -140,7 +140,7 @@ class Sums {
   }
 }
 
-/** Undefined for an entry that is no answer, and for an answer that no model gave. */
+/** Undefined for an entry that is not an answer, and for an answer without a model. */
 function answeringModel(entry: SessionEntry): string | undefined {
   if (entry.type !== "message") return undefined;
   // Decoding boundary: foreign files hold messages that are null.

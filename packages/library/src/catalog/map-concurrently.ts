@@ -64,7 +64,7 @@ export async function mapInBatches<Item, Result>(
   signal?.throwIfAborted();
   for (const item of items) {
     results.push(map(item));
-    // A look at the clock takes as long as a short call.
+    // Reading the clock takes as long as a short call.
     if (results.length % 8 !== 0 || performance.now() - turnStartMs < turnMsMax) continue;
     await nextIteration();
     signal?.throwIfAborted();

@@ -47,14 +47,14 @@ export interface SessionFacts {
   readonly activity: ListedActivity;
   /** By the marks that agents leave in the file. */
   readonly dialect: DialectName;
-  /** Where name and dialect come from. */
+  /** The sources of name and dialect. */
   readonly marks: SessionMarks;
 }
 
 export interface FactsReadOptions {
   /** The name of a transcript may hold the id of its session; the place may tell the dialect. */
   readonly path?: string;
-  /** Asked if nothing in the file tells the dialect. Default: where agents keep sessions. */
+  /** Called if nothing in the file determines the dialect. Default: where agents keep sessions. */
   readonly dialectAt?: (path: string) => DialectName | undefined;
   /** Checked between chunks; rejects with the reason. */
   readonly signal?: AbortSignal | undefined;
@@ -74,7 +74,7 @@ interface FactsUpTo {
   readonly facts: SessionFacts;
 }
 
-/** Of no use after a failure. */
+/** Unusable after a failure. */
 export class FactsReader {
   #framer: LineFramer;
   readonly #lineBytesMax: number;

@@ -1,7 +1,7 @@
 /**
  * The session files (`*.jsonl`) in directories, each file once, whether reached by symbolic or hard
- * links. Not recursive. Unreadable files are included and marked. Only content tells whether a file
- * is a session.
+ * links. Not recursive. Unreadable files are included and marked. Only the content determines
+ * whether a file is a session.
  */
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * Reads of a session file what lists show: the header, and the bodies of user and assistant
- * messages and of names. Other messages are counted by their envelopes, without a parse. Holds one
- * line at a time; never fails on the content of a line.
+ * Reads the parts of a session file shown in lists: the header, and the bodies of user and
+ * assistant messages and of names. Other messages are counted by their envelopes, without a parse.
+ * Holds one line at a time; never fails on the content of a line.
  */
 import {
   decodeLine,
@@ -41,20 +41,20 @@ import type { EntryName } from "./listed-activity.ts";
 
 /** Receives the entries after the header, in file order. */
 export interface ScanTarget {
-  /** A message of another role that spent nothing; its body was not read. */
+  /** A message of another role without usage; its body was not read. */
   otherMessage(): void;
   /** An answer that was not read whole. Omit it to get them whole, and nothing else that spends. */
   answer?(answer: ScannedAnswer): void;
   /**
-   * Every other message, naming entries and what spends, as stored. An unterminated last line has
-   * the next number.
+   * Every other message, naming entries and entries with usage, as stored. An unterminated last
+   * line has the next number.
    * @param isEntry Whether a log has it as an entry: foreign files hold messages without an id.
    */
   entry(entry: SessionEntry, lineNumber: number, isEntry: boolean): void;
   /** Called with the first entry that only one agent writes. */
   foundDialect?(dialect: DialectName): void;
   /**
-   * Every entry, before what else is said of it. Omit it where the tree is not needed.
+   * Every entry, before its other calls. Omit it if the tree is not needed.
    * @param name Null: it has no id. @param timeMs NaN: unknown.
    */
   place?(name: EntryName | null, parent: EntryName | null, timeMs: number): void;

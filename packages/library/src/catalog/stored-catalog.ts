@@ -19,7 +19,7 @@ export interface StoreReading {
 }
 
 export interface ListedFacts extends StoredFacts {
-  /** What a list shows, if it is known without reading the log. */
+  /** The list facts, if known without reading the log. */
   readonly session?: ListedSession;
 }
 

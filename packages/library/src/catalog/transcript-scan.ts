@@ -31,7 +31,7 @@ import type { ListedActivity } from "./listed-activity.ts";
 import { UsageFold } from "./listed-usage.ts";
 import type { ListedUsage } from "./listed-usage.ts";
 
-/** What only sessions that their agent alone writes have in lists. */
+/** List facts of sessions that only their agent writes. */
 export interface ListedTranscript {
   /** The name of the agent. */
   readonly of: string;
@@ -51,7 +51,7 @@ export interface TranscriptFacts {
   readonly transcript: ListedTranscript;
 }
 
-/** An answer, whose parts repeat and increase what it spent, or a request beside the answers. */
+/** An answer, whose parts repeat and increase its usage, or a request outside the answers. */
 interface Request {
   /** Undefined beside the answers. */
   spent: AnswerUsage | undefined;
@@ -179,7 +179,7 @@ export class TranscriptScan {
 /** Entries at least so far back may be continued, and at most twice as far. */
 const recentMax = 1_024;
 
-/** What was spent, and by recent entries the answer that each may continue. */
+/** The usage, and for recent entries the answer that each can continue. */
 class RecentAnswers {
   readonly #closed = new UsageFold();
   /** Those that may be continued, and those behind the first of them. */

@@ -1,6 +1,5 @@
 /**
- * Where a conversation forks, and what is on each of its branches; from the index, and some
- * bodies.
+ * Where a conversation forks, and the contents of each branch; from the index, and some bodies.
  */
 import { BranchlogError } from "@branchlog/core";
 import type { Engine } from "@branchlog/core/engine";
@@ -33,7 +32,7 @@ export class BranchWays {
     this.#facts = facts;
   }
 
-  /** The first entries of all ways on below a place; one: the conversation only goes on. */
+  /** The first entries of all branches below an entry; one: the conversation does not fork. */
   below(path: TurnPath, place: number): readonly number[] {
     const next = path.rows[place + 1];
     const row = path.rows[place];
@@ -47,7 +46,7 @@ export class BranchWays {
     return ways.includes(next) ? ways : below;
   }
 
-  /** Whether anything is said on a way; else it is only a mark. */
+  /** Whether a branch has any text; otherwise it is only a marker. */
   #speaks(row: number): boolean {
     for (const at of this.#rowsBelow(row, 20)) if (this.#reader.roleOf(at) !== "other") return true;
     return false;
@@ -60,7 +59,7 @@ export class BranchWays {
       if (rows.length < 2) continue;
       const shown = path.rows[place + 1] ?? -1;
       const at = rows.indexOf(shown);
-      // The shown way is among those that are described.
+      // The shown branch is among those that are described.
       const first = Math.max(0, Math.min(at - waysMax / 2, rows.length - waysMax));
       const ways: BranchWay[] = [];
       for (const row of rows.slice(first, first + waysMax)) {
@@ -71,7 +70,7 @@ export class BranchWays {
     return points;
   }
 
-  /** What is said first on each way, by its first entry. */
+  /** The first text of each branch, by its first entry. */
   async titles(rows: readonly number[]): Promise<ReadonlyMap<number, string>> {
     const spoken = new Map<number, number>();
     for (const row of rows) {

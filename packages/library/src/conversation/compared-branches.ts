@@ -1,4 +1,4 @@
-/** Two branches beside each other: the turns behind their last common entry, with their sums. */
+/** Two branches side by side: the turns after their last common entry, with their sums. */
 import type { Engine } from "@branchlog/core/engine";
 import type { BranchComparison, ComparedBranch, ComparedTurn } from "./shown-conversation.ts";
 import { TurnSum, shownHead } from "./turn-facts.ts";

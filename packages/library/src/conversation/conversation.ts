@@ -1,6 +1,6 @@
 /**
  * The conversation of one session: its turns on a branch, found by the index; bodies are read of
- * the sections that are asked for. The page, the exports and the command show it.
+ * the requested sections. The page, the exports and the command show it.
  */
 import type { Session } from "@branchlog/core";
 import { entryParts } from "@branchlog/core/entries";
@@ -49,7 +49,7 @@ export interface AskedTurns {
   readonly count: number;
   /** The last entry of the branch; null: the leaf. */
   readonly tip: number | null;
-  /** The sums of long turns are waited for; else they are partial until they are known. */
+  /** Waits for the sums of long turns; otherwise they are partial until known. */
   readonly isExact?: boolean;
 }
 

@@ -36,7 +36,7 @@ export class LongTurnSum {
     this.#lastRow = path.rows[from - 1] ?? -1;
   }
 
-  /** Whether what is summed is the beginning of this turn, and not of one on another branch. */
+  /** Whether the summed part is the start of this turn, not of one on another branch. */
   isOf(path: TurnPath, from: number): boolean {
     return this.#from === from && (path.rows[this.#to - 1] ?? -1) === this.#lastRow;
   }

@@ -1,6 +1,6 @@
 /**
- * `@branchlog/library/conversation`: what is shown of a conversation, wherever it is shown. Types
- * only, and none of Node, so that a page can use them. Times are epoch milliseconds.
+ * `@branchlog/library/conversation`: the shown form of a conversation, for all views. Types only,
+ * without Node, so that a page can use them. Times are epoch milliseconds.
  */
 
 export interface ChangedLine {
@@ -15,7 +15,7 @@ export interface TouchedFile {
   readonly removed: number;
 }
 
-/** What a call is, whatever its tool is called. */
+/** The kind of a call, independent of the name of its tool. */
 export type ToolUse =
   | { readonly kind: "shell"; readonly command: string }
   | {
@@ -87,7 +87,7 @@ export interface TurnHead {
   readonly isPartial: boolean;
 }
 
-/** Where the conversation goes on in several ways; `row` is the entry before; -1: none. */
+/** Where the conversation branches; `row` is the entry before; -1: none. */
 export interface BranchPoint {
   readonly row: number;
   /** In the order of the file, at most 20, the shown one among them. */
@@ -145,12 +145,12 @@ export interface TimelinePoint {
   readonly section: number;
   readonly row: number;
   readonly timeMs: number;
-  /** What the model was given, in tokens; null: the answer does not say. */
+  /** The context of the model, in tokens; null: unknown. */
   readonly tokens: number | null;
   readonly isError: boolean;
 }
 
-/** Two branches: what both have, and how each goes on. */
+/** Two branches: the common part, and how each continues. */
 export interface BranchComparison {
   readonly generation: number;
   readonly common: {

@@ -1,5 +1,5 @@
 /**
- * What a tool call does, whichever agent made it: a command, an edit with its changed lines, a
+ * The meaning of a tool call, for any agent: a command, an edit with its changed lines, a
  * read, a search, a task for another agent; else its arguments. Pure and total.
  */
 import { isStoredObject } from "@branchlog/core/rows";
@@ -35,7 +35,7 @@ export function toolUse(tool: string, given: unknown): ToolUse {
   return editIn(tool, values) ?? commandIn(values) ?? taskIn(tool, values) ?? lookIn(tool, values);
 }
 
-/** What a call is about, on one line, without the name of its tool. */
+/** The subject of a call, on one line, without the name of its tool. */
 export function useText(use: ToolUse): string {
   return aboutUse(use).slice(0, useUnitsMax).replaceAll(/\s+/g, " ").trim();
 }

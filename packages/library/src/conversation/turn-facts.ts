@@ -1,10 +1,10 @@
-/** What a turn did and spent. Sums of a turn are sums of its entries, each counted once. Pure. */
+/** Effects and usage of a turn. Sums of a turn are sums of its entries, each counted once. Pure. */
 import type { SessionUsage } from "@branchlog/core/types";
 import { usage } from "@branchlog/core/rows";
 import type { TouchedFile, TurnHead, Usage } from "./shown-conversation.ts";
 import type { CallItem, PlacedEntry, TurnItem } from "./turn-items.ts";
 
-/** What tokens without a stored cost would have cost. */
+/** The estimated cost of tokens without a stored cost. */
 export type EstimateCost = (usage: SessionUsage) => {
   readonly cost: number | undefined;
   readonly estimated: number;
@@ -32,7 +32,7 @@ export class TurnSum {
   #errors = 0;
   readonly #files: Map<string, TouchedFile>;
 
-  /** @param start It goes on from there, and leaves it as it is. */
+  /** @param start Continues from there, without changing it. */
   constructor(start?: TurnSum) {
     this.#files = new Map(start === undefined ? [] : start.#files);
     if (start === undefined) return;
@@ -104,7 +104,7 @@ export interface HeadPlace {
   readonly isPartial: boolean;
 }
 
-/** @param estimate What tokens without a stored cost would have cost. */
+/** @param estimate The estimated cost of tokens without a stored cost. */
 export function shownHead(
   { usage: spent, ...facts }: TurnFacts,
   estimate: EstimateCost,

@@ -1,5 +1,5 @@
 /**
- * What the entries of a turn say, as blocks in their order: a call and its result are one block.
+ * The content of the entries of a turn, as blocks in order: a call and its result are one block.
  * Every part of every entry is in exactly one block; an entry without parts is one mark. Pure.
  */
 import { entryParts, textOfParts } from "@branchlog/core/entries";
@@ -51,7 +51,7 @@ export type TurnItem =
       readonly row: number;
       readonly text: string;
     }
-  /** What a program or an extension put into the conversation, and results without their call. */
+  /** Content added by a program or an extension, and results without their call. */
   | {
       readonly kind: "note";
       readonly row: number;
@@ -72,7 +72,7 @@ export type TurnItem =
   | { readonly kind: "image"; readonly row: number; readonly image: ImagePart }
   /** Of another form. */
   | { readonly kind: "data"; readonly row: number; readonly title: string; readonly value: unknown }
-  /** Settings, usage, names, records of programs: nothing of the conversation. */
+  /** Settings, usage, names, records of programs: not conversation. */
   | { readonly kind: "mark"; readonly row: number; readonly title: string; readonly text: string };
 
 /** The rows that a block shows. */
@@ -212,7 +212,7 @@ function markOf({ row, type, entry }: PlacedEntry): TurnItem {
   return { kind: "mark", row, title: type.replaceAll(/[_-]/g, " "), text: markText(entry) };
 }
 
-/** The values of a record that says nothing in the conversation, on one line. */
+/** The values of a record outside the conversation, on one line. */
 function markText(entry: object): string {
   const fields = Object.entries(entry).filter(([key]) => !commonFields.has(key));
   const text = fields.map(([, value]) => shortOf(value)).join(" · ");

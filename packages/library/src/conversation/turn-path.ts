@@ -28,10 +28,10 @@ export interface SectionPlace {
 export type RowRole = "prompt" | "answer" | "other";
 
 const sectionEntriesMax = 60;
-/** Without an answer in between a section is cut after so many. */
+/** Without an answer in between a section is split after this many. */
 const sectionEntriesEnd = 4 * sectionEntriesMax;
 
-/** What is before the first prompt is a turn without one, unless it only sets the session up. */
+/** Entries before the first prompt are a turn without one, unless they only set up the session. */
 export function turnPath(rows: Int32Array, roleOf: (row: number) => RowRole): TurnPath {
   const [sections, turns] = [new Int32Array(rows.length), new Int32Array(rows.length)];
   let [sectionCount, turnCount] = [0, 0];

@@ -1,6 +1,6 @@
 /**
- * Reads the turns of one open log: where they are, by its index, and the entries of those that are
- * wanted, some at a time.
+ * Reads the turns of one open log: where they are, by its index, and the entries of requested ones,
+ * some at a time.
  */
 import type { SessionEntry } from "@branchlog/core/entries";
 import type { Engine } from "@branchlog/core/engine";

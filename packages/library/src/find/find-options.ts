@@ -1,9 +1,9 @@
-/** What sessions are looked for, and what is found. */
+/** The options and the result of a search for sessions. */
 import type { ListingStore } from "@branchlog/core/types";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 
-/** How far a search is, in sessions. */
+/** Progress of a search, in sessions. */
 export interface SearchProgress {
   readonly searched: number;
   /** Of a store, which is read page by page, as many as are known. */
@@ -19,17 +19,17 @@ export interface FindOptions {
   readonly artifacts?: boolean;
   /** Only of these agents, by their names. Default: all. */
   readonly agents?: readonly string[] | undefined;
-  /** Only what changed since, in epoch ms. */
+  /** Only sessions changed since, in epoch ms. */
   readonly sinceMs?: number | undefined;
-  /** Only what changed last before then, in epoch ms. */
+  /** Only sessions last changed before then, in epoch ms. */
   readonly untilMs?: number | undefined;
   /**
-   * Only so many sessions: those that changed last. Files are read from the latest to the oldest,
-   * until no older one can be among them.
+   * Maximum number of sessions: the most recently changed. Files are read from the latest to the
+   * oldest, until no older one can be among them.
    */
   readonly limit?: number | undefined;
   /**
-   * Whether sessions in large databases may be listed as their rows say, without counts, size,
+   * Whether sessions in large databases can be listed from their rows, without counts, size,
    * usage, activity and texts, until they are read, some more each time. Default false.
    */
   readonly unread?: boolean | undefined;
@@ -45,7 +45,7 @@ export interface FindOptions {
 export interface FoundSessions {
   readonly sessions: readonly ListedSession[];
   /**
-   * Paths left out: those that are not UTF-8, with U+FFFD for the invalid bytes; sessions that
+   * Skipped paths: those that are not UTF-8, with U+FFFD for the invalid bytes; sessions that
    * their agent compressed (`.jsonl.zst`); damaged documents where their agents keep them.
    */
   readonly unlisted: readonly string[];

@@ -76,7 +76,7 @@ export async function findSessions(
   return findAmong(places, requireOptions(options, findNames), () => true);
 }
 
-/** What was read of the sessions of some places, so that finding them again reads what changed. */
+/** The state of a search for sessions, so that the next one reads only changes. */
 export class KeptCatalog {
   readonly directories: DirectoryCatalog;
   /** Of the last search; one at a time uses it. */
@@ -128,7 +128,7 @@ export async function findAmong(
   const parts = latest.olderParts();
   if (parts.size > 0) {
     const isUnwanted = ({ path }: SessionFile): boolean => !parts.has(path);
-    // What shares a file with others is known by a list of it alone.
+    // Sessions that share a file are known only by listing it.
     const isShared = [...parts].some((path) => fileOfAddress(path).id !== undefined);
     await directories.refresh({ paths: isShared ? null : parts, isUnwanted, signal });
   }
@@ -148,7 +148,7 @@ function isWhole({ visited, documents }: SessionWalk): boolean {
   return knownPlaces().every((place) => listed.has(quietly(() => realpathSync(place)) ?? place));
 }
 
-/** What subagents spent counts as that of the session above all of them. */
+/** The usage of subagents counts for the session above all of them. */
 function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
   const others = sessions.filter(({ transcript }) => transcript?.isSubagent !== true);
   const callers = new Map<string, string>();

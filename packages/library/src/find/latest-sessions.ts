@@ -1,6 +1,6 @@
 /**
- * Which sessions a list is for, and which files it need not read: no session can have changed after
- * its file. Pure.
+ * Which sessions a list includes, and which files it need not read: no session can have changed
+ * after its file. Pure.
  */
 import { basename, dirname, sep } from "node:path";
 import { agentNamed } from "@branchlog/core/rows";
@@ -39,7 +39,7 @@ export class LatestSessions {
     return !isPart && this.includes(transcript?.of ?? dialect, modifiedMs);
   }
 
-  /** Whether no session that this list is for can be in the file. */
+  /** Whether the file cannot have a session of this list. */
   isOlder(file: SessionFile): boolean {
     const { limit, sinceMs = Number.NEGATIVE_INFINITY } = this.#filter;
     const last = limit === undefined ? undefined : this.#latest.at(limit - 1);

@@ -1,4 +1,4 @@
-/** Finds the session that a user means by a name, an id or the beginning of one. */
+/** Finds a session by a name, an id or a prefix of an id. */
 import { basename } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import type { ListedSession } from "../catalog/listed-session.ts";
@@ -20,7 +20,7 @@ const resolveNames: OptionNames<ResolveOptions> = {
   cwd: true,
 };
 
-/** An id, or the beginning of one, long enough not to be a name. */
+/** An id, or a prefix of one, long enough not to be a name. */
 const idForm = /^[\da-f][\da-f-]{7,}$/i;
 
 /**
@@ -30,8 +30,8 @@ const idForm = /^[\da-f][\da-f-]{7,}$/i;
  * `@latest` is the one that changed last. Eight digits of an id or more are looked for in the names
  * of files first, and no other file is read if there is one.
  * @param places Where to look; default: where the agents of this machine keep their sessions.
- * @throws BranchlogError `ERR_SESSION_NOT_FOUND`; `ERR_SESSION_AMBIGUOUS` with the paths of those
- * that could be meant as `candidates`. What `findSessions` throws.
+ * @throws BranchlogError `ERR_SESSION_NOT_FOUND`; `ERR_SESSION_AMBIGUOUS` with the paths of the
+ * matches as `candidates`. What `findSessions` throws.
  * @example
  * const { path } = await resolveSession("Fix the login test");
  */
@@ -79,7 +79,7 @@ async function latestSession(
   throw notFound(latest);
 }
 
-/** Those that a name or an id means, by the first rule that matches any session. Pure. */
+/** Those that a name or an id matches, by the first rule that matches any session. Pure. */
 export function fittingSessions(
   wanted: string,
   sessions: readonly ListedSession[],

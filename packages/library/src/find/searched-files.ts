@@ -13,13 +13,13 @@ export interface SearchedPath extends SessionFile {
 
 interface SearchedFilesOptions {
   readonly onUnlisted?: ((path: string) => void) | undefined;
-  /** Only what changed since, in epoch ms. */
+  /** Only sessions changed since, in epoch ms. */
   readonly sinceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * All that can be read, latest change first.
+ * All readable ones, latest change first.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for a place; the signal's reason.
  */
 export async function searchedFiles(

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import type { SessionHeader } from "@branchlog/core";
 import type { ListedSession } from "../catalog/listed-session.ts";
 
-/** What a session was forked from. */
+/** The origin of a fork. */
 export interface SessionParent {
   /** As the header names it: a path, or an id. */
   readonly reference: string;
@@ -60,7 +60,7 @@ function parentsOf(sessions: readonly ListedSession[]): ReadonlyMap<ListedSessio
   return parents;
 }
 
-/** What a session was forked from: as its header names it, a path or an id, and its id. */
+/** The origin of a fork: a path or an id, as in its header, and its id. */
 export function originOf(
   header: SessionHeader,
 ): { readonly reference: string; readonly id: string } | undefined {

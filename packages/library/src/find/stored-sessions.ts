@@ -25,7 +25,7 @@ export async function findStored(
 }
 
 /**
- * The sessions of a store that a list is for, the latest change first, each read whole when its
+ * The sessions of a store in a list, the latest change first, each read whole when its
  * turn comes; the limit is the caller's. Throws as `findSessions`.
  */
 export async function* latestStored(

@@ -1,9 +1,9 @@
 /**
- * Reads databases of other programs, which may be writing them, and changes nothing beside them,
- * not even the files that SQLite makes there for readers. SQLite as WebAssembly takes a link for
- * the database, so its lock and its log are in a private directory; the log is a copy. What a
- * checkpoint wrote meanwhile shows in the stamp of the database, and it is read again.
- * See docs/decisions/0068-several-sessions-in-one-file.md.
+ * Reads databases of other programs, which may be writing them, and changes nothing next to them,
+ * not even the files that SQLite creates there for readers. SQLite as WebAssembly treats a link as
+ * the database, so its lock and its log are in a private directory; the log is a copy. A concurrent
+ * checkpoint changes the stamp of the database, and it is read again. See
+ * docs/decisions/0068-several-sessions-in-one-file.md.
  */
 import {
   constants,
@@ -30,7 +30,7 @@ export interface ForeignDatabaseOptions {
 }
 
 /**
- * What `read` makes of the state of the last commit. The database is open only meanwhile.
+ * The result of `read` on the state of the last commit. The database is open only during the call.
  * @throws BranchlogError `ERR_LOG_MISSING`; `ERR_DOCUMENT_DAMAGED` if it cannot be read, or is
  * changed each time while it is; `ERR_LOG_UNREADABLE` for one that may not be copied, and cannot
  * be linked.

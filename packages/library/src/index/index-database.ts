@@ -1,7 +1,7 @@
 /**
- * The search index of the user: words of the lines of sessions, in the cache, for nobody else to
- * read. It says which lines may match, and holds no texts but the names of sessions. It is derived:
- * any of it may be deleted at any time. See docs/decisions/0065-a-search-index.md.
+ * The search index of the user: words of the lines of sessions, in the cache, private to the user.
+ * It reports which lines may match, and holds no texts except the names of sessions. It is derived:
+ * any of it can be deleted at any time. See docs/decisions/0065-a-search-index.md.
  */
 import { closeSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -25,7 +25,7 @@ import type { SqlDatabase, SqlRow } from "./sql-database.ts";
 import { isOfVocabulary } from "./indexed-words.ts";
 import type { Vocabulary } from "./indexed-words.ts";
 
-/** In the name of the database, so that several releases on a machine leave each other's alone. */
+/** In the name of the database, so that several releases on a machine do not share one. */
 const version = 3;
 
 /**
@@ -33,11 +33,11 @@ const version = 3;
  */
 export const linesOfFileMax: number = 2 ** 27;
 
-/** What is known of a file, with its stamp of that time. */
+/** The indexed state of a file, with its stamp. */
 export interface IndexedFile extends FileStamp {
   readonly id: number;
   readonly path: string;
-  /** Whose transcript it is; "" for a log; undefined for what is no session. */
+  /** Whose transcript it is; "" for a log; undefined if it is not a session. */
   readonly agent: string | undefined;
   /** The stamp of the files that are read before it; "" for most, undefined: not known. */
   readonly earlier: string | undefined;
@@ -96,7 +96,7 @@ function removeUnused(): void {
   }
 }
 
-/** Throws for what SQLite or the system reports, and passes on what others report. */
+/** Throws for errors of SQLite or the system, and passes on others. */
 export async function withIndexErrors<Result>(run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();
@@ -156,7 +156,7 @@ export class IndexDatabase {
     return undefined;
   }
 
-  /** For the one that writes. What is no whole database is replaced. */
+  /** For the one that writes. An incomplete database is replaced. */
   static async create(): Promise<IndexDatabase> {
     const existing = await IndexDatabase.openExisting().catch((error: unknown) => {
       if (!isSqlError(error) || isBusy(error)) throw error;
@@ -226,7 +226,7 @@ export class IndexDatabase {
     return found;
   }
 
-  /** Where lines are; fewer if some of them have gone meanwhile. */
+  /** The positions of lines; fewer if some were removed in the meantime. */
   placesOf(fileId: number, lines: readonly number[]): readonly IndexedLine[] {
     const statement = this.#prepared("SELECT at, bytes FROM line WHERE id = ?");
     return this.read(() =>
@@ -341,7 +341,7 @@ export class IndexDatabase {
   }
 }
 
-/** What SQLite finds when it is asked. */
+/** The result of SQLite's own check. */
 class SqlDamage extends Error {
   readonly code: string = "ERR_SQLITE_ERROR";
 }
@@ -392,7 +392,7 @@ function fileOf(row: SqlRow): IndexedFile {
   };
 }
 
-// What is damaged shows as something else than what was written.
+// Damage shows as a difference from the written data.
 
 function numberAt(row: SqlRow, name: string): number {
   const value = row[name];

@@ -17,7 +17,7 @@ import { matchExpression, nameExpression } from "./indexed-words.ts";
 export interface IndexedPart {
   /** In file order. */
   readonly candidates: readonly IndexedLine[];
-  /** What is indexed, in bytes and lines: all of the rest may match. */
+  /** The indexed part, in bytes and lines: all of the rest may match. */
   readonly cursor: number;
   readonly lines: number;
   /** The stamp of the files beside it, whose texts are indexed, too; undefined: not known. */
@@ -30,7 +30,7 @@ export interface WithoutMatch extends Pick<IndexedPart, "sides"> {
   readonly agent: string;
 }
 
-/** A file, or what else has the bytes of a log, with the paths of files that come before. */
+/** A file, or another source of the bytes of a log, with the paths of earlier files. */
 export type IndexedSource = ByteSource & Pick<LogSource, "before" | "earlier">;
 
 export class IndexLookup {
@@ -105,7 +105,7 @@ export class IndexLookup {
     if (known?.agent === undefined || !isAsIndexed(known, file, source)) return undefined;
     const numbers = this.#lines.get(known.id) ?? [];
     const candidates = this.#database.placesOf(known.id, numbers);
-    // Another process is indexing the file anew.
+    // Another process is indexing the file again.
     if (candidates.length < numbers.length) return undefined;
     const { cursor, lines, sides } = known;
     // An interrupted update may have left more.
@@ -150,8 +150,8 @@ export function isWhollyIndexed(known: IndexedFile, file: SessionFile): boolean 
 
 /**
  * Whether a file is up to the cursor as it was indexed: it has the same stamp, or is larger and has
- * the same bytes at its start and before the cursor. A file that was changed in its middle and made
- * larger at once is taken for one that was appended to, as by checkpoints.
+ * the same bytes at its start and before the cursor. A file that was changed in its middle and grew
+ * is treated as appended to, as by checkpoints.
  */
 export function isAsIndexed(known: IndexedFile, file: SessionFile, source: IndexedSource): boolean {
   if (known.cursor === 0 || known.identity !== file.identity) return false;
@@ -186,7 +186,7 @@ function addNamed(
   }
 }
 
-/** What stands for the path of a stored log. */
+/** The key of a stored log instead of a path. */
 export function storedKey(store: string, name: string): string {
   return `${store}#${name}`;
 }

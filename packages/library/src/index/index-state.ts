@@ -1,4 +1,4 @@
-/** What the search index holds, whether it is sound, and its end. */
+/** The state of the search index, its check, and its removal. */
 import { statSync } from "node:fs";
 import {
   IndexDatabase,
@@ -48,14 +48,14 @@ export function searchIndexState(): Promise<SearchIndexState> {
 }
 
 /**
- * Reads the whole index, and resolves if it is sound, or there is none.
+ * Reads the whole index, and resolves if it is valid or missing.
  * @throws BranchlogError `ERR_INDEX_FAILED`; `ERR_LOCK_TIMEOUT` while another process updates it.
  */
 export function checkSearchIndex(): Promise<void> {
   return withIndexErrors(async () => {
     const path = await searchIndexPath();
     if (statSync(path, { throwIfNoEntry: false }) === undefined) return;
-    // A long read must not be taken for one that was abandoned.
+    // A long read must not be treated as abandoned.
     const lock = await lockIndex(path);
     try {
       const database = await IndexDatabase.openExisting();

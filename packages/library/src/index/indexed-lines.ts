@@ -31,7 +31,7 @@ export class SessionLines implements LinesSink {
     this.#take = take;
   }
 
-  /** Whether the first record was read, and is no header: there is nothing to be found. */
+  /** Whether the first record was read and is not a header: nothing can match. */
   get isOver(): boolean {
     return this.#header?.isOver === true && this.#header.header === undefined;
   }

@@ -1,7 +1,7 @@
 /**
- * The words under which lines are indexed, and what a query asks of them. A query may begin and end
- * inside of a word, so its ends stand for all words of the vocabulary that have them. Every line
- * with a match has the words; the reverse need not hold. Pure.
+ * The words under which lines are indexed, and the words required by a query. A query may begin and
+ * end inside of a word, so its ends stand for all words of the vocabulary that have them. Every
+ * line with a match has the words; the reverse need not hold. Pure.
  */
 import type { EntryText } from "../search/entry-texts.ts";
 import { foldedText } from "../search/search-query.ts";
@@ -108,7 +108,7 @@ interface OpenEnds {
   readonly end: boolean;
 }
 
-/** Undefined for what most words have. */
+/** Undefined for a part of most words. */
 function termOf(run: string, isOpen: OpenEnds, vocabulary: Vocabulary): string | undefined {
   if (!isOpen.start) return isOpen.end ? `${quoted(run)} *` : quoted(run);
   const words = new Set<string>();

@@ -1,7 +1,7 @@
 /**
- * Brings the search index up to date: what has grown is read from where the index ends, what was
- * rewritten is read again, what is gone is removed. A batch is kept as a whole or not at all, so
- * that an interrupted update goes on where it was.
+ * Updates the search index: grown files are read from where the index ends, rewritten ones are read
+ * again, missing ones are removed. A batch is kept as a whole or not at all, so that an interrupted
+ * update continues where it was.
  */
 import { isAbsolute } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -46,7 +46,7 @@ import type { IndexedSource } from "./index-lookup.ts";
 import { SessionLines, TranscriptLines } from "./indexed-lines.ts";
 import type { TakeLine } from "./indexed-lines.ts";
 
-/** How far an update is. */
+/** The progress of an update. */
 export interface IndexProgress {
   /** Bytes of sessions that were read, of those that have to be. */
   readonly bytes: number;
@@ -56,17 +56,17 @@ export interface IndexProgress {
 export interface IndexOptions {
   /** Directories and session files. Default: `knownPlaces()`, and the archive. */
   readonly places?: readonly string[];
-  /** Called now and then. */
+  /** Called periodically. */
   readonly onProgress?: ((progress: IndexProgress) => void) | undefined;
-  /** Ends the update with its reason; what is done is kept. */
+  /** Ends the update with its reason; finished work is kept. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What an update did. */
+/** The result of an update. */
 export interface IndexUpdate {
   /** Bytes of sessions that were read. */
   readonly bytes: number;
-  /** Files that had something new. */
+  /** Files with new data. */
   readonly files: number;
   /** Files that are no longer there. */
   readonly removed: number;
@@ -81,7 +81,7 @@ const batchBytes = 2 * 1024 * 1024;
 const seenWordsMax = 500_000;
 
 /**
- * Reads what the search index lacks, and writes it. Sessions elsewhere stay indexed while they
+ * Reads data missing from the search index, and adds it. Sessions elsewhere stay indexed while they
  * exist. O(new bytes); of transcripts, which depend on their first records, O(bytes) from time to
  * time.
  * @throws BranchlogError `ERR_LOCK_TIMEOUT` while another process updates it; `ERR_INDEX_FAILED`;
@@ -199,7 +199,7 @@ class Update {
     }
   }
 
-  /** What cannot be read is not searched either. */
+  /** Unreadable files are not searched either. */
   async #readIfPossible(file: SessionFile, known: IndexedFile | undefined): Promise<void> {
     let source: LogSource | undefined;
     try {
@@ -372,7 +372,7 @@ class Update {
   }
 }
 
-/** Undefined for a document that is damaged, or has gone: a search says so. */
+/** Undefined for a damaged or missing document: a search reports it. */
 function unlessRefused(error: unknown): undefined {
   const isOfSystem = error instanceof Error && "syscall" in error;
   if (!isBranchlogError(error) && !isOfSystem) throw error;
@@ -407,7 +407,7 @@ function linesRead(
 ): ReadLines | undefined {
   const lines = framer.lineNumber - 1;
   const bytes = fingerprintOf(source, framer.committedOffset);
-  // Of what was read, not of what may have replaced it.
+  // Of the read file, not of a possible replacement.
   const isSame = matchesFingerprint(source, trail.bytes);
   return isSame && lines < linesOfFileMax ? { ...bytes, lines } : undefined;
 }

@@ -46,20 +46,20 @@ import type { ListingStore, Ports } from "@branchlog/core/types";
 import { oneAtATime, isSameStatus } from "@branchlog/core/live-values";
 import type { LiveStatus } from "@branchlog/core/live";
 
-/** The sessions of the directories, and what became of them since the emission before. */
+/** The sessions of the directories, and their changes since the previous emission. */
 export interface LiveSessions extends SessionListDifference {
   /** All of them, latest change first; equal times by path. */
   readonly sessions: readonly ListedSession[];
   /**
    * `catching-up`: not all files were read yet, more sessions come. `live`: all that was known at
    * the last refresh. `stalled`: a directory could not be read, and `error`, a BranchlogError, says
-   * why; the sessions are those of before. A directory that is missing is no error: it has none,
-   * and is looked for at each poll.
+   * why; the sessions are those of before. A missing directory is not an error: it has no sessions,
+   * and is checked at each poll.
    */
   readonly status: LiveStatus;
   /**
-   * Files and directories that are left out because their names are not UTF-8: their paths, with
-   * U+FFFD for what cannot be written.
+   * Files and directories skipped because their names are not UTF-8: their paths, with U+FFFD for
+   * the invalid bytes.
    */
   readonly unlisted: readonly string[];
 }
@@ -94,8 +94,8 @@ const liveSessionsNames: OptionNames<LiveSessionsOptions> = {
  * The sessions of a directory, of everything below several, or of a store, live. The first emission
  * of each subscriber holds all sessions known so far as `added`; while many files are read for the
  * first time, a part of them comes every 100 ms. Files that are neither sessions nor transcripts,
- * or cannot be read, are not listed. It never ends by itself, and keeps the process alive; what
- * goes wrong is in `status`.
+ * or cannot be read, are not listed. It never ends by itself, and keeps the process alive; errors
+ * are in `status`.
  * @param places A directory; a list, as `knownPlaces` gives it; or a store, whose sessions are read
  * whole when they change, after at most `pollMs`.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
@@ -131,12 +131,12 @@ function placeOf(places: string | readonly string[], subdirectories: boolean): L
   return { kind: "below", directories: directories.map((one) => resolve(one)) };
 }
 
-/** What is listed, whether in directories or in a store. */
+/** The listed sources, directories or a store. */
 interface Listed {
   readonly clock: Ports["clock"];
-  /** Begins anew. */
+  /** Restarts. */
   readonly makeCatalog: () => SessionCatalog;
-  /** Tells of what is listed at a path, or with null of anything, until it is ended. */
+  /** Reports changes at a path, or null for any change, until it is ended. */
   readonly watch: (onHint: (path: string | null) => void) => () => void;
   /** Of the error of a refresh. */
   readonly failure: (error: unknown) => unknown;
@@ -206,7 +206,7 @@ class LiveSessionList {
   #refreshes(): Observable<LiveSessions> {
     return defer(() => {
       const catalog = this.#listed.makeCatalog();
-      /** What is to be read next: some files, or everything. */
+      /** The next read: some files, or everything. */
       let paths: Set<string> | null = null;
       const hints$ = new Observable<unknown>((subscriber) => {
         const onHint = (hinted: string | null): void => {
@@ -276,7 +276,7 @@ class LiveSessionList {
   }
 }
 
-/** Latest change first, so that what is looked for most often is read first. */
+/** Latest change first, so that the most requested files are read first. */
 function newestFirst(place: ListedPlace): DirectoryCatalogOptions["list"] {
   if (place.kind === "below") {
     return async (signal) => {
@@ -309,7 +309,7 @@ export interface SessionListDifference {
   readonly removed: readonly ListedSession[];
 }
 
-/** What happened to the sessions of a directory between two emissions, as one change for each. */
+/** The changes of the sessions of a directory between two emissions, one for each session. */
 class SessionListChanges {
   /** By path. */
   readonly #changes = new Map<string, SessionChange>();
@@ -358,7 +358,7 @@ interface DirectoryWatchOptions {
 /** Watches nothing before {@link DirectoryWatches.renew}. */
 class DirectoryWatches {
   readonly #options: DirectoryWatchOptions;
-  /** What ends the watching, by directory. */
+  /** The functions that end the watches, by directory. */
   #watched = new Map<string, () => void>();
   #stopPoll: (() => void) | undefined;
   #isClosed = false;
@@ -380,7 +380,7 @@ class DirectoryWatches {
     this.#watched = new Map(directories.map((one) => [one, this.#watch(one)]));
     for (const stop of before.values()) stop();
     this.#stopPoll ??= poll(ports.clock, pollMs, () => this.#renewAndTell());
-    // What came before they were watched gave no hint.
+    // Changes before they were watched gave no hint.
     if (directories.some((one) => !before.has(one))) onHint(null);
   }
 
@@ -418,7 +418,7 @@ async function watchedIn(place: ListedPlace): Promise<readonly string[]> {
       return [place.directory, ...(await subdirectoriesOf(place.directory))];
     case "below":
       try {
-        // What is missing cannot be watched: it is looked for at each poll.
+        // A missing directory cannot be watched: it is checked at each poll.
         return (await sessionDirectories(there(place.directories))).visited;
       } catch {
         // One was removed meanwhile.

@@ -5,18 +5,18 @@ import { searchSessions } from "../search/session-search.ts";
 import type { SearchHit, SearchOptions } from "../search/search-terms.ts";
 import { sessions$ } from "./live-sessions.ts";
 
-/** As {@link SearchOptions}, and whether the search goes on. */
+/** As {@link SearchOptions}, and whether the search continues. */
 export interface LiveSearchOptions extends SearchOptions {
   /**
-   * Whether hits in what is appended and created later are emitted, too: then it never ends by
-   * itself. Not for stores. Default false.
+   * Whether hits in later appends and sessions are also emitted: then it never ends by itself. Not
+   * for stores. Default false.
    */
   readonly follow?: boolean;
 }
 
 /**
  * As {@link searchSessions}: each subscription searches anew, and ends its search with itself. The
- * next hit is looked for once the subscriber has returned. With `follow`, a session that changed is
+ * next hit is searched after the subscriber returned. With `follow`, a session that changed is
  * searched again, of which only what is not indexed is read; each hit is emitted once.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a store that is to be followed.
  */

@@ -1,9 +1,9 @@
-/** Which entries of a session a search is for, by its tree. */
+/** Which entries of a session a search includes, by its tree. */
 import { isBranchlogError, openSession } from "@branchlog/core";
 import type { TreeView } from "@branchlog/core";
 import type { SearchHit, SearchOptions } from "./search-terms.ts";
 
-/** Tells whether hits are on a branch of their session. Those of one session come together. */
+/** Reports whether hits are on a branch of their session. Those of one session come together. */
 export class BranchFilter {
   readonly #branch: string;
   #path: string | undefined;

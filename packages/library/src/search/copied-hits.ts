@@ -1,8 +1,8 @@
 /**
  * Which hits are copies: a fork repeats entries of its origin, with their ids or, where entries
  * have none of their own, with their texts. Of sessions that come from one another, a copy counts
- * in the first one that is searched. Files of the same session are no forks. Pure. Memory: a digest
- * for each text, and a number for each session that says it.
+ * in the first one that is searched. Files of the same session are not forks. Pure. Memory: a
+ * digest for each text, and a number for each session that says it.
  */
 import { createHash } from "node:crypto";
 import type { SessionHeader } from "@branchlog/core";
@@ -24,7 +24,7 @@ export class CopiedHits {
   /** By what is said: how often in each session so far. */
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #ids = new Map<string, string>();
-  /** Sessions that come from one another have one root: ids, and paths that headers name. */
+  /** Related sessions have one root: ids, and paths that headers name. */
   readonly #above = new Map<string, string>();
   /** Paths of sessions, by their root. */
   readonly #families = new Map<string, string[]>();

@@ -28,7 +28,7 @@ export interface SearchedFile {
   readonly owner: string | undefined;
 }
 
-/** What is searched: a file, a log of a store, an archived session, a document. */
+/** A searched source: a file, a log of a store, an archived session, a document. */
 export interface SearchedSource extends SearchedFile {
   readonly source: ByteSource;
   readonly size: number;
@@ -157,7 +157,7 @@ interface FoundTranscript {
   readonly candidates: Candidates;
   readonly sides: SideTexts;
   readonly inherited: number;
-  /** What the agent calls it elsewhere. */
+  /** Its name elsewhere in the agent. */
   readonly name: string | undefined;
 }
 
@@ -217,7 +217,7 @@ export class TranscriptMatches implements Matches, TranscriptTaker {
     // Records before the session id is known are not searched.
     if (header === undefined) return;
     const place = { path, header, transcriptOf: format.agent, entryId, timestamp };
-    // What a subagent says is its own, and what a file continues was not copied.
+    // Text of a subagent is its own, and a continued part was not copied.
     const hit = search.hitOf(place, match, !isSubagent && inherited === 0);
     if (hit !== undefined) this.hits.push(hit);
   }

@@ -1,6 +1,6 @@
 /**
- * Reads a file for its hits: all of it, or the lines that the index names and what follows them.
- * Hits are yielded as they are found, in file order.
+ * Reads a file for its hits: all of it, or the indexed lines that may match and the rest after
+ * them. Hits are yielded as they are found, in file order.
  */
 import { LineFramer } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
@@ -96,7 +96,7 @@ async function* hitsOf(
   const isWanted = (): boolean => part === undefined || matches.needsStart;
   while (isWanted() && (await reads(size))) yield* matches.hits.splice(0);
   for (const range of part === undefined ? [] : rangesOf(part, size)) {
-    // What was read for the header was searched, too.
+    // The bytes read for the header were also searched.
     const { committedOffset: offset, lineNumber } = framer;
     if (range.end <= offset) continue;
     if (range.offset < offset) framer = new LineFramer({ offset, lineNumber });
@@ -125,7 +125,7 @@ interface LineRange {
 /** Lines so near to each other are read together. */
 const gapBytesMax = 32 * 1024;
 
-/** The lines that may match, and what is not indexed. */
+/** The lines that may match, and the unindexed rest. */
 function rangesOf({ candidates, cursor, lines }: IndexedPart, size: number): readonly LineRange[] {
   const ranges: LineRange[] = [];
   const add = ({ offset, lineNumber, end }: LineRange): void => {

@@ -1,4 +1,4 @@
-/** Selects by their bytes the lines that may match, so that others are not parsed. Pure. */
+/** Selects the lines that may match by their bytes, so that others are not parsed. Pure. */
 import { namingTypes } from "@branchlog/core/rows";
 
 /** `end` excludes the newline. */

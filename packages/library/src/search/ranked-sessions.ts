@@ -14,9 +14,9 @@ export interface RankedSession {
 }
 
 /**
- * Ranks the sessions of a search: by where the best hit is (in a name before what was said, before
- * what tools were given and gave), by whether it has the query as it stands and as whole words,
- * then by the number of hits. Equal ones stay in their order, in which later changes come first.
+ * Ranks the sessions of a search: by where the best hit is (in a name before text, before calls and
+ * results), by whether it has the exact query and as whole words, then by the number of hits. Equal
+ * ones stay in their order, in which later changes come first.
  * @example
  * const ranked = await rankedSessions(searchSessions(places, "rate limit"), "rate limit");
  */
@@ -64,7 +64,7 @@ function scoreOf({ kind, role, snippet }: SearchHit, phrase: string): number {
   const { text, matchStart, matchEnd } = snippet;
   const isPhrase = text.slice(matchStart, matchEnd).toLowerCase() === phrase;
   const isWhole = !isWordUnit(text[matchStart - 1]) && !isWordUnit(text[matchEnd]);
-  // What a person asked is what a person remembers.
+  // People remember their own prompts.
   const ofPerson = role === "user" ? 1 : 0;
   return kindScores[kind] + ofPerson + (isPhrase ? 4 : 0) + (isWhole ? 2 : 0);
 }

@@ -1,6 +1,6 @@
 /**
- * Regular expressions whose time is linear in each text, in the syntax of RE2: nothing looks ahead
- * or back. Pure.
+ * Regular expressions whose time is linear in each text, in the syntax of RE2, without lookaround.
+ * Pure.
  */
 import { RE2JS } from "re2js";
 import { invalidArgument } from "@branchlog/core/files";
@@ -8,11 +8,11 @@ import { invalidArgument } from "@branchlog/core/files";
 export interface SearchExpression {
   /** The first match that is not empty. */
   readonly find: (text: string) => { readonly start: number; readonly end: number } | undefined;
-  /** In lower case, what every match has; undefined if nothing is known. */
+  /** Lower-case text that every match has; undefined if unknown. */
   readonly wanted: readonly string[] | undefined;
 }
 
-/** @throws BranchlogError `ERR_INVALID_ARGUMENT` for what is no expression. */
+/** @throws BranchlogError `ERR_INVALID_ARGUMENT` for an invalid expression. */
 export function searchExpression(query: string): SearchExpression {
   const expression = compiled(query);
   const literals = literalsOf(query);

@@ -16,7 +16,7 @@ export interface TextSearch {
   readonly inText: (text: string) => Snippet | undefined;
   /** Like `inText`, but the query may omit characters. */
   readonly inName: (name: string) => Snippet | undefined;
-  /** In lower case; a text matches if it has all of them. Undefined: it is told otherwise. */
+  /** In lower case; a text matches if it has all of them. Undefined: determined in another way. */
   readonly wanted: readonly string[] | undefined;
   /**
    * ASCII without white space in the JSON of every match, in any case or escaped; undefined if
@@ -36,7 +36,7 @@ const contextUnitsMax = 4000;
 export interface QueryOptions {
   /** A regular expression of RE2. Default false. */
   readonly regex?: boolean;
-  /** The text as it is. Default: all of its words, in any order; those in quotes are one. */
+  /** The exact text. Default: all of its words, in any order; a quoted phrase counts as one. */
   readonly exact?: boolean;
   /** Whole lines around the match. Default: a part of one. */
   readonly contextLines?: number | undefined;
@@ -53,7 +53,7 @@ export function textSearch(query: string, options: QueryOptions = {}): TextSearc
   const whole = query.trim().toLowerCase();
   const letters = Array.from(whole.replaceAll(/[\s"]+/gu, ""));
   const wanted = options.exact === true ? [whole].filter(Boolean) : wordsOf(whole);
-  // Where it stands as a whole, there is the best place to show.
+  // An exact occurrence is the best place to show.
   const shown = [whole, ...wanted].toSorted((one, other) => other.length - one.length);
   const inText = (text: string): Snippet | undefined => {
     const { folded, places } = inLowerCase(text);
@@ -69,7 +69,7 @@ export function textSearch(query: string, options: QueryOptions = {}): TextSearc
   return { inText, inName, wanted, bytesOf: rarestRun(wanted) };
 }
 
-/** What is in quotes is one of them; a quote without another is a letter. */
+/** A quoted phrase is one of them; an unpaired quote is a character. */
 function wordsOf(whole: string): readonly string[] {
   const words = whole.matchAll(/"([^"]+)"|\S+/gu);
   return [...new Set(Array.from(words, ([word, quoted = word]) => quoted.trim()).filter(Boolean))];

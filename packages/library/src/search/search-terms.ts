@@ -1,4 +1,4 @@
-/** What a search is for, and the texts of an entry that match. Pure. */
+/** The query and filters of a search, and the matching texts of an entry. Pure. */
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import type { SearchProgress } from "../find/find-options.ts";
 import type { BranchlogError, SessionEntry, SessionHeader } from "@branchlog/core";
@@ -43,11 +43,11 @@ export interface SearchOptions {
   readonly tool?: string | undefined;
   /** The query is a regular expression of RE2, whose time is linear. Default false. */
   readonly regex?: boolean;
-  /** The query as it is. Default: all of its words in any order; those in quotes are one. */
+  /** The exact query. Default: all of its words in any order; a quoted phrase counts as one. */
   readonly exact?: boolean;
   /**
-   * Whether the user's search index is read, if there is one. It does not change what is found, but
-   * for sessions that were changed in their middle and made longer since it was updated. Default
+   * Whether the user's search index is read, if there is one. It does not change the results,
+   * except for sessions that were changed in their middle and grew since its update. Default
    * `auto`.
    */
   readonly index?: "auto" | "off";
@@ -76,7 +76,7 @@ export interface SearchOptions {
   /** Whole lines around a match. Default: a part of one. */
   readonly contextLines?: number | undefined;
   /**
-   * Called with each path that is skipped: those that are not UTF-8, with U+FFFD for the invalid
+   * Called with each skipped path: those that are not UTF-8, with U+FFFD for the invalid
    * bytes, and sessions that their agent compressed.
    */
   readonly onUnlisted?: ((path: string) => void) | undefined;
@@ -94,7 +94,7 @@ export class Search {
   readonly transcriptLines: LineFilter;
   readonly #text: TextSearch;
   readonly #copies = new CopiedHits();
-  /** What hits say that may be copies of others. */
+  /** Facts of hits that may be copies of others. */
   readonly #said = new WeakMap<SearchHit, string>();
   readonly #files = new Map<string, boolean>();
   readonly #options: SearchOptions;
@@ -122,7 +122,7 @@ export class Search {
     return hit;
   }
 
-  /** Whether a hit repeats one that was asked about before: once for each that is shown. */
+  /** Whether a hit repeats an earlier one: called once for each shown hit. */
   isCopy(hit: SearchHit): boolean {
     const text = this.#said.get(hit);
     return text !== undefined && this.#copies.isCopy({ ...hit, text });

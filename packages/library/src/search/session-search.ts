@@ -54,8 +54,8 @@ const searchNames: OptionNames<SearchOptions> = {
  * cannot have a match are not parsed. A transcript with a match is read a second time, since the
  * ids of its entries depend on the records before.
  * @param places Directories, with all that is below them, and session files; or a store, or a
- * session in it, whose logs are read whole where they may have a hit. What reports files and
- * progress concerns directories only.
+ * session in it, whose logs are read whole where they may have a hit. Callbacks for files and
+ * progress are for directories only.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`; `ERR_INVALID_ARGUMENT` for a
  * malformed regular expression; the signal's reason.
  * @example

@@ -1,4 +1,4 @@
-/** Whole texts that an agent keeps beside a session, which has their beginning and their name. */
+/** Full texts that an agent keeps next to a session, which has their first part and their name. */
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { SessionEntry } from "@branchlog/core";
@@ -33,14 +33,14 @@ export class SideTexts {
     return [...this.#paths].flatMap(([name, path]) => (isWanted(path) ? [name] : []));
   }
 
-  /** The whole text of which this one is the beginning; undefined if it cannot be read. */
+  /** The full text of which this is the first part; undefined if it cannot be read. */
   wholeOf(text: string): string | undefined {
     if (this.#paths.size === 0) return undefined;
     const path = this.#paths.get(this.#format?.nameIn(text) ?? "");
     return path && sideText(path);
   }
 
-  /** With the whole text in place of its beginning. */
+  /** With the full text in place of its first part. */
   inWhole(entry: SessionEntry): SessionEntry {
     if (this.#paths.size === 0 || entry.type !== "message") return entry;
     const { message } = entry;

@@ -1,4 +1,4 @@
-/** The logs of a store that a search reads: it says in which of them there may be a hit. */
+/** The logs of a store that a search reads: the store reports which may have a hit. */
 import { isBranchlogError } from "@branchlog/core";
 import type { StoredSession } from "@branchlog/core";
 import type { StoredLog } from "@branchlog/core/types";
@@ -64,10 +64,10 @@ async function* logsOf(
   } else yield* store.logsWith(texts, signal, mayMatch);
 }
 
-/** Removed meanwhile. */
+/** Removed in the meantime. */
 const skipped: ReadonlySet<string> = new Set(["ERR_LOG_MISSING", "ERR_LOG_GONE"]);
 
-/** Undefined for what a search leaves out; throws anything else. */
+/** Undefined for errors that a search skips; throws others. */
 function unlessSkipped(error: unknown): undefined {
   if (!isBranchlogError(error) || !skipped.has(error.code)) throw error;
 }

@@ -1,4 +1,4 @@
-/** Reads a transcript from its start, since what a record means depends on the records before. */
+/** Reads a transcript from its start, since the meaning of a record depends on earlier ones. */
 import { decodeLine, readFullySync } from "@branchlog/streaming";
 import type { ByteSource, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
 import { placeOf, stringAt, transcriptRecords } from "@branchlog/core/rows";

@@ -1,6 +1,7 @@
 /**
  * The `SessionStore` of the Claude Agent SDK over a directory or a store. Appends are idempotent by
- * uuid, whoever makes them; summaries are folded from what is stored, read on since the last list.
+ * uuid, for any writer; summaries are folded from the stored entries, incrementally since the last
+ * list.
  */
 import type {
   SessionKey,
@@ -29,10 +30,10 @@ const openMax = 256;
 /**
  * A store for `query({ options: { sessionStore } })`. In a directory, sessions have the layout of
  * Claude Code (`DIR/PROJECT/SESSION.jsonl`), and `delete` moves them into the archive of the user,
- * from where `branchlog restore` takes them back; from a store they are removed.
+ * from which `branchlog restore` restores them; from a store they are removed.
  *
  * An append returns once its entries survive the death of the process (in PostgreSQL: are
- * committed). Entries whose uuid is there already are not written again; entries without one are
+ * committed). Entries with an existing uuid are not written again; entries without one are
  * appended, except that an append that failed can be repeated.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`. Its methods reject with that for a key that cannot
  * be a name; `append` with `ERR_UNSERIALIZABLE`, `ERR_CREATE_FAILED`, `ERR_APPEND_FAILED`,
@@ -60,7 +61,7 @@ interface OpenTranscript {
   failed: Batch | undefined;
 }
 
-/** A summary, and what it was folded from. */
+/** A summary, and its source. */
 interface Folded {
   readonly session: KeptSession;
   readonly summary: SessionSummaryEntry | undefined;

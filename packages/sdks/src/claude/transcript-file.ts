@@ -47,12 +47,12 @@ export class TranscriptFile implements Transcript {
         return await createStreamedLog(ports, file.path, inBatches(lines));
       } catch (error) {
         if (!isBranchlogError(error, "ERR_LOG_EXISTS")) throw error;
-        // Another process was faster: what it wrote is not of this batch.
+        // Another process was faster: its lines are not of this batch.
         batch.forget(false);
       }
     }
     file.lines.batch = batch;
-    // What is long is read before the lock is held.
+    // A long rest is read before the lock is held.
     while (file.readOn()) await nextIteration();
     await runAsync(file.append("A batch", () => this.#planned(batch), "immediate"));
   }

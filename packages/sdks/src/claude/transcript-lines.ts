@@ -1,8 +1,8 @@
 /**
  * The lines of one transcript, as far as they were read, and the lines of a batch that it does not
- * have yet. Entries are told apart by their uuid. Those without one are told apart only within an
- * append that failed and is made again: of these, lines that were found behind where it began are
- * not written twice. No I/O.
+ * have yet. Entries are identified by their uuid. Those without one are identified only within an
+ * append that failed and is repeated: of these, lines found after its start are not written twice.
+ * No I/O.
  */
 import { LineFramer, decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
@@ -18,7 +18,7 @@ interface BatchLine {
   readonly line: Buffer;
 }
 
-/** What one append writes. */
+/** The lines of one append. */
 export class Batch {
   readonly lines: readonly BatchLine[];
   /** Where lines were found, by their number in the batch. */
@@ -103,13 +103,13 @@ export class TranscriptLines implements ReadLines {
     return this.#framer.committedOffset;
   }
 
-  /** The bytes behind the last line, as a write that was killed leaves them. */
+  /** The bytes after the last line, such as the rest of a killed write. */
   get tail(): { readonly offset: number; readonly bytes: Buffer } | undefined {
     const { offset = 0, bytes } = this.#framer.rest() ?? {};
     return bytes ? { offset, bytes } : undefined;
   }
 
-  /** The bytes that follow. Lines that are not JSON objects are passed over. */
+  /** The bytes that follow. Lines that are not JSON objects are ignored. */
   push(bytes: Buffer): void {
     this.#framer.push(bytes, {
       line: (source, start, end, offset) => this.#take(source.subarray(start, end), offset),

@@ -1,6 +1,6 @@
 /**
- * Transcripts as logs of a store. A batch is stored if the log ends where it was read to; else what
- * others stored is read, and it is tried again.
+ * Transcripts as logs of a store. A batch is stored if the log ends where it was read to; otherwise
+ * stored lines of others are read, and it is retried.
  */
 import type { SessionKey } from "@anthropic-ai/claude-agent-sdk";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
@@ -107,7 +107,7 @@ class TranscriptLog implements Transcript {
     const end = () => ({ generation: this.#generation, at: lines.end });
     for await (const piece of log.read(end())) lines.push(piece);
     const missing = lines.missing(batch);
-    // What was read may be of a moment that the store loses.
+    // The read bytes may be of a state that the store loses.
     if (missing.length === 0) return (await log.flush?.(end())) !== false;
     batch.begin();
     const bytes = bytesOf(batch, missing);

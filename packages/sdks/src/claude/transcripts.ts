@@ -1,4 +1,4 @@
-/** What keeps transcripts: a directory of files, or a store of logs. */
+/** A container of transcripts: a directory of files, or a store of logs. */
 import type { SessionKey } from "@anthropic-ai/claude-agent-sdk";
 import type { Batch } from "./transcript-lines.ts";
 
@@ -14,7 +14,7 @@ export interface Transcript {
 }
 
 export interface TranscriptPlace {
-  /** Tells the transcript from one that takes its name later. */
+  /** Distinguishes the transcript from one that later takes its name. */
   readonly identity: string;
   readonly at: number;
 }

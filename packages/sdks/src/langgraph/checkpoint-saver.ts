@@ -1,4 +1,6 @@
-/** The checkpoint saver of LangGraph on our sessions: a thread is a session, a fork a branch. */
+/**
+ * The checkpoint saver of LangGraph on Branchlog sessions: a thread is a session, a fork a branch.
+ */
 import { isDeepStrictEqual } from "node:util";
 import {
   BaseCheckpointSaver,
@@ -44,12 +46,12 @@ type Config = Parameters<BaseCheckpointSaver["getTuple"]>[0];
 /**
  * A checkpointer for `graph.compile({ checkpointer })`: in a directory, with a session
  * `DIR/THREAD.jsonl` for each thread, or in a store. A checkpoint that continues another one than
- * the last begins a branch. Several processes may use one thread.
+ * the last begins a branch. Several processes can use one thread.
  *
  * A `put` or `putWrites` that is repeated writes nothing. `deleteThread` moves the session into the
  * archive of the user; from a store it is removed.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`, also for a config that names no thread;
- * `ERR_UNSERIALIZABLE` for values that the serializer refuses; as `openOrCreateSession` and
+ * `ERR_UNSERIALIZABLE` for values that the serializer rejects; as `openOrCreateSession` and
  * `Session.append`.
  * @example
  * const checkpointer = new BranchlogSaver("threads");
@@ -168,7 +170,7 @@ export class BranchlogSaver extends BaseCheckpointSaver {
     });
   }
 
-  /** Waits for what is being written, and closes the logs; the next use opens them again. */
+  /** Waits for pending writes, and closes the logs; the next use opens them again. */
   async end(): Promise<void> {
     const threads = [...this.#open.keys()];
     await Promise.all(threads.map((id) => this.#alone(id, () => this.#closed(id))));

@@ -84,7 +84,7 @@ function countOf(value: JsonValue | undefined): number {
   return typeof value === "number" ? value : 0;
 }
 
-/** What a content says; of what is no text, its kind. */
+/** The text of a content; for other parts, their kind. */
 function textOf(content: JsonValue | undefined): string {
   if (typeof content === "string") return content;
   const parts = listOf(content).map(

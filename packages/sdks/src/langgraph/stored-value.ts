@@ -1,4 +1,4 @@
-/** What a serializer of LangGraph gives, as JSON of an entry: readable where it is JSON itself. */
+/** The output of a LangGraph serializer as JSON of an entry: readable if it is JSON itself. */
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { decodeLine } from "@branchlog/streaming";
 import type { JsonValue } from "@branchlog/streaming";
@@ -8,7 +8,7 @@ export type StoredValue =
   | { readonly type: "json"; readonly value: JsonValue }
   | { readonly type: string; readonly base64: string };
 
-/** Throws `ERR_UNSERIALIZABLE` for what the serializer does not write, as a function. */
+/** Throws `ERR_UNSERIALIZABLE` for values that the serializer does not write, such as functions. */
 export async function storedValue(
   serde: SerializerProtocol,
   value: unknown,

@@ -29,7 +29,7 @@ export interface CheckpointData {
 
 type Versions = Readonly<Record<string, number | string>>;
 
-/** What one task wrote, in its entry. */
+/** The writes of one task, in their entry. */
 export interface WritesData {
   readonly ns: string;
   readonly checkpoint: string;
@@ -82,7 +82,7 @@ export class ThreadLog {
     this.session = session;
   }
 
-  /** As of the last `catchUp`, which comes before all else. */
+  /** As of the last `catchUp`, which must come first. */
   get namespaces(): Namespaces {
     return this.#namespaces;
   }

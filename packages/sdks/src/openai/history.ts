@@ -18,7 +18,7 @@ export function historyOf(path: readonly SessionEntry[]): readonly HistoryItem[]
   for (const entry of path) {
     const item = itemOf(entry);
     const change = changeOf(entry);
-    // What a write that was killed left.
+    // The rest of a killed write.
     if (item === undefined || (change !== undefined && !whole.has(change))) continue;
     if (replacesItems(entry)) history = [];
     const isEnd = change === undefined || endsChange(entry);

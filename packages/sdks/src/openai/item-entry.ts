@@ -1,6 +1,6 @@
 /**
- * Items of a conversation as entries of a session: as messages, so that everything reads them, with
- * the item itself beside the message. Pure.
+ * Items of a conversation as entries of a session: as messages, so that every command reads them,
+ * with the item itself next to the message. Pure.
  */
 import type { AgentInputItem } from "@openai/agents-core";
 import type { SessionEntry } from "@branchlog/core";
@@ -20,7 +20,7 @@ const endsKey = "openaiChangeEnds";
 /** Of the last entry of a transaction: its digest. */
 const operationKey = "openaiOperation";
 
-/** What one request spent. */
+/** The usage of one request. */
 export interface Spent {
   readonly input: number;
   readonly output: number;
@@ -130,7 +130,7 @@ function answer(content: object[], stopReason: string, timestamp: number, spent?
   return { role: "assistant", content, ...from, usage, stopReason, timestamp };
 }
 
-/** Fields of calls that say nothing of what is called. */
+/** Fields of calls that do not describe the call. */
 const envelope: ReadonlySet<string> = new Set([
   "providerData",
   "id",
@@ -160,7 +160,7 @@ function parsedObject(text: string): unknown {
   }
 }
 
-/** What a content says, part by part; of what is no text, its kind. */
+/** The text of a content, part by part; for other parts, their kind. */
 function textOf(content: unknown): string {
   if (content === undefined) return "";
   if (typeof content === "string") return content;

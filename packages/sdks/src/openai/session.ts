@@ -1,7 +1,7 @@
 /**
- * The `Session` of OpenAI Agents on a session of ours. What it has is the path to the last entry
- * of the log, whichever process wrote it. Nothing is removed: what is popped, cleared or replaced
- * stays on a branch of its own.
+ * The `Session` of OpenAI Agents on a Branchlog session. Its items are the path to the last entry
+ * of the log, written by any process. Nothing is removed: popped, cleared or replaced items stay on
+ * a separate branch.
  */
 import { createHash, randomUUID } from "node:crypto";
 import type {
@@ -26,7 +26,7 @@ import type { HistoryItem } from "./history.ts";
 import { isAnswer, itemDraft, operationDraft, operationOf } from "./item-entry.ts";
 import type { Spent } from "./item-entry.ts";
 
-/** What a new session says about itself. */
+/** Facts of a new session. */
 export interface OpenaiSessionOptions {
   /** The directory that the agent works in. Default: that of the process. */
   readonly cwd?: string;
@@ -39,17 +39,17 @@ export interface OpenaiSession
     Pick<SessionHistoryRewriteAwareSession, "applyHistoryMutations">,
     Pick<SessionHistoryTransactionAwareSession, "applyHistoryTransaction"> {
   replaceHistoryWithCompaction(items: AgentInputItem[]): Promise<void>;
-  /** Waits until what is being appended is there, and closes the log. */
+  /** Waits for pending appends, and closes the log. */
   close(): Promise<void>;
 }
 
 /**
  * Opens the session at a path, or with a name in a store, when it is first used, and creates it if
- * there is none. Items come back as they were given. Several processes may use one session.
+ * there is none. Items are returned unchanged. Several processes can use one session.
  *
- * `popItem` and `clearSession` begin a branch without what they take away, a compaction is a
- * compaction entry: the page and `branchlog tree` show what was there before. A transaction of a
- * history is applied once for each `operationId`, whole or not at all.
+ * `popItem` and `clearSession` start a branch without the removed items, a compaction is a
+ * compaction entry: the page and `branchlog tree` show the earlier items. A transaction of a
+ * history is applied once for each `operationId`, atomically.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`. Its methods reject as `openOrCreateSession` and
  * `Session.append`; with `ERR_CONFLICT` if the suffix to replace is another one, and with
  * `ERR_DUPLICATE_ID` for an `operationId` of another transaction.
@@ -86,7 +86,7 @@ class AgentSession implements OpenaiSession {
   readonly #open: () => Promise<Session>;
   #session: Promise<Session> | undefined;
   #isClosed = false;
-  /** What runs had spent when items of theirs were last added. */
+  /** The usage of runs when their items were last added. */
   readonly #spent = new WeakMap<object, Spent>();
 
   constructor(open: () => Promise<Session>) {
@@ -193,7 +193,7 @@ class AgentSession implements OpenaiSession {
     return historyOf(await session.branch(session.tail));
   }
 
-  /** Decides on what the log has now, and again if others appended before it is written. */
+  /** Decides on the current log, and again if others appended before it is written. */
   async #change(
     decide: (history: readonly HistoryItem[]) => Change | undefined,
     operation?: Operation,
@@ -206,7 +206,7 @@ class AgentSession implements OpenaiSession {
       const change = decide(history);
       if (change === undefined) return;
       let at = change.keep;
-      // What was written together ends together: its first items are written again.
+      // Items written together count together: the first ones are written again.
       while (at > 0 && at < history.length && history[at - 1]?.endId === undefined) at -= 1;
       const again = history.slice(at, change.keep).map(({ item }) => item);
       const { drafts, ids } = draftsOf(
@@ -258,7 +258,7 @@ async function isApplied(session: Session, { id, digest }: Operation): Promise<b
   throw new BranchlogError("ERR_DUPLICATE_ID", message, { path: session.path, id });
 }
 
-/** Only moves the leaf of all who open the log. */
+/** Only moves the leaf for all who open the log. */
 const leafDraft: AnyDraft = { type: "custom", customType: "branchlog.leaf" };
 
 /** Several items count together or not at all. */

@@ -5,14 +5,14 @@ import type { ChangeObject } from "diff";
 import type { AgentMessage } from "@branchlog/core";
 import type { ComparedPlace } from "./branch-difference.ts";
 
-/** In the order of the messages; what was removed comes before what was added in its place. */
+/** In the order of the messages; removals come before the additions in their place. */
 export type ContextDifference =
   | { readonly kind: "common"; readonly count: number }
   | { readonly kind: "removed" | "added"; readonly message: AgentMessage };
 
 /**
  * A shortest difference takes time quadratic in its length. Longer ones are given as if nothing
- * behind the first difference were common.
+ * after the first difference were common.
  */
 const changesMax = 2_000;
 
@@ -20,7 +20,7 @@ const changesMax = 2_000;
 const incidental: ReadonlySet<string> = new Set(["timestamp", "usage", "details"]);
 
 /**
- * Compares what a model would get at two entries, after compactions. Messages are the same if all
+ * Compares the contexts of a model at two entries, after compactions. Messages are the same if all
  * their fields but time, usage and details are, in any order of keys.
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, and as `session.context`.
  * @example

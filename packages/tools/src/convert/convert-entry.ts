@@ -1,4 +1,4 @@
-/** Converts a line to another agent's dialect; members without a form there stay. Pure. */
+/** Converts a line to another agent's dialect; members without an equivalent there stay. Pure. */
 import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 import type { DialectName } from "@branchlog/core/entries";
@@ -48,7 +48,7 @@ export function nameIn(value: JsonObject): string | undefined {
   return typeof title === "string" ? title : undefined;
 }
 
-/** Undefined unless only the replay marks what a compaction of omp keeps. */
+/** Undefined unless only the replay marks the entries kept by a compaction of omp. */
 export function replayedThrough(value: JsonObject): string | undefined {
   const { type, firstKeptEntryId, providerReplayThroughEntryId: replayed } = value;
   const isAlone = type === "compaction" && firstKeptEntryId === "";
@@ -64,7 +64,7 @@ export function convertHeader(
   if (version < currentVersion) set.push(["version", String(currentVersion)]);
   if (to === "omp" && name !== undefined) set.push(["title", JSON.stringify(name)]);
   const stored = to === "pi" ? decodeLine(line) : undefined;
-  // A title that is not a string is left alone.
+  // A title that is not a string is not changed.
   const isTitled = stored?.ok === true && typeof stored.value["title"] === "string";
   return withMembers(line, { set, replaced: isTitled ? [["title", []]] : [] });
 }

@@ -34,7 +34,7 @@ import {
 
 export interface ConvertOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
   readonly to: ConversionTarget;
-  /** Path of the new file; there must be nothing. */
+  /** Path of the new file, which must not exist. */
   readonly target: string;
   /** Ends the work with the signal's reason, until the new file has its name. */
   readonly signal?: AbortSignal | undefined;
@@ -58,13 +58,13 @@ export interface ConversionResult {
   readonly badLines: number;
   /** Whether an entry with the name was added, which the source has elsewhere. */
   readonly addedName: boolean;
-  /** Resets of omp (`reset_boundary`) that stay, but that pi does not know. */
+  /** Resets of omp (`reset_boundary`) that stay, but that pi does not support. */
   readonly resets: number;
 }
 
 /**
- * Writes a session in an agent's dialect, in version 3. Ids, parents, times and order stay, as does
- * what the other agent has no form for. The file has mode 0600.
+ * Writes a session in an agent's dialect, in version 3. Ids, parents, times and order stay, as do
+ * values without an equivalent in the other agent. The file has mode 0600.
  * @throws BranchlogError as `openSession`; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`,
  * `ERR_LOG_CHANGED`. Nothing is created then.
  * @example

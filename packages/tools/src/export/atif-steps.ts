@@ -1,7 +1,7 @@
 /**
  * Maps a path of a session to the steps of the Agent Trajectory Interchange Format, version 1.8
- * (ATIF, RFC 0001 of Harbor): a step for each call of a model, with the results of its tools; what
- * the format has no field for is under `extra`. Pure.
+ * (ATIF, RFC 0001 of Harbor): a step for each call of a model, with the results of its tools;
+ * values without a field in the format are under `extra`. Pure.
  */
 import type { SessionEntry } from "@branchlog/core";
 import type { Usage } from "@branchlog/core/entries";
@@ -59,7 +59,7 @@ interface AtifResult {
 }
 
 interface AtifMetrics {
-  /** With what was read from the cache and written to it. */
+  /** Including cache reads and writes. */
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly cached_tokens: number;
@@ -280,7 +280,7 @@ export class AtifSteps {
   }
 }
 
-/** Undefined: an entry says nothing of it. */
+/** Undefined: no entry has it. */
 function usageIn(stored: JsonObject): Usage | undefined {
   const usage = objectAt(stored, "usage");
   const [input, output] = [countAt(usage, "input"), countAt(usage, "output")];

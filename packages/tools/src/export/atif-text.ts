@@ -101,7 +101,7 @@ interface Subagent {
   readonly prompt: string;
 }
 
-/** What cannot be read is left out, as in a list. */
+/** Unreadable ones are omitted, as in a list. */
 async function subagentsOf(
   engine: Engine,
   signal: AbortSignal | undefined,

@@ -103,8 +103,8 @@ function shownText(parts: readonly EntryPart[]): string {
 const speakers = { system: "system", user: "human", assistant: "gpt", tool: "tool" } as const;
 
 /**
- * The turns as the members of a list in JSON. What one speaker says in a row is one turn: those who
- * train expect that speakers take turns. It is passed on piece by piece, as it may be long.
+ * The turns as the members of a list in JSON. Consecutive messages of one speaker are one turn:
+ * training expects alternating speakers. It is passed on piece by piece, as it may be long.
  */
 export class ShareGptTurns {
   #speaker: string | undefined;

@@ -1,4 +1,4 @@
-/** Exports one path of a session, in bounded memory, whole or not at all. */
+/** Exports one path of a session, in bounded memory, completely or not at all. */
 import { resolve } from "node:path";
 import type { JsonObject, OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
@@ -43,11 +43,11 @@ export interface ExportOptions extends Pick<EngineOptions, "ports" | "lineBytesM
   /** Ends the export with the signal's reason; nothing is created. */
   readonly signal?: AbortSignal;
   /**
-   * Replaces secrets by markers such as `[redacted: github-token 1]`, and leaves out images. The
+   * Replaces secrets by markers such as `[redacted: github-token 1]`, and omits images. The
    * session is read twice, the first time before the first piece. Default: false.
    */
   readonly redact?: boolean;
-  /** Called behind the last piece, with what was replaced. */
+  /** Called after the last piece, with the replacements. */
   readonly onRedacted?: (report: RedactionReport) => void;
 }
 
@@ -71,7 +71,7 @@ export interface LinearReport extends ExportReport {
   readonly converted: Readonly<Record<string, number>>;
   /** Whether an entry with the name was added, which the source has elsewhere. */
   readonly addedName: boolean;
-  /** Resets of omp (`reset_boundary`) after the last compaction, which pi does not know. */
+  /** Resets of omp (`reset_boundary`) after the last compaction, which pi does not support. */
   readonly resets: number;
 }
 
@@ -170,8 +170,8 @@ function hasCalls(entry: SessionEntry): boolean {
 }
 
 /**
- * A path of a session as a trajectory in ATIF 1.8, in pieces: for evaluations and datasets. What
- * another entry than the last one ends has in common with the path to the last one is marked as a
+ * A path of a session as a trajectory in ATIF 1.8, in pieces: for evaluations and datasets. If the
+ * path does not end at the last entry, its common part with the path to the last one is marked as
  * copied context. Trajectories of subagents that have files of their own are inside it.
  * @throws BranchlogError as {@link markdownPieces}.
  */

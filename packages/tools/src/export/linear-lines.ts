@@ -22,7 +22,7 @@ export interface LinearExport extends ExportedPath {
 
 const newline = Buffer.from("\n");
 
-/** Damaged entries are left out. */
+/** Damaged entries are omitted. */
 export async function* linearLines(work: LinearExport): AsyncGenerator<Buffer, void, undefined> {
   const { engine, rows, added, converter } = work;
   const { settings, log } = engine;
@@ -60,7 +60,7 @@ async function* chained({
         : linked;
     }
     yield newline;
-    // After a compaction, pi sees what omp does, whatever was reset before.
+    // After a compaction, pi sees the same as omp, after any earlier reset.
     if (type === "compaction") converter.counts.resets = 0;
     if (type === "reset_boundary") converter.counts.resets += 1;
     parentId = index.idOf(row);

@@ -1,4 +1,4 @@
-/** A session as Markdown. Marks in a text never close the surrounding ones. Pure. */
+/** A session as Markdown. Markup in a text never closes the surrounding markup. Pure. */
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
 import { keptArguments, stringAt } from "@branchlog/core/rows";
@@ -36,7 +36,7 @@ function isOneLine(text: string): boolean {
   return text.trim() === oneLine(text);
 }
 
-/** What a turn took, behind it. Empty: nothing is known. */
+/** The usage of a turn, after it. Empty: unknown. */
 export function turnEnd({ calls, errors, files, durationMs, usage }: TurnFacts): string {
   const tokens = usage.total.input + usage.total.output;
   const { cost = 0, estimated } = estimateOf(usage);
@@ -61,7 +61,7 @@ function plural(count: number, noun: string): string {
 }
 
 /**
- * A block of a conversation; empty for marks, which are nothing of it.
+ * A block of a conversation; empty for markers, which are not part of it.
  * @param exact The arguments of the calls of its entry, indented, where parsing changed numbers.
  */
 export function itemMarkdown(item: TurnItem, exact: ExactArguments | undefined): string {
@@ -75,7 +75,7 @@ function itemParts(item: TurnItem, exact: ExactArguments | undefined): readonly 
       return [];
     case "prompt":
       return item.text.trim() === "" ? [] : [quotedText(item.text)];
-    // What models say is Markdown; what programs and tools say may be anything.
+    // Text of models is Markdown; text of programs and tools can be anything.
     case "answer":
       return item.text.trim() === "" ? [] : [closedText(item.text)];
     case "thinking":

@@ -71,7 +71,7 @@ export async function* importDirectory(
 async function outcomeOf(
   { header, path: source }: ListedSession,
   directory: string,
-  /** The sources of this run, by what was made of them. */
+  /** The sources of this run, by the created session. */
   imported: Map<string, string>,
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {

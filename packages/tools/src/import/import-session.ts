@@ -1,4 +1,4 @@
-/** Imports a session of another agent: a copy of what `openSession` reads in place. */
+/** Imports a session of another agent: a copy of the session that `openSession` reads in place. */
 import { resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
@@ -37,7 +37,7 @@ export interface ImportReport extends LineCounts {
   /** Of the new session, and of the source. */
   readonly id: string;
   readonly entries: number;
-  /** What is damaged in the source, the first 1,000. */
+  /** Damage in the source, the first 1,000. */
   readonly diagnostics: readonly Diagnostic[];
 }
 

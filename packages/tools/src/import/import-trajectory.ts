@@ -1,6 +1,6 @@
 /**
- * Makes a session of a trajectory in ATIF (RFC 0001 of Harbor), any version 1: the steps on one
- * path, so that every command reads them and `branchlog export --to atif` gives them back.
+ * Creates a session from a trajectory in ATIF (RFC 0001 of Harbor), any version 1: the steps on one
+ * path, so that every command reads them and `branchlog export --to atif` restores them.
  */
 import { openSync, readSync, closeSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
@@ -38,7 +38,7 @@ export interface TrajectoryImport {
 const bytesMax = 500_000_000;
 const recognisedBytes = 64 * 1024;
 
-/** Whether a file begins as a trajectory does; false for what cannot be read. */
+/** Whether a file starts like a trajectory; false if it cannot be read. */
 export function isTrajectory(path: string): boolean {
   try {
     const start = Buffer.alloc(recognisedBytes);
@@ -228,7 +228,7 @@ class TrajectoryEntries {
     if (type === "branch_summary") {
       this.add({ type, fromId: this.#last ?? "root", summary }, timeMs);
     } else if (context !== undefined && stringAt(context, "boundary") !== "insert") {
-      // Nothing before it is kept: it is itself the first entry that is.
+      // Nothing before it is kept: it is itself the first kept entry.
       const id = this.#newId();
       const tokensBefore = countAt(context, "tokens_before");
       this.add({ type: "compaction", summary, firstKeptEntryId: id, tokensBefore }, timeMs, id);

@@ -1,4 +1,4 @@
-/** Which lines of a transcript are in a copy of it, and what became of the others. */
+/** Which lines of a transcript are in a copy of it, and the reasons for the others. */
 import { decodeLine, lines as linesOf } from "@branchlog/streaming";
 import type { FileLine, JsonObject } from "@branchlog/streaming";
 import type { Engine } from "@branchlog/core/engine";
@@ -49,7 +49,7 @@ function reasonOf({ bytes, terminated }: FileLine): string {
   return terminated || record.reason === "blank" ? record.reason : "torn";
 }
 
-/** Types of agents are short words; whatever else is there is not repeated. */
+/** Types of agents are short words; other values are not repeated. */
 const word = /^[\w.-]{1,60}$/;
 
 function typeOf(record: JsonObject): string {

@@ -1,4 +1,4 @@
-/** Brings a file of an older version into the current one now, instead of at its first append. */
+/** Migrates a file of an older version now, instead of at its first append. */
 import { runAsync } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
 import type { EngineOptions } from "@branchlog/core/types";
@@ -30,7 +30,7 @@ export interface MigrationResult {
 }
 
 /**
- * Migrates a session of version 1 or 2, as its first append would; a newer one is left alone.
+ * Migrates a session of version 1 or 2, as its first append would; a newer one is not changed.
  * @throws BranchlogError as `openSession`; `ERR_MIGRATION`, `ERR_LOCK_TIMEOUT`, the log unchanged.
  * @example
  * const { migrated, original } = await migrateSession("old.jsonl");

@@ -9,7 +9,9 @@ export interface TextRange {
   readonly end: number;
 }
 
-/** Whether a range has anything that others have not. Both are asked and given by their start. */
+/**
+ * Whether a range has anything that others do not have. Both are asked and given by their start.
+ */
 export function notWithin(others: readonly TextRange[]): (range: TextRange) => boolean {
   let place = 0;
   let end = 0;
@@ -33,7 +35,7 @@ export interface DecodedView {
 interface Encoding {
   /** A text without it is not encoded so. */
   readonly sign: string | RegExp;
-  /** Global. What it matches is longer than what that decodes to. */
+  /** Global. A match is longer than its decoded text. */
   readonly pattern: RegExp;
   readonly decoded: (encoded: string) => string;
   /** How much of the lines before belongs to a view: a value's name may be there. */

@@ -4,7 +4,7 @@
  */
 
 export interface FoundSecret {
-  /** What readers see of it, such as `github-token`. */
+  /** Its name in the marker, such as `github-token`. */
   readonly kind: string;
   readonly start: number;
   readonly end: number;
@@ -140,7 +140,7 @@ export const keyRules: readonly SecretRule[] = keyForms.map(([kind, needles, pat
 const publicForms =
   /\b(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-[\w-]{1,20}|sk-[\w@.-]{1,60}) AAAA[\w+/]{20,}={0,3}/g;
 
-/** Where public keys are: what is found in their digits is chance. */
+/** Where public keys are: matches in their digits are coincidences. */
 export function publicKeys(text: string): readonly (readonly [start: number, end: number])[] {
   if (!text.includes(" AAAA")) return [];
   return [...text.matchAll(publicForms)].map(({ index, 0: whole }) => {

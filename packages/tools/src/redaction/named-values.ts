@@ -31,7 +31,7 @@ const quotedOrCode = String.raw`(?:${quoted}|\x60([^\x60\n]+)\x60)`;
 /** Quotes end a name in JSON, and marks of Markdown are around it. */
 const behindName = String.raw`\\{0,8}["'\x60]?\s{0,3}(?::=?|=>?)\s{0,3}`;
 
-/** `SORT_KEY` and `MAX_TOKEN` are not of secrets. */
+/** `SORT_KEY` and `MAX_TOKEN` are not secrets. */
 const noSecret =
   "(?<!(?:PUBLIC|PUB|PRIMARY|FOREIGN|UNIQUE|SORT|PARTITION|CACHE|INDEX|GROUP|ROUTING)[_ -]KEY)" +
   "(?<!(?:MAX|MIN|NUM)_TOKEN)";

@@ -1,4 +1,4 @@
-/** Tells in one pass which of many short texts a text has: most rules need not search it. Pure. */
+/** Finds in one pass which of many short texts a text has: most rules need not search it. Pure. */
 
 /** The first characters, of which a pass keeps the bits that upper and lower case share. */
 const startUnits = 3;

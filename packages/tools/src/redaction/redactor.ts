@@ -1,7 +1,7 @@
 /**
- * Replaces secrets in texts and in JSON. The first pass over a session learns its secrets, and what
- * it makes is discarded; the second one replaces them, also where only the secret itself shows that
- * it is one, and in other encodings. What cannot be searched is an error, never passed on. Pure.
+ * Replaces secrets in texts and in JSON. The first pass over a session learns its secrets, and its
+ * output is discarded; the second one replaces them, also without their names, and in other
+ * encodings. Data that cannot be searched is an error, never passed on. Pure.
  */
 import { BranchlogError } from "@branchlog/core";
 import { privateKeys } from "./private-keys.ts";
@@ -22,7 +22,7 @@ export interface RedactionReport {
   readonly replaced: Readonly<Record<string, number>>;
   /** The header and entries in which something was replaced; a document, searched whole, is 1. */
   readonly entries: number;
-  /** Images and other media: nothing searches them, so they are left out. */
+  /** Images and other media: they cannot be searched, so they are omitted. */
   readonly images: number;
 }
 
@@ -54,7 +54,7 @@ const describingKeys = /^(?:description|title)$/;
 /** Without their values, a log has no entries. */
 const structuralKeys = /^(?:type|role|id|parentId|timestamp)$/;
 
-/** A marker, and what a header has before it. */
+/** A marker, and the text before it in a header. */
 const onlyMarker = /^(?:(?:basic|bearer|token) )?\[redacted: [^\]]+\]$/i;
 
 export class Redactor {
@@ -240,8 +240,8 @@ export class Redactor {
   }
 
   /**
-   * What a search of the strings left, of which nothing is known: the whole strings go. Only as it
-   * is: what the strings encode was searched.
+   * Secrets found outside strings: the whole strings are replaced. Without decoding: the decoded
+   * strings were searched.
    */
   #searchedAgain(line: string): string {
     const finds = unitedFinds(this.#found(line, 0));

@@ -1,7 +1,7 @@
 /**
  * Finds secrets in a text and in what it encodes: keys with a known form, and values that a name, a
- * header, a command or a URL calls secret. Pure; every pattern is linear or bounded. What it does
- * not find: docs/redaction.md, docs/decisions/0046-redaction.md.
+ * header, a command or a URL calls secret. Pure; every pattern is linear or bounded. Its limits:
+ * docs/redaction.md, docs/decisions/0046-redaction.md.
  */
 import { base64Views, hasBase64 } from "./base64-views.ts";
 import { decodedViews, hasEncoding, notWithin } from "./decoded-views.ts";
@@ -22,10 +22,10 @@ const needleIndex = new NeedleIndex(
 /** The shortest text with a secret: `KEY=` and four characters. */
 const textUnitsMin = 8;
 
-/** How often what was decoded is decoded again. */
+/** How many encodings deep texts are decoded. */
 const decodingsMax = 2;
 
-/** What is decoded at once, and how far the next part overlaps: more than the largest keys. */
+/** The size of a decoded part, and the overlap with the next: more than the largest keys. */
 const windowUnits = 1024 * 1024;
 const overlapUnits = 128 * 1024;
 

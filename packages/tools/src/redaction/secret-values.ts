@@ -1,4 +1,4 @@
-/** What the value behind a name must be like to be a secret. Pure. */
+/** The criteria for the value after a name to be a secret. Pure. */
 import { isOfWords } from "./key-forms.ts";
 
 /** References to a secret, and texts in its place. */
@@ -9,7 +9,7 @@ export function isPlaceholder(value: string): boolean {
 const placeholders = new RegExp(
   String.raw`^(?:\[redacted(?::(?: [^\]\n]*\]?)?)?|` +
     String.raw`\$[A-Z_][A-Z0-9_]*|\$\{[^}]*\}?|\$\(.*|<[^>]*>?|\{\{.*|%\w+%|[*.xX•…-]+|` +
-    // What a document shows in place of a key: `sk-ant-...`.
+    // Placeholders for a key in documents: `sk-ant-...`.
     String.raw`[A-Za-z]{2,8}[-_](?:[A-Za-z]{1,8}\d{0,2}[-_]){0,2}(?:\.{2,}|…|[xX*]{3,})|` +
     String.raw`(?:your|YOUR)[-_][A-Za-z_-]{0,40}` +
     String.raw`(?:key|token|secret|password|here|KEY|TOKEN|SECRET|PASSWORD|HERE)(?:\.{2,}|…)?|` +
@@ -29,7 +29,7 @@ const filePath = new RegExp(
     String.raw`\.(?:csv|gif|gz|html?|jpe?g|json|log|md|mp4|parquet|pdf|png|svg|txt|webp|zip)$`,
 );
 
-/** No expression of a program. */
+/** Not an expression of a program. */
 export function isLiteral(value: string): boolean {
   return !/^[a-z_]\w*[.[]|^pass(?:word|wd)?$|^user_|_pass/i.test(value);
 }

@@ -23,7 +23,7 @@ import type { RepairPlan } from "./repair-plan.ts";
 import { salvageLines } from "./salvage-lines.ts";
 
 export interface ApplyOptions extends Pick<EngineOptions, "ports" | "lockWaitMs" | "lineBytesMax"> {
-  /** Where the repaired log goes; there must be nothing. Default: in the place of the log. */
+  /** Path of the repaired log, which must not exist. Default: it replaces the log. */
   readonly output?: string | undefined;
   /** Ends the work with the signal's reason, until the repaired log is in place. */
   readonly signal?: AbortSignal | undefined;

@@ -1,4 +1,4 @@
-/** Splits a damaged line into whole records and debris, with every byte in one part. Linear. */
+/** Splits a damaged line into complete records and debris, with every byte in one part. Linear. */
 import { ObjectScanner, decodeLine, isSpace, skipSpace } from "@branchlog/streaming";
 import type { JsonObject, Span } from "@branchlog/streaming";
 import { locateMembers } from "@branchlog/core/rows";
@@ -26,7 +26,7 @@ export function partsOf(line: Buffer, accepts: Accepts): readonly LinePart[] {
 const [space, quote, openBrace, comma] = [0x20, 0x22, 0x7b, 0x2c];
 /** Bytes that continue JSON after a value: between debris and them, an object is a part of it. */
 const goesOn: ReadonlySet<number | undefined> = new Set(Buffer.from(',:"]}'));
-/** What may follow a record: nothing, a record, or bytes never written. */
+/** What can follow a record: nothing, a record, or bytes never written. */
 const mayFollow: ReadonlySet<number | undefined> = new Set([undefined, openBrace, 0]);
 const opensValue: ReadonlySet<number | undefined> = new Set(Buffer.from("[,:"));
 /** Longest distance from the start of a record to the syntax error that it caused in a torn one. */

@@ -54,7 +54,7 @@ export class PlanBuilder implements LineSink {
   #end = 0;
   #keptFrom = 0;
 
-  /** @param partedBytesMax A longer line is not repaired: it stays, or is set aside whole. */
+  /** @param partedBytesMax A longer line is not repaired: it stays, or is set aside completely. */
   constructor(source: ByteSource, partedBytesMax: number) {
     this.#source = source;
     this.#partedBytesMax = partedBytesMax;

@@ -38,7 +38,7 @@ export interface PlanOptions extends Pick<EngineOptions, "ports" | "lineBytesMax
    * Guesses that the parent of an entry, if nothing names it, is the entry before. Default false.
    */
   readonly bridge?: boolean;
-  /** The working directory for a rebuilt header. Default: what its remains say. */
+  /** The working directory for a rebuilt header. Default: from its remains. */
   readonly cwd?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -53,10 +53,11 @@ const planNames: OptionNames<PlanOptions> = {
 
 /**
  * Plans the repair of a log. Reads it twice; memory is proportional to its entries and its damage.
- * Lines above 512 MiB are not repaired: they are kept if they are records, else set aside whole.
+ * Lines above 512 MiB are not repaired: they are kept if they are records, otherwise set aside
+ * completely.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`, `ERR_LOG_UNREADABLE`;
  * `ERR_NOT_A_SESSION` without a header or an entry, or for a file of another agent;
- * `ERR_LOG_CHANGED` if it becomes shorter while it is read.
+ * `ERR_LOG_CHANGED` if it is truncated while it is read.
  * @example
  * const plan = await planRepair("session.jsonl");
  * if (plan.changes.length > 0) await applyRepair(plan);

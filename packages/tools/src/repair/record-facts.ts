@@ -1,4 +1,4 @@
-/** Classifies records, and reads what is left of damaged ones: id, parent, header fields. */
+/** Classifies records, and reads the remains of damaged ones: id, parent, header fields. */
 import { lineEdgeBytes, lineKind } from "@branchlog/streaming";
 import type { DecodedLine, JsonObject } from "@branchlog/streaming";
 import { isLinked, isObject, readRecord, sourceType, titleSlotType } from "@branchlog/core/rows";

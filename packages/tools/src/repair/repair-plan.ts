@@ -41,7 +41,7 @@ export interface KeepStep extends ByteRange {
   readonly kind: "keep";
 }
 
-/** A whole record from a damaged line; it stays as it is and gets a line of its own. */
+/** A complete record from a damaged line; it is moved unchanged to its own line. */
 export interface RecoverStep extends ByteRange {
   readonly kind: "recover";
   readonly line: number;
@@ -50,7 +50,7 @@ export interface RecoverStep extends ByteRange {
   readonly addsNewline: boolean;
 }
 
-/** A newline is added behind the last line, which lacks it. */
+/** A newline is added after the last line, which lacks it. */
 export interface TerminateStep {
   readonly kind: "terminate";
   readonly offset: number;
@@ -74,7 +74,7 @@ export interface HeaderStep {
   readonly sources: Readonly<Record<string, HeaderSource>>;
 }
 
-/** A `custom` entry `branchlog.lost` that takes the place of a lost parent. */
+/** A `custom` entry `branchlog.lost` that replaces a lost parent. */
 export interface StandInStep {
   readonly kind: "stand-in";
   readonly offset: number;
@@ -95,13 +95,13 @@ export type RepairStep =
 
 export type RepairChange = Exclude<RepairStep, KeepStep>;
 
-/** An entry whose parent the log does not hold. */
+/** An entry whose parent is not in the log. */
 export interface OrphanedEntry {
   readonly id: string;
   readonly missingParentId: string;
 }
 
-/** Damage that a repair leaves, because it would have to invent something. */
+/** Damage that a repair keeps, because it would have to invent data. */
 export interface RemainingDamage {
   /** Entries that hide another one; one that is the same line again is not counted. */
   readonly duplicateIdCount: number;
@@ -111,7 +111,7 @@ export interface RemainingDamage {
   readonly orphans: readonly OrphanedEntry[];
   readonly cycleCount: number;
   readonly cycles: readonly string[];
-  /** Damage to records that are whole, which stay as they are. */
+  /** Damage to complete records, which are not changed. */
   readonly others: readonly Finding[];
 }
 
@@ -119,7 +119,7 @@ export interface RemainingDamage {
 export interface RepairPlan {
   readonly path: string;
   readonly sizeBytes: number;
-  /** The version that the header says, or would have said. */
+  /** The version of the header, or of the lost one. */
   readonly version: number;
   /** In the order of the file. Their ranges cover it without gaps. */
   readonly steps: readonly RepairStep[];
@@ -127,7 +127,7 @@ export interface RepairPlan {
   readonly changes: readonly RepairChange[];
   readonly repaired: { readonly sizeBytes: number; readonly entries: number };
   readonly findings: readonly Finding[];
-  /** The end of the log, if a process may still be writing it; it stays as it is. */
+  /** The end of the log, if a process may still be writing it; it is not changed. */
   readonly pending: PendingEnd | null;
   readonly remaining: RemainingDamage;
   readonly source: { readonly stat: FileStat; readonly fingerprint: LogFingerprint };

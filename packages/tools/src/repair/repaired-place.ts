@@ -1,4 +1,4 @@
-/** Replaces a log by its repaired copy, under its lock. Either file is whole at every moment. */
+/** Replaces a log by its repaired copy, under its lock. At every moment one file is complete. */
 import { dirname } from "node:path";
 import { portStep, readFullySync, readRange } from "@branchlog/streaming";
 import type { Steps } from "@branchlog/streaming";
@@ -79,7 +79,7 @@ export function requireUnchanged(file: LogFile, { path, source }: RepairPlan): v
   if (!isSame) throw changed(path);
 }
 
-/** Copies what was appended to the original meanwhile, in one write that ends in a newline. */
+/** Copies concurrent appends to the original, in one write that ends in a newline. */
 function carryOver({ plan, ports, result }: RepairedCopy, original: string): number {
   const file = new LogFile(ports.fs, original);
   const lateBytes = (file.statSync()?.size ?? 0) - plan.sizeBytes;

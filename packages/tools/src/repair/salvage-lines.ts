@@ -1,4 +1,4 @@
-/** The salvage file: a JSON line for each piece that a repair took out, restorable exactly. */
+/** The salvage file: a JSON line for each piece removed by a repair, exactly restorable. */
 import { isUtf8 } from "node:buffer";
 import { readRange } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
@@ -16,7 +16,7 @@ export interface SalvageLine {
   /** 1-based line of the log before its repair. */
   readonly line: number;
   readonly reason: SetAsideReason;
-  /** The entry that it was, if that is known. */
+  /** The entry that it was, if known. */
   readonly id?: string;
   /** The bytes as UTF-8, if they are. */
   readonly text?: string;

@@ -1,4 +1,4 @@
-/** Stand-ins for lost entries that are used as parents. Their links never form a cycle. */
+/** Placeholders for lost entries that are used as parents. Their links never form a cycle. */
 import { orphanRows } from "@branchlog/core/rows";
 import type { IndexTable } from "@branchlog/core/rows";
 import type { LostEntry } from "./record-facts.ts";

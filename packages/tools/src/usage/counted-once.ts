@@ -1,11 +1,11 @@
 /**
- * Which entries were counted already, by digests of what tells them: forks and resumed sessions
+ * Which entries were counted already, by digests of their identity: forks and resumed sessions
  * hold copies of others' entries.
  * Memory: 16 characters for each identity.
  */
 import { createHash } from "node:crypto";
 
-/** What an entry and its copies have in common, and no other entry. */
+/** What an entry shares with its copies, and with no other entry. */
 export type Identity = readonly (string | number)[];
 
 export class CountedOnce {

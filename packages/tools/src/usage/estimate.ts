@@ -1,4 +1,4 @@
-/** What tokens would have cost by list prices, where an agent stores no cost. Pure. */
+/** Estimated costs from list prices, when an agent stores no cost. Pure. */
 import type { SessionUsage, UsageTotals } from "@branchlog/core/types";
 import { priceTable } from "./prices.ts";
 
@@ -8,7 +8,7 @@ export interface CostEstimate {
   readonly cost: number | undefined;
   /** What of it is by the table. */
   readonly estimated: number;
-  /** Models without a price, whose requests are not in the sum; "" for what names no model. */
+  /** Models without a price, whose requests are not in the sum; "" for requests without a model. */
   readonly unknown: readonly string[];
 }
 
@@ -18,7 +18,7 @@ type Tokens = Pick<UsageTotals, "input" | "output" | "cacheRead" | "cacheWrite">
 const suffix = /(?:-\d{8}|-\d{4}-\d\d-\d\d|-0|\[1m\])$/;
 
 /**
- * What so many tokens cost; undefined for a model that the table lacks. Caches count as kept for 5
+ * The cost of tokens; undefined for a model that is not in the table. Caches count as kept for 5
  * minutes: sessions do not say how long.
  */
 export function estimatedCost(model: string, tokens: Tokens): number | undefined {

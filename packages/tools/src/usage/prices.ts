@@ -1,5 +1,5 @@
 /**
- * What models cost, as data: list prices without discounts and surcharges, in US dollars per
+ * Prices of models, as data: list prices without discounts and surcharges, in US dollars per
  * million tokens. A module and not a file of JSON, which Node 20 loads with a warning only.
  */
 export interface ModelPrice {

@@ -1,6 +1,6 @@
 /**
- * What the sessions at some places spent, entry by entry, kept for the next question: only files
- * that changed since are read again. Each entry counts once, as in `usageStatistics`.
+ * The usage of the sessions in some directories, entry by entry, kept for the next query: only
+ * changed files are read again. Each entry counts once, as in `usageStatistics`.
  */
 import { statSync } from "node:fs";
 import { isBranchlogError } from "@branchlog/core";
@@ -15,7 +15,7 @@ import type { SpentRecord } from "./spent-sums.ts";
 import { inOrderOfStart } from "./usage-statistics.ts";
 import { projectsOf } from "./worktrees.ts";
 
-/** A message of the user with all that was spent until the next one, in the order of the file. */
+/** A user message with all usage until the next one, in file order. */
 export interface SpendingTurn {
   /** Null: before the first message. */
   readonly entryId: string | null;

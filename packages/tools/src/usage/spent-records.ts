@@ -1,4 +1,4 @@
-/** What the entries of one session spent; no body is kept. */
+/** The usage of the entries of one session; no body is kept. */
 import type { SessionEntry } from "@branchlog/core";
 import type { UsageTotals } from "@branchlog/core/types";
 import { agentNamed, isStoredObject, storedText, usage } from "@branchlog/core/rows";
@@ -7,7 +7,7 @@ import { digestOf } from "./counted-once.ts";
 import type { CountedOnce } from "./counted-once.ts";
 import type { SpentRecord } from "./spent-sums.ts";
 
-/** What one entry spent or asked, and what tells its copies. */
+/** The usage or prompt of one entry, and the identity of its copies. */
 export interface SpendingEntry {
   readonly id: string;
   /** NaN: unknown. */
@@ -38,7 +38,7 @@ export interface RecordsOf {
 }
 
 /**
- * What counts, or tells that a copy does not, in the order of the file. Throws as `openSession`,
+ * Records that count, or identify copies, in file order. Throws as `openSession`,
  * also after some entries.
  */
 export async function* spendingEntries(

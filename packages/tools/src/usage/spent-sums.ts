@@ -1,8 +1,8 @@
-/** Adds up what sessions spent, by project, day, model and agent. Pure; memory: the groups. */
+/** Adds up the usage of sessions, by project, day, model and agent. Pure; memory: the groups. */
 import type { UsageTotals } from "@branchlog/core/types";
 import { estimatedCost } from "./estimate.ts";
 
-/** What one entry of a session says. */
+/** The facts of one entry of a session. */
 export interface SpentRecord {
   /** The working directory; of a subagent, that of the session that started it. */
   readonly project: string;
@@ -17,11 +17,11 @@ export interface SpentRecord {
 }
 
 export interface SpentSums extends UsageTotals {
-  /** Messages of users; what a session asked its subagents is not counted. */
+  /** Messages of users; prompts to subagents are not counted. */
   readonly turns: number;
   /** How many of the requests have no price. `cost` is the sum of the others. */
   readonly unpriced: number;
-  /** `cost`, and what requests without a price would have cost by the table of prices. */
+  /** `cost`, and the estimated cost of requests without a price. */
   readonly estimated: number;
   /** How many of the requests have neither. */
   readonly unestimated: number;
@@ -67,7 +67,7 @@ export function plusRecord({ total, groups }: OwnGroups, record: SpentRecord): O
   add(groups.project, project, record);
   add(groups.day, day, record);
   add(groups.agent, agent, record);
-  // A turn is of no model.
+  // A turn has no model.
   if (record.turns === 0) add(groups.model, model, record);
   return { total: plusSpent(total, record), groups };
 }

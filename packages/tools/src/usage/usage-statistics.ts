@@ -1,6 +1,6 @@
 /**
- * What the sessions at some places spent. Each entry counts once, whatever copies of it there are,
- * and subagents count as the project of the session that started them.
+ * The usage of the sessions in some directories. Each entry counts once, with any number of copies,
+ * and subagents count for the project of the session that started them.
  */
 import { findSessions } from "@branchlog/library";
 import { isBranchlogError } from "@branchlog/core";
@@ -21,11 +21,11 @@ import type { SpentGroups } from "./spent-sums.ts";
 type Filters = Pick<FindOptions, "agents" | "sinceMs" | "catalog" | "signal">;
 
 export interface StatisticsOptions extends Filters {
-  /** Only what was spent before then, in epoch ms. */
+  /** Only usage before then, in epoch ms. */
   readonly untilMs?: number | undefined;
   /** Whether the worktrees of a repository count as the repository. Default true. */
   readonly foldWorktrees?: boolean | undefined;
-  /** Only the session with this path, and its subagents, of whatever agent. */
+  /** Only the session with this path, and its subagents, of any agent. */
   readonly only?: string | undefined;
   /** Called while sessions are listed, and from the start again while they are read. */
   readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
@@ -116,7 +116,7 @@ async function chosen(
 ): Promise<FoundSessions> {
   const sessions = found.sessions.filter((one) => one.path === only || ownerOf(one).path === only);
   if (sessions.length > 0) return { ...found, sessions, unlisted: [] };
-  // Opening it says why it is not listed.
+  // Opening it reports why it is not listed.
   (await Engine.open(only, { access: "read" })).release();
   return { ...found, sessions, unlisted: [] };
 }

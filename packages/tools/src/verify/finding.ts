@@ -39,15 +39,15 @@ export const findingKinds = {
 export type FindingWeight = keyof typeof findingKinds;
 
 /**
- * What was found.
- * - Lines that are not records: `torn`, `not-json`, `not-object`, `nul-bytes`, `too-long`.
+ * The kind. - Lines that are not records: `torn`, `not-json`, `not-object`, `nul-bytes`,
+ * `too-long`.
  * - Records: `id-changed` (the line begins with another id), `invalid-utf8`, `changed-line`,
  * `checkpoint-difference`.
  * - The header: `damaged-header`, `before-header` (entries that are not read), `second-header`,
  * `byte-order-mark` (also before another line).
  * - The tree: `duplicate-id`, `repeated-line` (byte for byte), `missing-parent`, `cycle`.
  * - A store: `lost-entries` (that a session read, and the store lost since).
- * - Links: `dangling-reference`, `diverged` (a branch that nobody chose).
+ * - Links: `dangling-reference`, `diverged` (an unintended branch).
  * - The end: `unfinished-line`, `unfinished-record` (only its newline is missing).
  * - `not-an-entry`, `unknown-type`: as in `session.diagnostics`.
  */
@@ -92,7 +92,7 @@ export interface BadLine extends LinePlace {
   readonly reason: BadLineKind;
 }
 
-/** An entry by the start of its line, which as a whole is not that entry. */
+/** An entry by the start of its line, which is not that entry. */
 export interface DamagedEntry extends EntryPlace {
   /** Why its line is not a record; `id-changed`: it is a record of another id. */
   readonly reason: BadLineKind | "id-changed";
@@ -106,7 +106,7 @@ export interface DuplicateId extends EntryPlace {
   readonly isSame: boolean;
 }
 
-/** An entry whose parent the log does not hold. */
+/** An entry whose parent is not in the log. */
 export interface Orphan extends EntryPlace {
   readonly missingParentId: string;
 }

@@ -38,7 +38,7 @@ import { wholeCharacters } from "../repair/whole-characters.ts";
 import { endKind } from "./finding.ts";
 import type { BadLine, BadLineKind, DamagedEntry, LinePlace, PendingEnd } from "./finding.ts";
 
-/** What of an entry is checked further. */
+/** The fields of an entry that are checked further. */
 type Need = "nothing" | "answer" | "result" | "body";
 
 export class LineCheck implements LinesSink {
@@ -114,7 +114,7 @@ export class LineCheck implements LinesSink {
     const row = this.#rowAt(offset, kind);
     if (row === undefined) return;
     const need = this.#needOf(row);
-    // Only what a read token by token keeps.
+    // Only values kept by a token-by-token read.
     const value = decoded.ok ? decoded.value : undefined;
     if (value !== undefined) this.links.take(row, value);
     if (need !== "nothing") this.#foldUsage(row, () => this.#readWhole(offset, length));
@@ -180,7 +180,7 @@ export class LineCheck implements LinesSink {
     return undefined;
   }
 
-  /** Whether the record says what the index does; else the entry is marked. */
+  /** Whether the record matches the index; otherwise the entry is marked. */
   #hasId(row: number, id: unknown): boolean {
     const { index, header } = this.indexer;
     const isNamed = id !== undefined && entryForm(header?.version ?? 1) > 1;

@@ -1,4 +1,4 @@
-/** What opening found in a log, in the classification of `verify`, which may find more. */
+/** The findings of opening a log, in the classification of `verify`, which may find more. */
 import { hasByteOrderMark, lineKind, readRange } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { Diagnostic, Session } from "@branchlog/core";

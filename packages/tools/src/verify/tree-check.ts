@@ -1,4 +1,4 @@
-/** What an index shows of its log. Reads only the lines of repeated ids. */
+/** Findings from an index of a log. Reads only the lines of repeated ids. */
 import { isSpace, readFullySync, skipSpace } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { UnknownType } from "@branchlog/core/types";
@@ -58,7 +58,7 @@ export function checkTree(log: IndexedLog): {
   const counts = {
     "damaged-header": hasHeader ? 0 : 1,
     "before-header": hasHeader ? entriesBeforeHeader : 0,
-    // Of a transcript, what repeats an earlier record has no row.
+    // In a transcript, a repeated record has no row.
     "duplicate-id":
       indexer.transcript === undefined
         ? repeated.count - repeated.sameCount

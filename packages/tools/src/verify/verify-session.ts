@@ -27,7 +27,7 @@ import { checkTree } from "./tree-check.ts";
 import type { TreeFindings } from "./tree-check.ts";
 
 /**
- * What `verify` found. Numbers are exact; lists are in file order and hold the first 1,000 items
+ * The result of `verify`. Numbers are exact; lists are in file order and hold the first 1,000 items
  * (of bad lines, for each reason). A pending end counts nowhere else, and damaged entries are not
  * nodes of the tree.
  */
@@ -63,14 +63,14 @@ export interface VerifyReport extends TreeFindings {
   /** Damaged entries. Their lines are bad lines as well, unless their ids changed. */
   readonly damagedEntryCount: number;
   readonly damagedEntries: readonly DamagedEntry[];
-  /** Branches that nobody chose, by their first entries. Not damage. */
+  /** Unintended branches, by their first entries. Not damage. */
   readonly divergenceCount: number;
   readonly divergences: readonly DivergedEntry[];
   /** Labels, compactions and context edits with a target that is missing or not on their path. */
   readonly danglingReferenceCount: number;
   readonly danglingReferences: readonly DanglingReference[];
   readonly pending: PendingEnd | null;
-  /** Ids of entries that a store lost, as by a failover, and that `recover()` brings back. */
+  /** Ids of entries that a store lost, for example in a failover, and that `recover()` restores. */
   readonly lostEntryCount: number;
   readonly lostEntries: readonly string[];
 }

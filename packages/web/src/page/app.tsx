@@ -82,7 +82,7 @@ function TopBar({ place }: { readonly place: Route }): VNode {
   );
 }
 
-/** What a file does not have. */
+/** Features that a file does not have. */
 function ServerLinks({ place }: { readonly place: Route }): VNode {
   return (
     <>

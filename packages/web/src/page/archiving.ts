@@ -1,4 +1,4 @@
-/** The sessions that are ticked in the list, and their way to the archive and back. */
+/** The selected sessions of the list: archiving and restoring. */
 import { signal } from "@preact/signals";
 import type { ArchiveRequest, SessionItem } from "../api.ts";
 import { requestArchive } from "./client.ts";

@@ -1,11 +1,11 @@
-/** What a reader means to spend a day, in US dollars: kept in the browser. */
+/** The daily budget of a reader, in US dollars: kept in the browser. */
 import { signal } from "@preact/signals";
 
 const storageName = "branchlog-budget";
 
 export const budget = signal<number | null>(savedBudget());
 
-/** Null, and anything that is no price: without a budget. */
+/** Null, and anything that is not a price: no budget. */
 export function setBudget(text: string): void {
   budget.value = priceIn(text);
   try {

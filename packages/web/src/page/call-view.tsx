@@ -1,4 +1,4 @@
-/** A tool call and its result: one line that says what was done; opened, the whole of both. */
+/** A tool call and its result: one summary line; opened, both in full. */
 import { useState } from "preact/hooks";
 import type { VNode } from "preact";
 import type { ToolUse } from "@branchlog/library/conversation";
@@ -13,7 +13,7 @@ type Call = Extract<TurnBlock, { kind: "call" }>;
 interface CallViewProps {
   readonly call: Call;
   readonly sessionKey: string;
-  /** The directory of the session, which is left out of a line. */
+  /** The directory of the session, which is omitted from a line. */
   readonly cwd: string;
   readonly isOpen: boolean;
 }

@@ -1,4 +1,6 @@
-/** The requests of the page, each with the type of its answer. Failures have the server's words. */
+/**
+ * The requests of the page, each with the type of its answer. Failures have the server's message.
+ */
 import type {
   ApiError,
   ArchiveRequest,

@@ -1,4 +1,4 @@
-/** Two branches beside each other: what both have, folded, and how each goes on. */
+/** Two branches side by side: the common part, folded, and how each continues. */
 import type { VNode } from "preact";
 import type { BranchComparison, ComparedBranch, ComparedTurn, TurnHead } from "../api.ts";
 import { fetchComparison } from "./client.ts";

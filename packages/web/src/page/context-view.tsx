@@ -1,4 +1,4 @@
-/** What the model would get at an entry. */
+/** The context of the model at an entry. */
 import { useState } from "preact/hooks";
 import type { VNode } from "preact";
 import type { ContextMessage, TurnBlock } from "../api.ts";

@@ -1,4 +1,4 @@
-/** One session as a conversation: its turns as text, and beside them their outline. */
+/** One session as a conversation: its turns as text, and next to them their outline. */
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { VNode } from "preact";
@@ -83,7 +83,7 @@ interface ConversationProps {
 /** Whether settings, usage and records of programs are shown between the blocks. */
 const isMarksShown = signal(false);
 
-/** In a narrow window the outline is above the text, and only when it is asked for. */
+/** In a narrow window the outline is above the text, and only on request. */
 const isOutlineOpen = signal(false);
 
 function showOutline(): void {
@@ -197,7 +197,7 @@ interface ReadingLineProps {
   readonly goToStart: (section: number) => void;
 }
 
-/** What was asked, while its answer is read. */
+/** The request, while its answer is read. */
 function ReadingLine(props: ReadingLineProps): VNode | null {
   const { section, isLeafBranch, sessionKey, goToStart } = props;
   if (section === undefined) return null;

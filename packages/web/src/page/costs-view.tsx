@@ -1,6 +1,6 @@
 /**
- * What the sessions cost: day by day, then by day, session, turn, project, model or agent. Costs
- * without a price of their own are by the table of prices, and are marked.
+ * The costs of sessions: day by day, then by day, session, turn, project, model or agent. Costs
+ * without a stored price are from list prices, and marked.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { VNode } from "preact";

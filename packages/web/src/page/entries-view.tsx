@@ -1,4 +1,4 @@
-/** The entries of one session: facts, their tree, and beside it the entry that is open. */
+/** The entries of one session: facts, their tree, and next to it the open entry. */
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { VNode } from "preact";

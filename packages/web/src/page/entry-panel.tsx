@@ -1,4 +1,4 @@
-/** The open entry: what it says, where it is in the tree, and what can be done with it. */
+/** The open entry: its content, its position in the tree, and its actions. */
 import { useEffect, useState } from "preact/hooks";
 import type { VNode } from "preact";
 import type { EntryView, SessionFacts } from "../api.ts";

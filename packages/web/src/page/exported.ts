@@ -13,7 +13,7 @@ for (const element of document.querySelectorAll("script[data-addresses]")) {
 
 export const isExported: boolean = places.size > 0;
 
-/** Throws for what the file does not have. */
+/** Throws for answers that are not in the file. */
 export function exportedAnswer(address: string): unknown {
   const place = places.get(address);
   if (place === undefined) {
