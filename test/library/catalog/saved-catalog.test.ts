@@ -244,6 +244,27 @@ describe("the saved catalog of a directory", () => {
     expect(savedTexts()).not.toContain('prompt 7"');
   });
 
+  it("loses no session whose facts are read again, since a file next to it changed", async () => {
+    ownCache();
+    const project = join(temporaryDirectory(), "project");
+    const directory = join(project, "agent-transcripts");
+    mkdirSync(directory, { recursive: true });
+    for (let at = 0; at < 8; at += 1) {
+      const path = join(directory, `5a1b2c3d-0000-4000-8000-00000000000${at}.jsonl`);
+      copyFileSync(fixturePath("cursor/transcript-2026-07.jsonl"), path);
+    }
+    const before = await list(directory);
+    expect(before).toHaveLength(8);
+    const trusted = JSON.stringify({ workspacePath: "/home/dev/shop" });
+    writeFileSync(join(project, ".workspace-trusted"), trusted);
+    const after = await list(directory);
+    const moved = before.map((one) => ({
+      ...one,
+      header: { ...one.header, cwd: "/home/dev/shop" },
+    }));
+    expect(after).toEqual(moved);
+  });
+
   it("does not recreate a removed directory", async () => {
     const directory = join(temporaryDirectory(), "project");
     mkdirSync(directory);

@@ -116,9 +116,10 @@ export class DirectoryCatalog {
           const session = this.#files.get(file.path)?.session;
           onRefreshed?.({ session, index, total: files.length });
         };
-        if (this.#recall(file, onChange)) return refreshed();
+        const before = this.#files.get(file.path)?.session;
+        if (this.#recall(file, { before, onChange })) return refreshed();
         if (files.length > 1) chunks[lane] ??= Buffer.allocUnsafeSlow(chunkBytesDefault);
-        const read = { lookedAtMs, chunk: chunks[lane], signal, onChange, reads };
+        const read = { before, lookedAtMs, chunk: chunks[lane], signal, onChange, reads };
         return this.#read(file, read).then(refreshed);
       });
     } finally {
@@ -147,10 +148,12 @@ export class DirectoryCatalog {
   }
 
   /** Whether it is as it was read. Most are, and take no turn of the event loop. */
-  #recall(file: SessionFile, onChange: CatalogRefresh["onChange"]): boolean {
+  #recall(
+    file: SessionFile,
+    { before, onChange }: Pick<ReadOptions, "before" | "onChange">,
+  ): boolean {
     if (!file.isReadable) return false;
     const known = this.#known(file);
-    const before = known.session;
     if (!known.recall(file)) return false;
     this.#rank({ before, now: known.session }, onChange);
     return true;
@@ -158,14 +161,13 @@ export class DirectoryCatalog {
 
   async #read(
     file: SessionFile,
-    { lookedAtMs, chunk, signal, onChange, reads }: ReadOptions,
+    { before, lookedAtMs, chunk, signal, onChange, reads }: ReadOptions,
   ): Promise<void> {
     if (!file.isReadable) {
       this.#forget(file.path, onChange);
       return;
     }
     const known = this.#known(file);
-    const before = known.session;
     this.#dialectAt ??= dialectFinder();
     const dialectAt = this.#dialectAt;
     try {
@@ -174,8 +176,8 @@ export class DirectoryCatalog {
       const readBytes = isLeft ? 0 : await known.read(file, lookedAtMs, options);
       if (readBytes > 0) this.#store.note(file.path, known, readBytes);
     } catch {
+      // It keeps the facts that are known of it.
       signal?.throwIfAborted();
-      return;
     }
     this.#rank({ before, now: known.session }, onChange);
   }
@@ -213,6 +215,8 @@ export class DirectoryCatalog {
 }
 
 interface ReadOptions {
+  /** What is listed of the file so far. */
+  readonly before: ListedSession | undefined;
   readonly lookedAtMs: number;
   readonly chunk: Buffer | undefined;
   readonly signal: AbortSignal | undefined;
