@@ -250,8 +250,10 @@ describe("the saved catalog of a directory", () => {
     const directory = join(project, "agent-transcripts");
     mkdirSync(directory, { recursive: true });
     for (let at = 0; at < 8; at += 1) {
-      const path = join(directory, `5a1b2c3d-0000-4000-8000-00000000000${at}.jsonl`);
-      copyFileSync(fixturePath("cursor/transcript-2026-07.jsonl"), path);
+      // Each is listed before those that are read before it.
+      const text = `<timestamp>Wednesday, Jul ${10 + at}, 2026, 1:11 PM (UTC)</timestamp>Hello`;
+      const record = { role: "user", message: { content: [{ type: "text", text }] } };
+      writeLines(directory, `5a1b2c3d-0000-4000-8000-00000000000${at}.jsonl`, [record]);
     }
     const before = await list(directory);
     expect(before).toHaveLength(8);
