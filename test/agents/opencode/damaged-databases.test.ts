@@ -57,6 +57,8 @@ describe("a database of opencode", () => {
   it("is not changed by any read, nor are the files next to it", async () => {
     const root = temporaryDirectory();
     const path = await databaseOf(root, dump);
+    // Of this test alone: others read databases meanwhile.
+    vi.stubEnv("TMPDIR", temporaryDirectory());
     for (const hasLog of [false, true]) {
       const end = hasLog ? await writing(path, prompt("in the log", later)) : () => undefined;
       try {
@@ -71,6 +73,7 @@ describe("a database of opencode", () => {
       }
     }
     expect(ownDirectories()).toEqual([]);
+    vi.unstubAllEnvs();
   });
 
   it("is read including its write-ahead log", async () => {
