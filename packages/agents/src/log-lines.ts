@@ -1,7 +1,8 @@
 /** The lines of a log that is made of a document; each entry is the parent of the next. */
 import type { SessionHeader } from "@branchlog/core";
 import { normalizeName } from "@branchlog/core/entries";
-import { currentVersion, dateMs, encodeHeader, timeText } from "@branchlog/core/rows";
+import { dateMs, encodeHeader } from "@branchlog/core/rows";
+import { sessionHeader } from "./transcript-entries.ts";
 
 /** What a database says of a session in one row. */
 export interface SessionRow {
@@ -14,9 +15,7 @@ export interface SessionRow {
 }
 
 export function headerOf({ id, parentId, directory: cwd, createdMs }: SessionRow): SessionHeader {
-  const timestamp = timeText(dateMs(createdMs) ?? 0);
-  const origin = parentId === undefined ? {} : { parentSession: parentId };
-  return { type: "session", version: currentVersion, id, timestamp, cwd, ...origin };
+  return sessionHeader({ id, timeMs: dateMs(createdMs) ?? 0, cwd, parentSession: parentId });
 }
 
 export type LineBody = { readonly type: string } & Readonly<Record<string, unknown>>;

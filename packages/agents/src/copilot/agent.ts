@@ -19,7 +19,7 @@ export const copilot: Agent = {
   resume: ({ id }) => ["copilot", `--resume=${id}`],
   transcripts: {
     agent: "copilot",
-    version: 1,
+    version: 2,
     noun: "the events of a session of Copilot CLI",
     recognises: isEvent,
     hasLinks: true,

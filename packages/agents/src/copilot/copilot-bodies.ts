@@ -11,11 +11,8 @@ import {
   usageOf,
 } from "@branchlog/core/rows";
 import type { AnswerUsage, TranscriptPlace } from "@branchlog/core/rows";
-
-interface Body {
-  readonly type: string;
-  readonly [key: string]: unknown;
-}
+import { answerBody, foundAbove } from "../transcript-entries.ts";
+import type { Body } from "../transcript-entries.ts";
 
 /** As pi names the service. */
 export const provider = "github-copilot";
@@ -105,7 +102,13 @@ export function copilotBody(record: JsonObject, place: TranscriptPlace, known: K
       };
     }
     case "assistant.message":
-      return { type: "message", message: answerOf(data, place, known) };
+      return answerBody(answerContent(data), {
+        api: "openai-completions",
+        provider,
+        model: stringAt(data, "model") ?? foundAbove(place, modelIn) ?? "",
+        usage: known.isRecorded ? noUsage : usageOf(0, countAt(data, "outputTokens"), 0, 0),
+        timestamp,
+      });
     case "tool.execution_complete":
       return { type: "message", message: resultOf(data, place, known) };
     case "session.model_change": {
@@ -183,28 +186,10 @@ export function answerContent(data: JsonObject): AssistantContent[] {
   ];
 }
 
-function answerOf(data: JsonObject, place: TranscriptPlace, { isRecorded }: KnownBefore): object {
-  const content = answerContent(data);
-  return {
-    role: "assistant",
-    content,
-    api: "openai-completions",
-    provider,
-    model: stringAt(data, "model") ?? modelAbove(place),
-    usage: isRecorded ? noUsage : usageOf(0, countAt(data, "outputTokens"), 0, 0),
-    stopReason: content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop",
-    timestamp: Date.parse(place.timestamp),
-  };
-}
-
-function modelAbove({ above }: TranscriptPlace): string {
-  for (const record of above()) {
-    const data = objectAt(record, "data") ?? {};
-    const names = ["newModel", "selectedModel", "model"];
-    const model = names.map((name) => stringAt(data, name)).find((name) => name !== undefined);
-    if (model !== undefined) return model;
-  }
-  return "";
+function modelIn(record: JsonObject): string | undefined {
+  const data = objectAt(record, "data");
+  const names = ["newModel", "selectedModel", "model"];
+  return names.map((name) => stringAt(data, name)).find((name) => name !== undefined);
 }
 
 /** Of a tool, or of a command that the user ran. */
@@ -251,21 +236,16 @@ interface Called {
 }
 
 /** By an answer, or by the user. */
-function calledAbove(callId: string, { above }: TranscriptPlace): Called | undefined {
-  for (const record of above()) {
+function calledAbove(callId: string, place: TranscriptPlace): Called | undefined {
+  return foundAbove(place, (record) => {
     const data = objectAt(record, "data");
-    if (
-      stringAt(record, "type") === "tool.user_requested" &&
-      stringAt(data, "toolCallId") === callId
-    ) {
-      return { name: stringAt(data, "toolName") ?? "", arguments: objectAt(data, "arguments") };
-    }
-    for (const request of listAt(data ?? {}, "toolRequests")) {
-      if (!isObject(request) || stringAt(request, "toolCallId") !== callId) continue;
-      return { name: stringAt(request, "name") ?? "", arguments: objectAt(request, "arguments") };
-    }
-  }
-  return undefined;
+    const isOfUser = stringAt(record, "type") === "tool.user_requested";
+    const requests = isOfUser ? [data ?? {}] : listAt(data, "toolRequests").filter(isObject);
+    const called = requests.find((one) => stringAt(one, "toolCallId") === callId);
+    if (called === undefined) return undefined;
+    const name = stringAt(called, isOfUser ? "toolName" : "name") ?? "";
+    return { name, arguments: objectAt(called, "arguments") };
+  });
 }
 
 /** Of one request. */

@@ -8,13 +8,10 @@ import type { SessionHeader } from "@branchlog/core";
 import {
   SavedFields,
   countAt,
-  currentVersion,
   noUsage,
   objectAt,
-  savedHeader,
   savedText,
   stringAt,
-  timeText,
   usageOf,
   usageOfBoth,
 } from "@branchlog/core/rows";
@@ -39,8 +36,16 @@ import {
   settingsIn,
   shutdownUsage,
 } from "./copilot-bodies.ts";
-
-type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timeMs">;
+import {
+  entryAt,
+  isRowOf,
+  restoreState,
+  rowsOf,
+  savedState,
+  sessionHeader,
+  timeMsOf,
+} from "../transcript-entries.ts";
+import type { RowFacts } from "../transcript-entries.ts";
 
 /** What is said again by others, or says nothing of the conversation. */
 const passedTypes: ReadonlySet<string> = new Set([
@@ -64,8 +69,8 @@ const recentMax = 512;
 export class CopilotTranscript implements Transcript {
   header: SessionHeader | undefined;
   /** In a file beside it. */
-  readonly name = undefined;
-  readonly isSubagent = false;
+  name: string | undefined;
+  isSubagent = false;
   tailId: string | null = null;
   repetition: string | undefined;
   readonly #fileName: string;
@@ -73,7 +78,7 @@ export class CopilotTranscript implements Transcript {
   /** The last entries of sub-agents. */
   readonly #tails = new Map<string, string | null>();
   #lastId = "";
-  #timeMs = 0;
+  timeMs = 0;
   #model = "";
   /** Whether this version records requests. */
   #hasRequests = false;
@@ -105,30 +110,24 @@ export class CopilotTranscript implements Transcript {
       return [];
     }
     this.#lastId = id;
-    const timeMs = Date.parse(stringAt(record, "timestamp") ?? "");
-    if (!Number.isNaN(timeMs)) this.#timeMs = timeMs;
+    this.timeMs = timeMsOf(record) ?? this.timeMs;
     if (type === "session.start") this.header ??= this.#headerOf(data);
     else this.header ??= this.#headerOf({});
     const agent = agentOf(record);
     if (type === "subagent.started") this.#beginAgent(agent);
     const facts = this.#factsOf(type, id, record);
-    const rows: TranscriptRow[] = [];
-    for (const [at, fact] of facts.entries()) {
-      const own = at === facts.length - 1 ? id : `${id}#${at}`;
-      rows.push({ id: own, parentId: this.#tailOf(agent), timeMs: this.#timeMs, ...fact });
-      if (agent === undefined) this.tailId = own;
-      else this.#tails.set(agent, own);
-    }
+    const rows = rowsOf(facts, { id, parentId: this.#tailOf(agent), timeMs: this.timeMs });
+    if (rows.length === 0) return rows;
+    if (agent === undefined) this.tailId = id;
+    else this.#tails.set(agent, id);
     return rows;
   }
 
   save(): object {
     return {
-      header: this.header,
-      tailId: this.tailId,
+      ...savedState(this),
       tails: [...this.#tails],
       lastId: this.#lastId,
-      timeMs: this.#timeMs,
       model: this.#model,
       hasRequests: this.#hasRequests,
       requests: [...this.#requests],
@@ -140,13 +139,11 @@ export class CopilotTranscript implements Transcript {
   }
 
   restore(saved: SavedFields): void {
-    this.header = savedHeader(saved);
-    this.tailId = saved.nullableText("tailId");
+    restoreState(this, saved);
     for (const [agent, tail] of saved.pairs("tails", agentsMax, savedTail)) {
       this.#tails.set(agent, tail);
     }
     this.#lastId = saved.text("lastId");
-    this.#timeMs = saved.dateMs("timeMs");
     this.#model = saved.text("model");
     this.#hasRequests = saved.flag("hasRequests");
     for (const id of saved.list("requests", recentMax, savedText)) this.#requests.add(id);
@@ -163,29 +160,26 @@ export class CopilotTranscript implements Transcript {
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
-    const { id, parentId, timestamp } = place;
-    const own = stringAt(record, "id");
-    if (own === undefined || (id !== own && !id.startsWith(`${own}#`))) return undefined;
-    const { type, ...rest } = copilotBody(record, place, {
+    const { id } = place;
+    if (!isRowOf(id, stringAt(record, "id"))) return undefined;
+    const known = {
       sum: this.#sums.get(id),
       isRecorded: this.#recorded.has(id),
-      toolOf: (callId) => this.#tools.get(callId),
-    });
-    return { type, id, parentId, timestamp, ...rest };
+      toolOf: (callId: string) => this.#tools.get(callId),
+    };
+    return entryAt(place, copilotBody(record, place, known));
   }
 
   #headerOf(data: JsonObject): SessionHeader {
     const context = objectAt(data, "context");
-    const parentSession = stringAt(data, "detachedFromSpawningParentSessionId");
     this.#model = stringAt(data, "selectedModel") ?? this.#model;
-    return {
-      type: "session",
-      version: currentVersion,
+    const header = sessionHeader({
       id: transcriptId(stringAt(data, "sessionId"), this.#fileName),
-      timestamp: stringAt(data, "startTime") ?? timeText(this.#timeMs),
+      timeMs: this.timeMs,
       cwd: stringAt(context, "cwd") ?? "",
-      ...(parentSession === undefined ? {} : { parentSession }),
-    };
+      parentSession: stringAt(data, "detachedFromSpawningParentSessionId"),
+    });
+    return { ...header, timestamp: stringAt(data, "startTime") ?? header.timestamp };
   }
 
   /** Below the call that starts it. */

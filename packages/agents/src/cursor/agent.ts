@@ -2,10 +2,10 @@
  * Cursor: the transcripts that its command and its editor keep of agents, the chats of the command,
  * and the database of the editor.
  */
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { quietly, resolvePath } from "@branchlog/core/files";
+import { resolvePath } from "@branchlog/core/files";
 import { fileOfAddress, isObject, stringAt } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
 import type { JsonValue } from "@branchlog/streaming";
@@ -13,10 +13,9 @@ import { databaseFiles, isSqlite } from "../database-file.ts";
 import { filesBelow } from "../files-below.ts";
 import { settingsDirectory } from "../settings-directory.ts";
 import { titleIn } from "../spoken-title.ts";
-import { CursorTranscript, isCursorRecord } from "./cursor-transcript.ts";
+import { CursorTranscript, isCursorRecord, transcriptsName } from "./cursor-transcript.ts";
 
 const uuidName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.jsonl$/;
-const transcriptsName = "agent-transcripts";
 const chatName = "store.db";
 const editorName = "state.vscdb";
 
@@ -44,7 +43,8 @@ export const cursor: Agent = {
     idInOthers: (path) => (path.includes(transcriptsName) ? basename(path, ".jsonl") : undefined),
     sessionsIn: async (path) => {
       if (isInEditor(path)) return (await import("./editor-sessions.ts")).sessionsIn(path);
-      return hasTranscript(path) ? [] : undefined;
+      const { hasTranscript } = await import("./chat-store.ts");
+      return hasTranscript(path, projectsDirectory()) ? [] : undefined;
     },
     filesOf: (path) => {
       const { file } = fileOfAddress(path);
@@ -104,24 +104,6 @@ function projectsDirectory(): string {
   const { CURSOR_DATA_DIR } = process.env;
   const data = CURSOR_DATA_DIR?.trim() ? resolvePath(CURSOR_DATA_DIR) : join(homedir(), ".cursor");
   return join(data, "projects");
-}
-
-/**
- * Whether a chat is read in its transcript: that has all of it, where the chat has what the model
- * sees now.
- */
-function hasTranscript(store: string): boolean {
-  const id = basename(dirname(store));
-  // Beside `chats`, as long as no variable parts them.
-  const roots = [join(dirname(store), "..", "..", "..", "projects"), projectsDirectory()];
-  return roots.some((root) =>
-    (quietly(() => readdirSync(root)) ?? []).some((project) => {
-      const transcripts = join(root, project, transcriptsName);
-      return [join(id, `${id}.jsonl`), `${id}.jsonl`].some((name) =>
-        existsSync(join(transcripts, name)),
-      );
-    }),
-  );
 }
 
 function placeOf(path: string): ConstructorParameters<typeof CursorTranscript>[0] {

@@ -8,6 +8,7 @@ import { LogLines, headerOf } from "../log-lines.ts";
 import type { LineBody, SessionRow } from "../log-lines.ts";
 import { titleIn } from "../spoken-title.ts";
 import { promptIn, promptTimeMs, provider } from "./cursor-transcript.ts";
+import { answerBody } from "../transcript-entries.ts";
 
 export interface StoredChat extends SessionRow {
   /** As set last. */
@@ -75,9 +76,7 @@ function bodiesOf(message: JsonObject, { id, model, timestamp }: Place): LineBod
     case "assistant": {
       const { content } = withoutEmptyText(mappedContent(said, saidBlock));
       if (content.length === 0) return [];
-      const stopReason = content.some((block) => block.type === "toolCall") ? "toolUse" : "stop";
-      const answer = { api: "cursor", provider, model, usage: noUsage, stopReason, timestamp };
-      return [{ type: "message", message: { role, content, ...answer } }];
+      return [answerBody(content, { api: "cursor", provider, model, usage: noUsage, timestamp })];
     }
     case "tool": {
       const told = objectAt(options, "highLevelToolCallResult");

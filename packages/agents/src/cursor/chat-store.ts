@@ -3,7 +3,7 @@
  * what they hold, of which a root names those of the messages. What is encrypted is not read, and
  * its key is left where it is.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BranchlogError } from "@branchlog/core";
@@ -15,6 +15,25 @@ import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { tablesIn, textAt } from "../database-sessions.ts";
 import { logOfChat } from "./chat-entries.ts";
 import type { StoredChat } from "./chat-entries.ts";
+import { transcriptsName } from "./cursor-transcript.ts";
+
+/**
+ * Whether a chat is read in its transcript: that has all of it, where the chat has what the model
+ * sees now.
+ */
+export function hasTranscript(store: string, projects: string): boolean {
+  const id = basename(dirname(store));
+  // Beside `chats`, as long as no variable parts them.
+  const roots = [join(dirname(store), "..", "..", "..", "projects"), projects];
+  return roots.some((root) =>
+    (quietly(() => readdirSync(root)) ?? []).some((project) => {
+      const transcripts = join(root, project, transcriptsName);
+      return [join(id, `${id}.jsonl`), `${id}.jsonl`].some((name) =>
+        existsSync(join(transcripts, name)),
+      );
+    }),
+  );
+}
 
 /** As `DocumentFormat.toLog`. */
 export async function chatLog(path: string): Promise<Buffer> {

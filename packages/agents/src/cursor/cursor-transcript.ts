@@ -5,15 +5,7 @@
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
 import type { AssistantContent, UserContent } from "@branchlog/core/entries";
-import {
-  currentVersion,
-  dateMs,
-  noUsage,
-  objectAt,
-  savedHeader,
-  stringAt,
-  timeText,
-} from "@branchlog/core/rows";
+import { dateMs, noUsage, objectAt, stringAt } from "@branchlog/core/rows";
 import type {
   SavedFields,
   SpentAnswer,
@@ -24,6 +16,14 @@ import type {
 import { answerBlock, spokenBlock } from "../anthropic-content.ts";
 import { mappedContent, textsOf, withoutEmptyText } from "../foreign-content.ts";
 import { transcriptId } from "../transcript-id.ts";
+import {
+  answerBody,
+  entryAt,
+  restoreState,
+  savedState,
+  sessionHeader,
+} from "../transcript-entries.ts";
+import type { Body } from "../transcript-entries.ts";
 
 /** What only the path of a transcript says. */
 interface CursorPlace {
@@ -34,6 +34,8 @@ interface CursorPlace {
   readonly directory: string;
 }
 
+/** The directory of transcripts in a project. */
+export const transcriptsName = "agent-transcripts";
 export const provider = "cursor";
 /** Transcripts do not name it. */
 const model = "unknown";
@@ -57,13 +59,13 @@ function roleOf(record: JsonObject): "user" | "assistant" | undefined {
 
 export class CursorTranscript implements Transcript {
   header: SessionHeader | undefined;
-  readonly name = undefined;
-  readonly isSubagent: boolean;
+  name: string | undefined;
+  isSubagent: boolean;
   tailId: string | null = null;
   readonly repetition = undefined;
   readonly #place: CursorPlace;
   readonly #isEntry: (id: string) => boolean;
-  #timeMs = 0;
+  timeMs = 0;
 
   constructor(place: CursorPlace, isEntry: (id: string) => boolean) {
     this.#place = place;
@@ -76,24 +78,22 @@ export class CursorTranscript implements Transcript {
     const said = objectAt(record, "message")?.["content"];
     const timeMs = roleOf(record) === "user" ? promptTimeMs(said) : undefined;
     this.header ??= this.#headerOf(timeMs);
-    this.#timeMs = timeMs ?? this.#timeMs;
+    this.timeMs = timeMs ?? this.timeMs;
     const id = `line:${line}`;
-    if (bodyOf(record, id, this.#timeMs) === undefined || this.#isEntry(id)) return [];
+    if (bodyOf(record, id, this.timeMs) === undefined || this.#isEntry(id)) return [];
     const parentId = this.tailId;
     this.tailId = id;
     const role = roleOf(record);
     const kind = role === undefined ? noteOf(record) : ({ type: "message", role } as const);
-    return [{ id, parentId, timeMs: this.#timeMs, ...kind }];
+    return [{ id, parentId, timeMs: this.timeMs, ...kind }];
   }
 
   save(): object {
-    return { header: this.header, tailId: this.tailId, timeMs: this.#timeMs };
+    return savedState(this);
   }
 
   restore(saved: SavedFields): void {
-    this.header = savedHeader(saved);
-    this.tailId = saved.nullableText("tailId");
-    this.#timeMs = saved.dateMs("timeMs");
+    restoreState(this, saved);
   }
 
   spentBy(): SpentAnswer {
@@ -101,25 +101,14 @@ export class CursorTranscript implements Transcript {
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
-    const { id, parentId, timestamp } = place;
-    const body = bodyOf(record, id, Date.parse(timestamp));
-    if (body === undefined) return undefined;
-    const { type, ...rest } = body;
-    return { type, id, parentId, timestamp, ...rest };
+    return entryAt(place, bodyOf(record, place.id, Date.parse(place.timestamp)));
   }
 
   #headerOf(timeMs: number | undefined): SessionHeader {
     const { fileName, caller, directory: cwd } = this.#place;
-    const timestamp = timeMs === undefined ? "" : timeText(timeMs);
-    const origin = caller === undefined ? {} : { parentSession: caller };
     const id = transcriptId(undefined, fileName);
-    return { type: "session", version: currentVersion, id, timestamp, cwd, ...origin };
+    return sessionHeader({ id, timeMs, cwd, parentSession: caller });
   }
-}
-
-interface Body {
-  readonly type: string;
-  readonly [key: string]: unknown;
 }
 
 function noteOf(record: JsonObject): { readonly type: "custom"; readonly customType: string } {
@@ -139,9 +128,7 @@ function bodyOf(record: JsonObject, id: string, timestamp: number): Body | undef
     const mapped = mappedContent(stored, (block) => saidBlock(block, id, stored));
     const { content } = withoutEmptyText(mapped);
     if (content.length === 0) return undefined;
-    const stopReason = content.some((block) => block.type === "toolCall") ? "toolUse" : "stop";
-    const answer = { api: "cursor", provider, model, usage: noUsage, stopReason, timestamp };
-    return { type: "message", message: { role, content, ...answer } };
+    return answerBody(content, { api: "cursor", provider, model, usage: noUsage, timestamp });
   }
   const type = stringAt(record, "type") ?? "";
   const isPassed = type === "turn_ended" && stringAt(record, "status") === "success";

@@ -8,12 +8,10 @@ import { normalizeName } from "@branchlog/core/entries";
 import type { AssistantContent, UserContent } from "@branchlog/core/entries";
 import {
   countAt,
-  currentVersion,
   isObject,
   listAt,
   noUsage,
   objectAt,
-  savedHeader,
   stringAt,
   timeText,
 } from "@branchlog/core/rows";
@@ -27,13 +25,18 @@ import type {
 import { answerBlock, spokenBlock } from "../anthropic-content.ts";
 import { mappedContent, withoutEmptyText } from "../foreign-content.ts";
 import { transcriptId } from "../transcript-id.ts";
-
-interface Body {
-  readonly type: string;
-  readonly [key: string]: unknown;
-}
-
-type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timeMs">;
+import {
+  answerBody,
+  entryAt,
+  foundAbove,
+  isRowOf,
+  restoreState,
+  rowsOf,
+  savedState,
+  sessionHeader,
+  timeMsOf,
+} from "../transcript-entries.ts";
+import type { Body, RowFacts } from "../transcript-entries.ts";
 
 const provider = "factory";
 
@@ -60,7 +63,7 @@ export class DroidTranscript implements Transcript {
   readonly #fileName: string;
   readonly #isEntry: (id: string) => boolean;
   #model = "";
-  #timeMs = 0;
+  timeMs = 0;
 
   constructor(fileName: string, isEntry: (id: string) => boolean) {
     this.#fileName = fileName;
@@ -76,8 +79,8 @@ export class DroidTranscript implements Transcript {
     // What is before the first record is of no session.
     if (this.header === undefined) return [];
     const facts = factsOf(record);
-    const timeMs = Date.parse(stringAt(record, "timestamp") ?? "");
-    if (!Number.isNaN(timeMs)) this.#learnTime(timeMs);
+    const timeMs = timeMsOf(record);
+    if (timeMs !== undefined) this.#learnTime(timeMs);
     if (facts.length === 0) return [];
     const id = stringAt(record, "id") ?? `line:${line}`;
     if (this.#isEntry(id)) {
@@ -85,33 +88,18 @@ export class DroidTranscript implements Transcript {
       return [];
     }
     this.#model = modelOf(record) ?? this.#model;
-    const above = this.#parentOf(record);
+    const parentId = this.#parentOf(record);
     this.tailId = id;
-    return facts.map((fact, at): TranscriptRow => {
-      const isLast = at === facts.length - 1;
-      const parentId = at === 0 ? above : `${id}#${at - 1}`;
-      return { id: isLast ? id : `${id}#${at}`, parentId, timeMs: this.#timeMs, ...fact };
-    });
+    return rowsOf(facts, { id, parentId, timeMs: this.timeMs });
   }
 
   save(): object {
-    return {
-      header: this.header,
-      name: this.name,
-      isSubagent: this.isSubagent,
-      tailId: this.tailId,
-      model: this.#model,
-      timeMs: this.#timeMs,
-    };
+    return { ...savedState(this), model: this.#model };
   }
 
   restore(saved: SavedFields): void {
-    this.header = savedHeader(saved);
-    this.name = saved.optionalText("name");
-    this.isSubagent = saved.flag("isSubagent");
-    this.tailId = saved.nullableText("tailId");
+    restoreState(this, saved);
     this.#model = saved.text("model");
-    this.#timeMs = saved.dateMs("timeMs");
   }
 
   /** Droid keeps tokens of whole sessions, beside them. */
@@ -120,38 +108,31 @@ export class DroidTranscript implements Transcript {
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
-    const { id, parentId, timestamp } = place;
     const own = stringAt(record, "id");
-    const isOwn = own === undefined ? id.startsWith("line:") : id === own || isPartOf(id, own);
-    const body = isOwn ? bodyOf(record, place) : undefined;
-    if (body === undefined) return undefined;
-    const { type, ...rest } = body;
-    return { type, id, parentId, timestamp, ...rest };
+    const isOwn = own === undefined ? place.id.startsWith("line:") : isRowOf(place.id, own);
+    return entryAt(place, isOwn ? bodyOf(record, place) : undefined);
   }
 
   #headerOf(record: JsonObject): SessionHeader {
     const caller = stringAt(record, "callingSessionId");
     this.isSubagent = caller !== undefined;
-    const origin = caller ?? stringAt(record, "parent");
     if (record["isSessionTitleManuallySet"] === true) {
       this.name = normalizeName(stringAt(record, "title") ?? "") || undefined;
     }
-    return {
-      type: "session",
-      version: currentVersion,
+    return sessionHeader({
       id: transcriptId(stringAt(record, "id"), this.#fileName),
-      timestamp: timeText(this.#timeMs),
+      timeMs: this.timeMs,
       cwd: stringAt(record, "cwd") ?? "",
-      ...(origin === undefined ? {} : { parentSession: origin }),
-    };
+      parentSession: caller ?? stringAt(record, "parent"),
+    });
   }
 
   /** The first record has no time: it is that of the first message. */
   #learnTime(timeMs: number): void {
-    if (this.#timeMs === 0 && this.header !== undefined) {
+    if (this.timeMs === 0 && this.header !== undefined) {
       this.header = { ...this.header, timestamp: timeText(timeMs) };
     }
-    this.#timeMs = timeMs;
+    this.timeMs = timeMs;
   }
 
   /** Records without one are below the one before. */
@@ -159,10 +140,6 @@ export class DroidTranscript implements Transcript {
     const parent = stringAt(record, "parentId");
     return parent !== undefined && this.#isEntry(parent) ? parent : this.tailId;
   }
-}
-
-function isPartOf(id: string, own: string): boolean {
-  return id.startsWith(`${own}#`);
 }
 
 function factsOf(record: JsonObject): readonly RowFacts[] {
@@ -234,12 +211,9 @@ function bodyOf(record: JsonObject, place: TranscriptPlace): Body | undefined {
   const timestamp = Date.parse(place.timestamp);
   switch (part.kind) {
     case "answer": {
-      const { content } = part;
-      const stopReason = content.some((block) => block.type === "toolCall") ? "toolUse" : "stop";
-      const model = modelOf(record) ?? modelAbove(place);
-      const api = "anthropic-messages";
-      const answer = { api, provider, model, usage: noUsage, stopReason, timestamp };
-      return { type: "message", message: { role: "assistant", content, ...answer } };
+      const model = modelOf(record) ?? foundAbove(place, modelOf) ?? "";
+      const stated = { api: "anthropic-messages", provider, model, usage: noUsage };
+      return answerBody(part.content, { ...stated, timestamp });
     }
     case "result": {
       const { block } = part;
@@ -258,21 +232,12 @@ function bodyOf(record: JsonObject, place: TranscriptPlace): Body | undefined {
   }
 }
 
-function modelAbove({ above }: TranscriptPlace): string {
-  for (const record of above()) {
-    const model = modelOf(record);
-    if (model !== undefined) return model;
-  }
-  return "";
-}
-
-function toolAbove(callId: string, { above }: TranscriptPlace): string {
-  for (const record of above()) {
-    for (const block of listAt(objectAt(record, "message") ?? {}, "content")) {
-      if (isObject(block) && block["id"] === callId) return stringAt(block, "name") ?? "unknown";
-    }
-  }
-  return "unknown";
+function toolAbove(callId: string, place: TranscriptPlace): string {
+  const called = foundAbove(place, (record) => {
+    const blocks = listAt(objectAt(record, "message"), "content").filter(isObject);
+    return blocks.find((block) => block["id"] === callId);
+  });
+  return stringAt(called, "name") ?? "unknown";
 }
 
 /** What is behind its anchor is kept; without one, nothing is. */

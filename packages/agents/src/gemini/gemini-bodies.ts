@@ -16,11 +16,7 @@ import {
 import type { TranscriptPlace } from "@branchlog/core/rows";
 import { answerBlocks, callBlocks, outputsIn, partsOf, spokenBlocks } from "../genai-content.ts";
 import type { NamedOutput } from "../genai-content.ts";
-
-interface Body {
-  readonly type: string;
-  readonly [key: string]: unknown;
-}
+import type { Body } from "../transcript-entries.ts";
 
 /** Qwen Code before its 0.2 wrote the same messages, with a type of its own. */
 export function providerOf(message: JsonObject): string {

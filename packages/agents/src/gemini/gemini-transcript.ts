@@ -12,14 +12,11 @@ import type { Usage } from "@branchlog/core/entries";
 import {
   SavedFields,
   answerKey,
-  currentVersion,
   isObject,
   listAt,
   objectAt,
-  savedHeader,
   savedText,
   stringAt,
-  timeText,
   usageOf,
   usageOfBoth,
 } from "@branchlog/core/rows";
@@ -36,6 +33,13 @@ import {
   textIn,
   usageIn,
 } from "./gemini-bodies.ts";
+import {
+  entryAt,
+  restoreState,
+  savedState,
+  sessionHeader,
+  timeMsOf,
+} from "../transcript-entries.ts";
 
 type RowFacts = Omit<TranscriptRow, "parentId" | "timeMs">;
 
@@ -69,7 +73,7 @@ export class GeminiTranscript implements Transcript {
   /** Calls whose results have an entry: they are in several records. */
   readonly #results = new Set<string>();
   #projectHash = "";
-  #timeMs = 0;
+  timeMs = 0;
 
   constructor(path: string) {
     this.#path = path;
@@ -94,23 +98,16 @@ export class GeminiTranscript implements Transcript {
 
   save(): object {
     return {
-      header: this.header,
-      name: this.name,
-      isSubagent: this.isSubagent,
-      tailId: this.tailId,
+      ...savedState(this),
       places: [...this.#places],
       answers: [...this.#answers],
       results: [...this.#results],
       projectHash: this.#projectHash,
-      timeMs: this.#timeMs,
     };
   }
 
   restore(saved: SavedFields): void {
-    this.header = savedHeader(saved);
-    this.name = saved.optionalText("name");
-    this.isSubagent = saved.flag("isSubagent");
-    this.tailId = saved.nullableText("tailId");
+    restoreState(this, saved);
     for (const [id, place] of saved.pairs("places", placesMax, savedPlace)) {
       this.#places.set(id, place);
     }
@@ -119,7 +116,6 @@ export class GeminiTranscript implements Transcript {
     }
     for (const call of saved.list("results", placesMax, savedText)) this.#results.add(call);
     this.#projectHash = saved.text("projectHash");
-    this.#timeMs = saved.dateMs("timeMs");
   }
 
   spentBy(record: JsonObject, id: string): SpentAnswer {
@@ -130,12 +126,8 @@ export class GeminiTranscript implements Transcript {
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
-    const { id, parentId, timestamp } = place;
-    const message = messageOf(record, id);
-    const body = message && geminiBody(message, place);
-    if (body === undefined) return undefined;
-    const { type, ...rest } = body;
-    return { type, id, parentId, timestamp, ...rest };
+    const message = messageOf(record, place.id);
+    return entryAt(place, message && geminiBody(message, place));
   }
 
   /** Written again whenever the session is opened. */
@@ -143,7 +135,7 @@ export class GeminiTranscript implements Transcript {
     this.#projectHash = stringAt(record, "projectHash") ?? this.#projectHash;
     const startTime = stringAt(record, "startTime") ?? "";
     const timeMs = Date.parse(startTime);
-    if (!Number.isNaN(timeMs)) this.#timeMs = timeMs;
+    if (!Number.isNaN(timeMs)) this.timeMs = timeMs;
     if (this.header !== undefined) return [];
     this.isSubagent = stringAt(record, "kind") === "subagent";
     const [directory] = listAt(record, "directories");
@@ -153,11 +145,13 @@ export class GeminiTranscript implements Transcript {
   }
 
   #headerOf(id: string | undefined): SessionHeader {
-    const timestamp = timeText(this.#timeMs);
-    const named = transcriptId(id, basename(this.#path));
     const parent = basename(dirname(this.#path));
-    const origin = this.isSubagent && uuid.test(parent) ? { parentSession: parent } : {};
-    return { type: "session", version: currentVersion, id: named, timestamp, cwd: "", ...origin };
+    return sessionHeader({
+      id: transcriptId(id, basename(this.#path)),
+      timeMs: this.timeMs,
+      cwd: "",
+      parentSession: this.isSubagent && uuid.test(parent) ? parent : undefined,
+    });
   }
 
   /** It is known by its hash, and named in what Gemini CLI tells the model. */
@@ -203,24 +197,16 @@ export class GeminiTranscript implements Transcript {
     const before = this.tailId;
     for (const message of others)
       this.#place(stringAt(message, "id") ?? "", { before: id, last: id });
-    const timeMs = Date.parse(stringAt(first, "timestamp") ?? "");
     this.tailId = id;
-    return [
-      {
-        id,
-        parentId: before,
-        type: "compaction",
-        timeMs: Number.isNaN(timeMs) ? this.#timeMs : timeMs,
-      },
-    ];
+    const timeMs = timeMsOf(first) ?? this.timeMs;
+    return [{ id, parentId: before, type: "compaction", timeMs }];
   }
 
   #message(message: JsonObject, line: number): readonly TranscriptRow[] {
     const id = stringAt(message, "id");
     if (id === undefined || stringAt(message, "type") === undefined) return [];
     this.header ??= this.#headerOf(undefined);
-    const timeMs = Date.parse(stringAt(message, "timestamp") ?? "");
-    if (!Number.isNaN(timeMs)) this.#timeMs = timeMs;
+    this.timeMs = timeMsOf(message) ?? this.timeMs;
     this.#learnDirectory(directoryIn(message));
     const known = this.#places.get(id);
     const before = known === undefined ? this.tailId : known.before;
@@ -228,7 +214,7 @@ export class GeminiTranscript implements Transcript {
     const facts =
       known === undefined ? this.#newFacts(message, id) : this.#addedFacts(message, id, line);
     for (const fact of facts) {
-      rows.push({ ...fact, parentId: this.tailId, timeMs: this.#timeMs });
+      rows.push({ ...fact, parentId: this.tailId, timeMs: this.timeMs });
       this.tailId = fact.id;
     }
     const last = rows.length > 0 ? this.tailId : (known?.last ?? this.tailId);

@@ -21,7 +21,7 @@ export const kimi: Agent = {
   resume: ({ id }) => ["kimi", "--session", id.replace(/\..*$/s, "")],
   transcripts: {
     agent: "kimi",
-    version: 1,
+    version: 2,
     noun: "a wire file of Kimi Code",
     recognises: isKimiRecord,
     presumed: { time: 0 },

@@ -14,11 +14,8 @@ import {
 } from "@branchlog/core/rows";
 import type { TranscriptPlace } from "@branchlog/core/rows";
 import { partsOf, spokenBlocks } from "../genai-content.ts";
-
-interface Body {
-  readonly type: string;
-  readonly [key: string]: unknown;
-}
+import { answerBody, foundAbove } from "../transcript-entries.ts";
+import type { Body } from "../transcript-entries.ts";
 
 export const provider = "kimi";
 
@@ -107,9 +104,10 @@ export function kimiBody(
         return { type: "message", message: { ...resultOf(event, place), timestamp } };
       }
       const { step, content } = part;
-      const answer = { ...answerOf([content], modelAbove(place)), timestamp };
       const mark = { [answerKey]: step, ...(isContinued ? { [continuedKey]: true } : {}) };
-      return { type: "message", message: answer, ...mark };
+      // That of the last request: its usage is right above.
+      const model = foundAbove(place, requestedModel) ?? "";
+      return { ...saidBody([content], model, timestamp), ...mark };
     }
     case "usage.record": {
       const model = stringAt(record, "model") ?? "";
@@ -133,7 +131,7 @@ function messageBody(message: JsonObject, record: JsonObject, timestamp: number)
     const result = { toolCallId: callId, toolName: "unknown", content, isError: false };
     return { type: "message", message: { role: "toolResult", ...result, timestamp } };
   }
-  return { type: "message", message: { ...answerOf(saidIn(message), ""), timestamp } };
+  return saidBody(saidIn(message), "", timestamp);
 }
 
 /** Texts, and images by their data. */
@@ -168,18 +166,14 @@ function parsed(value: JsonObject[string]): JsonObject[string] {
   }
 }
 
-function answerOf(content: readonly AssistantContent[], model: string): object {
-  const stopReason = content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop";
-  const api = "openai-completions";
-  return { role: "assistant", content, api, provider, model, usage: noUsage, stopReason };
+function saidBody(content: readonly AssistantContent[], model: string, timestamp: number): Body {
+  const stated = { api: "openai-completions", provider, model, usage: noUsage };
+  return answerBody(content, { ...stated, timestamp });
 }
 
-/** Of the last request: its usage is right above. */
-function modelAbove({ above }: TranscriptPlace): string {
-  for (const record of above()) {
-    if (stringAt(record, "type") === "usage.record") return stringAt(record, "model") ?? "";
-  }
-  return "";
+function requestedModel(record: JsonObject): string | undefined {
+  const isRequest = stringAt(record, "type") === "usage.record";
+  return isRequest ? (stringAt(record, "model") ?? "") : undefined;
 }
 
 function resultOf(event: JsonObject, place: TranscriptPlace): object {
@@ -196,13 +190,13 @@ function resultOf(event: JsonObject, place: TranscriptPlace): object {
   };
 }
 
-function toolAbove(callId: string, { above }: TranscriptPlace): string {
-  for (const record of above()) {
+function toolAbove(callId: string, place: TranscriptPlace): string {
+  const called = foundAbove(place, (record) => {
     const event = objectAt(record, "event");
     const isCall = stringAt(event, "type") === "tool.call";
-    if (isCall && stringAt(event, "toolCallId") === callId) return stringAt(event, "name") ?? "";
-  }
-  return "unknown";
+    return isCall && stringAt(event, "toolCallId") === callId ? event : undefined;
+  });
+  return called === undefined ? "unknown" : (stringAt(called, "name") ?? "");
 }
 
 function compactionBody(record: JsonObject, place: TranscriptPlace): Body {

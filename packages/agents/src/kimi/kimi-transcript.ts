@@ -9,13 +9,10 @@ import {
   SavedFields,
   answerKey,
   countAt,
-  currentVersion,
   dateMs,
   noUsage,
   objectAt,
-  savedHeader,
   stringAt,
-  timeText,
 } from "@branchlog/core/rows";
 import type { SpentAnswer, Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
 import { transcriptId } from "../transcript-id.ts";
@@ -30,8 +27,8 @@ import {
   provider,
   saidIn,
 } from "./kimi-bodies.ts";
-
-type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timeMs">;
+import { entryAt, restoreState, savedState, sessionHeader } from "../transcript-entries.ts";
+import type { RowFacts } from "../transcript-entries.ts";
 
 /** What others say again, and what says nothing of the conversation. */
 const passedKinds: ReadonlySet<string> = new Set([
@@ -69,8 +66,8 @@ const anchorsMax = 65_536;
 
 export class KimiTranscript implements Transcript {
   header: SessionHeader | undefined;
-  readonly name = undefined;
-  readonly isSubagent: boolean;
+  name: string | undefined;
+  isSubagent: boolean;
   tailId: string | null = null;
   repetition: string | undefined;
   readonly #path: string;
@@ -84,7 +81,7 @@ export class KimiTranscript implements Transcript {
   /** Of which the last part of an answer is. */
   #step = "";
   #model = "";
-  #timeMs = 0;
+  timeMs = 0;
 
   constructor(path: string, isEntry: (id: string) => boolean) {
     this.#path = path;
@@ -97,7 +94,7 @@ export class KimiTranscript implements Transcript {
     // What is before the first known record is of no session.
     if (this.header === undefined && !isKimiRecord(record)) return [];
     const timeMs = dateMs(record["time"]) ?? dateMs(record["created_at"]);
-    this.#timeMs = timeMs ?? this.#timeMs;
+    this.timeMs = timeMs ?? this.timeMs;
     this.header ??= this.#headerOf();
     const cwd = stringAt(objectAt(record, "environmentDisclosure"), "cwd");
     if (this.header.cwd === "" && cwd !== undefined) this.header = { ...this.header, cwd };
@@ -110,31 +107,27 @@ export class KimiTranscript implements Transcript {
     }
     const parentId = this.tailId;
     this.tailId = id;
-    return [{ id, parentId, timeMs: this.#timeMs, ...fact }];
+    return [{ id, parentId, timeMs: this.timeMs, ...fact }];
   }
 
   save(): object {
     return {
-      header: this.header,
-      tailId: this.tailId,
+      ...savedState(this),
       anchors: this.#anchors,
       undoable: this.#undoable,
       undoneLine: this.#undoneLine,
       step: this.#step,
       model: this.#model,
-      timeMs: this.#timeMs,
     };
   }
 
   restore(saved: SavedFields): void {
-    this.header = savedHeader(saved);
-    this.tailId = saved.nullableText("tailId");
+    restoreState(this, saved);
     this.#anchors = [...saved.list("anchors", anchorsMax, savedAnchor)];
     this.#undoable = [...saved.list("undoable", anchorsMax, savedLine)];
     this.#undoneLine = saved.finite("undoneLine");
     this.#step = saved.text("step");
     this.#model = saved.text("model");
-    this.#timeMs = saved.dateMs("timeMs");
   }
 
   /** Requests have records of their own. */
@@ -143,13 +136,10 @@ export class KimiTranscript implements Transcript {
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
-    const { id, parentId, timestamp } = place;
     const own = stringAt(objectAt(record, "message"), "id");
-    if (own === undefined ? !id.startsWith("line:") : own !== id) return undefined;
-    const body = kimiBody(record, place, isContinued(record, place));
-    if (body === undefined) return undefined;
-    const { type, ...rest } = body;
-    return { type, id, parentId, timestamp, ...rest };
+    const isOwn = own === undefined ? place.id.startsWith("line:") : own === place.id;
+    if (!isOwn) return undefined;
+    return entryAt(place, kimiBody(record, place, isContinued(record, place)));
   }
 
   /** Only its path names it: `ID/agents/main/wire.jsonl`. */
@@ -157,14 +147,12 @@ export class KimiTranscript implements Transcript {
     const agent = dirname(this.#path);
     const session = transcriptId(basename(dirname(dirname(agent))), basename(this.#path));
     const id = this.isSubagent ? `${session}.${basename(agent)}` : session;
-    return {
-      type: "session",
-      version: currentVersion,
+    return sessionHeader({
       id: isWire(this.#path) ? id : transcriptId(undefined, basename(this.#path)),
-      timestamp: timeText(this.#timeMs),
+      timeMs: this.timeMs,
       cwd: "",
-      ...(this.isSubagent ? { parentSession: session } : {}),
-    };
+      parentSession: this.isSubagent ? session : undefined,
+    });
   }
 
   /** At most one. */

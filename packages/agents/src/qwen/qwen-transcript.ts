@@ -6,16 +6,7 @@ import type { JsonObject } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
 import { normalizeName } from "@branchlog/core/entries";
 import type { Usage, UserContent } from "@branchlog/core/entries";
-import {
-  currentVersion,
-  isObject,
-  noUsage,
-  objectAt,
-  savedHeader,
-  stringAt,
-  timeText,
-  usageOf,
-} from "@branchlog/core/rows";
+import { isObject, noUsage, objectAt, stringAt, usageOf } from "@branchlog/core/rows";
 import { countAt, listAt } from "@branchlog/core/rows";
 import type {
   SavedFields,
@@ -26,13 +17,17 @@ import type {
 } from "@branchlog/core/rows";
 import { answerBlocks, genaiUsage, outputsIn, partsOf, spokenBlocks } from "../genai-content.ts";
 import { transcriptId } from "../transcript-id.ts";
-
-interface Body {
-  readonly type: string;
-  readonly [key: string]: unknown;
-}
-
-type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timeMs">;
+import {
+  answerBody,
+  entryAt,
+  isRowOf,
+  restoreState,
+  rowsOf,
+  savedState,
+  sessionHeader,
+  timeMsOf,
+} from "../transcript-entries.ts";
+import type { Body, RowFacts } from "../transcript-entries.ts";
 
 const provider = "qwen";
 
@@ -57,7 +52,7 @@ export class QwenTranscript implements Transcript {
   readonly #isEntry: (id: string) => boolean;
   /** What is in the place of a record without an entry. */
   readonly #stands = new Map<string, string | null>();
-  #timeMs = 0;
+  timeMs = 0;
   /** Of recent records of requests, whether one of the session is among them and right above. */
   readonly #requests = new Map<string, boolean>();
   /** Whether the last answer has its usage in such a record. */
@@ -73,8 +68,7 @@ export class QwenTranscript implements Transcript {
     this.repetition = undefined;
     // What is before the first known record is of no session.
     if (id === "" || (this.header === undefined && !isQwenRecord(record))) return [];
-    const timeMs = Date.parse(stringAt(record, "timestamp") ?? "");
-    if (!Number.isNaN(timeMs)) this.#timeMs = timeMs;
+    this.timeMs = timeMsOf(record) ?? this.timeMs;
     this.header ??= this.#headerOf(record);
     if (this.#isEntry(id) || this.#stands.has(id)) {
       this.repetition = `repeats the id ${id}`;
@@ -89,36 +83,19 @@ export class QwenTranscript implements Transcript {
     if (facts.length === 0) remember(this.#stands, id, parentId);
     const response = responseIn(record);
     if (response !== undefined) remember(this.#requests, id, isBelow || isOwn(response));
-    const rows = facts.map((fact, at): TranscriptRow => {
-      const isLast = at === facts.length - 1;
-      const above = at === 0 ? parentId : `${id}#${at - 1}`;
-      return { id: isLast ? id : `${id}#${at}`, parentId: above, timeMs: this.#timeMs, ...fact };
-    });
-    if (rows.length > 0) this.tailId = id;
-    return rows;
+    if (facts.length > 0) this.tailId = id;
+    return rowsOf(facts, { id, parentId, timeMs: this.timeMs });
   }
 
   save(): object {
-    return {
-      header: this.header,
-      name: this.name,
-      isSubagent: this.isSubagent,
-      tailId: this.tailId,
-      stands: [...this.#stands],
-      timeMs: this.#timeMs,
-      requests: [...this.#requests],
-    };
+    return { ...savedState(this), stands: [...this.#stands], requests: [...this.#requests] };
   }
 
   restore(saved: SavedFields): void {
-    this.header = savedHeader(saved);
-    this.name = saved.optionalText("name");
-    this.isSubagent = saved.flag("isSubagent");
-    this.tailId = saved.nullableText("tailId");
+    restoreState(this, saved);
     for (const [id, stand] of saved.pairs("stands", recentMax, nullableText)) {
       this.#stands.set(id, stand);
     }
-    this.#timeMs = saved.dateMs("timeMs");
     for (const [id, isBelow] of saved.pairs("requests", recentMax, (value) => value === true)) {
       this.#requests.set(id, isBelow);
     }
@@ -130,11 +107,8 @@ export class QwenTranscript implements Transcript {
   }
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
-    const { id, parentId, timestamp } = place;
-    const own = stringAt(record, "uuid");
-    if (own === undefined || (id !== own && !id.startsWith(`${own}#`))) return undefined;
-    const { type, ...rest } = bodyOf(record, place);
-    return { type, id, parentId, timestamp, ...rest };
+    if (!isRowOf(place.id, stringAt(record, "uuid"))) return undefined;
+    return entryAt(place, bodyOf(record, place));
   }
 
   #headerOf(record: JsonObject): SessionHeader {
@@ -143,15 +117,12 @@ export class QwenTranscript implements Transcript {
     this.isSubagent = record["isSidechain"] === true && agent !== undefined;
     const id = this.isSubagent ? `${session}.${agent ?? ""}` : session;
     const origin = stringAt(objectAt(record, "forkedFrom"), "sessionId");
-    const parentSession = this.isSubagent ? session : origin;
-    return {
-      type: "session",
-      version: currentVersion,
+    return sessionHeader({
       id: transcriptId(id, this.#fileName),
-      timestamp: timeText(this.#timeMs),
+      timeMs: this.timeMs,
       cwd: stringAt(record, "cwd") ?? "",
-      ...(parentSession === undefined ? {} : { parentSession }),
-    };
+      parentSession: this.isSubagent ? session : origin,
+    });
   }
 
   #parentOf(record: JsonObject): string | null {
@@ -263,7 +234,13 @@ function bodyOf(record: JsonObject, place: TranscriptPlace): Body {
       return { type: "custom_message", customType: "qwen.injected", content, display: false };
     }
     case "assistant":
-      return { type: "message", message: { ...saidOf(record, place), timestamp } };
+      return answerBody(answerOf(record), {
+        api: "openai-completions",
+        provider,
+        model: stringAt(record, "model") ?? "",
+        usage: isRecordedAbove(place) ? noUsage : answerUsage(record),
+        timestamp,
+      });
     case "tool_result": {
       const results = resultsOf(record);
       const { callId, ...result } = results[Number(number ?? results.length - 1)] ?? {
@@ -309,19 +286,6 @@ function notedBody(record: JsonObject, { id }: TranscriptPlace): Body {
     firstKeptEntryId: id,
     tokensBefore: countAt(info, "originalTokenCount"),
     details: payload,
-  };
-}
-
-function saidOf(record: JsonObject, place: TranscriptPlace): object {
-  const content = answerOf(record);
-  return {
-    role: "assistant",
-    content,
-    api: "openai-completions",
-    provider,
-    model: stringAt(record, "model") ?? "",
-    usage: isRecordedAbove(place) ? noUsage : answerUsage(record),
-    stopReason: content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop",
   };
 }
 
