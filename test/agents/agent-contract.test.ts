@@ -202,6 +202,28 @@ describeAgent({
   ],
 });
 
+const earlierKimi =
+  "sessions/11e9fe063b91149eb10c6daf331adfaa/0b9f0a52-0000-4000-8000-000000000001";
+
+describeAgent({
+  name: "kimi",
+  sessions: [
+    {
+      title: "version 1.49 of kimi-cli with a sub-agent",
+      files: {
+        [`${earlierKimi}/wire.jsonl`]: readFileSync(join(fixtures, "kimi/kimi-cli-1.49.jsonl")),
+        [`${earlierKimi}/subagents/a1b2c3/wire.jsonl`]: readFileSync(
+          join(fixtures, "kimi/kimi-cli-1.49-agent.jsonl"),
+        ),
+        [`${earlierKimi}/state.json`]: Buffer.from('{"custom_title":"Rates of the shop"}'),
+        [`${earlierKimi}/context.jsonl`]: Buffer.from(
+          '{"role":"user","content":"The rates are 5 and 7."}\n',
+        ),
+      },
+    },
+  ],
+});
+
 const droidName = "sessions/-home-dev-shop/6c378d42-94d2-421d-aa58-5f4b2061e840";
 
 describeAgent({

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { openSession } from "@branchlog/core";
+import type { SessionEntry } from "@branchlog/core";
 import { agentNamed } from "@branchlog/core/rows";
 import { findSessions, knownPlaces } from "@branchlog/library";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -203,5 +204,111 @@ describe("a session of Kimi Code", () => {
       "--session",
       id,
     ]);
+  });
+});
+
+describe("a session of kimi-cli", () => {
+  const bucket = "11e9fe063b91149eb10c6daf331adfaa";
+  const id = "0b9f0a52-0000-4000-8000-000000000001";
+
+  /** In a share directory. */
+  function sessionIn(share: string): string {
+    const path = join(share, "sessions", bucket, id, "wire.jsonl");
+    const agent = join(dirname(path), "subagents/a1b2c3/wire.jsonl");
+    mkdirSync(dirname(agent), { recursive: true });
+    copyFileSync(fixturePath("kimi/kimi-cli-1.49.jsonl"), path);
+    copyFileSync(fixturePath("kimi/kimi-cli-1.49-agent.jsonl"), agent);
+    const context = { role: "user", content: [{ type: "text", text: "The rates are 5 and 7." }] };
+    writeFileSync(join(dirname(path), "context.jsonl"), `${JSON.stringify(context)}\n`);
+    return path;
+  }
+
+  async function entriesAt(path: string): Promise<readonly SessionEntry[]> {
+    const session = await openSession(path, { access: "read", checkpoint: "off" });
+    try {
+      return await collected(session.entries());
+    } finally {
+      await session.close();
+    }
+  }
+
+  it("has prompts, answers, results, a compaction, and the tokens of each request", async () => {
+    const path = sessionIn(temporaryDirectory());
+    const entries = await entriesAt(path);
+    expect(promptsOf(entries)).toEqual(["Which rates are in the shop?", "Change the winter to 6."]);
+    expect(messagesOf(entries, "assistant").map(({ message }) => message)).toMatchObject([
+      {
+        stopReason: "toolUse",
+        content: [
+          { type: "thinking" },
+          { type: "text" },
+          { id: "ReadFile:0", arguments: { path: "rates.txt" } },
+          { id: "Shell:1", arguments: { input: '{"command":' } },
+        ],
+      },
+      { stopReason: "stop" },
+      { stopReason: "stop" },
+    ]);
+    expect(messagesOf(entries, "toolResult").map(({ message }) => message)).toMatchObject([
+      { toolName: "ReadFile", isError: false, content: [{ text: "winter 5, summer 7" }] },
+      { toolName: "Shell", isError: true, content: [{ text: "The arguments are no JSON." }] },
+    ]);
+    expect(entries.find(({ type }) => type === "compaction")).toMatchObject({
+      summary: "The rates are 5 and 7.",
+    });
+    expect(entries.at(-1)).toMatchObject({ type: "custom", customType: "kimi.StepInterrupted" });
+    const { sessions } = await findSessions([dirname(path)], { artifacts: true, catalog: "off" });
+    expect(sessions.map(({ usage }) => usage?.total)).toMatchObject([
+      { input: 550, output: 85, cacheRead: 1000 },
+      { input: 999, output: 9, cacheRead: 0 },
+    ]);
+  });
+
+  it("is listed with its directory and name, above its sub-agent", async () => {
+    const share = temporaryDirectory();
+    const path = sessionIn(share);
+    vi.stubEnv("KIMI_SHARE_DIR", share);
+    expect(knownPlaces()).toContain(join(share, "sessions"));
+    writeFileSync(
+      join(share, "kimi.json"),
+      '{"work_dirs":[{"path":"/"},{"path":"/home/dev/shop"}]}',
+    );
+    writeFileSync(join(dirname(path), "state.json"), '{"custom_title":"Rates"}');
+    const { sessions } = await findSessions([share], { artifacts: true, catalog: "off" });
+    expect(sessions.map(({ header, name }) => [header.id, header.cwd, name])).toEqual([
+      [id, "/home/dev/shop", "Rates"],
+      [`${id}.a1b2c3`, "/home/dev/shop", undefined],
+    ]);
+    expect(sessions[1]).toMatchObject({ header: { parentSession: id } });
+    expect(agentNamed("kimi")?.resume({ id, path })).toEqual(["kimi", "--session", id]);
+  });
+
+  it("is not listed once Kimi Code took it over", async () => {
+    const [share, home] = [temporaryDirectory(), temporaryDirectory()];
+    sessionIn(share);
+    vi.stubEnv("KIMI_CODE_HOME", home);
+    const ids = async (): Promise<readonly string[]> => {
+      const { sessions } = await findSessions([share], { artifacts: true, catalog: "off" });
+      return sessions.map(({ header }) => header.id);
+    };
+    expect((await ids()).length).toBe(2);
+    mkdirSync(join(home, "sessions/wd_shop_1", `ses_${id}`), { recursive: true });
+    expect(await ids()).toEqual([]);
+  });
+
+  it("has its other entries where a line is damaged, and an answer once it has ended", async () => {
+    const path = sessionIn(temporaryDirectory());
+    const good = await entriesAt(path);
+    const lines = readFileSync(path, "utf8").trim().split("\n");
+    for (const at of lines.keys()) {
+      const bad = lines[at]?.slice(0, -9) ?? "";
+      writeFileSync(path, [...lines.slice(0, at), bad, ...lines.slice(at + 1)].join("\n"));
+      const found = new Set((await entriesAt(path)).map((entry) => entry.id));
+      expect(good.filter((entry) => !found.has(entry.id)).length).toBeLessThanOrEqual(1);
+    }
+    const now = { timestamp: Date.now() / 1000 };
+    const part = { type: "ContentPart", payload: { type: "text", text: "And" } };
+    writeFileSync(path, [...lines, JSON.stringify({ ...now, message: part })].join("\n"));
+    expect((await entriesAt(path)).length).toBe(good.length);
   });
 });

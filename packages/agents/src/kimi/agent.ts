@@ -1,10 +1,11 @@
-/** Kimi Code. */
-import { readFileSync } from "node:fs";
+/** Kimi Code, and kimi-cli before it. */
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { normalizeName } from "@branchlog/core/entries";
 import type { Agent } from "@branchlog/core/rows";
-import { resolvePath } from "@branchlog/core/files";
+import { quietly, resolvePath } from "@branchlog/core/files";
+import { headOf } from "../database-file.ts";
 import { filesBelow } from "../files-below.ts";
 import { titleIn } from "../spoken-title.ts";
 import { isKimiRecord } from "./kimi-bodies.ts";
@@ -13,12 +14,31 @@ import { KimiTranscript } from "./kimi-transcript.ts";
 export const kimi: Agent = {
   name: "kimi",
   product: "Kimi Code",
-  places: () => {
-    const { KIMI_CODE_HOME } = process.env;
-    const home = KIMI_CODE_HOME ? resolvePath(KIMI_CODE_HOME) : join(homedir(), ".kimi-code");
-    return [join(home, "sessions")];
-  },
+  places: () => [sessionsDirectory(), earlierDirectory()],
   resume: ({ id }) => ["kimi", "--session", id.replace(/\..*$/s, "")],
+  documents: {
+    agent: "kimi",
+    version: 1,
+    noun: "a wire file of kimi-cli",
+    mayBe: (path) => earlierName.test(path),
+    recognises: (path) =>
+      /"(?:timestamp|protocol_version)"/.test(headOf(path)) && !isMigrated(path),
+    isPlace: () => false,
+    hasSubagents: true,
+    // An answer that was broken off appears without a change.
+    settlesAfterMs: 3_600_000,
+    belongings: (path) => {
+      const directory = dirname(path);
+      if (basename(dirname(directory)) === "subagents") return [];
+      return filesBelow(directory).filter((file) => file !== path);
+    },
+    filesOf: (path) => [
+      path,
+      ...["state.json", "context.jsonl"].map((name) => join(dirname(path), name)),
+    ],
+    // Loaded on demand: few have sessions of kimi-cli.
+    toLog: async (path) => (await import("./earlier-log.ts")).earlierLog(path),
+  },
   transcripts: {
     agent: "kimi",
     version: 2,
@@ -35,6 +55,31 @@ export const kimi: Agent = {
     belongings,
   },
 };
+
+/** `sessions/HASH/ID/wire.jsonl`, of a sub-agent in `subagents/AGENT` there. */
+const earlierName =
+  /[\\/]sessions[\\/]\w*[\da-f]{32}[\\/]([^\\/]+)[\\/](?:subagents[\\/][^\\/]+[\\/])?wire\.jsonl$/;
+
+function sessionsDirectory(): string {
+  const { KIMI_CODE_HOME } = process.env;
+  const home = KIMI_CODE_HOME ? resolvePath(KIMI_CODE_HOME) : join(homedir(), ".kimi-code");
+  return join(home, "sessions");
+}
+
+/** Of kimi-cli, the program before it. */
+function earlierDirectory(): string {
+  const { KIMI_SHARE_DIR } = process.env;
+  const share = KIMI_SHARE_DIR ? resolvePath(KIMI_SHARE_DIR) : join(homedir(), ".kimi");
+  return join(share, "sessions");
+}
+
+/** Whether Kimi Code took a session over, which is continued there. */
+function isMigrated(path: string): boolean {
+  const [, id = ""] = earlierName.exec(path) ?? [];
+  const directory = sessionsDirectory();
+  const workspaces = quietly(() => readdirSync(directory)) ?? [];
+  return workspaces.some((name) => existsSync(join(directory, name, `ses_${id}`)));
+}
 
 /** None for a sub-agent. */
 function stateFiles(path: string): readonly string[] {

@@ -24,7 +24,9 @@ const recordType = /^[a-z_]+(?:\.[a-z_]+)+$/;
 /** The first record of a file, or one with a type such as `context.append_message` and a time. */
 export function isKimiRecord(record: JsonObject): boolean {
   const type = stringAt(record, "type") ?? "";
-  if (type === "metadata") return stringAt(record, "protocol_version") !== undefined;
+  // Those of kimi-cli have no time.
+  const isVersioned = stringAt(record, "protocol_version") !== undefined;
+  if (type === "metadata") return isVersioned && typeof record["created_at"] === "number";
   const isOwn = "agentId" in record || record["kind"] === "event" || "subagentId" in record;
   return recordType.test(type) && isOwn && typeof record["time"] === "number";
 }
@@ -135,9 +137,10 @@ function messageBody(message: JsonObject, record: JsonObject, timestamp: number)
 }
 
 /** Texts, and images by their data. */
-function contentOf(message: JsonObject): UserContent[] {
+export function contentOf(message: JsonObject): UserContent[] {
   return partsOf(message["content"]).flatMap((part): UserContent[] => {
-    const url = stringAt(objectAt(part, "imageUrl"), "url") ?? "";
+    const image = objectAt(part, "imageUrl") ?? objectAt(part, "image_url");
+    const url = stringAt(image, "url") ?? "";
     const [, mimeType, data] = /^data:(image\/[\w.+-]+);base64,(.*)$/s.exec(url) ?? [];
     if (mimeType !== undefined && data !== undefined) return [{ type: "image", data, mimeType }];
     return spokenBlocks([part]);
