@@ -2,6 +2,7 @@
 import type { SessionHeader } from "@branchlog/core";
 import { normalizeName } from "@branchlog/core/entries";
 import { dateMs, encodeHeader } from "@branchlog/core/rows";
+import type { Body } from "./entry-bodies.ts";
 import { sessionHeader } from "./transcript-entries.ts";
 
 /** What a database says of a session in one row. */
@@ -18,8 +19,6 @@ export function headerOf({ id, parentId, directory: cwd, createdMs }: SessionRow
   return sessionHeader({ id, timeMs: dateMs(createdMs) ?? 0, cwd, parentSession: parentId });
 }
 
-export type LineBody = { readonly type: string } & Readonly<Record<string, unknown>>;
-
 const newline = 10;
 
 export class LogLines {
@@ -33,7 +32,7 @@ export class LogLines {
     this.timestamp = timestamp;
   }
 
-  add(id: string, { type, ...rest }: LineBody): void {
+  add(id: string, { type, ...rest }: Body): void {
     const { lastId: parentId, timestamp } = this;
     this.all.push(JSON.stringify({ type, id, parentId, timestamp, ...rest }));
     this.lastId = id;

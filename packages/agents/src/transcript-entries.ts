@@ -1,9 +1,9 @@
 /** What transcripts in place have in common: their state, rows and entries of records. Pure. */
 import type { SessionHeader } from "@branchlog/core";
-import type { AssistantContent, Usage } from "@branchlog/core/entries";
 import { currentVersion, dateMs, savedHeader, stringAt, timeText } from "@branchlog/core/rows";
 import type { SavedFields, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
 import type { JsonObject } from "@branchlog/streaming";
+import type { Body } from "./entry-bodies.ts";
 
 export interface TranscriptState {
   header: SessionHeader | undefined;
@@ -68,12 +68,6 @@ export function isRowOf(rowId: string, id: string | undefined): boolean {
   return id !== undefined && (rowId === id || rowId.startsWith(`${id}#`));
 }
 
-/** An entry without its place. */
-export interface Body {
-  readonly type: string;
-  readonly [key: string]: unknown;
-}
-
 export function entryAt(
   { id, parentId, timestamp }: TranscriptPlace,
   body: Body | undefined,
@@ -81,23 +75,6 @@ export function entryAt(
   if (body === undefined) return undefined;
   const { type, ...rest } = body;
   return { type, id, parentId, timestamp, ...rest };
-}
-
-interface AnswerFacts {
-  readonly api: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly usage: Usage;
-  readonly timestamp: number;
-}
-
-export function answerBody(
-  content: readonly AssistantContent[],
-  { timestamp, ...stated }: AnswerFacts,
-): Body {
-  const stopReason = content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop";
-  const message = { role: "assistant", content, ...stated, stopReason, timestamp };
-  return { type: "message", message };
 }
 
 /** What the nearest record above says that says it. */

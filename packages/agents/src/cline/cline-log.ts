@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { SessionHeader } from "@branchlog/core";
 import { normalizeName } from "@branchlog/core/entries";
-import type { UserContent } from "@branchlog/core/entries";
+import type { Usage, UserContent } from "@branchlog/core/entries";
 import { engineSettings } from "@branchlog/core/files";
 import {
   countAt,
@@ -22,9 +22,10 @@ import {
 import type { DocumentBytes } from "@branchlog/core/rows";
 import { answerBlock, spokenBlock } from "../anthropic-content.ts";
 import { readFileAs } from "../connectonion/document-file.ts";
+import { answerBody, injectedBody, resultBody, spokenBody, textContent } from "../entry-bodies.ts";
+import type { Body, ResultFacts } from "../entry-bodies.ts";
 import { mappedContent, withoutEmptyText } from "../foreign-content.ts";
 import { LogLines } from "../log-lines.ts";
-import type { LineBody } from "../log-lines.ts";
 import { transcriptId } from "../transcript-id.ts";
 import { logOfTask, messagesIn } from "./cline-task.ts";
 import { isTask, jsonBeside, manifestOf } from "./session-directory.ts";
@@ -167,7 +168,7 @@ class Lines {
     this.#ids.add(id);
   }
 
-  #bodiesOf(message: JsonObject): readonly LineBody[] {
+  #bodiesOf(message: JsonObject): readonly Body[] {
     const timestamp = this.#timeMs;
     const content = message["content"];
     if (stringAt(message, "role") === "assistant") {
@@ -177,17 +178,15 @@ class Lines {
       const info = objectAt(message, "modelInfo");
       const provider = stringAt(info, "provider") ?? "cline";
       const model = stringAt(info, "id") ?? "";
-      const stopReason = said.some(({ type }) => type === "toolCall") ? "toolUse" : "stop";
       const stated = { api: "anthropic-messages", provider, model, usage: usageIn(message) };
-      const answer = { role: "assistant", content: said, ...stated, stopReason, timestamp };
-      return said.length === 0 ? [] : [{ type: "message", message: answer }];
+      return said.length === 0 ? [] : [answerBody(said, { ...stated, timestamp })];
     }
     const results = listAt(message, "content")
       .filter(isObject)
       .flatMap((block) => {
         const result = this.#resultOf(block);
         if (result === undefined) return [];
-        return [{ type: "message", message: { ...result, timestamp } }];
+        return [resultBody(result, timestamp)];
       });
     const { content: all } = withoutEmptyText(mappedContent(content, spokenBlock));
     if (all.length === 0) return results;
@@ -195,27 +194,22 @@ class Lines {
     const said = all.map((block): UserContent =>
       block.type === "text" ? { ...block, text: typed(block.text) } : block,
     );
-    const spoken = isTyped
-      ? { type: "message", message: { role: "user", content: said, timestamp } }
-      : { type: "custom_message", customType: "cline.injected", content: said, display: false };
+    const spoken = isTyped ? spokenBody(said, timestamp) : injectedBody("cline.injected", said);
     return [...results, spoken];
   }
 
-  #resultOf(block: JsonObject): object | undefined {
+  #resultOf(block: JsonObject): ResultFacts | undefined {
     const callId = stringAt(block, "tool_use_id");
     if (callId === undefined || stringAt(block, "type") !== "tool_result") return undefined;
     const stated = block["content"] ?? "";
     const { content, rest } = withoutEmptyText(mappedContent(stated, spokenBlock));
     const outcomes = rest.filter(isObject);
     const texts = outcomes.map((outcome) => stringAt(outcome, "result") ?? JSON.stringify(outcome));
-    const text: UserContent[] =
-      texts.length === 0 ? [] : [{ type: "text", text: texts.join("\n\n") }];
     const isFailed = outcomes.some((outcome) => outcome["success"] === false);
     return {
-      role: "toolResult",
       toolCallId: callId,
       toolName: this.#tools.get(callId) ?? stringAt(block, "name") ?? "unknown",
-      content: [...content, ...text],
+      content: [...content, ...textContent(texts.join("\n\n"))],
       isError: block["is_error"] === true || isFailed,
     };
   }
@@ -226,7 +220,7 @@ function isInput(block: UserContent): boolean {
 }
 
 /** Tokens read from and written to the cache are among those of the input. */
-function usageIn(message: JsonObject): object {
+function usageIn(message: JsonObject): Usage {
   const metrics = objectAt(message, "metrics");
   const [read, written] = [
     countAt(metrics, "cacheReadTokens"),

@@ -18,6 +18,8 @@ import {
 } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { answerBlock, spokenBlock } from "../anthropic-content.ts";
+import { answerBody, resultBody, spokenBody } from "../entry-bodies.ts";
+import type { ResultFacts } from "../entry-bodies.ts";
 import { mappedContent, textsOf, withoutEmptyText } from "../foreign-content.ts";
 import { LogLines, headerOf } from "../log-lines.ts";
 import { jsonBeside } from "./session-directory.ts";
@@ -181,11 +183,14 @@ class TaskLines extends LogLines {
     const provider =
       stringAt(info, "providerId") ?? request?.provider ?? stringAt(used, "model_provider_id");
     const model = stringAt(info, "modelId") ?? request?.model ?? stringAt(used, "model_id");
-    const stated = { provider: provider ?? "cline", model: model ?? "unknown", usage };
-    const stopReason = content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop";
-    const answer = { role: "assistant", content, api: "anthropic-messages", ...stated };
-    const body = { ...answer, stopReason, timestamp: this.#timeMs };
-    this.add(`message:${at}`, { type: "message", message: body });
+    const answer = answerBody(content, {
+      api: "anthropic-messages",
+      provider: provider ?? "cline",
+      model: model ?? "unknown",
+      usage,
+      timestamp: this.#timeMs,
+    });
+    this.add(`message:${at}`, answer);
   }
 
   /** A call is an element at the end of the text, where the model has no other way to make it. */
@@ -225,18 +230,17 @@ class TaskLines extends LogLines {
       results.push({ toolCallId, toolName, content: output, isError: false });
     }
     const timestamp = this.#timeMs;
-    const last = said.length > 0 ? { role: "user", content: said, timestamp } : undefined;
-    const all: readonly object[] = [
-      ...results.map((result) => ({ role: "toolResult", ...result, timestamp })),
-      ...(last === undefined ? [] : [last]),
+    const all = [
+      ...results.map((result) => resultBody(result, timestamp)),
+      ...(said.length > 0 ? [spokenBody(said, timestamp)] : []),
     ];
     for (const [number, body] of all.entries()) {
       const id = number === all.length - 1 ? `message:${at}` : `message:${at}#${number}`;
-      this.add(id, { type: "message", message: body });
+      this.add(id, body);
     }
   }
 
-  #resultOf(block: JsonObject): readonly Result[] {
+  #resultOf(block: JsonObject): readonly ResultFacts[] {
     const toolCallId = stringAt(block, "tool_use_id");
     if (toolCallId === undefined || stringAt(block, "type") !== "tool_result") return [];
     const { content } = withoutEmptyText(mappedContent(block["content"], spokenBlock));
@@ -256,13 +260,6 @@ function withoutLabel(block: UserContent): readonly UserContent[] {
   if (block.type !== "text") return [block];
   const text = block.text.replace(/^\[\w+[^\n]*\] Result:\n*/u, "");
   return text === "" ? [] : [{ ...block, text }];
-}
-
-interface Result {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly content: readonly UserContent[];
-  readonly isError: boolean;
 }
 
 const writtenCall = /^([^]*?)<([a-z]+(?:_[a-z]+)+)>([^]*)<\/\2>\s*$/u;

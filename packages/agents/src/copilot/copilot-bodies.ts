@@ -11,8 +11,9 @@ import {
   usageOf,
 } from "@branchlog/core/rows";
 import type { AnswerUsage, TranscriptPlace } from "@branchlog/core/rows";
-import { answerBody, foundAbove } from "../transcript-entries.ts";
-import type { Body } from "../transcript-entries.ts";
+import { answerBody, resultBody, textContent, thinkingContent } from "../entry-bodies.ts";
+import type { Body } from "../entry-bodies.ts";
+import { foundAbove } from "../transcript-entries.ts";
 
 /** As pi names the service. */
 export const provider = "github-copilot";
@@ -110,7 +111,7 @@ export function copilotBody(record: JsonObject, place: TranscriptPlace, known: K
         timestamp,
       });
     case "tool.execution_complete":
-      return { type: "message", message: resultOf(data, place, known) };
+      return resultOf(data, place, known);
     case "session.model_change": {
       const settings = settingsIn(data);
       const type = place.id.endsWith("#0") ? settings[0] : settings.at(-1);
@@ -170,8 +171,6 @@ function compactionOf(data: JsonObject, { id }: TranscriptPlace): Body {
 
 /** Reasoning, text and calls. */
 export function answerContent(data: JsonObject): AssistantContent[] {
-  const thinking = stringAt(data, "reasoningText") ?? "";
-  const text = stringAt(data, "content") ?? "";
   const calls = listAt(data, "toolRequests").flatMap((request): AssistantContent[] => {
     const id = isObject(request) ? stringAt(request, "toolCallId") : undefined;
     const name = isObject(request) ? stringAt(request, "name") : undefined;
@@ -180,8 +179,8 @@ export function answerContent(data: JsonObject): AssistantContent[] {
     return [{ type: "toolCall", id, name, arguments: isObject(given) ? given : { input: given } }];
   });
   return [
-    ...(thinking === "" ? [] : [{ type: "thinking", thinking } as const]),
-    ...(text === "" ? [] : [{ type: "text", text } as const]),
+    ...thinkingContent(stringAt(data, "reasoningText")),
+    ...textContent(stringAt(data, "content")),
     ...calls,
   ];
 }
@@ -193,7 +192,7 @@ function modelIn(record: JsonObject): string | undefined {
 }
 
 /** Of a tool, or of a command that the user ran. */
-function resultOf(data: JsonObject, place: TranscriptPlace, { toolOf }: KnownBefore): object {
+function resultOf(data: JsonObject, place: TranscriptPlace, { toolOf }: KnownBefore): Body {
   const callId = stringAt(data, "toolCallId") ?? "";
   const result = objectAt(data, "result");
   const given = objectAt(data, "shellExecution")?.["exitCode"];
@@ -207,18 +206,12 @@ function resultOf(data: JsonObject, place: TranscriptPlace, { toolOf }: KnownBef
     const command = stringAt(calledAbove(callId, place)?.arguments, "command") ?? "";
     const code = exitCode === undefined ? {} : { exitCode };
     const ended = { ...code, cancelled: false, truncated: false };
-    return { role: "bashExecution", command, output: text, ...ended, timestamp };
+    const message = { role: "bashExecution", command, output: text, ...ended, timestamp };
+    return { type: "message", message };
   }
-  const details = detailsOf(data, result);
-  return {
-    role: "toolResult",
-    toolCallId: callId,
-    toolName: toolOf(callId) ?? calledAbove(callId, place)?.name ?? "unknown",
-    content: text === "" ? [] : [{ type: "text", text }],
-    ...(details === undefined ? {} : { details }),
-    isError,
-    timestamp,
-  };
+  const toolName = toolOf(callId) ?? calledAbove(callId, place)?.name ?? "unknown";
+  const told = { toolCallId: callId, toolName, content: textContent(text), isError };
+  return resultBody({ ...told, details: detailsOf(data, result) }, timestamp);
 }
 
 /** What people see of a result beside what the model does, as a diff. */

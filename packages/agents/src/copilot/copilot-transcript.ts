@@ -22,6 +22,16 @@ import type {
   TranscriptPlace,
   TranscriptRow,
 } from "@branchlog/core/rows";
+import {
+  entryAt,
+  isRowOf,
+  restoreState,
+  rowsOf,
+  savedState,
+  sessionHeader,
+  timeMsOf,
+} from "../transcript-entries.ts";
+import type { RowFacts } from "../transcript-entries.ts";
 import { transcriptId } from "../transcript-id.ts";
 import {
   agentOf,
@@ -36,16 +46,6 @@ import {
   settingsIn,
   shutdownUsage,
 } from "./copilot-bodies.ts";
-import {
-  entryAt,
-  isRowOf,
-  restoreState,
-  rowsOf,
-  savedState,
-  sessionHeader,
-  timeMsOf,
-} from "../transcript-entries.ts";
-import type { RowFacts } from "../transcript-entries.ts";
 
 /** What is said again by others, or says nothing of the conversation. */
 const passedTypes: ReadonlySet<string> = new Set([

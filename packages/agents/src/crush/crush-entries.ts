@@ -2,9 +2,18 @@
 import type { AssistantContent, UserContent } from "@branchlog/core/entries";
 import { isObject, noUsage, objectAt, stringAt, timeText } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import {
+  answerBody,
+  commandBody,
+  resultBody,
+  spokenBody,
+  textContent,
+  thinkingContent,
+} from "../entry-bodies.ts";
+import type { Body } from "../entry-bodies.ts";
 import { argumentsIn } from "../foreign-content.ts";
 import { LogLines, headerOf } from "../log-lines.ts";
-import type { LineBody, SessionRow } from "../log-lines.ts";
+import type { SessionRow } from "../log-lines.ts";
 
 export interface StoredSession extends SessionRow {
   readonly messages: readonly StoredMessage[];
@@ -60,12 +69,12 @@ function addMessage(lines: LogLines, message: StoredMessage): void {
   }
 }
 
-function bodiesOf(message: StoredMessage, parts: readonly Part[]): LineBody[] {
+function bodiesOf(message: StoredMessage, parts: readonly Part[]): Body[] {
   const timestamp = message.createdMs;
   switch (message.role) {
     case "user": {
       const content = parts.flatMap(spokenBlock);
-      const said = { type: "message", message: { role: "user", content, timestamp } };
+      const said = spokenBody(content, timestamp);
       const commands = parts.flatMap((part) => commandOf(part, timestamp));
       return content.length === 0 ? commands : [said, ...commands];
     }
@@ -81,10 +90,7 @@ function bodiesOf(message: StoredMessage, parts: readonly Part[]): LineBody[] {
 }
 
 function spokenBlock({ type, data }: Part): UserContent[] {
-  if (type === "text") {
-    const text = stringAt(data, "text") ?? "";
-    return text === "" ? [] : [{ type: "text", text }];
-  }
+  if (type === "text") return textContent(stringAt(data, "text"));
   const mimeType = stringAt(data, "MIMEType") ?? "";
   const bytes = stringAt(data, "Data");
   // Other files are told to the model in texts.
@@ -93,19 +99,10 @@ function spokenBlock({ type, data }: Part): UserContent[] {
 }
 
 /** That the user ran. */
-function commandOf({ type, data }: Part, timestamp: number): LineBody[] {
+function commandOf({ type, data }: Part, timestamp: number): Body[] {
   if (type !== "shell_command") return [];
-  const exitCode = data["exit_code"];
-  const message = {
-    role: "bashExecution",
-    command: stringAt(data, "command") ?? "",
-    output: stringAt(data, "output") ?? "",
-    exitCode: typeof exitCode === "number" ? exitCode : null,
-    cancelled: false,
-    truncated: false,
-    timestamp,
-  };
-  return [{ type: "message", message }];
+  const [command = "", output = ""] = [stringAt(data, "command"), stringAt(data, "output")];
+  return [commandBody({ command, output, exitCode: data["exit_code"] }, timestamp)];
 }
 
 /** A summary that failed has no effect. */
@@ -114,32 +111,22 @@ function isCompaction({ isSummary }: StoredMessage, parts: readonly Part[]): boo
 }
 
 /** Nothing of what was before is seen by the model after it. */
-function summaryOf({ id }: StoredMessage, parts: readonly Part[]): LineBody {
+function summaryOf({ id }: StoredMessage, parts: readonly Part[]): Body {
   const texts = parts.flatMap(spokenBlock).flatMap((one) => (one.type === "text" ? one.text : []));
   const summary = texts.join("\n");
   return { type: "compaction", summary, firstKeptEntryId: id, tokensBefore: 0 };
 }
 
 /** Crush keeps the tokens of the last request of a session only. */
-function answerOf(message: StoredMessage, parts: readonly Part[]): LineBody {
+function answerOf(message: StoredMessage, parts: readonly Part[]): Body {
   const { provider = "", model = "", createdMs: timestamp } = message;
   const content = parts.flatMap(answerBlock);
   const finish = parts.find(({ type }) => type === "finish")?.data;
   const error = [stringAt(finish, "message"), stringAt(finish, "details")].filter(Boolean);
   const stopReason = stopReasonOf(reasonOf(parts));
-  const isError = stopReason === "error";
-  const answer = {
-    role: "assistant",
-    content,
-    api: "crush",
-    provider,
-    model,
-    usage: noUsage,
-    stopReason,
-    ...(isError && error.length > 0 ? { errorMessage: error.join(": ") } : {}),
-    timestamp,
-  };
-  return { type: "message", message: answer };
+  const errorMessage = stopReason === "error" && error.length > 0 ? error.join(": ") : undefined;
+  const stated = { api: "crush", provider, model, usage: noUsage, stopReason, errorMessage };
+  return answerBody(content, { ...stated, timestamp });
 }
 
 function reasonOf(parts: readonly Part[]): string | undefined {
@@ -165,34 +152,29 @@ function stopReasonOf(reason: string | undefined): string {
 
 function answerBlock(part: Part): AssistantContent[] {
   const { type, data } = part;
-  if (type === "text") return spokenBlock(part).filter((one) => one.type === "text");
+  if (type === "text") return textContent(stringAt(data, "text"));
   if (type === "reasoning") {
-    const thinking = stringAt(data, "thinking") ?? "";
-    const thinkingSignature = stringAt(data, "signature") ?? "";
-    const signed = thinkingSignature === "" ? {} : { thinkingSignature };
-    return thinking === "" ? [] : [{ type: "thinking", thinking, ...signed }];
+    return thinkingContent(stringAt(data, "thinking"), stringAt(data, "signature"));
   }
   if (type !== "tool_call") return [];
   const [id = "", name = "unknown"] = [stringAt(data, "id"), stringAt(data, "name")];
   return [{ type: "toolCall", id, name, arguments: argumentsIn(stringAt(data, "input") ?? "") }];
 }
 
-function resultOf({ type, data }: Part, timestamp: number): LineBody[] {
+function resultOf({ type, data }: Part, timestamp: number): Body[] {
   if (type !== "tool_result") return [];
-  const [text = "", mimeType = ""] = [stringAt(data, "content"), stringAt(data, "mime_type")];
+  const mimeType = stringAt(data, "mime_type") ?? "";
   const bytes = stringAt(data, "data") ?? "";
   const isImage = bytes !== "" && mimeType.startsWith("image/");
   const content: readonly UserContent[] = [
-    ...(text === "" ? [] : [{ type: "text", text } as const]),
+    ...textContent(stringAt(data, "content")),
     ...(isImage ? [{ type: "image", data: bytes, mimeType } as const] : []),
   ];
-  const message = {
-    role: "toolResult",
+  const result = {
     toolCallId: stringAt(data, "tool_call_id") ?? "",
     toolName: stringAt(data, "name") ?? "unknown",
     content,
     isError: data["is_error"] === true,
-    timestamp,
   };
-  return [{ type: "message", message }];
+  return [resultBody(result, timestamp)];
 }

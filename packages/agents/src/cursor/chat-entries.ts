@@ -3,12 +3,13 @@ import type { AssistantContent, UserContent } from "@branchlog/core/entries";
 import { isObject, listAt, noUsage, objectAt, stringAt, timeText } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { answerBlock } from "../anthropic-content.ts";
+import { answerBody, injectedBody, resultBody, spokenBody, textContent } from "../entry-bodies.ts";
+import type { Body } from "../entry-bodies.ts";
 import { mappedContent, textsOf, withoutEmptyText } from "../foreign-content.ts";
 import { LogLines, headerOf } from "../log-lines.ts";
-import type { LineBody, SessionRow } from "../log-lines.ts";
+import type { SessionRow } from "../log-lines.ts";
 import { titleIn } from "../spoken-title.ts";
 import { promptIn, promptTimeMs, provider } from "./cursor-transcript.ts";
-import { answerBody } from "../transcript-entries.ts";
 
 export interface StoredChat extends SessionRow {
   /** As set last. */
@@ -52,7 +53,7 @@ interface Place {
   readonly timestamp: number;
 }
 
-function bodiesOf(message: JsonObject, { id, model, timestamp }: Place): LineBody[] {
+function bodiesOf(message: JsonObject, { id, model, timestamp }: Place): Body[] {
   const said = message["content"];
   const options = objectAt(objectAt(message, "providerOptions"), "cursor");
   const role = stringAt(message, "role") ?? "";
@@ -68,10 +69,8 @@ function bodiesOf(message: JsonObject, { id, model, timestamp }: Place): LineBod
       const content = promptIn(said);
       if (content.length === 0) return [];
       const isTyped = texts.some((text) => text.includes("<user_query>") || titleIn(text) !== "");
-      if (isTyped || texts.length === 0) {
-        return [{ type: "message", message: { role, content, timestamp } }];
-      }
-      return [{ type: "custom_message", customType: "cursor.injected", content, display: false }];
+      const isSpoken = isTyped || texts.length === 0;
+      return [isSpoken ? spokenBody(content, timestamp) : injectedBody("cursor.injected", content)];
     }
     case "assistant": {
       const { content } = withoutEmptyText(mappedContent(said, saidBlock));
@@ -107,20 +106,18 @@ function saidBlock(block: JsonObject): AssistantContent | undefined {
   }
 }
 
-function resultOf(block: JsonObject, hasFailed: boolean, timestamp: number): LineBody {
+function resultOf(block: JsonObject, hasFailed: boolean, timestamp: number): Body {
   const texts = [block["result"], block["experimental_content"]].map(textsIn);
   const content = texts.find((one) => one.length > 0) ?? [];
-  const message = {
-    role: "toolResult",
+  const result = {
     toolCallId: stringAt(block, "toolCallId") ?? "",
     toolName: stringAt(block, "toolName") ?? "unknown",
     content,
     isError: hasFailed || block["isError"] === true,
-    timestamp,
   };
-  return { type: "message", message };
+  return resultBody(result, timestamp);
 }
 
 function textsIn(value: JsonValue | undefined): UserContent[] {
-  return textsOf(value).flatMap((text) => (text === "" ? [] : [{ type: "text", text }]));
+  return textsOf(value).flatMap(textContent);
 }

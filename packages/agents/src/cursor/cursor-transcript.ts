@@ -14,16 +14,11 @@ import type {
   TranscriptRow,
 } from "@branchlog/core/rows";
 import { answerBlock, spokenBlock } from "../anthropic-content.ts";
+import { answerBody, spokenBody } from "../entry-bodies.ts";
+import type { Body } from "../entry-bodies.ts";
 import { mappedContent, textsOf, withoutEmptyText } from "../foreign-content.ts";
+import { entryAt, restoreState, savedState, sessionHeader } from "../transcript-entries.ts";
 import { transcriptId } from "../transcript-id.ts";
-import {
-  answerBody,
-  entryAt,
-  restoreState,
-  savedState,
-  sessionHeader,
-} from "../transcript-entries.ts";
-import type { Body } from "../transcript-entries.ts";
 
 /** What only the path of a transcript says. */
 interface CursorPlace {
@@ -122,7 +117,7 @@ function bodyOf(record: JsonObject, id: string, timestamp: number): Body | undef
   if (role === "user") {
     const content = promptIn(stored);
     if (content.length === 0) return undefined;
-    return { type: "message", message: { role, content, timestamp } };
+    return spokenBody(content, timestamp);
   }
   if (role === "assistant") {
     const mapped = mappedContent(stored, (block) => saidBlock(block, id, stored));

@@ -11,9 +11,17 @@ import {
   usageOf,
 } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import {
+  answerBody,
+  resultBody,
+  spokenBody,
+  textContent,
+  thinkingContent,
+} from "../entry-bodies.ts";
+import type { Body } from "../entry-bodies.ts";
 import { argumentsIn } from "../foreign-content.ts";
 import { LogLines, headerOf } from "../log-lines.ts";
-import type { LineBody, SessionRow } from "../log-lines.ts";
+import type { SessionRow } from "../log-lines.ts";
 import { provider } from "./cursor-transcript.ts";
 
 export interface StoredSession extends SessionRow {
@@ -53,10 +61,8 @@ function addBubble(
   if (timeMs !== undefined) lines.timestamp = timeText(timeMs);
   const timestamp = Date.parse(lines.timestamp);
   if (bubble["type"] === 1) {
-    const text = stringAt(bubble, "text") ?? "";
-    if (text === "") return;
-    const content = [{ type: "text", text }];
-    lines.add(id, { type: "message", message: { role: "user", content, timestamp } });
+    const content = textContent(stringAt(bubble, "text"));
+    if (content.length > 0) lines.add(id, spokenBody(content, timestamp));
     return;
   }
   const model = stringAt(objectAt(bubble, "modelInfo"), "modelName") || modelOfSession;
@@ -71,7 +77,7 @@ function bodiesOf(
   id: string,
   tool: JsonObject | undefined,
   { model, timestamp }: { readonly model: string; readonly timestamp: number },
-): LineBody[] {
+): Body[] {
   const call = tool && callOf(tool, id);
   const content = [...saidIn(bubble), ...(call === undefined ? [] : [call])];
   const error = objectAt(bubble, "errorDetails");
@@ -84,31 +90,19 @@ function bodiesOf(
       ? []
       : [{ type: "usage", kind: "cursor.request", provider, model, usage }];
   }
-  const ended = call === undefined ? "stop" : "toolUse";
-  const answer = {
-    role: "assistant",
-    content,
-    api: "cursor",
-    provider,
-    model,
-    usage,
-    stopReason: error === undefined ? ended : "error",
-    ...(error === undefined ? {} : { errorMessage: stringAt(error, "message") ?? "" }),
-    timestamp,
-  };
+  const errorMessage = error && (stringAt(error, "message") ?? "");
+  const stated = { api: "cursor", provider, model, usage, errorMessage };
   const result = tool && call && resultOf(tool, call, timestamp);
-  return [{ type: "message", message: answer }, ...(result === undefined ? [] : [result])];
+  const answer = answerBody(content, { ...stated, timestamp });
+  return result === undefined ? [answer] : [answer, result];
 }
 
 function saidIn(bubble: JsonObject): AssistantContent[] {
   const thought = bubble["thinking"];
   const thinking = isObject(thought) ? stringAt(thought, "text") : thought;
-  const text = stringAt(bubble, "text");
   return [
-    ...(typeof thinking === "string" && thinking !== ""
-      ? [{ type: "thinking", thinking } as const]
-      : []),
-    ...(text ? [{ type: "text", text } as const] : []),
+    ...thinkingContent(typeof thinking === "string" ? thinking : undefined),
+    ...textContent(stringAt(bubble, "text")),
   ];
 }
 
@@ -128,7 +122,7 @@ function callOf(tool: JsonObject, id: string): Call | undefined {
 }
 
 /** Undefined while a call has not ended. */
-function resultOf(tool: JsonObject, call: Call, timestamp: number): LineBody | undefined {
+function resultOf(tool: JsonObject, call: Call, timestamp: number): Body | undefined {
   const status = stringAt(tool, "status") ?? "";
   const stored = stringAt(tool, "result") || stringAt(tool, "error") || "";
   if (stored === "" && !/^(?:completed|error|cancelled)$/.test(status)) return undefined;
@@ -136,13 +130,11 @@ function resultOf(tool: JsonObject, call: Call, timestamp: number): LineBody | u
   const text = ["output", "contents"].flatMap((key) => stringAt(result, key) ?? [])[0] ?? stored;
   const exitCode = countAt(result, "exitCodeV2");
   const hasFailed = /^(?:error|cancelled)$/.test(status) || result["rejected"] === true;
-  const message = {
-    role: "toolResult",
+  const answered = {
     toolCallId: call.id,
     toolName: call.name,
-    content: text === "" ? [] : [{ type: "text", text }],
+    content: textContent(text),
     isError: hasFailed || exitCode > 0,
-    timestamp,
   };
-  return { type: "message", message };
+  return resultBody(answered, timestamp);
 }

@@ -23,10 +23,10 @@ import type {
   TranscriptRow,
 } from "@branchlog/core/rows";
 import { answerBlock, spokenBlock } from "../anthropic-content.ts";
+import { answerBody, injectedBody, resultBody, spokenBody } from "../entry-bodies.ts";
+import type { Body } from "../entry-bodies.ts";
 import { mappedContent, withoutEmptyText } from "../foreign-content.ts";
-import { transcriptId } from "../transcript-id.ts";
 import {
-  answerBody,
   entryAt,
   foundAbove,
   isRowOf,
@@ -36,7 +36,8 @@ import {
   sessionHeader,
   timeMsOf,
 } from "../transcript-entries.ts";
-import type { Body, RowFacts } from "../transcript-entries.ts";
+import type { RowFacts } from "../transcript-entries.ts";
+import { transcriptId } from "../transcript-id.ts";
 
 const provider = "factory";
 
@@ -221,14 +222,12 @@ function bodyOf(record: JsonObject, place: TranscriptPlace): Body | undefined {
       const { content } = mappedContent(block["content"], spokenBlock);
       const isError = block["is_error"] === true;
       const result = { toolCallId: callId, toolName: toolAbove(callId, place), content, isError };
-      return { type: "message", message: { role: "toolResult", ...result, timestamp } };
+      return resultBody(result, timestamp);
     }
     case "typed":
-      return { type: "message", message: { role: "user", content: part.content, timestamp } };
-    case "injected": {
-      const customType = "droid.injected";
-      return { type: "custom_message", customType, content: part.content, display: false };
-    }
+      return spokenBody(part.content, timestamp);
+    case "injected":
+      return injectedBody("droid.injected", part.content);
   }
 }
 

@@ -14,9 +14,17 @@ import {
   usageOfBoth,
 } from "@branchlog/core/rows";
 import type { TranscriptPlace } from "@branchlog/core/rows";
+import {
+  answerBody,
+  commandBody,
+  injectedBody,
+  resultBody,
+  spokenBody,
+  thinkingContent,
+} from "../entry-bodies.ts";
+import type { Body } from "../entry-bodies.ts";
 import { answerBlocks, callBlocks, outputsIn, partsOf, spokenBlocks } from "../genai-content.ts";
 import type { NamedOutput } from "../genai-content.ts";
-import type { Body } from "../transcript-entries.ts";
 
 /** Qwen Code before its 0.2 wrote the same messages, with a type of its own. */
 export function providerOf(message: JsonObject): string {
@@ -121,24 +129,19 @@ export function geminiBody(message: JsonObject, place: TranscriptPlace): Body | 
   }
   switch (kindOf(message)) {
     case "typed":
-      return {
-        type: "message",
-        message: { role: "user", content: spokenBlocks(message["content"]), timestamp },
-      };
+      return spokenBody(spokenBlocks(message["content"]), timestamp);
     case "shell":
-      return { type: "message", message: { ...commandIn(message), timestamp } };
-    case "context": {
-      const content = spokenBlocks(message["content"]);
-      return { type: "custom_message", customType: "gemini.context", content, display: false };
-    }
+      return commandIn(message, timestamp);
+    case "context":
+      return injectedBody("gemini.context", spokenBlocks(message["content"]));
     case "results": {
       const output = outputsIn(message["content"])[Number(number ?? 0)];
-      return output && resultBody(output, timestamp);
+      return output && outputBody(output, timestamp);
     }
     case "answer": {
-      if (number === undefined) return answerBody(message, place);
+      if (number === undefined) return saidBody(message, place);
       const result = answerOf(message).results.find(({ at }) => at === Number(number));
-      return result && resultBody(result, timestamp);
+      return result && outputBody(result, timestamp);
     }
     case "note":
       return {
@@ -151,30 +154,22 @@ export function geminiBody(message: JsonObject, place: TranscriptPlace): Body | 
   }
 }
 
-function commandIn(message: JsonObject): object {
+function commandIn(message: JsonObject, timestamp: number): Body {
   const [, command = "", output = ""] = shellForm.exec(textIn(message)) ?? [];
   const [, code = "0"] = /^Command exited with code (\d+)\./.exec(output) ?? [];
-  const ended = { exitCode: Number(code), cancelled: false, truncated: false };
-  return { role: "bashExecution", command, output, ...ended };
+  return commandBody({ command, output, exitCode: Number(code) }, timestamp);
 }
 
-function resultBody(
-  {
-    callId,
-    toolName,
-    content,
-    isError,
-    details,
-  }: NamedOutput & { readonly details?: JsonValue | undefined },
+function outputBody(
+  output: NamedOutput & { readonly details?: JsonValue | undefined },
   timestamp: number,
 ): Body {
-  const shown = details === undefined || typeof details === "string" ? {} : { details };
-  const result = { role: "toolResult", toolCallId: callId, toolName, content, ...shown, isError };
-  return { type: "message", message: { ...result, timestamp } };
+  const details = typeof output.details === "string" ? undefined : output.details;
+  return resultBody({ ...output, toolCallId: output.callId, details }, timestamp);
 }
 
 /** What this record of an answer adds to those before it. */
-function answerBody(message: JsonObject, place: TranscriptPlace): Body {
+function saidBody(message: JsonObject, place: TranscriptPlace): Body {
   const isUpdate = place.id.includes("@");
   const before = isUpdate ? recordsBefore(message, place) : [];
   const known = new Set(before.flatMap((record) => answerOf(record).calls));
@@ -187,21 +182,16 @@ function answerBody(message: JsonObject, place: TranscriptPlace): Body {
     noUsage,
   );
   const usage = usageOfBoth(usageIn(message), spentBefore, (all, one) => Math.max(0, all - one));
-  return {
-    type: "message",
-    message: {
-      role: "assistant",
-      content,
-      api: "google-generative-ai",
-      provider: providerOf(message),
-      model: stringAt(message, "model") ?? "",
-      usage,
-      stopReason: toolCalls(message).length > 0 ? "toolUse" : "stop",
-      timestamp: Date.parse(place.timestamp),
-    },
-    [answerKey]: stringAt(message, "id") ?? "",
-    ...(isUpdate ? { [continuedKey]: true } : {}),
-  };
+  const answer = answerBody(content, {
+    api: "google-generative-ai",
+    provider: providerOf(message),
+    model: stringAt(message, "model") ?? "",
+    usage,
+    stopReason: toolCalls(message).length > 0 ? "toolUse" : "stop",
+    timestamp: Date.parse(place.timestamp),
+  });
+  const mark = { [answerKey]: stringAt(message, "id") ?? "" };
+  return { ...answer, ...mark, ...(isUpdate ? { [continuedKey]: true } : {}) };
 }
 
 function saidIn(message: JsonObject): AssistantContent[] {
@@ -213,8 +203,7 @@ function saidIn(message: JsonObject): AssistantContent[] {
     return subject === "" ? description : `**${subject}**\n${description}`;
   });
   const said = answerBlocks(message["content"]).filter(({ type }) => type !== "toolCall");
-  const text = thinking.join("\n\n");
-  return [...(text === "" ? [] : [{ type: "thinking", thinking: text } as const]), ...said];
+  return [...thinkingContent(thinking.join("\n\n")), ...said];
 }
 
 /** The states of an answer before an update, which stand together: others may follow them. */

@@ -22,6 +22,13 @@ import {
 } from "@branchlog/core/rows";
 import type { SpentAnswer, Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
 import { outputsIn } from "../genai-content.ts";
+import {
+  entryAt,
+  restoreState,
+  savedState,
+  sessionHeader,
+  timeMsOf,
+} from "../transcript-entries.ts";
 import { transcriptId } from "../transcript-id.ts";
 import {
   answerOf,
@@ -33,13 +40,6 @@ import {
   textIn,
   usageIn,
 } from "./gemini-bodies.ts";
-import {
-  entryAt,
-  restoreState,
-  savedState,
-  sessionHeader,
-  timeMsOf,
-} from "../transcript-entries.ts";
 
 type RowFacts = Omit<TranscriptRow, "parentId" | "timeMs">;
 

@@ -2,9 +2,17 @@
 import type { AssistantContent, UserContent } from "@branchlog/core/entries";
 import { isObject, listAt, objectAt, stringAt, timeText } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import { textBlock } from "../foreign-content.ts";
+import {
+  answerBody,
+  injectedBody,
+  resultBody,
+  spokenBody,
+  textContent,
+  thinkingContent,
+} from "../entry-bodies.ts";
+import type { Body } from "../entry-bodies.ts";
 import { LogLines, headerOf } from "../log-lines.ts";
-import type { LineBody, SessionRow } from "../log-lines.ts";
+import type { SessionRow } from "../log-lines.ts";
 import { earlierSpent, spentOn, unclaimed, usageOfSpent } from "./goose-usage.ts";
 import type { LedgerRow, Spent } from "./goose-usage.ts";
 
@@ -120,7 +128,7 @@ class GooseLog {
   }
 
   /** Nothing of what was before is seen by the model after it. */
-  #summary(own: string, blocks: readonly JsonObject[]): LineBody {
+  #summary(own: string, blocks: readonly JsonObject[]): Body {
     const spoken = blocks.flatMap(spokenBlock);
     const summary = spoken.flatMap((block) => (block.type === "text" ? block.text : [])).join("\n");
     const spent = this.#compactions.shift()?.spent;
@@ -133,19 +141,18 @@ class GooseLog {
     message: StoredMessage,
     before: StoredMessage | undefined,
     blocks: readonly JsonObject[],
-  ): LineBody[] {
+  ): Body[] {
     const content = blocks.flatMap(spokenBlock);
     if (content.length === 0) return [];
     const text = content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
     // After a compaction amid the calls of a turn, its prompt is stored once more.
     const isRepeated = before?.role === "assistant" && !isShown(before) && text === this.#prompt;
-    if (!isShown(message) || isRepeated) return [injected(content)];
+    if (!isShown(message) || isRepeated) return [injectedBody("goose.injected", content)];
     this.#prompt = text;
-    const timestamp = message.createdMs;
-    return [{ type: "message", message: { role: "user", content, timestamp } }];
+    return [spokenBody(content, message.createdMs)];
   }
 
-  #answer(own: string, message: StoredMessage, blocks: readonly JsonObject[]): LineBody[] {
+  #answer(own: string, message: StoredMessage, blocks: readonly JsonObject[]): Body[] {
     const { metadata, createdMs: timestamp } = message;
     const content = blocks.flatMap(answerBlock);
     for (const block of content)
@@ -155,7 +162,7 @@ class GooseLog {
     const hasCalls = content.some((block) => block.type === "toolCall");
     if (!isShown(message) && !hasCalls && spent === undefined) {
       const texts = content.flatMap((block) => (block.type === "text" ? [block] : []));
-      return texts.length === 0 ? [] : [injected(texts)];
+      return texts.length === 0 ? [] : [injectedBody("goose.injected", texts)];
     }
     if (content.length === 0 && error === undefined && spent === undefined) return [];
     const inference = objectAt(metadata, "inference");
@@ -164,22 +171,19 @@ class GooseLog {
     const [provider, model] = this.#answered;
     this.lines.addModel(own, provider, model);
     const isCut = metadata?.["outputTokenLimitReached"] === true;
-    const ended = isCut ? "length" : hasCalls ? "toolUse" : "stop";
-    const answer = {
-      role: "assistant",
-      content,
+    const answer = answerBody(content, {
       api: "goose",
       provider: provider ?? "",
       model: model ?? "",
       usage: usageOfSpent(spent),
-      stopReason: error === undefined ? ended : "error",
-      ...(error === undefined ? {} : { errorMessage: stringAt(error, "message") ?? "" }),
+      stopReason: isCut && error === undefined ? "length" : undefined,
+      errorMessage: error && (stringAt(error, "message") ?? ""),
       timestamp,
-    };
-    return [{ type: "message", message: answer }];
+    });
+    return [answer];
   }
 
-  #result(block: JsonObject): LineBody[] {
+  #result(block: JsonObject): Body[] {
     if (stringAt(block, "type") !== "toolResponse") return [];
     const toolCallId = stringAt(block, "id") ?? "";
     const result = objectAt(block, "toolResult");
@@ -190,17 +194,14 @@ class GooseLog {
     const told = all.filter(isForModel);
     const content = (told.length === 0 ? all : told).flatMap(spokenBlock);
     const error = stringAt(result, "error");
-    const text: UserContent[] = error === undefined ? [] : [{ type: "text", text: error }];
-    const message = {
-      role: "toolResult",
+    const answered = {
       toolCallId,
       toolName: this.#tools.get(toolCallId) ?? "unknown",
-      content: [...content, ...text],
+      content: [...content, ...textContent(error)],
       isError:
         stringAt(result, "status") === "error" || objectAt(result, "value")?.["isError"] === true,
-      timestamp: Date.parse(this.lines.timestamp),
     };
-    return [{ type: "message", message }];
+    return [resultBody(answered, Date.parse(this.lines.timestamp))];
   }
 }
 
@@ -229,26 +230,18 @@ function isForModel(block: JsonObject): boolean {
   return !Array.isArray(audience) || audience.includes("assistant");
 }
 
-function injected(content: readonly UserContent[]): LineBody {
-  return { type: "custom_message", customType: "goose.injected", content, display: false };
-}
-
 function spokenBlock(block: JsonObject): UserContent[] {
   switch (stringAt(block, "type")) {
-    case "text": {
-      const text = textBlock(block);
-      return text === undefined || text.text === "" ? [] : [text];
-    }
+    case "text":
+      return textContent(stringAt(block, "text"));
     case "image": {
       const [data, mimeType] = [stringAt(block, "data"), stringAt(block, "mimeType")];
       return data === undefined || mimeType === undefined
         ? []
         : [{ type: "image", data, mimeType }];
     }
-    case "resource": {
-      const text = stringAt(objectAt(block, "resource"), "text") ?? "";
-      return text === "" ? [] : [{ type: "text", text }];
-    }
+    case "resource":
+      return textContent(stringAt(objectAt(block, "resource"), "text"));
     default:
       return [];
   }
@@ -257,13 +250,11 @@ function spokenBlock(block: JsonObject): UserContent[] {
 function answerBlock(block: JsonObject): AssistantContent[] {
   switch (stringAt(block, "type")) {
     case "text":
-      return spokenBlock(block).filter((one) => one.type === "text");
+      return textContent(stringAt(block, "text"));
     case "thinking":
     case "reasoning": {
-      const thinking = stringAt(block, "thinking") ?? stringAt(block, "text") ?? "";
-      const thinkingSignature = stringAt(block, "signature") ?? "";
-      const signed = thinkingSignature === "" ? {} : { thinkingSignature };
-      return thinking === "" ? [] : [{ type: "thinking", thinking, ...signed }];
+      const thinking = stringAt(block, "thinking") ?? stringAt(block, "text");
+      return thinkingContent(thinking, stringAt(block, "signature"));
     }
     case "redactedThinking": {
       const data = stringAt(block, "data") ?? "";
@@ -288,7 +279,7 @@ function answerBlock(block: JsonObject): AssistantContent[] {
 const knownTypes =
   /^(?:text|image|.*[tT]hinking|reasoning|(?:t|frontendT)oolRe.+|error|conversation.+)$/;
 
-function otherBody(block: JsonObject): LineBody[] {
+function otherBody(block: JsonObject): Body[] {
   const type = stringAt(block, "type") ?? "";
   if (type === "" || knownTypes.test(type)) return [];
   return [{ type: "custom", customType: `goose.${type.slice(0, 60)}`, data: block }];

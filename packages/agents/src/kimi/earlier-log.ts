@@ -19,11 +19,17 @@ import {
   usageOf,
 } from "@branchlog/core/rows";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import {
+  answerBody,
+  resultBody,
+  spokenBody,
+  textContent,
+  thinkingContent,
+} from "../entry-bodies.ts";
 import { argumentsIn, textsOf } from "../foreign-content.ts";
 import { LogLines, headerOf } from "../log-lines.ts";
 import type { SessionRow } from "../log-lines.ts";
 import { contentOf, provider } from "./kimi-bodies.ts";
-import { answerBody } from "../transcript-entries.ts";
 
 /** Its records do not name it. */
 const model = "unknown";
@@ -86,8 +92,7 @@ class EarlierLog {
       case "TurnBegin":
       case "SteerInput": {
         const content = contentOf({ content: said["user_input"] ?? "" });
-        if (content.length === 0) return;
-        this.lines.add(id, { type: "message", message: { role: "user", content, timestamp } });
+        if (content.length > 0) this.lines.add(id, spokenBody(content, timestamp));
         return;
       }
       case "ToolResult": {
@@ -95,15 +100,13 @@ class EarlierLog {
         const result = objectAt(said, "return_value");
         const output = contentOf({ content: result?.["output"] ?? "" });
         const told = contentOf({ content: result?.["message"] ?? "" });
-        const message = {
-          role: "toolResult",
+        const answered = {
           toolCallId,
           toolName: this.#tools.get(toolCallId) ?? "unknown",
           content: output.length === 0 ? told : output,
           isError: result?.["is_error"] === true,
-          timestamp,
         };
-        this.lines.add(id, { type: "message", message });
+        this.lines.add(id, resultBody(answered, timestamp));
         return;
       }
       case "StatusUpdate":
@@ -218,9 +221,5 @@ function partOf(type: string, said: JsonObject): AssistantContent | undefined {
   }
   if (type !== "ContentPart") return undefined;
   const [text, thinking] = [stringAt(said, "text"), stringAt(said, "think")];
-  const signature = stringAt(said, "encrypted");
-  if (thinking !== undefined) {
-    return { type: "thinking", thinking, ...(signature ? { thinkingSignature: signature } : {}) };
-  }
-  return text ? { type: "text", text } : undefined;
+  return [...thinkingContent(thinking, stringAt(said, "encrypted")), ...textContent(text)][0];
 }

@@ -13,9 +13,10 @@ import {
   usageOf,
 } from "@branchlog/core/rows";
 import type { TranscriptPlace } from "@branchlog/core/rows";
+import { answerBody, injectedBody, resultBody, spokenBody } from "../entry-bodies.ts";
+import type { Body, ResultFacts } from "../entry-bodies.ts";
 import { partsOf, spokenBlocks } from "../genai-content.ts";
-import { answerBody, foundAbove } from "../transcript-entries.ts";
-import type { Body } from "../transcript-entries.ts";
+import { foundAbove } from "../transcript-entries.ts";
 
 export const provider = "kimi";
 
@@ -103,7 +104,7 @@ export function kimiBody(
       const event = objectAt(record, "event") ?? {};
       const part = partOf(event);
       if (part === undefined) {
-        return { type: "message", message: { ...resultOf(event, place), timestamp } };
+        return resultBody(resultOf(event, place), timestamp);
       }
       const { step, content } = part;
       const mark = { [answerKey]: step, ...(isContinued ? { [continuedKey]: true } : {}) };
@@ -124,14 +125,12 @@ export function kimiBody(
 
 function messageBody(message: JsonObject, record: JsonObject, timestamp: number): Body {
   const content = contentOf(message);
-  if (isSpoken(message)) return { type: "message", message: { role: "user", content, timestamp } };
-  if (stringAt(message, "role") === "user") {
-    return { type: "custom_message", customType: customType(record), content, display: false };
-  }
+  if (isSpoken(message)) return spokenBody(content, timestamp);
+  if (stringAt(message, "role") === "user") return injectedBody(customType(record), content);
   const callId = stringAt(message, "toolCallId");
   if (callId !== undefined) {
     const result = { toolCallId: callId, toolName: "unknown", content, isError: false };
-    return { type: "message", message: { role: "toolResult", ...result, timestamp } };
+    return resultBody(result, timestamp);
   }
   return saidBody(saidIn(message), "", timestamp);
 }
@@ -179,13 +178,12 @@ function requestedModel(record: JsonObject): string | undefined {
   return isRequest ? (stringAt(record, "model") ?? "") : undefined;
 }
 
-function resultOf(event: JsonObject, place: TranscriptPlace): object {
+function resultOf(event: JsonObject, place: TranscriptPlace): ResultFacts {
   const callId = stringAt(event, "toolCallId") ?? "";
   const result = objectAt(event, "result");
   const output = result?.["output"] ?? "";
   const content = typeof output === "string" ? [{ text: output }] : output;
   return {
-    role: "toolResult",
     toolCallId: callId,
     toolName: toolAbove(callId, place),
     content: contentOf({ content }),

@@ -15,6 +15,8 @@ import {
   stringAt,
 } from "@branchlog/core/rows";
 import type { SpentAnswer, Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
+import { entryAt, restoreState, savedState, sessionHeader } from "../transcript-entries.ts";
+import type { RowFacts } from "../transcript-entries.ts";
 import { transcriptId } from "../transcript-id.ts";
 import {
   customType,
@@ -27,8 +29,6 @@ import {
   provider,
   saidIn,
 } from "./kimi-bodies.ts";
-import { entryAt, restoreState, savedState, sessionHeader } from "../transcript-entries.ts";
-import type { RowFacts } from "../transcript-entries.ts";
 
 /** What others say again, and what says nothing of the conversation. */
 const passedKinds: ReadonlySet<string> = new Set([

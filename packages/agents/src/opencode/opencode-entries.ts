@@ -11,6 +11,7 @@ import {
   timeText,
   usageOf,
 } from "@branchlog/core/rows";
+import { answerBody, commandBody, resultBody, textContent } from "../entry-bodies.ts";
 import { LogLines, headerOf } from "../log-lines.ts";
 import type { SessionRow } from "../log-lines.ts";
 
@@ -128,7 +129,7 @@ function spokenBlocks(part: JsonObject): UserContent[] {
   const type = stringAt(part, "type");
   if (type === "file") return imageBlocks(part);
   const text = stringAt(part, type === "subtask" ? "prompt" : "text") ?? "";
-  return (type === "text" || type === "subtask") && text !== "" ? [{ type: "text", text }] : [];
+  return type === "text" || type === "subtask" ? textContent(text) : [];
 }
 
 /** Other files are told to the model in texts. */
@@ -149,17 +150,13 @@ function isCommand(info: JsonObject, parts: readonly JsonObject[]): boolean {
 function addCommand(lines: Lines, id: string, parts: readonly JsonObject[]): void {
   const state = objectAt(parts[0], "state");
   const metadata = objectAt(state, "metadata");
-  const exit = metadata?.["exit"];
-  const message = {
-    role: "bashExecution",
+  const ran = {
     command: stringAt(objectAt(state, "input"), "command") ?? "",
     output: stringAt(state, "output") ?? stringAt(metadata, "output") ?? "",
-    exitCode: typeof exit === "number" ? exit : null,
-    cancelled: false,
+    exitCode: metadata?.["exit"],
     truncated: metadata?.["truncated"] === true,
-    timestamp: Date.parse(lines.timestamp),
   };
-  lines.add(id, { type: "message", message });
+  lines.add(id, commandBody(ran, Date.parse(lines.timestamp)));
 }
 
 /** Nothing but what it keeps is seen by the model after it. */
@@ -196,21 +193,16 @@ function addAnswer(lines: Lines, id: string, info: JsonObject, parts: readonly J
   addModel(lines, id, info);
   const calls = parts.filter((part) => stringAt(part, "type") === "tool");
   const error = objectAt(info, "error");
-  const timestamp = Date.parse(lines.timestamp);
-  lines.add(id, {
-    type: "message",
-    message: {
-      role: "assistant",
-      content: parts.flatMap(answerBlocks),
-      api: "opencode",
-      provider: provider ?? "",
-      model: model ?? "",
-      usage: tokensOf(info),
-      stopReason: stopReasonOf(info, calls.length > 0),
-      ...(error === undefined ? {} : { errorMessage: errorText(error) }),
-      timestamp,
-    },
+  const answer = answerBody(parts.flatMap(answerBlocks), {
+    api: "opencode",
+    provider: provider ?? "",
+    model: model ?? "",
+    usage: tokensOf(info),
+    stopReason: stopReasonOf(info, calls.length > 0),
+    errorMessage: error && errorText(error),
+    timestamp: Date.parse(lines.timestamp),
   });
+  lines.add(id, answer);
   for (const call of calls) addResult(lines, call);
   for (const part of parts) {
     const type = stringAt(part, "type") ?? "";
@@ -259,7 +251,6 @@ function addResult(lines: Lines, call: JsonObject): void {
   if (endMs !== undefined) lines.timestamp = timeText(endMs);
   const metadata = objectAt(state, "metadata");
   const said = stringAt(state, "error") ?? stringAt(state, "output") ?? "";
-  const text: UserContent[] = said === "" ? [] : [{ type: "text", text: said }];
   const files = listAt(state, "attachments").filter(isObject);
   const exit = metadata?.["exit"];
   const hasFailed = typeof exit === "number" && exit !== 0;
@@ -269,18 +260,15 @@ function addResult(lines: Lines, call: JsonObject): void {
     const value = metadata?.[key];
     return value === undefined ? [] : [[key, value] as const];
   });
-  lines.add(stringAt(call, "id") ?? `${stringAt(call, "callID") ?? ""}:result`, {
-    type: "message",
-    message: {
-      role: "toolResult",
-      toolCallId: stringAt(call, "callID") ?? "",
-      toolName: toolName(call),
-      content: [...text, ...files.flatMap(imageBlocks)],
-      ...(details.length === 0 ? {} : { details: Object.fromEntries(details) }),
-      isError: status === "error" || isInvalid || hasFailed,
-      timestamp: Date.parse(lines.timestamp),
-    },
-  });
+  const result = {
+    toolCallId: stringAt(call, "callID") ?? "",
+    toolName: toolName(call),
+    content: [...textContent(said), ...files.flatMap(imageBlocks)],
+    details: details.length === 0 ? undefined : Object.fromEntries(details),
+    isError: status === "error" || isInvalid || hasFailed,
+  };
+  const id = stringAt(call, "id") ?? `${result.toolCallId}:result`;
+  lines.add(id, resultBody(result, Date.parse(lines.timestamp)));
 }
 
 /** `sessionId`: of the sub-agent. */

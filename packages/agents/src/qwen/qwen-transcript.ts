@@ -15,10 +15,10 @@ import type {
   TranscriptPlace,
   TranscriptRow,
 } from "@branchlog/core/rows";
+import { answerBody, injectedBody, resultBody, spokenBody } from "../entry-bodies.ts";
+import type { Body } from "../entry-bodies.ts";
 import { answerBlocks, genaiUsage, outputsIn, partsOf, spokenBlocks } from "../genai-content.ts";
-import { transcriptId } from "../transcript-id.ts";
 import {
-  answerBody,
   entryAt,
   isRowOf,
   restoreState,
@@ -27,7 +27,8 @@ import {
   sessionHeader,
   timeMsOf,
 } from "../transcript-entries.ts";
-import type { Body, RowFacts } from "../transcript-entries.ts";
+import type { RowFacts } from "../transcript-entries.ts";
+import { transcriptId } from "../transcript-id.ts";
 
 const provider = "qwen";
 
@@ -224,14 +225,9 @@ function bodyOf(record: JsonObject, place: TranscriptPlace): Body {
   const [, number] = /#(\d+)$/.exec(place.id) ?? [];
   switch (stringAt(record, "type")) {
     case "user": {
-      if (isTyped(record)) {
-        return {
-          type: "message",
-          message: { role: "user", content: typedBlocks(record), timestamp },
-        };
-      }
+      if (isTyped(record)) return spokenBody(typedBlocks(record), timestamp);
       const content = spokenBlocks(objectAt(record, "message")?.["parts"]);
-      return { type: "custom_message", customType: "qwen.injected", content, display: false };
+      return injectedBody("qwen.injected", content);
     }
     case "assistant":
       return answerBody(answerOf(record), {
@@ -252,9 +248,7 @@ function bodyOf(record: JsonObject, place: TranscriptPlace): Body {
       const ended = objectAt(record, "toolCallResult");
       const details = ended?.["resultDisplay"];
       const isError = result.isError || stringAt(ended, "status") === "error";
-      const shown = details === undefined ? {} : { details };
-      const message = { role: "toolResult", toolCallId: callId, ...result, ...shown, isError };
-      return { type: "message", message: { ...message, timestamp } };
+      return resultBody({ toolCallId: callId, ...result, details, isError }, timestamp);
     }
     default:
       return notedBody(record, place);
