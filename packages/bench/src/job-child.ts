@@ -1,4 +1,4 @@
-/** A process that does one part of a case, beside the process that is measured. */
+/** A process that does one part of a case, next to the process that is measured. */
 import { readFileSync, watch } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { argv, exit, hrtime } from "node:process";

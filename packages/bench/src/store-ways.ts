@@ -11,9 +11,9 @@ import { idOf, smallMessage } from "./plain-session.ts";
 
 export interface StoreWay {
   create(log: string): Promise<void>;
-  /** All or none, behind what is there; the messages from number `from` on. */
+  /** All or none, after what is there; the messages from number `from` on. */
   append(log: string, from: number, count: number): Promise<unknown>;
-  /** Reads the log anew; the number of its entries. */
+  /** Reads the log again; the number of its entries. */
   read(log: string): Promise<number>;
   /** Tells subscribers; ours does so by itself. */
   notify?(log: string): Promise<unknown>;

@@ -88,7 +88,7 @@ function originalOf(path: string, version: number): string {
 }
 
 /**
- * Beside another user's log, a checkpoint would be a file that its owner does not expect, and does
+ * Next to another user's log, a checkpoint would be a file that its owner does not expect, and does
  * not trust.
  */
 async function isOwn(path: string): Promise<boolean> {

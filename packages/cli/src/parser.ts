@@ -69,7 +69,7 @@ function tokensOf(args: string[], named: ReadonlyMap<string, NamedOption>): read
   return parseArgs({ args, options: declared, strict: false, tokens: true }).tokens;
 }
 
-/** @param next The word behind the option, which is its value if none is joined to it. */
+/** @param next The word after the option, which is its value if none is joined to it. */
 function valueOf({ type }: NamedOption, token: OptionToken, next: string): Value {
   const { rawName, value, inlineValue } = token;
   if (type === "boolean") {

@@ -4,7 +4,9 @@ import type { StoredSession } from "@branchlog/core";
 import type { PostgresStore } from "@branchlog/postgres";
 import { isAddress } from "./path-form.ts";
 
-/** Undefined: the word is no address. Throws `ERR_INVALID_ARGUMENT` for one without a session. */
+/**
+ * Undefined: the word is not an address. Throws `ERR_INVALID_ARGUMENT` for one without a session.
+ */
 export async function addressedSession(word: string): Promise<StoredSession | undefined> {
   if (!isAddress(word)) return undefined;
   const { logAddress, postgresStore } = await import("@branchlog/postgres");
@@ -12,7 +14,7 @@ export async function addressedSession(word: string): Promise<StoredSession | un
   return { store: postgresStore(word), id: name };
 }
 
-/** Undefined: the word is no address. Throws `ERR_INVALID_ARGUMENT` for that of a session. */
+/** Undefined: the word is not an address. Throws `ERR_INVALID_ARGUMENT` for that of a session. */
 export async function addressedStore(
   word: string,
 ): Promise<{ readonly store: PostgresStore } | undefined> {

@@ -1,6 +1,6 @@
 /**
  * `@branchlog/core/engine`: the engine of one open log, for the packages of this
- * workspace. It is no API: names come and go with any version.
+ * workspace. It is not an API: names come and go with any version.
  */
 export { LinkCheck, checkLinks, UnknownTypes } from "./log/findings.ts";
 export { CheckpointCheck, noDifferences } from "./log/checkpoint-check.ts";

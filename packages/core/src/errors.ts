@@ -62,7 +62,7 @@ export type ErrorCode = (typeof errorCodes)[number];
 
 /** The holder of a lock, as far as other processes can tell. */
 export interface LockHolder {
-  /** Its process id, on the machine and in the container where it runs; null: not known. */
+  /** Its process id, on the machine and in the container where it runs; null: unknown. */
   readonly pid: number | null;
   /** Whether it is this process. */
   readonly isOwnProcess: boolean;
@@ -80,7 +80,7 @@ export interface LockFacts {
   readonly waitedMs: number;
   /** How many waited in front at the end. */
   readonly ahead: number;
-  /** The holder at the end, which need not be the one at the start; null: not known. */
+  /** The holder at the end, which need not be the one at the start; null: unknown. */
   readonly holder: LockHolder | null;
 }
 

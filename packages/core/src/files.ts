@@ -1,6 +1,6 @@
 /**
  * `@branchlog/core/files`: files, locks, stores and saved pages, for the packages of this
- * workspace. It is no API: names come and go with any version.
+ * workspace. It is not an API: names come and go with any version.
  */
 export {
   requireBoolean,

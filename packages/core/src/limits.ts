@@ -73,7 +73,7 @@ export const yieldEveryMs: number = 8;
 export const retentionMsMax: number = 5;
 
 /**
- * How long a lock may be kept between blocking appends while nobody waits for it: taking it anew
+ * How long a lock may be kept between blocking appends while nobody waits for it: taking it again
  * costs as much as ten appends.
  */
 export const unawaitedRetentionMsMax: number = 50;

@@ -142,7 +142,7 @@ export async function createSession(
  * Opens the log of this path, or with this name in a store, or creates it if there is none, for a
  * program that is started again.
  * Of several processes that do so at once, one creates the log and the others open it. An existing
- * log stays as it is: `cwd` and the other facts are those of its header. With `access: "read"`
+ * log is not changed: `cwd` and the other facts are those of its header. With `access: "read"`
  * none is created.
  * @throws BranchlogError As `openSession` and `createSession`.
  * @example

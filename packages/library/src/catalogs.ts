@@ -1,6 +1,6 @@
 /**
  * `@branchlog/library/catalogs`: the contents of directories, for the packages of this workspace.
- * It is no API: names come and go with any version.
+ * It is not an API: names come and go with any version.
  */
 export { cwdOf } from "./find/session-groups.ts";
 export { KeptCatalog, findAmong } from "./find/find-sessions.ts";

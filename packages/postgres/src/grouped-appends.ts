@@ -1,7 +1,7 @@
 /**
  * Appends to different logs in one statement, once a program has several under way: a statement for
  * each would spend most of its time on the way. A group only takes logs that end where its appends
- * expect it, and that nobody else holds, so that it waits for nobody; the others go on alone.
+ * expect it, and that nobody else holds, so that it waits for nobody; the others continue alone.
  */
 import { isBranchlogError } from "@branchlog/core";
 import type { QueryOptions } from "./connections.ts";

@@ -83,7 +83,7 @@ const optionNames: OptionNames<PostgresStoreOptions> = {
 /**
  * The store of a database, which is connected to at the first call.
  * @param target `postgres://user@host:port/database`, with `?schema=` for another schema than
- * `branchlog` and other options behind it, see docs/postgres.md; or a pool of `pg` that the program
+ * `branchlog` and other options after it, see docs/postgres.md; or a pool of `pg` that the program
  * ends itself.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
  * @example
@@ -243,7 +243,7 @@ export class PostgresStore implements ListingStore {
     return this.#listed(true, signal);
   }
 
-  /** Some at a time, behind the last one before. */
+  /** Some at a time, after the last one before. */
   async *#listed(
     isLatest: boolean,
     signal: AbortSignal | undefined,

@@ -1,6 +1,6 @@
 /**
  * Addresses of stores, and of logs in them: `postgres://user@host:port/database?schema=S#NAME`, as
- * PostgreSQL's own, where the name behind `#` and some options are ours. Pure.
+ * PostgreSQL's own, where the name after `#` and some options are ours. Pure.
  */
 import { BranchlogError } from "@branchlog/core";
 import { readAddress, schemeOf, withoutSecrets } from "@branchlog/core/addresses";
@@ -14,7 +14,7 @@ export interface StoreAddress extends AddressOptions {
   readonly name: string | undefined;
 }
 
-/** Options of the store behind `?`; others are for PostgreSQL's library. */
+/** Options of the store after `?`; others are for PostgreSQL's library. */
 export interface AddressOptions {
   readonly schema: string;
   readonly listen: boolean | undefined;

@@ -91,7 +91,7 @@ export const beatMs = 1_000;
 /** A worker that is short of memory may end without an event. */
 const silenceMsMax = 30_000;
 
-/** Both `src` and `dist` have it beside them. */
+/** Both `src` and `dist` have it next to them. */
 const script = new URL("../dist/store-worker.js", import.meta.url);
 
 export class WorkerCalls {

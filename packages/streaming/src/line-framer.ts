@@ -116,7 +116,7 @@ export class LineFramer {
         const offset = base + start;
         if (end - start > max || offset === 0) this.#deliver(bytes, start, end, offset, sink);
         else {
-          // Where none of them can be too long, all lines of a chunk go on at once.
+          // Where none of them can be too long, all lines of a chunk continue at once.
           if ("addLines" in sink && bytes.length - start <= max) end = lastNewline(bytes);
           this.#give(bytes, start, end, offset, sink);
         }

@@ -71,7 +71,7 @@ export class ObjectScanner {
   }
 
   /**
-   * The object inside of the scanned one that ended last, if only white space was met behind it: a
+   * The object inside of the scanned one that ended last, if only white space was met after it: a
    * failure there is a failure to continue after it.
    */
   get closedLast(): Span | null {
@@ -80,7 +80,7 @@ export class ObjectScanner {
 
   /**
    * Scans `bytes[from, to)`.
-   * @returns Where it stopped: `to` if the object is open, behind it if it is complete, at the byte
+   * @returns Where it stopped: `to` if the object is open, after it if it is complete, at the byte
    * that cannot follow if it failed.
    */
   push(bytes: Uint8Array, from: number, to: number): number {

@@ -136,7 +136,7 @@ function* ownChunks(
   yield* chunks(source, range, targetOf, (chunk) => ({ kind: "found", found: [chunk] }));
 }
 
-/** The same steps; the read behind a result may begin before that is taken. */
+/** The same steps; the read after a result may begin before that is taken. */
 export function* readingAhead<T>(steps: FindingSteps<T>): FindingSteps<T> {
   for (let next = steps.next(0); next.done !== true;) {
     const step = next.value;

@@ -27,7 +27,7 @@ export const scanFlags = {
   words: 64,
   /** Besides its envelope the record has plain strings at most: it is valid JSON. */
   flat: 128,
-  /** A message that ends behind a list with `isError` and its time, as most results of tools. */
+  /** A message that ends after a list with `isError` and its time, as most results of tools. */
   plainResult: 256,
 } as const;
 
@@ -321,7 +321,7 @@ function loadKernel(): ScanKernel | null {
 const kindBytes = 256;
 /** Kinds after which the table is cleared before a scan, so that one scan has room for more. */
 const kindsKept = 128;
-/** Blocks are read whole, so up to so many bytes behind the last line. */
+/** Blocks are read whole, so up to so many bytes after the last line. */
 const slackBytes = 128;
 
 /** An instance of the kernel: see {@link scanLines}. */

@@ -42,7 +42,7 @@ export interface SessionItem {
   readonly name: string | null;
   /** The first text of a user. */
   readonly firstMessage: string | null;
-  /** The first one that is no command of the agent; its beginning. */
+  /** The first one that is not a command of the agent; its start. */
   readonly firstPrompt: string | null;
   /** Its name. */
   readonly agent: string;
@@ -50,7 +50,7 @@ export interface SessionItem {
   readonly modifiedMs: number;
   readonly sizeBytes: number;
   readonly messageCount: number;
-  /** Input and output; null: not known. */
+  /** Input and output; null: unknown. */
   readonly tokens: number | null;
   readonly models: readonly string[];
   /** The session that it was forked from, or whose subagent it is; null: none in the list. */
@@ -58,7 +58,7 @@ export interface SessionItem {
   readonly isSubagent: boolean;
   /** Whether it is in the archive: it is listed, but cannot be opened before it is restored. */
   readonly isArchived: boolean;
-  /** Null: not known. */
+  /** Null: unknown. */
   readonly activity: SessionActivity | null;
   /** US dollars; null: unknown. */
   readonly cost: number | null;
@@ -107,7 +107,7 @@ export interface SessionFacts {
   /** Row of the leaf; null: there is none. */
   readonly leafRow: number | null;
   readonly labels: readonly LabelItem[];
-  /** Null: not known yet, and not requested. */
+  /** Null: unknown yet, and not requested. */
   readonly tree: TreeFacts | null;
   /** A command line that continues the session in its agent. */
   readonly resume: string | null;
@@ -141,7 +141,7 @@ export interface RowPage {
   readonly rows: readonly Row[];
 }
 
-/** One entry in the list of a session, with the piece of the tree that is drawn beside it. */
+/** One entry in the list of a session, with the piece of the tree that is drawn next to it. */
 export interface Row {
   readonly row: number;
   readonly id: string;
@@ -168,7 +168,7 @@ export interface RowLanes {
   readonly lane: number;
   /** Whether a line comes from above into the entry, in its lane. */
   readonly up: boolean;
-  /** Whether its first child goes on in its lane, below. */
+  /** Whether its first child continues in its lane, below. */
   readonly down: boolean;
   /** Lanes of further children, and of a parent below: a curve to each, which then goes down. */
   readonly forks: readonly number[];
@@ -356,7 +356,7 @@ export type TurnBlock = { readonly row: number } & (
       readonly text: string;
       readonly cut: number;
       readonly isError: boolean;
-      /** Whether a tool said it: it is no Markdown. */
+      /** Whether a tool produced it: it is not Markdown. */
       readonly isOutput: boolean;
     }
   | {
@@ -382,7 +382,7 @@ export interface ShownImage {
 export interface CallOutcome {
   readonly row: number;
   readonly isError: boolean;
-  /** Of a command; null: not known. */
+  /** Of a command; null: unknown. */
   readonly exitCode: number | null;
   readonly durationMs: number | null;
   readonly text: string;

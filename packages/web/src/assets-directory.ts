@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { BranchlogError } from "@branchlog/core";
 
 /**
- * In the bundle of the command beside its files, or with its part in the package that is
- * published; for the other modules beside them.
+ * In the bundle of the command next to its files, or with its part in the package that is
+ * published; for the other modules next to them.
  * @throws BranchlogError `ERR_SERVE_FAILED`.
  */
 export function assetsDirectory(): string {

@@ -26,7 +26,7 @@ import { shownPage } from "./blocks.ts";
 export interface ExportHtmlOptions {
   /** Only the branch that ends at this entry. Default: the whole session. */
   readonly at?: string | undefined;
-  /** With `at`: of that branch only this entry and those behind it. */
+  /** With `at`: of that branch only this entry and those after it. */
   readonly from?: string | undefined;
   /** Replaces secrets by markers, and leaves out images. Default false. */
   readonly redact?: boolean;

@@ -1,5 +1,5 @@
 /**
- * The lanes of a tree whose nodes are rows in the order of a file: the first child goes on in the
+ * The lanes of a tree whose nodes are rows in the order of a file: the first child continues in the
  * lane of its parent, every other one in the lowest lane that is free from its parent's row to its
  * own. A parent below its child is joined by a line from it. A row is added in O(1), and if it
  * starts a branch in O(blocks of rows since its parent). Pure.
@@ -119,7 +119,7 @@ export class Lanes {
 
   #addRoot(row: number): void {
     this.#parents[row] = noRow;
-    // A root is not drawn over a line that may go on.
+    // A root is not drawn over a line that may continue.
     this.#lanes[row] = row === 0 ? 0 : this.#freeLane(row, row);
   }
 

@@ -38,7 +38,7 @@ export interface RouteOptions {
   readonly tokens: readonly string[];
   /** The place that a page with the token is sent to. */
   readonly start: string;
-  /** Called with errors that no page is told. */
+  /** Called with errors that are not sent to a page. */
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -229,7 +229,7 @@ function enter(
   state.isTokenUsed = true;
   const cookie = `${rules.cookie}=${rules.secret}; HttpOnly; SameSite=Strict; Path=/`;
   context.header("Set-Cookie", cookie);
-  // What is behind the # is never sent on.
+  // What is after the # is never sent on.
   return context.redirect(isFirst ? `${options.start}#key=${rules.pageKey}` : options.start, 303);
 }
 

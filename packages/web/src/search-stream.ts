@@ -49,7 +49,7 @@ async function* searchHits(
   { directory, place }: Searched,
   signal: AbortSignal,
 ): AsyncGenerator<SearchHitItem | SearchEnd | ApiError> {
-  // Progress is told before each session.
+  // Progress is reported before each session.
   let [count, searched, total] = [0, 0, 0];
   const agents = registeredAgents().flatMap(({ name }) => (name === filter.agent ? name : []));
   const { key } = filter;

@@ -1,4 +1,4 @@
-/** Starts the server of the page, on this machine only unless it is told otherwise. */
+/** Starts the server of the page, on this machine only by default. */
 import { createHmac, randomBytes } from "node:crypto";
 import { hostname, networkInterfaces } from "node:os";
 import { createAdaptorServer } from "@hono/node-server";
@@ -25,12 +25,12 @@ export interface ServeOptions {
   readonly session?: string | undefined;
   /** Whether the page may change sessions. Default false. */
   readonly write?: boolean;
-  /** Called with errors that no page is told. */
+  /** Called with errors that are not sent to a page. */
   readonly onProblem?: (error: unknown) => void;
 }
 
 export interface Served {
-  /** With the token: whoever has it can open the page, once. */
+  /** With the token: anyone with it can open the page, once. */
   readonly url: string;
   readonly port: number;
   /** What is held for pages now. */
@@ -61,7 +61,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   }
   const directory = new SessionDirectory(place);
   // With a token of the user's, pages stay open when the server is started again. It is not in the
-  // address, where whoever finds it later could make the cookie of it.
+  // address, where anyone who finds it later could make the cookie of it.
   const seed = options.token ?? randomBytes(32);
   const derived = (use: string): string =>
     createHmac("sha256", seed).update(use).digest("base64url");

@@ -1,5 +1,5 @@
 /**
- * The sessions that the page knows, live, by keys that are no paths; and those that are open. A
+ * The sessions that the page knows, live, by keys that are not paths; and those that are open. A
  * request names a session only by a key of this list.
  */
 import { createHash } from "node:crypto";
@@ -216,7 +216,7 @@ export class SessionDirectory {
       const isUnused = (this.#users.get(key) ?? 0) === 0 && this.#open.get(key) === open;
       if (isUnused && session.isReplaced) this.#forget(key, open);
     };
-    // What cannot be read is told to who asks for it.
+    // What cannot be read is reported to its caller.
     open.then(drop).catch(() => undefined);
   }
 

@@ -169,7 +169,7 @@ export class ShownSession {
 
   /**
    * From the index. Sums, findings and, unless it is asked for, the tree are those of before until
-   * they are known, which is told.
+   * they are known, which is reported.
    */
   facts({ hasTree = false }: { readonly hasTree?: boolean } = {}): ShownFacts {
     const rowCount = this.#update().count;
@@ -213,7 +213,7 @@ export class ShownSession {
       const texts = findings.map(({ kind, count }) => `${kind}: ${count}`);
       this.#sums = { usage: shownUsage(total), findings: texts };
     } catch {
-      // It was closed, or cannot be read: who watches it is told.
+      // It was closed, or cannot be read: its watchers are notified.
       return;
     }
     this.onSummed();

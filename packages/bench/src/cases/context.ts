@@ -100,7 +100,7 @@ const nextContext = defineCase<Turns & FoundMessages>({
   figures: ({ timesMs }) => timesFigures(timesMs, "context"),
 });
 
-/** pi's array is the caller's, so it is copied each time; beside it, what such a copy costs. */
+/** pi's array is the caller's, so it is copied each time; next to it, what such a copy costs. */
 const nextContext20k = defineCase<Turns>({
   name: "next-context-20k",
   question: "How long does buildSessionContext() take after one more append to 20,000 messages?",

@@ -23,7 +23,7 @@ import { directoryOf } from "../inputs.ts";
 const queries = { absent: "zzyzx quuxly", frequent: "parser" } as const;
 type Query = keyof typeof queries;
 
-/** Beside the sessions, so that the next process need not index them again. */
+/** Next to the sessions, so that the next process need not index them again. */
 function useOwnIndex({ path }: CaseInput): void {
   process.env["BRANCHLOG_CACHE_DIR"] = `${path}.cache`;
 }

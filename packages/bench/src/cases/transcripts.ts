@@ -1,4 +1,6 @@
-/** Sessions of Claude Code and Codex where they are, beside the same conversations in pi's form. */
+/**
+ * Sessions of Claude Code and Codex where they are, next to the same conversations in pi's form.
+ */
 import { deepStrictEqual, ok } from "node:assert";
 import { findSessions, searchSessions } from "@branchlog/library";
 import {

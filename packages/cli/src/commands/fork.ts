@@ -11,7 +11,7 @@ import { countText } from "../text/quantities.ts";
 export interface ForkCommandOptions extends FileOptions {
   /** Default: the last entry. */
   readonly at: string | undefined;
-  /** Default: beside the source. */
+  /** Default: next to the source. */
   readonly output: string | undefined;
 }
 

@@ -75,7 +75,7 @@ function requireDirectory(program: StartedProgram): void {
   throw new BranchlogError("ERR_RESUME_FAILED", message, { path: cwd });
 }
 
-/** False also for what is no path. */
+/** False also if it is not a path. */
 function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();

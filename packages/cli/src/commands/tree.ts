@@ -119,7 +119,7 @@ export async function* treeLines(
 
 const shortIdUnits = 8;
 
-/** The first characters of an id, or all of it if another begins so. */
+/** The first characters of an id, or all of it if another starts with it. */
 function shortIdOf(ids: readonly string[]): (id: string) => string {
   const seen = new Set<string>();
   const repeated = new Set<string>();

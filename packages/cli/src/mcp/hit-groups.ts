@@ -14,7 +14,7 @@ export interface HitGroup {
   readonly mtimeMs: number;
 }
 
-/** Behind a session: the time of its file, and how many of that time are before or at it. */
+/** After a session: the time of its file, and how many of that time are before or at it. */
 export interface Place {
   readonly mtimeMs: number;
   readonly count: number;

@@ -50,7 +50,7 @@ export class SessionScope {
 
   /**
    * Latest change first; after the first time, only what changed is read. Nothing is written where
-   * the sessions are. Progress counts all files, and is not told where there is a limit.
+   * the sessions are. Progress counts all files, and is not reported with a limit.
    */
   list(listing: Listing): Promise<readonly ListedSession[]> {
     const listed = this.#listed.then(() => this.#list(listing));
@@ -67,7 +67,7 @@ export class SessionScope {
   }
 
   /**
-   * The session with that path, id or name, or whose id begins so; subagents are asked last.
+   * The session with that path, id or name, or whose id starts with it; subagents are asked last.
    * @throws ToolError for none, and for several.
    */
   async find(word: string, signal: AbortSignal): Promise<ListedSession> {

@@ -1,4 +1,4 @@
-/** The lines of a tree: the branches as a graph, with the entries beside it. Pure. */
+/** The lines of a tree: the branches as a graph, with the entries next to it. Pure. */
 import type { OutlineRow } from "../tree-outline.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";

@@ -215,7 +215,7 @@ function parentOf(log: PlannedLog, parent: ParentChoice, leaf: PlannedLeaf): str
   }
 }
 
-/** A leaf that another program removed from the log is no parent: its path would end there. */
+/** A leaf that another program removed from the log is not a parent: its path would end there. */
 function requireLeaf(log: PlannedLog, { id }: PlannedLeaf): string | null {
   if (id === null || log.has(id)) return id;
   const { path, tailId } = log;

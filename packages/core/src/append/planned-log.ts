@@ -24,7 +24,7 @@ export interface PlannedEntry {
   /** Set if other writers had continued from the same leaf, unknown to the session. */
   readonly diverged: Divergence | undefined;
   readonly dangling: Reference | undefined;
-  /** As decoding its line returns it; undefined: not known without decoding. */
+  /** As decoding its line returns it; undefined: unknown without decoding. */
   readonly entry: SessionEntry | undefined;
 }
 

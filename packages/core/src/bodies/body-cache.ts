@@ -1,7 +1,7 @@
 /**
  * A cache that keeps bodies longer once they are read again (2Q: Johnson, Shasha, VLDB 1994), so
  * that a pass over all bodies does not evict the working set. The latest bodies that this process
- * appended are beside them in the room that is left: adding one costs an append next to nothing.
+ * appended are kept in the space that is left: adding one costs an append next to nothing.
  */
 import { LRUCache } from "lru-cache";
 import type { SessionEntry } from "../entries/entry-types.ts";
@@ -115,7 +115,7 @@ class AppendedBodies {
   }
 }
 
-/** Behind a longer run of other writers' rows, it begins anew. */
+/** After a longer run of other writers' rows, it restarts. */
 const gapRowsMax = 1_024;
 const bytesPerGap = 16;
 const droppedShare = 1 / 8;

@@ -1,5 +1,5 @@
 /**
- * Checkpoints as files: beside their logs, or in one directory. Replacement is atomic, so that two
+ * Checkpoints as files: next to their logs, or in one directory. Replacement is atomic, so that two
  * writers never damage a checkpoint.
  */
 import { createHash, randomUUID } from "node:crypto";

@@ -1,7 +1,7 @@
 /**
- * Which bit of some bytes has flipped, told by their CRC-32 before and after. The difference of the
- * two depends on the place of the bit alone: a flip in the last byte gives one of eight values, and
- * each byte behind it multiplies the value by x^8, which is undone here byte by byte.
+ * Which bit of some bytes has flipped, determined by their CRC-32 before and after. The difference
+ * of the two depends on the place of the bit alone: a flip in the last byte gives one of eight
+ * values, and each byte after it multiplies the value by x^8, which is undone here byte by byte.
  */
 
 const polynomial = 0xedb88320;

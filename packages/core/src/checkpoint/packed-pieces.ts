@@ -22,7 +22,7 @@ export function* packed(pieces: Iterable<FilePiece>): Generator<Buffer> {
   let bytes = 0;
   let sum = 0;
   for (const piece of pieces) {
-    // Of no bytes, the checksum would begin anew.
+    // Of no bytes, the checksum would restart.
     if (piece.bytes.length === 0) continue;
     sum = crc32(piece.bytes, sum);
     gathered.push(...packedPiece(piece));

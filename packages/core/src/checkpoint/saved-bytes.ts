@@ -44,7 +44,7 @@ export function* saveBytes(
   }
 }
 
-/** Undefined for a missing file, for another version, and for what is no such file. */
+/** Undefined for a missing file, for another version, and if it is not such a file. */
 export function* loadBytes(
   fs: FileSystem,
   path: string,

@@ -19,7 +19,7 @@ import type { PageFile } from "./page-file.ts";
 export interface CoveredLog {
   /** Bytes, up to a newline. */
   readonly end: number;
-  /** Where the line behind the header begins. */
+  /** Where the line after the header begins. */
   readonly entriesFrom: number;
   readonly lineNumber: number;
   /** Then a record may give several entries, and a damaged line hold several records. */
@@ -210,7 +210,7 @@ function rowBounds(
     nextSibling: {
       min: 0,
       max: rows,
-      // A later one, so that to go on over them ends.
+      // A later one, so that to continue over them ends.
       isPossible: (next, row) => next === 0 || next - 1 > row,
     },
     kind: { min: 0, max: kinds - 1 },

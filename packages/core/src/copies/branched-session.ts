@@ -1,6 +1,6 @@
 /**
  * One branch of a session as a session of its own: the path to an entry without its label entries,
- * chained anew, then the name and the labels in force on it. Entries keep their ids and bytes; the
+ * chained again, then the name and the labels in force on it. Entries keep their ids and bytes; the
  * context at their end is that of the source.
  */
 import type { NewLinks } from "../dialects/object-members.ts";

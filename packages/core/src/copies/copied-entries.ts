@@ -101,7 +101,7 @@ function* transcriptLines(
   const lineOf = (entry: SessionEntry): { readonly row: number; readonly line: Buffer } => {
     const row = index.rowOfId(entry.id);
     if (entry.type !== "compaction") return { row, line: Buffer.from(JSON.stringify(entry)) };
-    // What is kept may begin at a part, which is no entry of its own here.
+    // What is kept may begin at a part, which is not an entry here.
     const firstKeptEntryId = joiner.idOf(entry.firstKeptEntryId);
     return { row, line: Buffer.from(JSON.stringify({ ...entry, firstKeptEntryId })) };
   };

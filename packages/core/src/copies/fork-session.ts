@@ -31,7 +31,7 @@ export interface ForkOptions extends Pick<EngineOptions, "ports" | "lineBytesMax
   /** The entry at which the fork ends. Default: the last one of the source. */
   readonly at?: string | undefined;
   /**
-   * The path of the fork. Default: beside the source, under a name made from time and id of the
+   * The path of the fork. Default: next to the source, under a name made from time and id of the
    * fork; of a source in a store, there, under its id.
    */
   readonly target?: string | undefined;
@@ -145,7 +145,7 @@ export async function writeBranch(
   return { path, id: header.id, source: parentSession, at: end, entries };
 }
 
-/** Beside the source. Throws for a transcript: its directory is another agent's. */
+/** Next to the source. Throws for a transcript: its directory is another agent's. */
 function directoryOfForks({ path, log }: Engine): string {
   const { owner } = log;
   if (owner === undefined) return dirname(path);

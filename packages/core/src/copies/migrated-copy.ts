@@ -11,7 +11,7 @@ import type { Engine } from "../session/engine.ts";
 import { requireSameLog } from "../session/same-log.ts";
 
 /**
- * Creates it under a temporary name beside `target`, where the caller removes it.
+ * Creates it under a temporary name next to `target`, where the caller removes it.
  *
  * @throws BranchlogError `ERR_CREATE_FAILED`, which names `target`; `ERR_LOG_CHANGED`; the signal's
  * reason.

@@ -144,7 +144,7 @@ export interface TranscriptFormat extends SessionOwner {
    * alone must not tell a record of this agent: any may be torn.
    */
   readonly presumed: JsonObject;
-  /** With which its records may begin: so they are found beside debris. */
+  /** With which its records may begin: so they are found next to debris. */
   readonly firstKeys: readonly string[];
   /**
    * @param path Its names may hold the id of the session, or of the one whose subagent it is.
@@ -193,7 +193,7 @@ export interface LogPart {
   readonly isOwn: boolean;
 }
 
-/** Files beside a session with the whole of texts that it holds in part. */
+/** Files next to a session with the whole of texts that it holds in part. */
 export interface SideTexts {
   /** Paths; their names differ. */
   files(path: string): readonly string[];

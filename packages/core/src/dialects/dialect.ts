@@ -78,8 +78,8 @@ export function dialectOfEntry(entry: JsonObject): DialectName | undefined {
   return piFields.some((field) => Object.hasOwn(entry, field)) ? "pi" : undefined;
 }
 
-// Translates the fields of a draft to a dialect. A field without an equivalent is written as it is.
-// Pure.
+// Translates the fields of a draft to a dialect. A field without an equivalent is written
+// unchanged. Pure.
 
 export function translationTo(dialect: DialectName): DraftTranslation {
   return dialect === "omp" ? inOmp : inPi;

@@ -24,7 +24,7 @@ export interface MigrationContext extends UpcastContext {
  * `JSON.parse` of the result is what `upcastEntry` makes of the record, in the same key order; a
  * header gets the current version, in place or as its last member.
  *
- * @param line JSON, line ending included; returned as it is if it holds no object.
+ * @param line JSON, line ending included; returned unchanged if it holds no object.
  * @returns The same buffer if nothing changes.
  */
 export function migrateLine(line: Buffer, context: MigrationContext): Buffer {

@@ -30,7 +30,7 @@ export function locateMembers(bytes: Buffer, start: number, end: number): Object
 }
 
 /**
- * The members whose values are whole, in bytes that may be cut off or damaged behind them; empty
+ * The members whose values are whole, in bytes that may be cut off or damaged after them; empty
  * unless they begin with an object. Linear.
  */
 export function beginningOf(bytes: Buffer): JsonObject {
@@ -220,7 +220,7 @@ export function cutMembers(object: ObjectMembers, keys: readonly string[]): Memb
   for (const [at, member] of object.members.entries()) {
     const [before, behind] = [object.members[at - 1], object.members[at + 1]];
     if (!keys.includes(member.key)) continue;
-    // Before the first remaining member there is no comma, so the one behind is removed.
+    // Before the first remaining member there is no comma, so the one after is removed.
     if (at > first && before !== undefined) {
       edits.push({ start: before.valueEnd, end: member.valueEnd, text: "" });
     } else if (behind !== undefined) {
@@ -260,7 +260,7 @@ export function isEmptyLinks(links: NewLinks): boolean {
 /**
  * Links are replaced in place, or added as the last members.
  *
- * @param line JSON in the current form, line ending included; returned as it is if it holds no
+ * @param line JSON in the current form, line ending included; returned unchanged if it holds no
  * object.
  * @returns The same buffer if nothing changes.
  */

@@ -1,6 +1,6 @@
 /**
  * The records of a line of a transcript. A torn write, or NUL bytes in place of a newline, can
- * leave a line with whole records beside debris; these are recovered. Pure.
+ * leave a line with whole records next to debris; these are recovered. Pure.
  */
 import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
@@ -41,7 +41,7 @@ export function* recordsBesideDebris(
 ): Generator<TranscriptRecord> {
   const openings = transcriptFormats().flatMap(({ firstKeys }) => firstKeys.map(openingOf));
   const nextOpening = (from: number): number => {
-    // Behind the line, the search of each bad line would go on to the end of the chunk.
+    // After the line, the search of each bad line would continue to the end of the chunk.
     const line = bytes.subarray(from, end);
     const places = openings.map((opening) => line.indexOf(opening)).filter((at) => at >= 0);
     return Math.min(end, from + Math.min(...places, line.length));

@@ -21,7 +21,7 @@ const ownKeys: ReadonlySet<string> = new Set([answerKey, continuedKey, countedKe
  * parts, messages of the user may not.
  */
 export class AnswerJoiner {
-  /** The open answer and the entries behind it. */
+  /** The open answer and the entries after it. */
   #waiting: SessionEntry[] = [];
   #answer: string | undefined;
   readonly #joinedInto = new Map<string, string>();

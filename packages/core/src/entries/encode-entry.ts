@@ -83,7 +83,7 @@ function defineOwn(fields: object, key: string, value: unknown): void {
   Object.defineProperty(fields, key, traits);
 }
 
-/** The keys behind the envelope, in pi's order, with those of omp in its order. */
+/** The keys after the envelope, in pi's order, with those of omp in its order. */
 const payloadKeys: { readonly [T in SessionEntry["type"]]: readonly string[] } = {
   message: ["message"],
   thinking_level_change: ["thinkingLevel", "configured"],

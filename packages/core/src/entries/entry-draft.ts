@@ -112,7 +112,7 @@ export interface EncodedDraft {
   readonly content: ContentForm | undefined;
   /** The line up to the key `id`, its comma included. */
   readonly before: Buffer;
-  /** The line from the comma behind `parentId`, without the newline. */
+  /** The line from the comma after `parentId`, without the newline. */
   readonly after: Buffer;
   /** Offset in `after` of the entry's own id, as a JSON string; -1: nowhere. */
   readonly ownIdAt: number;

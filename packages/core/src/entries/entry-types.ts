@@ -178,7 +178,7 @@ export interface ContextEditEntry extends SessionEntryBase {
   readonly replacement: ContextEditReplacement | null;
 }
 
-/** Every entry that this version knows, told apart by `type`. */
+/** Every entry that this version knows, distinguished by `type`. */
 export type SessionEntry =
   | SessionMessageEntry
   | ThinkingLevelChangeEntry

@@ -97,7 +97,7 @@ function isChanged(token: string): boolean {
   return !isFraction || !sameDecimal(stored, decimalOf(value.toPrecision(length)));
 }
 
-/** Digits without outer zeros, and the power of ten behind them. */
+/** Digits without outer zeros, and the power of ten after them. */
 interface Decimal {
   readonly digits: string;
   readonly exponent: number;

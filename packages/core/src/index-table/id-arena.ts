@@ -58,7 +58,7 @@ export class IdArena {
     this.#pages = other.#pages;
   }
 
-  /** Before the id at a place is read. True if all ids were made anew. */
+  /** Before the id at a place is read. True if all ids were rebuilt. */
   need(place: number): boolean {
     if (place >= this.#pages.count) return false;
     const start = place + arenaLengthBytes;

@@ -101,8 +101,8 @@ export class IdTable {
 
   /**
    * Only of an empty table. Any number will do in its columns: a bucket that names no handle, or
-   * another id, is passed over, and a place outside the arena has an empty id.
-   * @param recover Makes all ids anew, with {@link IdTable.become}.
+   * another id, is skipped, and a place outside the arena has an empty id.
+   * @param recover Rebuilds all ids, with {@link IdTable.become}.
    */
   restore(saved: SavedIds, recover: PagedColumn["recover"]): void {
     const { count } = saved.word;
@@ -207,7 +207,7 @@ export class IdTable {
     return handle;
   }
 
-  /** Before a word is read. True if all ids were made anew: then the search begins again. */
+  /** Before a word is read. True if all ids were rebuilt: then the search begins again. */
   #need(handle: number): boolean {
     if (handle >= this.#wordPages.count) return false;
     return this.#wordPages.touch(handle) || this.#formPages.touch(handle);

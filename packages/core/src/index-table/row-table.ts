@@ -148,7 +148,7 @@ export class RowTable {
     return { count, columns: eachOf(this.#pages, save) };
   }
 
-  /** Only of an empty table. @param recover Makes all rows anew, with {@link RowTable.become}. */
+  /** Only of an empty table. @param recover Rebuilds all rows, with {@link RowTable.become}. */
   restore({ count, columns, bounds }: SavedRows, recover: PagedColumn["recover"]): void {
     this.#count = count;
     this.#savedCount = count;

@@ -106,7 +106,7 @@ export interface PagedColumn {
   readonly column: () => Column;
   /** Default: any element is possible. */
   readonly bounds?: Bounds;
-  /** Makes the whole table anew, without the file. */
+  /** Rebuilds the whole table, without the file. */
   readonly recover: () => void;
 }
 
@@ -126,7 +126,7 @@ export class SavedPages {
     this.#isRead = new Uint8Array(pageCount(saved));
   }
 
-  /** Reads the page of an element below `count`, once. True if the table was made anew. */
+  /** Reads the page of an element below `count`, once. True if the table was rebuilt. */
   touch(at: number): boolean {
     const page = at >>> this.#shift;
     return this.#isRead[page] === 0 && !this.#reads(page);

@@ -16,8 +16,8 @@ export function isTransient(error: unknown): boolean {
 
 /**
  * Runs `work` for a signal, one run at a time; all signals during a run cause one more run. `work`
- * is told whether one is due, so that it can drop its own result. The operators of rxjs drop these
- * signals, queue each of them, or run concurrently.
+ * is passed whether one is due, so that it can drop its own result. The operators of rxjs drop
+ * these signals, queue each of them, or run concurrently.
  */
 export function oneAtATime<T>(
   signals: Observable<unknown>,

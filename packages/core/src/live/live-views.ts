@@ -115,7 +115,7 @@ export class LiveViews {
 
   /**
    * The same, kept up to date for all subscribers of the returned observable by reading only new
-   * entries. Another call folds anew.
+   * entries. Another call folds again.
    */
   project$<S>(
     projection: Projection<S>,

@@ -225,7 +225,7 @@ function differentEntries(
     const ofRow = differenceOf(restored, own.index, row, isSameKind);
     const ofLinks = hasSameLinks(restored, linked, row) ? undefined : "links";
     const what = isLine ? (ofRow ?? ofLinks) : "lines";
-    // Behind what no log can hold, the log would be compared with itself.
+    // After what no log can hold, the log would be compared with itself.
     if (!isPossible) break;
     if (what !== undefined) add(what, entryPlace(own, row));
   }

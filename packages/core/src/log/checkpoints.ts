@@ -157,7 +157,7 @@ export class Checkpoints implements CheckpointKeeper {
     this.#stopAtExit = undefined;
   }
 
-  /** Undefined: beside the log. Nothing is written beside the files of other agents. */
+  /** Undefined: next to the log. Nothing is written next to the files of other agents. */
   get #directory(): string | undefined {
     const { checkpointDir } = this.#settings;
     return checkpointDir ?? (isTranscript(this.#log.state) ? cachedCheckpoints() : undefined);
@@ -234,7 +234,7 @@ export class Checkpoints implements CheckpointKeeper {
       this.#saved = { state, ...work };
       this.#sums.forget();
       yield pause;
-      // Orphans beside their logs are removed when the directory is listed.
+      // Orphans next to their logs are removed when the directory is listed.
       if (directory === undefined) return;
       removeOrphanCheckpoints(ports, this.#log.path, directory);
       if (directory !== checkpointDir) removeOldFiles(ports, directory);

@@ -35,7 +35,7 @@ export type Durability = "os" | "disk" | { readonly intervalMs: number };
 
 /** Options of everything that opens or creates a log. */
 export interface EngineOptions {
-  /** `read` never writes anything, on the log or beside it. Default `append`. */
+  /** `read` never writes anything, on the log or next to it. Default `append`. */
   readonly access?: "read" | "append";
   /** Files, lock, clock and ids; set clock and ids for reproducible bytes. */
   readonly ports?: Partial<Ports>;

@@ -19,7 +19,7 @@ const chunkBytes = 1024 * 1024;
 export interface ReadLines {
   readonly end: number;
   readonly isTerminated: boolean;
-  /** The bytes behind the last line. */
+  /** The bytes after the last line. */
   readonly tail: { readonly bytes: Buffer } | undefined;
   push(bytes: Buffer): void;
   /** Of a line that is being appended; -1: it was not seen. */

@@ -70,7 +70,7 @@ export class LogState {
   #settledRows = 0;
   #identity: LogIdentity | undefined;
   #titleSlot: TitleSlot | undefined;
-  /** With what it was told by: each append asks for it. */
+  /** With its source: each append asks for it. */
   #dialect: KnownDialect | undefined;
   readonly #dialectOfPlace: () => DialectName | undefined;
 

@@ -1,5 +1,5 @@
 /**
- * Migrates a v1 or v2 log, once, before the first append to it. The new file is written beside the
+ * Migrates a v1 or v2 log, once, before the first append to it. The new file is written next to the
  * log without its lock; under the lock only what was appended meanwhile is added, the original gets
  * a second name (`<file>.v1-original`), and the new file is renamed over it. A crash at any point
  * leaves either the old log or the new one, whole.

@@ -1,6 +1,6 @@
 /**
  * A copy of a log of a store in a private file: of all of its bytes; or, where the store has an
- * index of it, of that and of the bytes behind, those before being fetched when they are read.
+ * index of it, of that and of the bytes after, those before being fetched when they are read.
  */
 import { io, readFully } from "@branchlog/streaming";
 import type { ByteSource, Steps } from "@branchlog/streaming";
@@ -29,7 +29,7 @@ export interface Replica {
 }
 
 /**
- * Fetches a log into its file, which it replaces, or its index and what is behind that. Throws
+ * Fetches a log into its file, which it replaces, or its index and what is after that. Throws
  * `ERR_LOG_MISSING`, as the store does.
  */
 export function* replicate(stored: StoredLog, ports: PrivatePorts): Steps<Replica> {

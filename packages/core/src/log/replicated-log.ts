@@ -33,7 +33,7 @@ export class ReplicatedLog extends TrackedLog {
   readonly #ports: PrivatePorts;
   #parts: LogParts | undefined;
   #position: StoredPosition;
-  /** That the log was set back, until all of it was fetched anew: what is here is of before. */
+  /** That the log was set back, until all of it was fetched again: what is here is of before. */
   #setBack: BranchlogError | undefined;
   /** Whether others appended between the last two commits here. */
   #isBusy = false;
@@ -242,7 +242,7 @@ export class ReplicatedLog extends TrackedLog {
     [this.#position, this.#parts] = [position, parts];
   }
 
-  /** So that the entries can be brought back; without it, this session's diagnostics name them. */
+  /** So that the entries can be restored; without it, this session's diagnostics name them. */
   *#reportLost(lines: readonly LostLine[]): Steps<void> {
     if (lines.length === 0) return;
     try {
@@ -266,7 +266,7 @@ export class ReplicatedLog extends TrackedLog {
 
   #uncertain(cause: unknown): BranchlogError {
     const { name, address } = this.stored;
-    // What the store's own error advises is said here.
+    // The advice of the store's own error is given here.
     const under = isBranchlogError(cause) ? (cause.cause ?? cause) : cause;
     const reason = under instanceof Error ? under.message : String(under);
     const message =

@@ -1,5 +1,5 @@
 /**
- * The checkpoint of a log in a store: saved there, beside the log, and for a session copied into a
+ * The checkpoint of a log in a store: saved there, next to the log, and for a session copied into a
  * private file of its own. The store tells which log it is of. A failed save is not reported.
  */
 import { io, pause, runAsync, runSync } from "@branchlog/streaming";
@@ -25,7 +25,7 @@ import { readCheckpoint, storedStatePieces } from "./log-checkpoint.ts";
 import type { LogState } from "./log-state.ts";
 import type { TrackedLog } from "./tracked-log.ts";
 
-/** Copies what the store has into a file beside that of the log. False: it is damaged. */
+/** Copies what the store has into a file next to that of the log. False: it is damaged. */
 export function* fetchCheckpoint(
   stored: StoredLog,
   index: StoredIndex,
@@ -172,7 +172,7 @@ export class StoredCheckpoint implements CheckpointKeeper {
       yield pause;
       if (this.#changes.version !== version) return;
     }
-    // What is appended from here on is behind it.
+    // What is appended from here on is after it.
     yield* io((signal) => this.#index.save(position, buffers, signal));
     this.#saved = { state, ...work };
   }

@@ -1,5 +1,5 @@
 /**
- * Follows a log through its generations: reads on from its cursor, and indexes the log anew once
+ * Follows a log through its generations: reads on from its cursor, and indexes the log again once
  * its file was replaced, truncated or rewritten.
  */
 import { portStep, runSync } from "@branchlog/streaming";
@@ -228,7 +228,7 @@ export class TrackedLog implements CommitLog, LogInFile {
     }
   }
 
-  /** Indexes another log anew, and reports which own entries it no longer holds. */
+  /** Indexes another log from the start, and reports which own entries it no longer holds. */
   #startOver(): void {
     const { index } = this.#state;
     const ownIds = this.#ownRows.map((row) => index.idOf(row));

@@ -10,7 +10,7 @@ import { BranchlogError } from "../errors.ts";
 export interface Address {
   /** Without its fragment; may hold a password. */
   readonly url: URL;
-  /** Behind `#`, decoded; undefined: the address is that of a store. */
+  /** After `#`, decoded; undefined: the address is that of a store. */
   readonly name: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export function schemeOf(text: string): string | undefined {
   return found === "file" ? undefined : found;
 }
 
-/** Throws `ERR_INVALID_ARGUMENT` for a text that is no address, without repeating it. */
+/** Throws `ERR_INVALID_ARGUMENT` for a text that is not an address, without repeating it. */
 export function readAddress(text: string): Address {
   // In a password, these would end it.
   const isPlain = scheme.test(text) && !/[\s\\]/.test(text) && text.split("@").length <= 2;
@@ -62,7 +62,7 @@ export function shownAddress(text: string): string {
   }
 }
 
-/** @param query What is to be kept behind `?`: other options may hold secrets, as paths of keys. */
+/** @param query What is to be kept after `?`: other options may hold secrets, as paths of keys. */
 export function withoutSecrets(address: URL, query = ""): string {
   const url = new URL(address);
   url.password = "";

@@ -24,7 +24,7 @@ function cachesOfSystem(): string {
   return process.env["LOCALAPPDATA"] ?? join(home, "AppData", "Local");
 }
 
-/** Of logs beside which nothing may be written. */
+/** Of logs next to which nothing may be written. */
 export function cachedCheckpoints(): string {
   return join(cacheDirectory(), "checkpoints");
 }
@@ -52,7 +52,7 @@ export function makeCacheDirectory({ fs }: Ports, directory: string): void {
   }
 }
 
-/** A file that was not written for so long is of a directory that is gone, or is made anew soon. */
+/** A file that was not written for so long is of a directory that is gone, or is rebuilt soon. */
 const keptMs = 90 * 24 * 60 * 60 * 1000;
 
 const savedNames =

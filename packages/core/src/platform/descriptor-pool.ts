@@ -1,7 +1,7 @@
 /**
  * Keeps files open between uses while their path is retained: a read costs no `open`, and a log
  * that is deleted meanwhile can be written back. Beyond its size the least recently used
- * descriptors are closed, never one in use. A replaced file has another inode, and is opened anew.
+ * descriptors are closed, never one in use. A replaced file has another inode, and is opened again.
  */
 import type { ByteSource } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";

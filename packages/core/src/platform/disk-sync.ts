@@ -72,7 +72,7 @@ export class DiskSync {
       throw error;
     }
     this.#requireNoDoubt();
-    // A sync under way may have been told of a failure that concerns these as well.
+    // A sync under way may have received a failure that concerns these as well.
     if (this.#running === undefined) this.#confirm(upTo, nowMs);
   }
 
@@ -117,7 +117,7 @@ export class DiskSync {
       if (hasStarted) this.#running = undefined;
       else this.#next = undefined;
     }
-    // Another sync was told of a failure, which may concern our bytes.
+    // Another sync received a failure, which may concern our bytes.
     if (this.#failures !== failures) throw new Error("an earlier sync of the file failed");
   }
 

@@ -1,7 +1,7 @@
 /**
  * The queue of the waiters for a lock: the directory `<path>.branchlog-queue` with a file, the
  * ticket, for each, in the order of arrival. Its modification time is when its owner will check
- * again: a late owner is passed over until it checks, and keeps its place; the ticket of an ended
+ * again: a late owner is skipped until it checks, and keeps its place; the ticket of an ended
  * one is removed. The queue is advisory, and a waiter that cannot write a ticket competes without
  * one.
  */

@@ -101,7 +101,7 @@ function heldLock(link: LockLink, path: string, release: () => void): HeldLock {
 }
 
 /**
- * A link that we made and that is gone before our lstat was taken for a stale one. On Windows
+ * A link that we made and that is gone before our lstat was treated as a stale one. On Windows
  * `mkdir` fails with `EPERM` while a directory of that name is being removed.
  */
 export function isHeldByAnother(error: unknown, platform: NodeJS.Platform): boolean {

@@ -1,5 +1,5 @@
 /**
- * The files beside a log: their paths, and which of them are trusted. A path is that of the log
+ * The files next to a log: their paths, and which of them are trusted. A path is that of the log
  * with an ending; if the name would exceed the 255 bytes of file systems, a hash replaces the log's
  * name. Only this user, or root, may have written a sidecar; its stat decides, never its content.
  * On systems without users (Windows), the access rights of the directory are the protection.

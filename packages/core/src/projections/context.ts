@@ -83,7 +83,7 @@ function speakingEntries(view: PathView): readonly SessionEntry[] {
   return speaking;
 }
 
-/** Like {@link buildContext}, with every selected entry beside its messages, also without any. */
+/** Like {@link buildContext}, with every selected entry next to its messages, also without any. */
 export function projectContext(view: PathView, onProblem?: OnContextProblem): SessionProjection {
   const selected = Array.from(selectContext(view), (i) => view.entry(i));
   const { entries, messages } = projectSelected(selected, onProblem);

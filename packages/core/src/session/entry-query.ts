@@ -93,7 +93,7 @@ export interface EntryLine {
    */
   readonly bytes: Buffer | null;
   /**
-   * The same bytes, of lines of any length and in bounded memory; each call reads anew. Lines of
+   * The same bytes, of lines of any length and in bounded memory; each call reads again. Lines of
    * versions 1 and 2 come whole.
    * @throws BranchlogError while it is read: `ERR_LOG_GONE`; `ERR_ENTRY_TOO_LARGE` for a line of
    * version 1 or 2.

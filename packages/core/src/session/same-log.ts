@@ -12,7 +12,7 @@ export function requireSameLog({ log }: Engine): void {
   throw logChanged(log.path);
 }
 
-/** Passes the pieces on; throws `ERR_LOG_CHANGED` behind the last one, or as soon as it shows. */
+/** Passes the pieces on; throws `ERR_LOG_CHANGED` after the last one, or as soon as it shows. */
 export async function* piecesOfOneLog<T>(
   engine: Engine,
   pieces: AsyncIterable<T>,

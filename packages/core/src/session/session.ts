@@ -49,7 +49,7 @@ export class Session extends SessionView {
 
   /**
    * Appends one entry. Resolves once it is in the log. Its type is one of pi or omp, or has a
-   * namespace, as `x:note`; with `allowUnknownType` it may be any.
+   * namespace, as `x:note`; with `allowUnknownType` it can be any.
    * @throws BranchlogError `ERR_UNSERIALIZABLE`, `ERR_INVALID_ARGUMENT`, `ERR_READ_ONLY`,
    * `ERR_CONFLICT`, `ERR_DIVERGED`, `ERR_DUPLICATE_ID`, `ERR_ENTRY_NOT_FOUND`, `ERR_LOCK_TIMEOUT`,
    * `ERR_LOG_GONE`, `ERR_APPEND_FAILED`, `ERR_APPEND_UNCERTAIN`, `ERR_MIGRATION`,

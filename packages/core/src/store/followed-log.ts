@@ -35,7 +35,7 @@ export class FollowedLog {
     });
   }
 
-  /** Whether a change of the file with that name, beside the log, is one of the log. */
+  /** Whether a change of the file with that name, next to the log, is one of the log. */
   protected isOwn(name: string): boolean {
     return name === this.name;
   }

@@ -48,7 +48,7 @@ export interface LogPart {
 }
 
 /**
- * How a long log is opened without being read: an index of it that a session saved beside it, and
+ * How a long log is opened without being read: an index of it that a session saved next to it, and
  * its bytes part by part. What is saved is derived: it may be missing, or anything.
  */
 export interface StoredIndex {
@@ -74,7 +74,7 @@ export interface IndexedPosition {
 export interface LogLease {
   /** All that was stored since the position at which it was asked for. */
   readonly since: Buffer;
-  /** As that of {@link StoredLog}, behind `since`; it ends the lease. */
+  /** As that of {@link StoredLog}, after `since`; it ends the lease. */
   append(bytes: Buffer): Promise<StoredAppend>;
   /** Does nothing if the lease has ended. */
   release(): void;

@@ -1,6 +1,6 @@
 /**
  * A log that its agent spreads over several files, as one: the parts before the last file, which do
- * not change any more, each behind a record that names it, and that file, which may grow.
+ * not change any more, each after a record that names it, and that file, which may grow.
  */
 import { Buffer } from "node:buffer";
 import { basename } from "node:path";
@@ -74,7 +74,7 @@ function joined(path: string, own: FileSource, parts: readonly LogPart[]): LogSo
     try {
       return openByteSource(part.path);
     } catch {
-      // The transcript is told what is missing by the next file.
+      // The transcript learns what is missing by the next file.
       return undefined;
     }
   };

@@ -128,7 +128,7 @@ function isSame(one: string, other: string): boolean {
   return left !== undefined && right !== undefined && identityOf(left) === identityOf(right);
 }
 
-/** Whether all behind the header is where the file was moved to. */
+/** Whether all after the header is where the file was moved to. */
 async function isCopied(
   aside: string,
   { to, header }: Extract<FileChange, { readonly kind: "moved" }>,

@@ -1,4 +1,4 @@
-/** The files beside a session: derived files are deleted with it, other files stay. */
+/** The files next to a session: derived files are deleted with it, other files stay. */
 import { readdirSync, unlinkSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { checkpointPath, hashedName, isLiveProcess, lockStaleMs } from "@branchlog/core/files";

@@ -179,7 +179,7 @@ export class CatalogFile {
   /** Undefined if nothing was read, or all of it has to be read again. */
   save(): SavedFile | undefined {
     if (this.#saved !== undefined || this.#read === undefined) return this.#saved;
-    // That a document is damaged, and what is in other files, is found anew.
+    // That a document is damaged, and what is in other files, is found again.
     if (this.#isDamaged || !this.#isOfOneFile) return undefined;
     const place = this.#place();
     if (!this.#isSettled && place === undefined) return undefined;
@@ -261,7 +261,7 @@ export interface SavedFile {
   readonly isSettled: boolean;
   readonly session: SavedSession | undefined;
   readonly place: SavedPlace | undefined;
-  /** Of the files beside it that say something of the session. */
+  /** Of the files next to it that say something of the session. */
   readonly beside: string | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface SessionChange {
 export interface DirectoryCatalogOptions {
   /** In the order in which they are read. */
   readonly list: (signal: AbortSignal | undefined, onAlias: OnAlias) => Promise<SessionFile[]>;
-  /** Whether the result is saved beside the files and loaded from there. */
+  /** Whether the result is saved next to the files and loaded from there. */
   readonly saved: CatalogMode;
   readonly now: () => number;
 }
@@ -45,7 +45,7 @@ export interface CatalogRefresh {
   readonly onRefreshed?: ((file: RefreshedFile) => void) | undefined;
   /** Called before each file, wanted or not. */
   readonly onFile?: (() => void) | undefined;
-  /** Asked before each file is read; true leaves it as it is. Default: none. */
+  /** Asked before each file is read; true skips it. Default: none. */
   readonly isUnwanted?: ((file: SessionFile) => boolean) | undefined;
   /** Whether the places of all agents are listed. Default: false. */
   readonly isWhole?: boolean;

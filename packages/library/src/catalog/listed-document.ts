@@ -24,7 +24,7 @@ function transcriptOf(format: DocumentFormat, header: SessionHeader): ListedTran
 }
 
 /**
- * Undefined: no agent has such documents. A damaged one is no session to anything that changes
+ * Undefined: no agent has such documents. A damaged one is not a session to anything that changes
  * files: `damaged`, if it is where an agent keeps such files, so that it is named.
  */
 export async function listedDocument(

@@ -20,7 +20,7 @@ export interface ListedSession {
   readonly name: string | undefined;
   /** Counts all roles and branches. */
   readonly summary: ListedSummary;
-  /** Absent if it is not known, as of what was archived. */
+  /** Absent if unknown, as of what was archived. */
   readonly usage?: ListedUsage | undefined;
   /** Absent like `usage`. */
   readonly activity?: ListedActivity | undefined;

@@ -26,7 +26,7 @@ export interface ListedFacts extends StoredFacts {
 interface KnownSession {
   /** What was read. */
   readonly stored: ListedFacts;
-  /** Undefined: it is none. */
+  /** Undefined: it is not one. */
   readonly session: ListedSession | undefined;
 }
 

@@ -182,7 +182,7 @@ const recentMax = 1_024;
 /** The usage, and for recent entries the answer that each can continue. */
 class RecentAnswers {
   readonly #closed = new UsageFold();
-  /** Those that may be continued, and those behind the first of them. */
+  /** Those that may be continued, and those after the first of them. */
   #open: Request[] = [];
   #recent = new Map<string, Request>();
   #older = new Map<string, Request>();

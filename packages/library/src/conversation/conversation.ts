@@ -326,7 +326,7 @@ export class Conversation {
     let [label, hasCompaction]: [string | null, boolean] = [null, false];
     const ways: number[] = [];
     let branchCount = 0;
-    // A first turn may have other roots beside it.
+    // A first turn may have other roots next to it.
     for (let place = from || -1; place < Math.min(to, from + summedEntriesMax); place += 1) {
       const others = this.#ways.below(path, place);
       if (others.length > 1) {

@@ -63,7 +63,7 @@ export class LongTurnSum {
     }
   }
 
-  /** With the entries behind those that were added, which are read: at most a section. */
+  /** With the entries after those that were added, which are read: at most a section. */
   async facts(path: TurnPath, to: number): Promise<TurnFacts> {
     const sum = new TurnSum(this.#sum);
     const rest = await this.#read(path.rows.subarray(this.#to, to));

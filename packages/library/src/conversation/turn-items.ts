@@ -26,9 +26,9 @@ export interface CallResult {
   readonly text: string;
   readonly images: readonly ImagePart[];
   readonly isError: boolean;
-  /** Of a command; null: not known. */
+  /** Of a command; null: unknown. */
   readonly exitCode: number | null;
-  /** From the call to its result; null: not known. */
+  /** From the call to its result; null: unknown. */
   readonly durationMs: number | null;
 }
 
@@ -58,7 +58,7 @@ export type TurnItem =
       readonly title: string;
       readonly text: string;
       readonly isError: boolean;
-      /** Whether a tool said it: it is no Markdown. */
+      /** Whether a tool produced it: it is not Markdown. */
       readonly isOutput: boolean;
     }
   /** A summary in place of what was before, or of another branch. */

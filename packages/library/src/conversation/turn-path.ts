@@ -71,7 +71,7 @@ export function sectionAt(path: TurnPath, section: number): SectionPlace | undef
 
 const sampledMax = 240;
 const compactionsMax = 100;
-/** Compactions around which the answers before and behind are taken, so that their effect shows. */
+/** Compactions around which the answers before and after are taken, so that their effect shows. */
 const steepMax = 30;
 
 /** Places of answers evenly along a branch, and of its latest compactions; ascending. */

@@ -206,7 +206,7 @@ export async function sessionDirectories(
   return walkSessions(places, { artifacts: false, cleans: false, signal });
 }
 
-// Walks directories: each once, links followed, cycles ended. The directory of artifacts beside a
+// Walks directories: each once, links followed, cycles ended. The directory of artifacts next to a
 // session of omp is left out unless requested; those of subagents are always read.
 
 interface SessionWalk {
@@ -283,7 +283,7 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
     }
     for (const name of names) {
       const before = nameBeforeCompression(name);
-      // One is written beside the other before the first is removed.
+      // One is written next to the other before the first is removed.
       if (before !== undefined && !names.includes(before)) unlisted.push(join(directory, name));
     }
     const named = places.flatMap((place) => (mayBeDocumentAt(place) ? place.name : []));

@@ -25,10 +25,9 @@ const idForm = /^[\da-f][\da-f-]{7,}$/i;
 
 /**
  * The session with that id or file name; else the one with that name; else the one with that name
- * in other cases; else the one whose id begins so, or begins and ends so around `…`. The first of
- * these that fits any decides.
- * `@latest` is the one that changed last. Eight digits of an id or more are looked for in the names
- * of files first, and no other file is read if there is one.
+ * in other cases; else the one whose id starts with it, or starts and ends with it around `…`. The
+ * first of these that fits any decides. `@latest` is the one that changed last. Eight digits of an
+ * id or more are looked for in the names of files first, and no other file is read if there is one.
  * @param places Where to look; default: where the agents of this machine keep their sessions.
  * @throws BranchlogError `ERR_SESSION_NOT_FOUND`; `ERR_SESSION_AMBIGUOUS` with the paths of the
  * matches as `candidates`. What `findSessions` throws.

@@ -40,7 +40,7 @@ export async function readForeignDatabase<Result>(
   read: (query: QueryRows) => Result,
   { holdsSecrets = false }: ForeignDatabaseOptions = {},
 ): Promise<Result> {
-  // Its log is beside the file, not beside a link to it.
+  // Its log is next to the file, not next to a link to it.
   const path = quietly(() => realpathSync(named)) ?? named;
   const readAlone = await soleReader();
   let cause: unknown;

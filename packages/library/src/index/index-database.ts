@@ -39,11 +39,11 @@ export interface IndexedFile extends FileStamp {
   readonly path: string;
   /** Whose transcript it is; "" for a log; undefined if it is not a session. */
   readonly agent: string | undefined;
-  /** The stamp of the files that are read before it; "" for most, undefined: not known. */
+  /** The stamp of the files that are read before it; "" for most, undefined: unknown. */
   readonly earlier: string | undefined;
   /** Bytes of these: offsets count them. */
   readonly before: number;
-  /** The stamp of the files beside it; "" for most, undefined: not known. */
+  /** The stamp of the files next to it; "" for most, undefined: unknown. */
   readonly sides: string | undefined;
   /**
    * Bytes that are indexed, of the file or of the log that is made of a document, all of whole
@@ -362,7 +362,7 @@ const schema = `
   PRAGMA user_version = ${version};
 `;
 
-/** Of a database, and the files that SQLite has beside it. */
+/** Of a database, and the files that SQLite has next to it. */
 export function removeDatabase(path: string): void {
   for (const end of ["", "-journal", "-wal", "-shm", ".lock"]) {
     rmSync(path + end, { recursive: true, force: true });

@@ -20,7 +20,7 @@ export interface IndexedPart {
   /** The indexed part, in bytes and lines: all of the rest may match. */
   readonly cursor: number;
   readonly lines: number;
-  /** The stamp of the files beside it, whose texts are indexed, too; undefined: not known. */
+  /** The stamp of the files next to it, whose texts are indexed, too; undefined: unknown. */
   readonly sides: string | undefined;
 }
 

@@ -104,7 +104,7 @@ function pairsOf(run: string, isOpen: boolean): string[] {
 interface OpenEnds {
   /** Whether the word may begin before. */
   readonly start: boolean;
-  /** Whether it may go on. */
+  /** Whether it may continue. */
   readonly end: boolean;
 }
 

@@ -78,7 +78,7 @@ function nativeEngine({ DatabaseSync }: NodeSqlite): SqlEngine {
     const database = new DatabaseSync(path);
     try {
       database.exec(`PRAGMA busy_timeout = ${busyMs}`);
-      // Readers go on while a batch is written.
+      // Readers continue while a batch is written.
       database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     } catch (error) {
       quietly(() => database.close());
@@ -104,7 +104,7 @@ export type QueryRows = (sql: string, ...values: SqlValue[]) => readonly SqlRow[
 
 /**
  * Reads a database that has no other connection. A path may be a link: what belongs to the database
- * is beside the link.
+ * is next to the link.
  */
 export type SoleReader = <Result>(path: string, read: (query: QueryRows) => Result) => Result;
 

@@ -68,7 +68,7 @@ export interface IndexUpdate {
   readonly bytes: number;
   /** Files with new data. */
   readonly files: number;
-  /** Files that are no longer there. */
+  /** Missing files. */
   readonly removed: number;
 }
 
@@ -168,7 +168,7 @@ class Update {
     return { bytes: this.#bytes, files: this.#files, removed: gone.length };
   }
 
-  /** Logs that never change. Those that are no longer there are removed. */
+  /** Logs that never change. Missing ones are removed. */
   async addStored(store: ListingStore): Promise<void> {
     const { indexedAs = "" } = store;
     const known = new Map(this.#database.files().map((file) => [file.path, file]));
@@ -185,7 +185,7 @@ class Update {
     };
     try {
       for await (const log of store.logsWith?.(undefined, this.#signal, isNew) ?? []) {
-        // Documents are made into logs anew by each version.
+        // Documents are made into logs again by each version.
         if (log.owner !== undefined) continue;
         const path = storedKey(indexedAs, log.name);
         const bytes = await storedBytes(log, this.#signal);
@@ -283,7 +283,7 @@ class Update {
     };
     const take: TakeLine = (line, words, names) => this.#add(id, line, { words, names });
     const log = new SessionLines(source, isInside, take);
-    // An interrupted update goes on after the last batch.
+    // An interrupted update continues after the last batch.
     const onBatch = (batch: ReadLines): void => {
       if (log.isBegun && !log.isOver) setFile("", "", batch);
     };
@@ -386,7 +386,7 @@ function stampOf({ identity, size, mtimeMs, ctimeMs }: FileStamp): FileStamp {
   return { identity, size, mtimeMs, ctimeMs };
 }
 
-/** Whether files beside a transcript changed, or may have. */
+/** Whether files next to a transcript changed, or may have. */
 function hasOtherSides({ path, agent, sides }: IndexedFile): boolean {
   return Boolean(agent) && new SideTexts(path, agent).stamp() !== sides;
 }

@@ -328,7 +328,7 @@ class SessionListChanges {
     else this.#changes.set(path, { before: first, now });
   }
 
-  /** All of it, and begins anew. */
+  /** All of it, and restarts. */
   take(): SessionListDifference {
     const added: ListedSession[] = [];
     const changed: ListedSession[] = [];

@@ -21,7 +21,7 @@ export interface SaidIn {
 const placeId = /^(?:line|turn):/;
 
 export class CopiedHits {
-  /** By what is said: how often in each session so far. */
+  /** By text: how often in each session so far. */
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #ids = new Map<string, string>();
   /** Related sessions have one root: ids, and paths that headers name. */

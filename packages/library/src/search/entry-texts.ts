@@ -45,7 +45,7 @@ export function entryTexts(entry: SessionEntry): readonly EntryText[] {
   return [{ kind, ...(role === undefined ? {} : { role }), ...tool, text }, ...own];
 }
 
-/** Of what is said in texts; undefined: nothing is. */
+/** Of the texts; undefined: there are none. */
 function spokenKind(type: string, role: string | undefined): SearchedKind | undefined {
   if (type === "custom_message") return "custom";
   switch (role) {

@@ -24,7 +24,7 @@ export interface Matches {
 
 export interface SearchedFile {
   readonly path: string;
-  /** The name of the agent of a document; what others write is told by its records. */
+  /** The name of the agent of a document; what others write is recognised by its records. */
   readonly owner: string | undefined;
 }
 
@@ -117,7 +117,7 @@ export class Candidates implements Matches, LinesSink {
   readonly sink: LinesSink = this;
   /** Those that say it. */
   readonly lines: Set<number> = new Set();
-  /** Those whose texts may go on in other files. */
+  /** Those whose texts may continue in other files. */
   readonly sideLines: Set<number> = new Set();
   readonly #filters: readonly LineFilter[];
   readonly #inherited: number;

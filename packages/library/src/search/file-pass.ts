@@ -47,7 +47,7 @@ export async function* hitsIn(searched: PassedSource, search: Search, reading: R
 }
 
 /**
- * Names of files beside the session that match.
+ * Names of files next to the session that match.
  * @param indexed The stamp of those whose texts are indexed with the lines that name them.
  */
 function sideNames(

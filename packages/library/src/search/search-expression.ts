@@ -83,7 +83,7 @@ function inNativeSyntax(query: string): string {
 const parts = /\\(.)|\[(?:\\.|[^\]\\])*\]|[*+?]\??|\{[^}]*\}\??|([^\\[\]()|.^$*+?{}])|./gsu;
 
 /**
- * What has no literals that can be told by its parts: alternatives, groups and flags; escapes of
+ * What has no literals recognisable from its parts: alternatives, groups and flags; escapes of
  * several characters; classes that begin with their end, or have others in them.
  */
 const untold = /[|()]|\\(?![dDwWsSbBAzntrfv])[\p{L}\p{N}]|\[\^?\]|\[[^\]]*\[/u;

@@ -71,7 +71,7 @@ export interface SearchOptions {
   readonly sinceMs?: number | undefined;
   /** Only entries before this time, in epoch ms. */
   readonly untilMs?: number | undefined;
-  /** By their names; dialects are told apart by the header. Default: all. */
+  /** By their names; dialects are distinguished by the header. Default: all. */
   readonly agents?: readonly string[] | undefined;
   /** Whole lines around a match. Default: a part of one. */
   readonly contextLines?: number | undefined;
@@ -139,7 +139,7 @@ export class Search {
     return undefined;
   }
 
-  /** In lower case; an entry matches if one of its texts has all. Undefined: it is not known. */
+  /** In lower case; an entry matches if one of its texts has all. Undefined: unknown. */
   get wanted(): readonly string[] | undefined {
     return this.#text.wanted;
   }

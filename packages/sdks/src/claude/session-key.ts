@@ -9,7 +9,7 @@ import { invalidArgument, nameBytesMax, requireText, shown } from "@branchlog/co
 
 export const transcriptEnding = ".jsonl";
 
-/** Longer ones cannot be followed by `.jsonl`, and by what is written beside a file. */
+/** Longer ones cannot be followed by `.jsonl`, and by what is written next to a file. */
 const segmentBytesMax = nameBytesMax - 55;
 
 /** Throws `ERR_INVALID_ARGUMENT` for what cannot be the name of one file or directory. */

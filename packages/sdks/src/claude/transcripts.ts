@@ -9,7 +9,7 @@ export interface Transcript {
    * the same batch again then writes what is missing.
    */
   append(batch: Batch): Promise<void>;
-  /** The bytes behind a place, or all if it is of another transcript. Undefined: there is none. */
+  /** The bytes after a place, or all if it is of another transcript. Undefined: there is none. */
   read(since?: TranscriptPlace): Promise<ReadTranscript | undefined>;
 }
 

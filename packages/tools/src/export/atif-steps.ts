@@ -240,7 +240,7 @@ export class AtifSteps {
     };
   }
 
-  /** A request is recorded behind its answer by some agents, before it by others. */
+  /** A request is recorded after its answer by some agents, before it by others. */
   #record(usage: Usage | undefined): void {
     this.#add(usage);
     const isWanted = this.#open?.source === "agent" && this.#spent === undefined;

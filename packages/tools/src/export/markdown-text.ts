@@ -195,7 +195,7 @@ function openFence(text: string): string {
   let open = "";
   for (const [, mark = "", rest = ""] of text.matchAll(/^ {0,3}(`{3,}|~{3,})(.*)$/gm)) {
     if (open === "") {
-      // A fence of backticks with further backticks behind it is inline code.
+      // A fence of backticks with further backticks after it is inline code.
       if (!mark.startsWith("`") || !rest.includes("`")) open = mark;
     } else if (mark[0] === open[0] && mark.length >= open.length && rest.trim() === "") open = "";
   }

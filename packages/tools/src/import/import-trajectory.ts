@@ -45,7 +45,7 @@ export function isTrajectory(path: string): boolean {
     const file = openSync(path, "r");
     try {
       const text = start.toString("utf8", 0, readSync(file, start, 0, recognisedBytes, 0));
-      // Behind a nested value it would be one of a call's arguments.
+      // After a nested value it would be one of a call's arguments.
       return /^\uFEFF?\s*\{[^{}[\]]*"schema_version"\s*:\s*"ATIF-v1\./.test(text);
     } finally {
       closeSync(file);

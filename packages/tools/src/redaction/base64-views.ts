@@ -1,5 +1,5 @@
 /**
- * The texts encoded in base64 within a text, on one line or wrapped over lines, also behind other
+ * The texts encoded in base64 within a text, on one line or wrapped over lines, also after other
  * characters of its alphabet, as in a path. Pure; linear.
  */
 import type { DecodedView, TextRange } from "./decoded-views.ts";

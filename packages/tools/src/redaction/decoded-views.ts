@@ -178,7 +178,7 @@ class LinesView implements DecodedView {
   #at: number;
   #length = 0;
   lineEnd: number;
-  /** Of the line behind: the view continues with it, if it has the encoding. */
+  /** Of the line after: the view continues with it, if it has the encoding. */
   nextLineEnd: number;
   readonly except: string | undefined;
   text = "";

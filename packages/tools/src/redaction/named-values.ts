@@ -18,7 +18,7 @@ export const namedKind = "secret-value";
 const bare = String.raw`([^\s"'\x60\\;&|<>(),]{4,})(?=[\s"'\x60\\;&|<>),]|$)`;
 
 /**
- * Up to where a shell ends a word, which escapes do not; without the mark behind a sentence, but
+ * Up to where a shell ends a word, which escapes do not; without the mark after a sentence, but
  * with an ellipsis.
  */
 const shellWord = String.raw`((?:[^\s"'\x60\\;&|<>()]|\\(?![nrtu"'\\])[^\s]){4,}(?<![,:]|[^.]\.))`;
@@ -293,7 +293,7 @@ export const namedRules: readonly SecretRule[] = [
   ),
 ];
 
-/** Flags of one letter, which are no secret's in other commands. */
+/** Flags of one letter, which are not secrets in other commands. */
 function commandRules(): readonly SecretRule[] {
   const value = String.raw`(?:${quoted}|${shellWord})`;
   const login =

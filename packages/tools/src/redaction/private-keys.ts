@@ -11,7 +11,7 @@ const puttyLines =
 /** The largest keys in use have 13 kB. */
 const keyUnitsMax = 65_536;
 
-/** Behind the mark of a cut key. Between its lines are line ends, numbers, quotes, escapes. */
+/** After the mark of a cut key. Between its lines are line ends, numbers, quotes, escapes. */
 const linesBehind = new RegExp(
   String.raw`(?:\s{0,4}[\w-]{1,40}: [^\n\\]{0,100}){0,4}` +
     String.raw`(?:[^A-Za-z0-9+/=]{0,12}(?:\\?[nrt]|\d{1,6}[^\w+/=]{1,4})?[A-Za-z0-9+/=]{16,})*`,

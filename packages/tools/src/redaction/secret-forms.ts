@@ -90,7 +90,7 @@ function startHash(text: string, at: number): number {
   return (text.charCodeAt(at) + text.charCodeAt(at + 3) * 37 + end) & 0xff_ff;
 }
 
-/** Of a longer text, which is no key, only the text itself. */
+/** Of a longer text, which is not a key, only the text itself. */
 const encodedUnitsMax = 16_384;
 
 function formsOf(secret: string): readonly string[] {
@@ -112,7 +112,7 @@ function formsOf(secret: string): readonly string[] {
   ];
 }
 
-/** The characters that are the same whatever is before and behind the bytes. */
+/** The characters that are the same whatever is before and after the bytes. */
 function base64Within(bytes: Buffer, lead: number): string {
   const text = Buffer.concat([Buffer.alloc(lead), bytes]).toString("base64");
   return text.slice(Math.ceil((lead * 8) / 6), Math.floor(((lead + bytes.length) * 8) / 6));

@@ -35,7 +35,7 @@ export function findSecrets(text: string, decodings: number = decodingsMax): Fou
   const found = findsIn(text);
   if (decodings === 0) return found;
   if (!hasEncoding(text) && !hasBase64(text)) return found;
-  // The value behind a name may have a secret in it.
+  // The value after a name may have a secret in it.
   const whole = found.filter(({ kind }) => kind !== namedKind);
   const encoded = [...findsInViews(text, whole, decodings)];
   if (encoded.length === 0) return found;

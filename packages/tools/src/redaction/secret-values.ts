@@ -52,7 +52,7 @@ export function isMixedOrLong(value: string, before: string): boolean {
   return /["'`]/.test(before) ? /^[A-Za-z]{16,}$/.test(value) : isLong(value);
 }
 
-/** Behind a flag; a word behind a blank may be of a sentence. */
+/** After a flag; a word after a blank may be of a sentence. */
 export function isMixedArgument(value: string, before: string): boolean {
   return (
     isMixed(value) || /^[A-Za-z]{12,}$/.test(value) || (before === "=" && isEightLetters(value))
@@ -63,7 +63,7 @@ function isEightLetters(value: string): boolean {
   return /^[A-Za-z]{8,}$/.test(value);
 }
 
-/** Behind the name of a header's scheme. */
+/** After the name of a header's scheme. */
 export function isMixedHeader(value: string): boolean {
   return isMixed(value) || /^[A-Za-z]{20,}$/.test(value);
 }

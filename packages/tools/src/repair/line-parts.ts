@@ -68,7 +68,7 @@ class LineParting {
 
   /**
    * Scans the object at `start` and returns where to continue. A syntax error is at most
-   * `restartBytes` behind the record that caused it: at its brace, or at its first letter if its
+   * `restartBytes` after the record that caused it: at its brace, or at its first letter if its
    * first quote ended a torn string.
    */
   #tryObject(start: number): number {

@@ -14,7 +14,7 @@ export interface SpendingEntry {
   readonly timeMs: number;
   /** As `provider/id`; empty if unknown. */
   readonly model: string;
-  /** Of a message of the user, the beginning of its text; undefined: it is none. */
+  /** Of a message of the user, the start of its text; undefined: it is not one. */
   readonly prompt: string | undefined;
   /** Whether a person asked it. */
   readonly isAsked: boolean;
@@ -120,7 +120,7 @@ function promptLine(text: string): string {
   return text.trim().split("\n", 1)[0]?.slice(0, promptUnitsMax) ?? "";
 }
 
-/** The text of a message of the user; undefined: it is none. */
+/** The text of a message of the user; undefined: it is not one. */
 function promptIn(entry: SessionEntry): string | undefined {
   if (entry.type !== "message") return undefined;
   // Decoding boundary: foreign files hold messages that are null.

@@ -36,7 +36,7 @@ let nextId = 0;
 /** Colours the text of an element; later, and not at all if it is gone or changed by then. */
 export function highlight(element: Element, language: string): void {
   const text = element.textContent ?? "";
-  // A file has no worker beside it.
+  // A file has no worker next to it.
   if (text.length > charactersMax || isExported) return;
   worker ??= startWorker();
   nextId += 1;

@@ -24,7 +24,7 @@ addEventListener("popstate", () => {
   current.value = placeOfAddress();
 });
 
-/** The address of a file cannot change: its places are behind the `#`. */
+/** The address of a file cannot change: its places are after the `#`. */
 function placeOfAddress(): Route {
   if (!isExported) return parseRoute(location.pathname, location.search);
   const [path = "", query = ""] = location.hash.slice(1).split("?");

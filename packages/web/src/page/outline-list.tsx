@@ -1,6 +1,6 @@
 /**
- * The turns of a conversation as a tree beside its text: what was asked, and below a turn the other
- * branches that begin in it. The arrow keys of a tree move in it; Enter opens.
+ * The turns of a conversation as a tree next to its text: what was asked, and below a turn the
+ * other branches that begin in it. The arrow keys of a tree move in it; Enter opens.
  */
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";

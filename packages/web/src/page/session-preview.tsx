@@ -1,4 +1,4 @@
-/** Beside the list: what the session is about, how it went, and how it ended. */
+/** Next to the list: what the session is about, how it went, and how it ended. */
 import type { VNode } from "preact";
 import type { Row, RowPage, SessionFacts, SessionItem } from "../api.ts";
 import { archiveChosen, restoreChosen } from "./archiving.ts";

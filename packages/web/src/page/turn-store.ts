@@ -77,7 +77,7 @@ export class TurnStore {
     }
   }
 
-  /** One more page before or behind those that are held. */
+  /** One more page before or after those that are held. */
   async extend(step: 1 | -1): Promise<void> {
     const window = this.#window.peek();
     if (window === null || this.#isExtending) return;

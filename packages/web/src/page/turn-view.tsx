@@ -129,7 +129,7 @@ function Prompt({ text, label }: { readonly text: string; readonly label: string
 interface WaysBehindProps {
   readonly sessionKey: string;
   readonly row: number;
-  /** Blocks that follow: the ways come behind the last block of their entry. */
+  /** Blocks that follow: the ways come after the last block of their entry. */
   readonly rest: readonly TurnBlock[];
   readonly points: ReadonlyMap<number, BranchPoint>;
 }

@@ -1,5 +1,5 @@
 /**
- * What is drawn beside one row: a line for each lane that passes it, the lines of its own lane, a
+ * What is drawn next to one row: a line for each lane that passes it, the lines of its own lane, a
  * curve to each branch that starts there. Only numbers and path data; the view makes SVG of it.
  */
 import type { Row, RowLanes } from "../../api.ts";

@@ -1,4 +1,4 @@
-/** The rows of an outline: a row for each turn, and behind open turns one for each branch. Pure. */
+/** The rows of an outline: a row for each turn, and after open turns one for each branch. Pure. */
 
 export interface OutlineRow {
   readonly turn: number;

@@ -1,4 +1,4 @@
-/** What a session is called, and what is said below that. Pure. */
+/** The title of a session, and its subtitle. Pure. */
 import type { SessionItem } from "../../api.ts";
 
 type Titled = Pick<SessionItem, "name" | "firstPrompt" | "firstMessage" | "id">;
