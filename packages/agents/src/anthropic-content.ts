@@ -38,7 +38,7 @@ export function spokenBlock(block: JsonObject): UserContent | undefined {
   if (type === "text") return textBlock(block);
   const source = type === "image" ? objectAt(block, "source") : undefined;
   const [data, mimeType] = [stringAt(source, "data"), stringAt(source, "media_type")];
-  // Images behind URLs have no form: logs embed images.
+  // Images after URLs have no form: logs embed images.
   if (data === undefined || mimeType === undefined) return undefined;
   return { type: "image", data, mimeType };
 }

@@ -1,9 +1,9 @@
-/** Files of agents whose databases or documents are told by how they begin. */
+/** Files of agents whose databases or documents are recognised by their first bytes. */
 import { closeSync, openSync, readSync, realpathSync } from "node:fs";
 import { quietly } from "@branchlog/core/files";
 
 const databaseMark = "SQLite format 3\0";
-/** How a file begins; empty for what cannot be read. */
+/** The first bytes of a file; empty for an unreadable one. */
 export function headOf(path: string, headBytes = 256): string {
   const read = (): string => {
     const fd = openSync(path, "r");
@@ -21,7 +21,7 @@ export function isSqlite(path: string): boolean {
   return headOf(path).startsWith(databaseMark);
 }
 
-/** With its write-ahead log, which is not beside a link to the database. */
+/** With its write-ahead log, which is not next to a link to the database. */
 export function databaseFiles(path: string): readonly string[] {
   return [path, `${quietly(() => realpathSync(path)) ?? path}-wal`];
 }

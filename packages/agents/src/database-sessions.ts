@@ -1,4 +1,4 @@
-/** What is common to agents that keep all sessions in one SQLite database. */
+/** Code shared by agents that keep all sessions in one SQLite database. */
 import { BranchlogError } from "@branchlog/core";
 import { normalizeName } from "@branchlog/core/entries";
 import { addressInFile, dateMs, fileOfAddress } from "@branchlog/core/rows";
@@ -15,11 +15,10 @@ export type Row = Readonly<Record<string, unknown>>;
 export type DatabaseLister = (path: string) => Promise<readonly SessionInFile[]>;
 
 /**
- * As `DocumentFormat.sessionsIn`, of a database. What was read last is kept: lists ask again and
- * again.
+ * As `DocumentFormat.sessionsIn`, of a database. The last result is kept: lists call repeatedly.
  * @param read Rows with `id`, `changed` in epoch ms, `count`, and `rows` if that is another; of the
- * last message, `last` in epoch ms. What they lack is that of the session.
- * @param rowOf What a row says of its session.
+ * last message, `last` in epoch ms. Missing values are those of the session. @param rowOf The facts
+ * of a session in its row.
  */
 export function databaseLister(
   read: (query: QueryRows) => Iterable<Row>,
@@ -60,13 +59,13 @@ export function noSessionError(
   return new BranchlogError(code, `${message} branchlog list ${file} names them.`, { path });
 }
 
-/** The names of its tables. Fails for what is no database. */
+/** The names of its tables. Fails for a file that is not a database. */
 export function tablesIn(query: QueryRows): ReadonlySet<unknown> {
   const names = query("SELECT name FROM sqlite_master WHERE type = 'table'");
   return new Set(names.map((row) => row["name"]));
 }
 
-/** Undefined for what is no text, or empty. */
+/** Undefined for a value that is not a string, or empty. */
 export function textAt(row: Row, key: string): string | undefined {
   const value = row[key];
   return typeof value === "string" && value !== "" ? value : undefined;
@@ -83,7 +82,7 @@ export function jsonAt(row: Row, key: string): JsonValue {
   }
 }
 
-/** A number from here on is of milliseconds; goose tells them so, too. */
+/** A larger number is in milliseconds; goose distinguishes them the same way. */
 const secondsMax = 10_000_000_000;
 
 /** In epoch ms, of seconds, milliseconds, or a text without a zone, which is of UTC. */

@@ -1,9 +1,9 @@
-/** What belongs to a session in a directory of its own. */
+/** The files of a session in its own directory. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { quietly } from "@branchlog/core/files";
 
-/** At any depth; none of a directory that is missing, or cannot be read. */
+/** At any depth; none for a missing or unreadable directory. */
 export function filesBelow(directory: string): readonly string[] {
   const read = (): readonly string[] => {
     const all = readdirSync(directory, { recursive: true, withFileTypes: true });

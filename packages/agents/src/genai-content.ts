@@ -30,7 +30,7 @@ export function callBlocks(call: JsonObject): AssistantContent[] {
   return [{ type: "toolCall", id, name, arguments: objectAt(call, "args") ?? {} }];
 }
 
-/** What a user said: texts and images. */
+/** The content of a user: texts and images. */
 export function spokenBlocks(content: JsonValue | undefined): UserContent[] {
   return partsOf(content).flatMap((part): UserContent[] => {
     const text = stringAt(part, "text") ?? "";

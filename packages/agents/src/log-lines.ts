@@ -5,10 +5,10 @@ import { dateMs, encodeHeader } from "@branchlog/core/rows";
 import type { Body } from "./entry-bodies.ts";
 import { sessionHeader } from "./transcript-entries.ts";
 
-/** What a database says of a session in one row. */
+/** The facts of a session in one row of a database. */
 export interface SessionRow {
   readonly id: string;
-  /** Whose sub-agent it is. */
+  /** Whose subagent it is. */
   readonly parentId: string | undefined;
   readonly directory: string;
   readonly name: string | undefined;

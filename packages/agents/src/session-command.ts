@@ -5,7 +5,7 @@ import { schemeOf } from "@branchlog/core/addresses";
 export function resumedBy(program: string): Agent["resume"] {
   return ({ id, path }) => {
     if (schemeOf(path) === undefined) return [program, "--session", path];
-    // An agent makes a file's path of what follows `--session`, but takes an id.
+    // Agents treat the value of `--session` as a file path, but accept an id.
     const store = path.slice(0, path.lastIndexOf("#"));
     return [program, "--session-dir", store, "--session", id];
   };

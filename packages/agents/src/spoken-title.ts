@@ -1,6 +1,6 @@
 /**
- * The part of a user's text that can be the title of a session, without what agents put into it.
- * Pure.
+ * The part of a user's text that can be the title of a session, without text that agents put into
+ * it. Pure.
  */
 
 /**

@@ -23,7 +23,7 @@ export const claude: Agent = {
       : [join(homedir(), ".claude"), join(homedir(), ".config", "claude")];
     return homes.map((home) => join(home, "projects"));
   },
-  // Of a sub-agent, the session that started it.
+  // Of a subagent, the session that started it.
   resume: ({ id }) => ["claude", "--resume", id.replace(/\..*$/s, "")],
   renamedDirectory: (name, from, to) =>
     name === directoryName(from) ? directoryName(to) : undefined,
@@ -39,14 +39,14 @@ export const claude: Agent = {
     presumed: { uuid: "" },
     firstKeys: ["parentUuid", "type", "uuid", "sessionId"],
     read: (path, isEntry) => new ClaudeTranscript(basename(path), isEntry),
-    // Below the directory of their session since 2026, and beside it before.
+    // Below the directory of their session since 2026, and next to it before.
     subagentNames: { pattern: /^agent-.*\.jsonl$/, place: "beside" },
     sideTexts: toolResults,
     titleIn,
-    // What a session asks a sub-agent in its own file is below the place of that task.
+    // The entries of a subagent in the file of its session are below the call of that task.
     isAsked: ({ parentId }) => parentId?.endsWith("#task") !== true,
-    // An answer has an id of its own, whatever the ids of its records, and a prompt that of its
-    // record, whatever time a copy of it has.
+    // An answer has its own id, for any ids of its records, and a prompt that of its record, for
+    // any time of a copy.
     identity: (entry) => {
       const answer: unknown = Reflect.get(entry, answerKey);
       if (typeof answer === "string") return { key: [answer], isPart: true };

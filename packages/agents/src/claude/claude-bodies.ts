@@ -111,7 +111,7 @@ function userEntry(
   return stored({ type: "message", ...links, message: said, ...besides });
 }
 
-/** What is left of a prompt whose text is in the record that took it from the queue. */
+/** The rest of a prompt whose text is in the record that removed it from the queue. */
 function imagesLeft(
   record: JsonObject,
   content: string | readonly UserContent[],
@@ -127,7 +127,10 @@ function imagesLeft(
   return undefined;
 }
 
-/** What has no form in a message, as images behind URLs, at the last entry of its record. */
+/**
+ * Blocks without an equivalent in a message, such as images by URL, at the last entry of their
+ * record.
+ */
 function unformedOf(record: JsonObject, rest: readonly JsonValue[], results: number): object {
   const toolUseResult = results === 1 ? undefined : record["toolUseResult"];
   if (rest.length === 0 && toolUseResult === undefined) return {};
@@ -189,7 +192,7 @@ function answerEntry(
   return stored({ type: "message", ...links, message });
 }
 
-/** What the entry of an answer spent, if no other record is of it. */
+/** The usage of the entry of an answer, if it has no other record. */
 export function claudeSpent(record: JsonObject, id: string): SpentAnswer {
   const message = objectAt(record, "message");
   const model = stringAt(message, "model") || syntheticModel;
@@ -200,7 +203,7 @@ export function claudeSpent(record: JsonObject, id: string): SpentAnswer {
 const provider = "anthropic";
 
 /**
- * What one record says of an answer. The last part of the record has what it adds to the usage;
+ * The part of an answer in one record. The last part of the record has its addition to the usage;
  * nothing if another model took over the answer later.
  */
 function answerOf(

@@ -55,7 +55,7 @@ export interface AnswerParts {
   readonly rest: readonly JsonValue[];
 }
 
-/** Results of tools that ran beside the model, and what it said between them, perhaps nothing. */
+/** Results of server-side tools, and the texts of the model between them, if any. */
 export function answerParts(message: JsonObject | undefined): AnswerParts {
   const content = message?.["content"];
   const blocks = Array.isArray(content) ? content : [];
@@ -110,7 +110,9 @@ function textsWithin(value: JsonValue, depth: number): readonly string[] {
 
 const unspokenKeys = /^(?:type|media_type|file_id|page_age|cache_control|citations|encrypted_\w+)$/;
 
-/** Results in place, and between them messages, those of a person apart from the agent's. */
+/**
+ * Results in place, and between them messages, with those of a person separate from the agent's.
+ */
 export function userParts({ content, isMeta, isInjected }: UserSpeech): UserParts {
   const ofAgent = isMeta ? "meta" : isInjected ? "injected" : undefined;
   const spoken = (text: string): Spoken => {
@@ -184,7 +186,7 @@ export function claudeText(content: JsonValue | undefined): string {
   return textsOf(content).join("\n\n");
 }
 
-/** Identifies the task of a sub-agent without keeping its text. */
+/** Identifies the task of a subagent without keeping its text. */
 export function taskDigest(task: string): string {
   return createHash("sha256").update(task).digest("base64");
 }

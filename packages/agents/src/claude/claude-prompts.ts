@@ -1,6 +1,6 @@
 /**
- * What a person typed, and what Claude Code wrote in the role of the user: output of commands,
- * notices, reminders. Pure.
+ * Text typed by a person, and text that Claude Code wrote in the role of the user: output of
+ * commands, notices, reminders. Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { objectAt, stringAt } from "@branchlog/core/rows";
@@ -43,8 +43,8 @@ const commandArguments = /<command-args>([^]*?)<\/command-args>/;
 const shellInput = /^\s*<bash-input>([^]*)<\/bash-input>\s*$/;
 
 /**
- * A text as it was typed, with what was added to it; undefined if a person typed none of it. Of the
- * commands without arguments, only those that ask the model count: their message comes first.
+ * A text as typed, with additions; undefined if no person typed it. Of the commands without
+ * arguments, only those that call the model count: their message comes first.
  */
 export function typedText(text: string): string | undefined {
   const shell = shellInput.exec(text)?.[1];
@@ -68,7 +68,7 @@ function withoutInjected(text: string): string {
   }
 }
 
-/** What a record says in the role of the user; undefined: it is no message of the user. */
+/** The text of a record in the role of the user; undefined: it is not a user message. */
 export interface UserSpeech {
   readonly content: JsonValue | undefined;
   /** Claude Code's own, for the model only. */
@@ -78,7 +78,7 @@ export interface UserSpeech {
 
 /**
  * A message of the user, or a prompt that was queued while the agent worked, which is only in an
- * attachment or in the record that takes it from the queue.
+ * attachment or in the record that removes it from the queue.
  */
 export function userSpeech(record: JsonObject): UserSpeech | undefined {
   const type = stringAt(record, "type");

@@ -1,4 +1,4 @@
-/** What a record of Claude Code is and says, read once. Pure. */
+/** The kind and content of a record of Claude Code, read once. Pure. */
 import type { JsonObject } from "@branchlog/streaming";
 import { objectAt, stringAt } from "@branchlog/core/rows";
 import { answerParts, userParts } from "./claude-content.ts";
@@ -6,7 +6,7 @@ import type { AnswerPart, UserPart } from "./claude-content.ts";
 import { userSpeech } from "./claude-prompts.ts";
 import { promptText } from "./queued-prompts.ts";
 
-/** What a record is, read once: every look into one of so many forms takes time. */
+/** The kind of a record, read once: each access to one of many forms takes time. */
 export interface ReadRecord {
   readonly record: JsonObject;
   readonly type: string;
@@ -21,7 +21,7 @@ export interface ReadRecord {
   readonly isSummary: boolean;
 }
 
-/** Of a record that takes a prompt from the queue. */
+/** Of a record that removes a prompt from the queue. */
 export const queueType = "queue-operation";
 
 export function readRecord(record: JsonObject, uuid: string | undefined, line: number): ReadRecord {
@@ -40,14 +40,14 @@ export function readRecord(record: JsonObject, uuid: string | undefined, line: n
   };
 }
 
-/** What a record says, read once. */
+/** The content of a record, read once. */
 type Said =
   | { readonly kind: "answer"; readonly parts: readonly AnswerPart[]; readonly isEmpty: boolean }
   | {
       readonly kind: "speech";
       readonly parts: readonly UserPart[];
       readonly text: string;
-      /** Whether it has images, or blocks without a form, as images behind URLs. */
+      /** Whether it has images, or blocks without a form, as images after URLs. */
       readonly hasImage: boolean;
       readonly isEmpty: boolean;
     };
@@ -76,7 +76,7 @@ function saidIn(
   };
 }
 
-/** Whether neither the user nor the model says it. */
+/** Whether it is neither from the user nor from the model. */
 export function isNote(said: Said | undefined): boolean {
   const isByAgent = ({ kind }: UserPart): boolean => kind === "injected" || kind === "meta";
   return said === undefined || (said.kind === "speech" && said.parts.every(isByAgent));

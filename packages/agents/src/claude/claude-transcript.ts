@@ -1,6 +1,6 @@
 /**
  * Claude Code's transcripts in place: a record is an entry under its own uuid. Blocks of one answer
- * are records, and entries, of their own. See docs/formats.md, "In place". No I/O.
+ * are separate records and entries. See docs/formats.md, "In place". No I/O.
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { normalizeName } from "@branchlog/core/entries";
@@ -27,13 +27,13 @@ import { savedHeader, timeText } from "@branchlog/core/rows";
 import { transcriptId } from "../transcript-id.ts";
 import type { SpentAnswer, Transcript, TranscriptPlace, TranscriptRow } from "@branchlog/core/rows";
 
-/** Bounds the answers that wait for results, and the tasks that wait for sub-agents. */
+/** Bounds the answers that wait for results, and the tasks that wait for subagents. */
 const recentMax = 512;
 const summariesMax = 1_000;
 /** Messages before a compaction among which it can cut. */
 const shownMax = 16_384;
 
-/** Of a sub-agent that no user asked for. */
+/** Of a subagent that no user asked for. */
 const compactionName = /^agent-acompact-/;
 
 /** Records outside of the conversation: their children get their parent. */
@@ -71,7 +71,7 @@ export class ClaudeTranscript implements Transcript {
   /** Replacements for records that are not entries, by their ids. */
   readonly #standsFor = new Map<string, string | null>();
   readonly #chains = new RecentMap<AnswerChain>(recentMax);
-  /** Entries that call a sub-agent, by a digest of its task. */
+  /** Entries that call a subagent, by a digest of its task. */
   readonly #tasks = new RecentMap<string>(recentMax);
   #mainTail: string | null = null;
   #sideTail: string | null = null;
@@ -81,7 +81,7 @@ export class ClaudeTranscript implements Transcript {
   readonly #replaced = new Map<string, string>();
   /** Records that were repeated since the last message. */
   readonly #copied = new Set<string>();
-  /** What the last compaction keeps, and its entry once that is there. */
+  /** The entries kept by the last compaction, and its entry once it exists. */
   #compaction: Compaction = { preserved: new Set(), isList: false };
   /** Messages of the session since its last compaction, and those that it kept. */
   #shown: string[] = [];
@@ -94,7 +94,7 @@ export class ClaudeTranscript implements Transcript {
     this.#isEntry = isEntry;
   }
 
-  /** A file of titles only is no session. */
+  /** A file with only titles is not a session. */
   get header(): SessionHeader | undefined {
     return this.#hasRows ? this.#header : undefined;
   }
@@ -158,12 +158,12 @@ export class ClaudeTranscript implements Transcript {
     return isLeft ? rows.map((row) => (row.role === "user" ? asImage(row) : row)) : rows;
   }
 
-  /** The entry of the queue that says it already. */
+  /** The entry of the queue that already has it. */
   #queuedAs({ said, id, isSide, type }: ReadRecord): string | undefined {
     if (isSide || said === undefined) return undefined;
     const isQueued = said.kind === "speech" && type !== "user";
     if (isQueued) return this.#queued.take(said.text, id, type === queueType);
-    // What a person types, or the model answers, is behind all that was queued.
+    // A typed prompt, or an answer, follows all queued prompts.
     if (said.kind === "answer" || said.text !== "") this.#queued.clear();
     return undefined;
   }
@@ -248,7 +248,7 @@ export class ClaudeTranscript implements Transcript {
     return this.#isEntry(id) || this.#standsFor.has(id);
   }
 
-  /** A sub-agent's header names the session of its call, a fork's the one that it is a copy of. */
+  /** A subagent's header names the session of its call, a fork's the one that it is a copy of. */
   #readHeader(record: JsonObject): void {
     const sessionId = stringAt(record, "sessionId");
     if (sessionId === undefined) return;
@@ -389,7 +389,7 @@ export class ClaudeTranscript implements Transcript {
     return rows;
   }
 
-  /** In the file of its session, a sub-agent is below its call, with its own context. */
+  /** In the file of its session, a subagent is below its call, with its own context. */
   #startAt({ id, message, isSide }: ReadRecord, named: string | null): Start {
     const task = isSide && named === null ? claudeText(message?.["content"]) : undefined;
     const callerId = task === undefined ? undefined : this.#tasks.get(taskDigest(task));
@@ -400,8 +400,8 @@ export class ClaudeTranscript implements Transcript {
   }
 
   /**
-   * Behind a compaction boundary, the parent is the logical one. Records of the agent below a copy
-   * of an earlier record, and boundaries below one that is missing, are behind the last entry: at
+   * After a compaction boundary, the parent is the logical one. Records of the agent below a copy
+   * of an earlier record, and boundaries below one that is missing, are after the last entry: at
    * their parent, the conversation between would be lost.
    */
   #parentOf(read: ReadRecord): string | null {
@@ -432,7 +432,7 @@ export class ClaudeTranscript implements Transcript {
     return shown.filter((id) => !isKept(id));
   }
 
-  /** What a compaction keeps is behind its summary, and so is what follows one of those. */
+  /** Entries kept by a compaction follow its summary, as do entries after one of those. */
   #readCompaction({ record, uuid, isBoundary, isSummary }: ReadRecord): void {
     if (isBoundary) {
       const preserved = new Set(preservedIds(objectAt(record, "compactMetadata")));
@@ -445,7 +445,7 @@ export class ClaudeTranscript implements Transcript {
     }
   }
 
-  /** Prompts of the queue come before what follows the entry that they are behind. */
+  /** Queued prompts come before other entries after the entry that they follow. */
   #placeOf(read: ReadRecord): string | null {
     if (read.type === queueType) {
       this.#queued.insert(this.tailId, read.id);
@@ -463,7 +463,7 @@ export class ClaudeTranscript implements Transcript {
     return isSide ? this.#sideTail : this.#mainTail;
   }
 
-  /** A note behind an answer comes before later results. */
+  /** A note after an answer comes before later results. */
   #follow(parentId: string | null, id: string): void {
     const chain = parentId === null ? undefined : this.#chains.get(parentId);
     if (chain === undefined || chain.tailId !== parentId) return;

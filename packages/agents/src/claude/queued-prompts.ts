@@ -1,7 +1,7 @@
 /**
  * Prompts that were queued while the agent worked. Each is in an attachment, in the record that
- * takes it from the queue, or in both, in any order. Records of the queue have no place in the
- * tree: they are behind the last entry, and before what is written below that next. No I/O.
+ * removes it from the queue, or in both, in any order. Records of the queue have no position in the
+ * tree: they follow the last entry, and precede the next entry below that. No I/O.
  */
 import { savedText } from "@branchlog/core/rows";
 import type { SavedFields } from "@branchlog/core/rows";
@@ -23,18 +23,18 @@ const none: readonly Prompt[] = [];
 export class QueuedPrompts {
   #unqueued = none;
   #placed = none;
-  /** The last entry of the queue, and the one behind which it is. */
+  /** The last entry of the queue, and the one after which it is. */
   #inserted: { readonly behind: string | null; readonly id: string } | undefined;
 
-  /** What is queued is sent to the model before its next answer, and before another prompt. */
+  /** Queued prompts are sent to the model before its next answer, and before another prompt. */
   clear(): void {
     this.#unqueued = none;
     this.#placed = none;
   }
 
   /**
-   * The entry that says this prompt already; undefined: its record has an entry of its own.
-   * @param isUnqueued Whether its record takes it from the queue.
+   * The entry that already has this prompt; undefined: its record has its own entry. @param
+   * isUnqueued Whether its record removes it from the queue.
    */
   take(text: string, id: string, isUnqueued: boolean): string | undefined {
     if (text === "") return undefined;
@@ -91,7 +91,7 @@ function savedPrompt({ text, digest, id }: Prompt): readonly [digest: string, id
   return [text === undefined ? (digest ?? "") : taskDigest(text), id];
 }
 
-/** Empty for a record that is no prompt. */
+/** Empty for a record that is not a prompt. */
 export function promptText(speech: UserSpeech | undefined): string {
   return claudeText(speech?.content).trim();
 }

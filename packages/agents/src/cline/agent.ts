@@ -1,4 +1,4 @@
-/** Cline: its command, what is built on its library, and before that its extension of VS Code. */
+/** Cline: its command, programs built on its library, and its earlier VS Code extension. */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";

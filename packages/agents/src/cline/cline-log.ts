@@ -1,4 +1,4 @@
-/** Makes a log of a session of Cline: a file of its messages, written anew with each of them. */
+/** Converts a session of Cline to a log: a file of its messages, rewritten with each of them. */
 import { basename, dirname } from "node:path";
 import { TextDecoder } from "node:util";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
@@ -55,7 +55,7 @@ function storedIn(path: string, text: string): JsonObject {
   throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, cause });
 }
 
-/** Undefined for what is missing, damaged, or not to be read. */
+/** Undefined for a missing, damaged or unreadable file. */
 function objectBeside(path: string): JsonObject | undefined {
   const value = jsonBeside(path);
   return isObject(value) ? value : undefined;
@@ -114,7 +114,7 @@ function givenName(manifest: JsonObject): string | undefined {
 
 const inputForm = /^<user_input\b[^>]*>([^]*)<\/user_input>$/u;
 
-/** What a user typed, without the element that Cline puts it into. */
+/** The typed text, without the element that Cline wraps around it. */
 function typed(text: string): string {
   return inputForm.exec(text.trim())?.[1] ?? text;
 }
@@ -128,13 +128,13 @@ class Lines {
   readonly #tools = new Map<string, string>();
   #timeMs: number;
 
-  /** @param startMs Of what has no time. */
+  /** @param startMs Of messages without a time. */
   constructor(stored: JsonObject, startMs: number) {
     this.#isSubagent = stringAt(stored, "agent") === "subagent";
     this.#timeMs = startMs;
   }
 
-  /** @param at Names a message without an id of its own. */
+  /** @param at Identifies a message without an id. */
   add(message: JsonObject, at: number): void {
     this.#timeMs = dateMs(message["ts"]) ?? this.#timeMs;
     const stated = stringAt(message, "id");
@@ -147,7 +147,7 @@ class Lines {
     }
   }
 
-  /** What it kept of the messages before is behind its summary, unchanged. */
+  /** The earlier messages that it kept follow its summary, unchanged. */
   compact(compaction: JsonObject): void {
     const messages = listAt(compaction, "messages").filter(isObject);
     const kept = messages.map((message) => this.#firstIds.get(stringAt(message, "id") ?? ""));

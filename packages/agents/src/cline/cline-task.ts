@@ -1,6 +1,6 @@
 /**
- * Makes a log of a task of Cline's extension of VS Code, before it was built on Cline's library:
- * messages as its API got them, and beside them what the extension showed, with tokens and times.
+ * Converts a task of Cline's VS Code extension, before it used Cline's library, to a log: messages
+ * as sent to its API, and the display data of the extension, with tokens and times.
  */
 import { basename, dirname, join } from "node:path";
 import { BranchlogError } from "@branchlog/core";
@@ -89,7 +89,7 @@ function requestsIn(
     if (at === undefined) continue;
     const known = found.get(at);
     const request = requestOf(message);
-    // One that failed was sent again, behind the same message.
+    // One that failed was sent again, after the same message.
     const usage = known === undefined ? request.usage : sumOf(known.usage, request.usage);
     found.set(at, { ...request, usage, startMs: known?.startMs ?? request.startMs });
   }
@@ -249,7 +249,7 @@ class TaskLines extends LogLines {
   }
 }
 
-/** What a person typed, who also answers by the results of calls. */
+/** Text typed by a person, who also answers in the results of calls. */
 function typedIn(block: UserContent): readonly UserContent[] {
   if (block.type !== "text") return [];
   const typed = [...block.text.matchAll(typedForm)].map(([, , inside = ""]) => inside.trim());
@@ -264,7 +264,7 @@ function withoutLabel(block: UserContent): readonly UserContent[] {
 
 const writtenCall = /^([^]*?)<([a-z]+(?:_[a-z]+)+)>([^]*)<\/\2>\s*$/u;
 const parameter = /<([a-z_]+)>([^]*?)<\/\1>/gu;
-/** What a person is told by a call, and the parameter that has it. */
+/** The text that a call shows to a person, and its parameter. */
 const answeredBy: ReadonlyMap<string, string> = new Map([
   ["attempt_completion", "result"],
   ["plan_mode_respond", "response"],

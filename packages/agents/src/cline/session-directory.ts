@@ -1,6 +1,6 @@
 /**
- * The directory of a session of Cline: its messages, what is known of it, and its sub-agents; or of
- * a task of the extension of VS Code.
+ * The directory of a session of Cline: its messages, its facts, and its subagents; or of a task of
+ * the VS Code extension.
  */
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -14,7 +14,7 @@ export function isTask(path: string): boolean {
   return basename(path) === taskName;
 }
 
-/** Beside the messages of a session, and of its sub-agents. */
+/** Next to the messages of a session, and of its subagents. */
 export function manifestOf(path: string): string {
   const directory = dirname(path);
   return join(directory, `${basename(directory)}.json`);
@@ -37,7 +37,7 @@ export function belongings(path: string): readonly string[] {
   return isOwn ? filesBelow(directory).filter((file) => file !== path) : [];
 }
 
-/** Undefined for what is missing, damaged, or not to be read. */
+/** Undefined for a missing, damaged or unreadable file. */
 export function jsonBeside(path: string): JsonValue | undefined {
   try {
     // Decoding boundary: JSON.parse returns only JSON values.

@@ -41,12 +41,13 @@ export const codex: Agent = {
     identity: (entry, spent) => {
       const { input, output, cacheRead, cacheWrite } = spent;
       const counted: unknown = Reflect.get(entry, countedKey);
-      // Within a session, each counts. Without a thread, nothing tells it from that of another.
+      // Within a session, each counts. Without a thread, it cannot be distinguished from that of
+      // another.
       if (typeof counted === "string" && /^\S+ \{/.test(counted)) {
         return { key: [counted, input, output, cacheRead, cacheWrite], isPart: true };
       }
       const asked = askedIn(entry);
-      // A copy is of the same thread, at whatever time.
+      // A copy is of the same thread, at any time.
       if (asked !== "" && typeof counted === "string" && counted !== "") {
         return { key: [counted, asked], isPart: true };
       }

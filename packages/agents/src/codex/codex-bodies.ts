@@ -148,7 +148,7 @@ function bodyOfCompleted(event: JsonObject, place: CodexPlace, history: CodexHis
   }
 }
 
-/** What a person typed, and apart from it what an editor put before it. */
+/** Text typed by a person, and separately the text that an editor put before it. */
 function userBody(
   content: readonly UserContent[],
   { id, line, timestamp }: CodexPlace,
@@ -163,7 +163,7 @@ function userBody(
   return { type: "message", message, [countedKey]: history.threadAt(line) };
 }
 
-/** What a shell was given, without the shell. */
+/** The command of a shell, without the shell. */
 function commandOf(words: readonly string[]): string {
   const isShell = words.length === 3 && /^-\w*c$/.test(words[1] ?? "");
   return isShell ? (words[2] ?? "") : words.join(" ");

@@ -1,4 +1,4 @@
-/** What is in force at each line of a rollout: bodies are made long after their rows. Pure. */
+/** The current settings at each line of a rollout: bodies are built long after their rows. Pure. */
 import { SavedFields, finiteNumber, savedText } from "@branchlog/core/rows";
 
 /** A value from a line on. */
@@ -7,7 +7,7 @@ interface Since<T> {
   readonly value: T;
 }
 
-/** Lines ascend. Each question is O(log of what was learnt). */
+/** Lines ascend. Each query is O(log of the entries). */
 export class CodexHistory {
   provider = "openai-codex";
   #models: Since<string>[] = [];
@@ -16,7 +16,7 @@ export class CodexHistory {
   #contextTokens: Since<number>[] = [];
   /** The lines where answers begin and end, by turns. */
   #answerBounds: number[] = [];
-  /** Whose records follow: a fork repeats those of another session behind its header. */
+  /** Whose records follow: a fork repeats those of another session after its header. */
   #threads: Since<string>[] = [];
 
   save(): object {

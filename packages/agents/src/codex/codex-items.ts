@@ -171,11 +171,11 @@ const contextOpenings: readonly string[] = [
   "<user_verification_notice>",
 ];
 
-/** Follows a context that an editor's extension puts before what a person typed. */
+/** Follows a context that an editor's extension puts before the typed text. */
 const requestHeading = /^## My request for Codex:[ \t]*$/m;
 const editorContext = /^\s*# Context from my IDE setup:/;
 
-/** What is before the text that a person typed in a message, and that text with what follows. */
+/** The part of a message before the typed text, and that text with the rest. */
 export function splitRequest(
   content: readonly UserContent[],
 ): readonly [context: UserContent, request: readonly UserContent[]] | undefined {
@@ -219,7 +219,9 @@ export function isContext(content: readonly UserContent[]): boolean {
   return content.every((block) => block.type === "text" && isOwn(block.text));
 }
 
-/** Of paginated rollouts, since 0.146: what other records hold as well. Plans, say, they do not. */
+/**
+ * Of paginated rollouts, since 0.146: data that other records also have, except for example plans.
+ */
 const copiedItems: ReadonlySet<string> = new Set([
   "AgentMessage",
   "CommandExecution",

@@ -24,8 +24,8 @@ export function codexRecord(record: JsonObject): CodexRecord | undefined {
 }
 
 /**
- * Whether only a rollout without envelopes has such a record. Its items do not tell: other programs
- * log messages and calls in the form of the same API.
+ * Whether only a rollout without envelopes has such a record. Its items are not sufficient: other
+ * programs log messages and calls in the form of the same API.
  */
 export function isBareOfCodex(record: JsonObject): boolean {
   return isBareMeta(record) || isBareState(record);

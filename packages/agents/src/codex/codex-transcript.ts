@@ -55,7 +55,7 @@ const turnBounds: ReadonlySet<string> = new Set([
   "turn_started",
 ]);
 
-/** Of a script of its own, in which Codex calls other tools. */
+/** Of a script in which Codex calls other tools. */
 const scriptTool = "exec";
 
 /** Bounds the calls that wait for their end. */
@@ -123,7 +123,7 @@ export class CodexTranscript implements Transcript {
   /** Records before it, by their numbers and times, are a copy of another session's. */
   #ownSince: { readonly ordinal: number; readonly timeMs: number } = { ordinal: 0, timeMs: 0 };
   #isCopied = false;
-  /** Stands for what is not there of what the session continues. */
+  /** Represents the missing part of the history that the session continues. */
   #missing: string | null = null;
   /** Whether the file is another session's, which this one continues. */
   #isInherited = false;
@@ -164,7 +164,7 @@ export class CodexTranscript implements Transcript {
     return rows;
   }
 
-  /** A file of the session, or of one that it continues, begins behind this record. */
+  /** A file of the session, or of one that it continues, begins after this record. */
   #beginFile(record: JsonObject): readonly TranscriptRow[] {
     const payload = objectAt(record, "payload");
     this.#endAnswer();
@@ -175,7 +175,7 @@ export class CodexTranscript implements Transcript {
     return [];
   }
 
-  /** What it continues ends before a turn that was reverted, or at the end of a file. */
+  /** The continued history ends before a reverted turn, or at the end of a file. */
   #continue(record: JsonObject): void {
     const base = objectAt(objectAt(record, "payload"), "history_base");
     const id = stringAt(base, "thread_id") ?? "";
@@ -431,7 +431,7 @@ export class CodexTranscript implements Transcript {
     return texts.length > 1 && texts.some((text) => this.#isRepeated("item", "user", text));
   }
 
-  /** Of what is completed, most is in other records as well. */
+  /** Most completed items are also in other records. */
   #completed(item: JsonObject | undefined): readonly RowFacts[] {
     const type = stringAt(item, "type") ?? "";
     if (type === "UserMessage" || type === "AgentMessage") {
@@ -500,7 +500,7 @@ export class CodexTranscript implements Transcript {
     }
   }
 
-  /** What comes repeats nothing of what was. */
+  /** Later records repeat nothing of the earlier ones. */
   #boundTurn(): void {
     this.#texts.clear();
     this.#said = new Set();

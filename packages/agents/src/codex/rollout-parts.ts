@@ -1,7 +1,7 @@
 /**
  * The files of a thread. Since 0.146 a thread that was reverted continues in another file, named by
- * the thread and by an id of its own, and since 0.154 a fork holds nothing of what it was forked
- * from: the first record says which file it continues, by that id, and up to where.
+ * the thread and its own id, and since 0.154 a fork has no records of its origin: the first record
+ * names the continued file, by that id, and the last position.
  */
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -102,7 +102,7 @@ interface Base {
   readonly endBytes: number;
 }
 
-/** Another working directory in its first record moves what is behind: then ordinals count. */
+/** Another working directory in its first record shifts later offsets: then ordinals count. */
 function cutIn(source: FileSource, { endOrdinal, endBytes }: Base): number {
   const to = source.sizeSync();
   const last = Buffer.alloc(1);

@@ -1,6 +1,6 @@
 /**
  * The names that Codex gives sessions, in a file of its home: `session_index.jsonl`, a line
- * for each name. Of one session the last name that is not empty is in force.
+ * for each name. The last non-empty name of a session is its current name.
  */
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -22,7 +22,7 @@ const indexBytesMax = 64 * 1024 * 1024;
 
 const uuidAtEnd = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.jsonl$|_)/;
 
-/** Undefined: the session at this path has none. */
+/** Undefined: the session at this path has no name. */
 export function indexedName(path: string): string | undefined {
   const [id] = uuidAtEnd.exec(basename(path)) ?? [];
   const home = homeOf(dirname(path));

@@ -1,6 +1,6 @@
 /**
- * What was said in a turn, by whom. Since 0.146 a rollout may hold a message three times: as an
- * item, as an event, and as an item that was completed, which may say less or more than the others.
+ * The texts of a turn, by speaker. Since 0.146 a rollout may have a message three times: as an
+ * item, as an event, and as a completed item, which may have less or more text than the others.
  * Pure.
  */
 import { savedText } from "@branchlog/core/rows";
@@ -15,17 +15,17 @@ const textsMax = 512;
 export class TurnTexts {
   #user: string[] = [];
   #agent: string[] = [];
-  /** Texts of completed messages that nothing else has said yet, by the forms that may. */
+  /** Texts of completed messages that no other form has had yet, by form. */
   #awaited: string[] = [];
 
-  /** Nothing that was said before is repeated from here on. */
+  /** No earlier text is repeated from here on. */
   clear(): void {
     this.#user = [];
     this.#agent = [];
     this.#awaited = [];
   }
 
-  /** An answer may say again what one before the prompt said. */
+  /** An answer can repeat the text of one before the prompt. */
   beginPrompt(): void {
     this.#agent = [];
   }
@@ -36,7 +36,7 @@ export class TurnTexts {
     if (texts.length > textsMax) texts.shift();
   }
 
-  /** Whether a completed message says what items or events of the turn have said. */
+  /** Whether a completed message repeats items or events of the turn. */
   hasSaid(voice: Voice, text: string): boolean {
     const wanted = comparable(text);
     const said = this.#of(voice);
@@ -45,7 +45,7 @@ export class TurnTexts {
     return said.includes(wanted) || isJoined(wanted, said);
   }
 
-  /** A completed message that is the first to say this; an item and an event may follow. */
+  /** A completed message that is the first with this text; an item and an event may follow. */
   await(voice: Voice, text: string): void {
     this.add(voice, text);
     for (const form of ["item", "event"] as const) this.#awaited.push(keyOf(form, voice, text));
@@ -81,7 +81,7 @@ function comparable(text: string): string {
   return text.trim().slice(0, textUnitsMax);
 }
 
-/** Whether several messages together say it. */
+/** Whether several messages together have this text. */
 function isJoined(wanted: string, said: readonly string[]): boolean {
   let rest = wanted;
   for (const one of said) {

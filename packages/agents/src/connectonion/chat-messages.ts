@@ -142,7 +142,7 @@ function joinedText(content: JsonValue | undefined, onLoss: OnLoss): string {
   return texts.map(({ text }) => textOf(text)).join("\n");
 }
 
-/** The `customType` of further user messages within a turn, which has one of its own. */
+/** The `customType` of further user messages within a turn, which has its own user message. */
 export const furtherUserType = "branchlog.user";
 
 export interface TurnFacts {

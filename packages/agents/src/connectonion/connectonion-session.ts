@@ -165,7 +165,7 @@ export class ConnectonionSession {
       }
       return last.spliced;
     };
-    // Parsed before the lock is taken, and again only if the file changed.
+    // Parsed before the lock is acquired, and again only if the file changed.
     await readFileAs(ports, this.path, plan);
     const steps = replaceDocument({ ...this.#settings, path: this.path, plan });
     const { turn: number, document } = await runAsync(steps);

@@ -122,7 +122,7 @@ export interface Replacement<T> {
 }
 
 /**
- * Replaces the document, as it is under the lock, by what is planned for it.
+ * Replaces the document, in its state under the lock, by the planned one.
  * @throws BranchlogError what `plan` throws; `ERR_LOCK_TIMEOUT`; `ERR_LOG_CHANGED` if other
  * programs keep changing it; `ERR_APPEND_FAILED`; the document is unchanged then.
  * `ERR_DURABILITY_UNKNOWN`: it was replaced, but not synced.

@@ -36,16 +36,16 @@ export function runsDirectory(path: string): string | undefined {
   return isEval(path) ? path.replace(/\.ya?ml$/, "") : undefined;
 }
 
-/** The turns may be behind a long system prompt. */
+/** The turns may be after a long system prompt. */
 const sessionHeadBytes = 1024 * 1024;
 
-/** Whether it has what other YAML files lack, so that it is listed. */
+/** Whether it has keys that other YAML files lack, so that it is listed. */
 export function isSessionDocument(path: string): boolean {
   const head = headOf(nodeFileSystem, path, sessionHeadBytes);
   return /^name[ \t]*:/m.test(head) && /^turns[ \t]*:/m.test(head);
 }
 
-/** Empty for what cannot be read, and for a log: the lines of one are JSON objects. */
+/** Empty for an unreadable file, and for a log: the lines of one are JSON objects. */
 function headOf(fs: FileSystem, path: string, length: number): string {
   try {
     if (fs.statSync(path)?.isFile !== true) return "";

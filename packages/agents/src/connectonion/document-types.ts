@@ -13,7 +13,7 @@ export interface ChatToolCall {
 export interface ChatMessage {
   /** `system`, `user`, `assistant` or `tool`. */
   readonly role: string;
-  /** Null beside tool calls; a list of parts where there are images. */
+  /** Null next to tool calls; a list of parts where there are images. */
   readonly content?: JsonValue;
   readonly tool_calls?: readonly ChatToolCall[];
   /** Of the call that a `tool` message answers. */

@@ -1,5 +1,5 @@
 /**
- * Evals: since 2026, a document in `.co/evals` for each first input, beside a directory with the
+ * Evals: since 2026, a document in `.co/evals` for each first input, next to a directory with the
  * messages of its runs. Their turns have other names for the same, and numbers as JSON text.
  */
 import { isObject } from "@branchlog/core/rows";
@@ -46,7 +46,7 @@ export function runMessages(
   return starts.map((start, at) => messages.slice(start, starts[at + 1]));
 }
 
-/** None for what cannot be read. */
+/** None for an unreadable file. */
 function messagesAt(path: string): JsonObject[] {
   try {
     const { value } = readYaml(readFileSync(path, "utf8"), path);

@@ -43,7 +43,7 @@ const exportNames: OptionNames<ExportConnectonionOptions> = {
 export interface ExportedDocument {
   readonly path: string;
   readonly turns: number;
-  /** What the document could not hold, by reason. */
+  /** Data that the document could not hold, by reason. */
   readonly lost: readonly Loss[];
   /** With `redact`. */
   readonly redaction?: RedactionReport;

@@ -1,4 +1,6 @@
-/** Makes a log of a ConnectOnion document. What entries cannot express is kept as found. */
+/**
+ * Converts a ConnectOnion document to a log. Data that entries cannot express is kept unchanged.
+ */
 import { statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { basename, dirname, extname } from "node:path";
@@ -30,7 +32,9 @@ import type { DocumentSource } from "./collected-turns.ts";
 import { turnNoteType } from "./session-turns.ts";
 
 export interface ImportConnectonionOptions extends ConnectonionOptions {
-  /** The working directory of the session. Default: where the document's `.co` is; else none. */
+  /**
+   * The working directory of the session. Default: where the document's `.co` is; otherwise none.
+   */
   readonly cwd?: string;
   /** The id of the session. Default: a new UUIDv7. */
   readonly id?: string;
@@ -105,7 +109,7 @@ export async function documentLog(path: string, given?: DocumentBytes): Promise<
 /** The first stored time in epoch ms; undefined if the document has no time. */
 function startOf({ data, turns }: ConnectonionDocument): number | undefined {
   const ofTurns = turns.map(({ timestamp }) => timestamp);
-  // Older documents have one time of their own, and none for their turns.
+  // Older documents have one time, and none for their turns.
   const stored = [data["created"], ...ofTurns.slice(0, 1), data["timestamp"], ...ofTurns];
   const times = [...stored, data["updated"]].map(localTimeMs);
   return times.find((timeMs) => !Number.isNaN(timeMs));
@@ -143,7 +147,7 @@ class LogLines {
   }
 }
 
-/** What no entry says: for the way back. */
+/** Data without an entry, for exports. */
 function addSource(lines: LogLines, document: ConnectonionDocument): void {
   const { data, shape } = document;
   const { left } = messagesOf(document);
@@ -159,7 +163,7 @@ function addSource(lines: LogLines, document: ConnectonionDocument): void {
   lines.add({ type: "custom", customType: sourceType, data: source }, lines.timeMs, "source");
 }
 
-/** As found, by turn; and those that belong to none. */
+/** Unchanged, by turn; and those outside turns. */
 function messagesOf({ data, turns, shape }: ConnectonionDocument): {
   readonly taken: readonly (JsonValue | undefined)[];
   readonly left: ReadonlyMap<string, JsonValue>;
@@ -176,7 +180,7 @@ function messagesOf({ data, turns, shape }: ConnectonionDocument): {
   return { taken, left };
 }
 
-/** @param others Messages by turn, where the document has none. */
+/** @param others Messages by turn, if the document has none. */
 function addConversation(
   lines: LogLines,
   document: ConnectonionDocument,

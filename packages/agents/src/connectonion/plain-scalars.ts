@@ -50,7 +50,7 @@ function readNumber(source: string): PlainReading {
   return text;
 }
 
-/** PyYAML takes `0b_` for a number and fails: here it is text. */
+/** PyYAML treats `0b_` as a number and fails: here it is text. */
 function whole(digits: string, sign: 1 | -1): PlainReading {
   if (/^0[box]$/.test(digits)) return text;
   return finite(Number(digits) * sign, Number.isSafeInteger);

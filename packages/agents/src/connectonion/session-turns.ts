@@ -38,7 +38,7 @@ export interface SessionTurn extends TurnSummary {
   readonly cache_write_tokens: number;
   /** Failed calls and answers. */
   readonly errors: number;
-  /** What its calls changed, as the page shows it. */
+  /** The changes of its calls, as on the page. */
   readonly files: readonly TouchedFile[];
   /** If it was asked for: stored and estimated costs together; null: unknown. */
   readonly estimated_cost?: number | null;
@@ -129,7 +129,7 @@ class TurnList {
     this.#idOf = idOf;
   }
 
-  /** Entries of one turn; a turn begins with its prompt, whatever is before it. */
+  /** Entries of one turn; a turn starts with its prompt, after any other entry. */
   add(entries: readonly PlacedEntry[]): void {
     const start = entries.findIndex(({ type, role }) => type === "message" && role === "user");
     const first = entries[start];
@@ -222,7 +222,7 @@ export interface TurnsOptions {
 }
 
 /**
- * The turns on the path to the leaf of a session, whatever was compacted. O(path).
+ * The turns on the path to the leaf of a session, including compacted ones. O(path).
  * @throws BranchlogError `ERR_LOG_CHANGED`.
  */
 export async function sessionTurns(
@@ -346,7 +346,7 @@ function cut(text: string): string {
   return characters.length <= shownMax ? text : `${characters.slice(0, shownMax).join("")}...`;
 }
 
-/** A value as Python prints it, not much longer than what is shown. */
+/** A value as Python prints it, not much longer than its shown part. */
 function valueText(value: unknown, unitsMax: number = 4 * shownMax): string {
   if (value === null || value === undefined) return "None";
   if (value === true) return "True";

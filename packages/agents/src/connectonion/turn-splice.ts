@@ -54,7 +54,7 @@ export function spliceTurn(text: string, path: string, added: TurnToAdd): Splice
     total_tokens: taken + (typeof tokens === "number" ? tokens : 0),
   };
   const inserts = insertsOf(read, turn, summary, isNested ? undefined : added.messages);
-  // A key that is added at the end of the document follows what is added to the last key.
+  // A key added at the end of the document follows additions to the last key.
   inserts.sort((one, other) => Number(!(one.key in data)) - Number(!(other.key in data)));
   const spliced = withEdits(text, [
     ...headEdit(read, "updated", quotedText(head.updated)),
@@ -248,7 +248,7 @@ function indentOf(text: string, offset: number): number | undefined {
 
 /** The line after a block, including comments indented by more than `column`. */
 function placeAfter(text: string, node: ParsedNode, column: number): number {
-  // The end of the node is not used: the parser counts the comments behind it as parts of it.
+  // The end of the node is not used: the parser counts the comments after it as parts of it.
   let last = node;
   while ((isSeq(last) || isMap(last)) && last.flow !== true) {
     const item: ParsedNode | Pair<ParsedNode, ParsedNode | null> | undefined = last.items.at(-1);

@@ -31,7 +31,7 @@ export function isEvent(record: JsonObject): boolean {
   return isLink && typeof id === "string" && objectAt(record, "data") !== undefined;
 }
 
-/** Of a sub-agent, and what it says; undefined: of the session itself. */
+/** Of a subagent, and its content; undefined: of the session itself. */
 export function agentOf(record: JsonObject): string | undefined {
   const data = objectAt(record, "data");
   const agent = stringAt(record, "agentId") ?? stringAt(data, "parentToolCallId");
@@ -43,7 +43,7 @@ export function agentOf(record: JsonObject): string | undefined {
 /** Those that pi calls otherwise. */
 const levelNames: ReadonlyMap<string, string> = new Map([["none", "off"]]);
 
-/** Whether a person typed a message; others have a source, as tasks of sub-agents and skills do. */
+/** Whether a person typed a message; others have a source, as tasks of subagents and skills do. */
 export function isTyped(record: JsonObject): boolean {
   const data = objectAt(record, "data");
   const source = stringAt(data, "source") ?? "user";
@@ -57,7 +57,7 @@ export function customType(record: JsonObject): string {
   return agentOf(record) === undefined ? "copilot.injected" : "copilot.task";
 }
 
-/** What an event changes: it also repeats what stays. */
+/** The changes of an event: it also repeats unchanged values. */
 export function settingsIn(
   data: JsonObject,
 ): readonly ("model_change" | "thinking_level_change")[] {
@@ -70,16 +70,16 @@ export function settingsIn(
   ];
 }
 
-/** Whether a compaction took place; else the conversation goes on with all of its context. */
+/** Whether a compaction took place; otherwise the conversation continues with its full context. */
 export function isCompacted(data: JsonObject): boolean {
   return data["success"] === true;
 }
 
-/** What the events before tell of one. */
+/** Facts of an event from earlier ones. */
 interface KnownBefore {
   /** Of an entry that only the end of a run gives. */
   readonly sum: AnswerUsage | undefined;
-  /** Whether a record of its request has what an answer spent. */
+  /** Whether a record of its request has the usage of an answer. */
   readonly isRecorded: boolean;
   /** By the id of a call; undefined: it was called long before. */
   readonly toolOf: (callId: string) => string | undefined;
@@ -197,7 +197,7 @@ function resultOf(data: JsonObject, place: TranscriptPlace, { toolOf }: KnownBef
   const result = objectAt(data, "result");
   const given = objectAt(data, "shellExecution")?.["exitCode"];
   const exitCode = typeof given === "number" ? given : undefined;
-  // A tool that ran a command succeeds, whatever became of it.
+  // A tool that ran a command succeeds, for any outcome of the command.
   const isError = data["success"] !== true || (exitCode ?? 0) !== 0;
   const error = objectAt(data, "error");
   const text = stringAt(result, "content") ?? stringAt(error, "message") ?? "";
@@ -214,7 +214,7 @@ function resultOf(data: JsonObject, place: TranscriptPlace, { toolOf }: KnownBef
   return resultBody({ ...told, details: detailsOf(data, result) }, timestamp);
 }
 
-/** What people see of a result beside what the model does, as a diff. */
+/** The display form of a result in addition to that for the model, such as a diff. */
 function detailsOf(data: JsonObject, result: JsonObject | undefined): JsonObject | undefined {
   const shell = objectAt(data, "shellExecution");
   const diff = stringAt(result, "detailedContent");

@@ -1,6 +1,6 @@
 /**
  * The events of Copilot CLI in place. Each has an id, and follows the one before it; those of a
- * sub-agent stand among the others, and are a branch below its call. See docs/formats.md, "Copilot
+ * subagent stand among the others, and are a branch below its call. See docs/formats.md, "Copilot
  * CLI". No I/O.
  */
 import type { JsonObject } from "@branchlog/streaming";
@@ -61,7 +61,7 @@ const passedTypes: ReadonlySet<string> = new Set([
   "tool.execution_start",
 ]);
 
-/** Bounds the sub-agents that may have more to say. */
+/** Bounds the number of active subagents. */
 const agentsMax = 512;
 /** The same of calls, and of requests whose answers are to come. */
 const recentMax = 512;
@@ -75,22 +75,22 @@ export class CopilotTranscript implements Transcript {
   repetition: string | undefined;
   readonly #fileName: string;
   readonly #isEntry: (id: string) => boolean;
-  /** The last entries of sub-agents. */
+  /** The last entries of subagents. */
   readonly #tails = new Map<string, string | null>();
   #lastId = "";
   timeMs = 0;
   #model = "";
   /** Whether this version records requests. */
   #hasRequests = false;
-  /** Requests that were recorded of late: their answers come behind them, among others. */
+  /** Requests that were recorded of late: their answers come after them, among others. */
   readonly #requests = new Set<string>();
-  /** Answers that say tokens, too, which the record of their request has. */
+  /** Answers that also have tokens, which the record of their request has. */
   readonly #recorded = new Set<string>();
   /** The names of tools that were called of late, by the ids of calls. */
   readonly #tools = new Map<string, string>();
   /** Output tokens since the session was opened last, by models: requests have no record. */
   #outputs = new Map<string, number>();
-  /** What only the end of a run says, by the ids of its entries. */
+  /** Data that only the end of a run has, by the ids of its entries. */
   readonly #sums = new Map<string, AnswerUsage>();
 
   constructor(fileName: string, isEntry: (id: string) => boolean) {
@@ -103,7 +103,7 @@ export class CopilotTranscript implements Transcript {
     const id = stringAt(record, "id") ?? "";
     const data = objectAt(record, "data") ?? {};
     this.repetition = undefined;
-    // What is before the first event is of no session.
+    // Data before the first event belongs to no session.
     if (id === "" || (this.header === undefined && !isEvent(record))) return [];
     if (id === this.#lastId || this.#isEntry(id)) {
       this.repetition = `repeats the id ${id}`;
@@ -236,7 +236,7 @@ export class CopilotTranscript implements Transcript {
     }
   }
 
-  /** Older versions say what requests took when the program ends: for this run alone. */
+  /** Older versions record the usage of requests when the program ends: only for this run. */
   #ended(id: string, data: JsonObject): readonly RowFacts[] {
     const counted = this.#outputs;
     this.#outputs = new Map();

@@ -1,6 +1,6 @@
 /**
- * The directory of a session of Copilot CLI: `events.jsonl`, its name in `workspace.yaml`, and what
- * belongs to it. Older sessions are files without a directory.
+ * The directory of a session of Copilot CLI: `events.jsonl`, its name in `workspace.yaml`, and
+ * other files. Older sessions are files without a directory.
  */
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -14,7 +14,7 @@ export function workspaceFiles(path: string): readonly string[] {
   return basename(path) === eventsName ? [join(dirname(path), "workspace.yaml")] : [];
 }
 
-/** The name that a user gave; undefined: none, as it is the first prompt then. */
+/** The name set by a user; undefined: none, then it is the first prompt. */
 export function workspaceName(path: string): string | undefined {
   const [file] = workspaceFiles(path);
   if (file === undefined) return undefined;

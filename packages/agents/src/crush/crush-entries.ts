@@ -22,7 +22,7 @@ export interface StoredSession extends SessionRow {
 export interface StoredMessage {
   readonly id: string;
   readonly role: string;
-  /** What is no list is damaged: a text. */
+  /** A value that is not a list is damaged: a text. */
   readonly parts: JsonValue;
   readonly provider: string | undefined;
   readonly model: string | undefined;
@@ -93,7 +93,7 @@ function spokenBlock({ type, data }: Part): UserContent[] {
   if (type === "text") return textContent(stringAt(data, "text"));
   const mimeType = stringAt(data, "MIMEType") ?? "";
   const bytes = stringAt(data, "Data");
-  // Other files are told to the model in texts.
+  // Other files are described to the model in texts.
   if (type !== "binary" || bytes === undefined || !mimeType.startsWith("image/")) return [];
   return [{ type: "image", data: bytes, mimeType }];
 }

@@ -52,7 +52,7 @@ function sessionIn(
   return { ...rowOf(row, file), messages };
 }
 
-/** What a session is called that could not be given a title. */
+/** The name of a session without a title. */
 const unnamed = "Untitled Session";
 
 function rowOf(row: Row, file: string): SessionRow {
@@ -70,7 +70,7 @@ function rowOf(row: Row, file: string): SessionRow {
 const runningMs = 60_000;
 
 /**
- * An answer is changed with each part of it, also behind the results of its calls. It is left out
+ * An answer is changed with each part of it, also after the results of its calls. It is left out
  * until it has ended, so that a log only grows.
  */
 function withoutRunning(rows: readonly Row[]): readonly Row[] {

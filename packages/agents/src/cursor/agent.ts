@@ -112,7 +112,7 @@ function placeOf(path: string): ConstructorParameters<typeof CursorTranscript>[0
   return { fileName: basename(path), caller, directory: workspaceOf(path) };
 }
 
-/** Beside `agent-transcripts`, which has the session in a directory of its own. */
+/** Next to `agent-transcripts`, which has the session in its own directory. */
 function workspaceFiles(path: string): readonly string[] {
   for (let above = dirname(path), depth = 0; depth < 4; above = dirname(above), depth += 1) {
     const isThere = basename(above) === transcriptsName;
@@ -121,7 +121,7 @@ function workspaceFiles(path: string): readonly string[] {
   return [];
 }
 
-/** Empty if it is not said: the name of the project's directory does not tell it. */
+/** Empty if unknown: the name of the project's directory does not determine it. */
 function workspaceOf(path: string): string {
   const [file] = workspaceFiles(path);
   if (file === undefined) return "";

@@ -20,10 +20,10 @@ import { mappedContent, textsOf, withoutEmptyText } from "../foreign-content.ts"
 import { entryAt, restoreState, savedState, sessionHeader } from "../transcript-entries.ts";
 import { transcriptId } from "../transcript-id.ts";
 
-/** What only the path of a transcript says. */
+/** Facts that only the path of a transcript has. */
 interface CursorPlace {
   readonly fileName: string;
-  /** Whose sub-agent it is. */
+  /** Whose subagent it is. */
   readonly caller: string | undefined;
   /** Empty if it is not known. */
   readonly directory: string;
@@ -35,7 +35,7 @@ export const provider = "cursor";
 /** Transcripts do not name it. */
 const model = "unknown";
 
-/** Of what others have that look like it, none may be there. */
+/** None of the fields of similar records may be present. */
 const foreignKeys = ["id", "uuid", "sessionId", "timestamp", "parentId"] as const;
 
 /** Messages have a role and nothing else. */
@@ -153,7 +153,7 @@ function saidBlock(
 ): AssistantContent | undefined {
   const number = Array.isArray(all) ? all.indexOf(block) : 0;
   const said = answerBlock({ ...block, id: stringAt(block, "id") ?? `${id}:${number}` });
-  // Where thoughts were taken out.
+  // Where thoughts were removed.
   return said?.type === "text"
     ? { ...said, text: said.text.replace(/\s*\[REDACTED\]\s*$/u, "") }
     : said;

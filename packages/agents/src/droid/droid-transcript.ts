@@ -41,7 +41,7 @@ import { transcriptId } from "../transcript-id.ts";
 
 const provider = "factory";
 
-/** They say again what others do, or nothing of the conversation. */
+/** Records that repeat others, or outside the conversation. */
 const passedTypes: ReadonlySet<string> = new Set(["agent_turn_outcome", "session_end"]);
 
 /** The first record of a file: messages look like those of pi. */
@@ -77,7 +77,7 @@ export class DroidTranscript implements Transcript {
       this.header ??= this.#headerOf(record);
       return [];
     }
-    // What is before the first record is of no session.
+    // Data before the first record belongs to no session.
     if (this.header === undefined) return [];
     const facts = factsOf(record);
     const timeMs = timeMsOf(record);
@@ -103,7 +103,7 @@ export class DroidTranscript implements Transcript {
     this.#model = saved.text("model");
   }
 
-  /** Droid keeps tokens of whole sessions, beside them. */
+  /** Droid keeps tokens of whole sessions, next to them. */
   spentBy(record: JsonObject): SpentAnswer {
     return { provider, model: modelOf(record) ?? this.#model, usage: noUsage };
   }
@@ -168,7 +168,7 @@ type Part =
   | { readonly kind: "typed" | "injected"; readonly content: readonly UserContent[] }
   | { readonly kind: "result"; readonly block: JsonObject };
 
-/** What becomes an entry each: results, and what was said. */
+/** The parts that become an entry each: results, and texts. */
 function partsOf(record: JsonObject): readonly Part[] {
   const message = objectAt(record, "message");
   const content = message?.["content"];
@@ -239,7 +239,7 @@ function toolAbove(callId: string, place: TranscriptPlace): string {
   return stringAt(called, "name") ?? "unknown";
 }
 
-/** What is behind its anchor is kept; without one, nothing is. */
+/** Entries after its anchor are kept; without one, none. */
 function compactionOf(record: JsonObject, place: TranscriptPlace): Body {
   const { summaryText: _summary, systemInfo: _system, systemInfoText: _text, ...details } = record;
   return {

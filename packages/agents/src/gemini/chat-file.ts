@@ -4,14 +4,14 @@ import type { DocumentFormat } from "@branchlog/core/rows";
 import { headOf } from "../database-file.ts";
 import { projectRootFile } from "./project-root.ts";
 
-/** The fields that tell a chat may be behind others. */
+/** The fields that identify a chat may follow others. */
 const headBytes = 4096;
-/** Enough for the first answer, whose type tells whose chat it is. */
+/** Enough for the first answer, whose type identifies the agent of the chat. */
 const answerBytes = 64 * 1024;
 
 type ChatOwner = "gemini" | "qwen";
 
-/** What both have in common. */
+/** The common part of both. */
 export function chatDocuments(owner: ChatOwner, version: number, noun: string): DocumentFormat {
   return {
     agent: owner,

@@ -69,7 +69,7 @@ export function textIn(message: JsonObject): string {
   return texts.join("\n\n");
 }
 
-/** What Gemini CLI says of a command that the user ran. */
+/** The text of Gemini CLI for a command that the user ran. */
 const shellForm = new RegExp(
   "^I ran the following shell command:\\n```sh\\n([^]*?)\\n```\\n\\n" +
     "This produced the following result:\\n```\\n([^]*)\\n```\\s*$",
@@ -87,7 +87,7 @@ interface Answer {
   readonly results: readonly CallResult[];
 }
 
-/** What an answer calls, and what is known of the results. */
+/** The calls of an answer, and the known results. */
 export function answerOf(message: JsonObject): Answer {
   const calls = toolCalls(message);
   return {

@@ -1,6 +1,6 @@
 /**
  * Recorded chats of Gemini CLI in place. A message is written again when it is updated, `$rewindTo`
- * goes back, and `$set.messages` replaces the list: what was there stays, as branches. See
+ * goes back, and `$set.messages` replaces the list: earlier messages stay, as branches. See
  * docs/agents.md, "Gemini CLI". No I/O.
  */
 import { createHash } from "node:crypto";
@@ -81,7 +81,7 @@ export class GeminiTranscript implements Transcript {
 
   add(record: JsonObject, line: number): readonly TranscriptRow[] {
     this.repetition = undefined;
-    // What is before the first known record is of no session.
+    // Data before the first known record belongs to no session.
     if (this.header === undefined && !isGeminiRecord(record)) return [];
     const set = objectAt(record, "$set");
     const rewindTo = stringAt(record, "$rewindTo");
@@ -154,7 +154,7 @@ export class GeminiTranscript implements Transcript {
     });
   }
 
-  /** It is known by its hash, and named in what Gemini CLI tells the model. */
+  /** It is stored as a hash, and as text in the context that Gemini CLI sends to the model. */
   #learnDirectory(directory: string): void {
     if (this.header?.cwd !== "" || directory === "") return;
     const hash = createHash("sha256").update(directory).digest("hex");
@@ -172,7 +172,7 @@ export class GeminiTranscript implements Transcript {
     const others = messages.filter((message) => !isKnown(message));
     const isReplaced = this.tailId !== null && this.#places.size > 1;
     const [first] = others;
-    // What was compressed begins with its summary, and has the rest under other ids.
+    // A compressed list starts with its summary, and has the rest under other ids.
     if (
       first !== undefined &&
       isReplaced &&
@@ -187,7 +187,7 @@ export class GeminiTranscript implements Transcript {
       const isAnswer = this.#answers.has(stringAt(message, "id") ?? "");
       if (place === undefined || isAnswer) rows.push(...this.#message(message, line));
     }
-    // A list repeats what it has.
+    // A list repeats its messages.
     this.repetition = undefined;
     return rows;
   }
@@ -270,7 +270,7 @@ export class GeminiTranscript implements Transcript {
     }
   }
 
-  /** What a later state of an answer adds: calls, their results, tokens. */
+  /** The additions of a later state of an answer: calls, their results, tokens. */
   #addedFacts(message: JsonObject, id: string, line: number): readonly RowFacts[] {
     const answer = this.#answers.get(id);
     if (answer === undefined || kindOf(message) !== "answer") {

@@ -1,7 +1,7 @@
 /** Where the working directory of a chat is, which it names by a hash only. */
 import { dirname, join } from "node:path";
 
-/** Beside `chats`, since 0.29. */
+/** Next to `chats`, since 0.29. */
 export function projectRootFile(path: string): string {
   return join(dirname(dirname(path)), ".project_root");
 }

@@ -31,7 +31,7 @@ export interface StoredMessage {
   readonly id: string | undefined;
   readonly role: string;
   readonly createdMs: number;
-  /** What is no list is damaged: a text. */
+  /** A value that is not a list is damaged: a text. */
   readonly content: JsonValue;
   readonly metadata: JsonObject | undefined;
 }
@@ -67,7 +67,9 @@ class GooseLog {
   /** Those of its compactions, in their order. */
   readonly #compactions: LedgerRow[];
   #prompt = "";
-  /** The provider and the model: those of the last answer that says them, else of the session. */
+  /**
+   * The provider and the model: those of the last answer that has them, otherwise of the session.
+   */
   #answered: readonly [string | undefined, string | undefined];
 
   constructor(session: StoredSession, compactions: readonly LedgerRow[]) {
@@ -205,7 +207,7 @@ class GooseLog {
   }
 }
 
-/** It is for the model alone, as is the answer that goose writes behind it. */
+/** It is for the model alone, as is the answer that goose writes after it. */
 function isSummary(message: StoredMessage, after: StoredMessage | undefined): boolean {
   const { role, content } = message;
   if (role !== "user" || isShown(message) || isOfTurn(message)) return false;
@@ -220,7 +222,7 @@ function isShown({ metadata }: StoredMessage): boolean {
   return metadata?.["userVisible"] !== false;
 }
 
-/** What goose tells the model anew in each turn. */
+/** Text that goose adds for the model in each turn. */
 function isOfTurn({ metadata }: StoredMessage): boolean {
   return metadata?.["turnContext"] === true;
 }

@@ -20,7 +20,7 @@ import type { SessionRow } from "../log-lines.ts";
 import type { LedgerRow, Spent } from "./goose-usage.ts";
 
 /**
- * As `DocumentFormat.sessionsIn`, without sessions that have no message: goose makes one whenever
+ * As `DocumentFormat.sessionsIn`, without sessions that have no message: goose creates one whenever
  * it starts. Rows are counted in indexes, since a scan of the messages would read all of them.
  */
 export const sessionsIn: DatabaseLister = databaseLister((query) => {
@@ -85,7 +85,7 @@ function rowOf(row: Row): SessionRow {
   };
 }
 
-/** What sessions are called before they have a name. */
+/** The default names of sessions. */
 const unnamed = /^(?:CLI Session|ACP Session|New Chat)$/;
 
 function nameOf(row: Row): string | undefined {

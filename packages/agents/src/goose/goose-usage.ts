@@ -1,5 +1,5 @@
 /**
- * What a session of goose spent. Newer versions keep it with each answer, and all versions since
+ * The usage of a session of goose. Newer versions store it with each answer, and all versions since
  * the ledger a row for each request; older ones only the sums of a session. Each is counted once.
  * Pure.
  */
@@ -7,7 +7,7 @@ import type { Usage } from "@branchlog/core/entries";
 import { countAt, objectAt, usageOf } from "@branchlog/core/rows";
 import type { JsonObject } from "@branchlog/streaming";
 
-/** The input with what was read from and written to the cache. */
+/** The input, including cache reads and writes. */
 export interface Spent {
   readonly input: number;
   readonly output: number;
@@ -21,7 +21,7 @@ export interface LedgerRow {
   readonly createdMs: number;
   readonly model: string | undefined;
   readonly isCompaction: boolean;
-  /** Of no request: what was spent before the ledger. */
+  /** Not a request: the usage before the ledger. */
   readonly isCarried: boolean;
   readonly spent: Spent;
 }
@@ -64,7 +64,7 @@ export function unclaimed(
   return left;
 }
 
-/** What goose counts for a session beside its answers and requests. */
+/** The usage of a session in addition to its answers and requests. */
 export function earlierSpent(
   accumulated: Spent,
   ledger: readonly LedgerRow[],

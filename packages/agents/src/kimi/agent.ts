@@ -105,7 +105,7 @@ function givenTitle(path: string): string | undefined {
   }
 }
 
-/** All that is in the directory of a session, with its sub-agents. */
+/** All that is in the directory of a session, with its subagents. */
 function belongings(path: string): readonly string[] {
   const directory = sessionDirectory(path);
   if (directory === undefined) return [];

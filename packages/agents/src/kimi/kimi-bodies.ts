@@ -48,7 +48,7 @@ export function isPrompt(message: JsonObject): boolean {
   return kind === "user" || (isCommand && origin?.["trigger"] === "user-slash");
 }
 
-/** Also those that steer a turn, and the task of a sub-agent. */
+/** Also those that steer a turn, and the task of a subagent. */
 export function isSpoken(message: JsonObject): boolean {
   const origin = objectAt(message, "origin");
   const isTask = stringAt(origin, "name") === "subagent";
@@ -61,7 +61,7 @@ export function customType(record: JsonObject): string {
   return `kimi.${name.slice(0, 60)}`;
 }
 
-/** Of a part of an answer: the step that it is of, and what it says; undefined for any other. */
+/** Of a part of an answer: its step, and its content; undefined for any other. */
 export function partOf(
   event: JsonObject,
 ): { readonly step: string; readonly content: AssistantContent } | undefined {
@@ -146,7 +146,7 @@ export function contentOf(message: JsonObject): UserContent[] {
   });
 }
 
-/** What an answer says that was put into the conversation as a whole. */
+/** The content of an answer that was inserted into the conversation as a whole. */
 export function saidIn(message: JsonObject): AssistantContent[] {
   const parts = partsOf(message["content"]).map((part) => ({ type: "content.part", part }));
   const calls = listAt(message, "toolCalls").filter(isObject);
@@ -220,7 +220,7 @@ function textOf(block: UserContent): readonly string[] {
   return block.type === "text" ? [block.text] : [];
 }
 
-/** The prompt that a compaction came before the answer of; it is in the context that follows. */
+/** The prompt that was compacted before its answer; it is in the following context. */
 function unansweredAbove({ above }: TranscriptPlace): string | undefined {
   for (const record of above()) {
     const message = objectAt(record, "message");

@@ -1,6 +1,6 @@
 /**
- * Wire files of Kimi Code in place: records of what became of a conversation, each below the one
- * before, with undone turns as branches. See docs/agents.md, "Kimi Code". No I/O.
+ * Wire files of Kimi Code in place: records of the events of a conversation, each below the
+ * previous one, with undone turns as branches. See docs/agents.md, "Kimi Code". No I/O.
  */
 import { basename, dirname } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
@@ -91,7 +91,7 @@ export class KimiTranscript implements Transcript {
 
   add(record: JsonObject, line: number): readonly TranscriptRow[] {
     this.repetition = undefined;
-    // What is before the first known record is of no session.
+    // Data before the first known record belongs to no session.
     if (this.header === undefined && !isKimiRecord(record)) return [];
     const timeMs = dateMs(record["time"]) ?? dateMs(record["created_at"]);
     this.timeMs = timeMs ?? this.timeMs;
@@ -230,7 +230,7 @@ export class KimiTranscript implements Transcript {
     if (count > 0 && line !== undefined) this.#goTo(line);
   }
 
-  /** Before what is on this line, or on the next where a prompt is. */
+  /** Before the entry on this line, or on the next one with a prompt. */
   #goTo(line: number): void {
     const anchor = this.#anchors.find((one) => one.line >= line);
     if (anchor === undefined) return;

@@ -8,7 +8,7 @@ export interface TtsrInjectionEntry extends SessionEntryBase {
   readonly injectedRules: readonly string[];
 }
 
-/** What a subagent starts from. */
+/** The start of a subagent. */
 export interface SessionInit {
   readonly systemPrompt: string;
   readonly task: string;
@@ -17,7 +17,7 @@ export interface SessionInit {
   readonly outputSchema?: unknown;
 }
 
-/** What the subagent of this session started from; the model never sees it. */
+/** The start of the subagent of this session; the model never sees it. */
 export interface SessionInitEntry extends SessionEntryBase, SessionInit {
   readonly type: "session_init";
 }
@@ -31,7 +31,7 @@ export interface TitleChangeEntry extends SessionEntryBase {
   readonly trigger?: string | undefined;
 }
 
-/** A mode that was entered; `none` where it was left. */
+/** A mode that was entered; `none` when it was left. */
 export interface ModeChangeEntry extends SessionEntryBase {
   readonly type: "mode_change";
   readonly mode: string;
@@ -44,7 +44,7 @@ export interface ServiceTierChangeEntry extends SessionEntryBase {
   readonly serviceTier: Readonly<Record<string, string>> | string | null;
 }
 
-/** From here on the model sees nothing of what came before. */
+/** From here on the model sees no earlier entries. */
 export interface ResetBoundaryEntry extends SessionEntryBase {
   readonly type: "reset_boundary";
 }

@@ -8,7 +8,7 @@ import { pathViewOf } from "../pi/entry-arrays.ts";
 import { contextOf } from "../pi/log-queries.ts";
 import type { SessionLog } from "../pi/session-log.ts";
 
-/** What the model gets, under omp's names. */
+/** The context of the model, under omp's names. */
 export interface SessionContext extends OmpState {
   readonly messages: AgentMessage[];
 }

@@ -1,11 +1,11 @@
-/** Files for what tools said: `<number>.<tool>.log`, in a directory beside their session. */
+/** Files for tool outputs: `<number>.<tool>.log`, in a directory next to their session. */
 import { join } from "node:path";
 import { errorCodeOf } from "@branchlog/core/files";
 import type { FileSystem } from "@branchlog/core/types";
 
 export const sessionEnding = ".jsonl";
 
-/** Where omp has what belongs to a session in such a file. */
+/** Where omp keeps the files of a session in such a file. */
 export function artifactsOf(sessionPath: string): string {
   return sessionPath.slice(0, -sessionEnding.length);
 }

@@ -152,7 +152,9 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     return options.includeArchived === true ? roots : withoutArchived(roots, archivedIds(engine));
   }
 
-  /** What the model gets at the leaf. References to images are as stored; see `resolveBlobs`. */
+  /**
+   * The context of the model at the leaf. References to images are as stored; see `resolveBlobs`.
+   */
   buildSessionContext(): SessionContext {
     return ompContextOf(this.#state.log);
   }
@@ -181,7 +183,7 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     return this.getHeader()?.cwd;
   }
 
-  /** Of the workspace, beside the working directory: as set last, or in the header. */
+  /** Of the workspace, next to the working directory: as set last, or in the header. */
   getAdditionalDirectories(): string[] {
     if (this.#additionalDirectories !== undefined) return [...this.#additionalDirectories];
     const recorded: unknown = Reflect.get(this.getHeader() ?? {}, "additionalDirectories");
@@ -218,7 +220,7 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     this.#budget.begin(total, hard, this.#outputTokens());
   }
 
-  /** Adds what a sub-agent wrote that is in another session. */
+  /** Adds entries that a subagent wrote to another session. */
   recordEvalSubagentOutput(output: number): void {
     this.#budget.addOfSubagent(output);
   }
@@ -248,7 +250,7 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     await this.flush();
   }
 
-  /** Does nothing: what is appended later rewrites nothing, and is kept. */
+  /** Does nothing: later appends rewrite nothing, and are kept. */
   seal(): void {
     // See above.
   }
@@ -270,7 +272,7 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
   ): Promise<boolean> {
     return this.#setName(name, source, trigger);
   }
-  /** Names the session whatever the source of its name, as older versions do. */
+  /** Names the session for any source of its name, as older versions do. */
   async setSessionTitle(title: string): Promise<void> {
     this.#setName(title);
   }
@@ -302,11 +304,11 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
   appendModelChange(model: string, role?: string): string {
     return this.#position.append({ type: "model_change", model, role });
   }
-  /** Records what a subagent starts from. */
+  /** Records the start of a subagent. */
   appendSessionInit(init: SessionInit): string {
     return this.#position.append({ type: "session_init", ...init });
   }
-  /** Appends a summary of what came before. */
+  /** Appends a summary of the earlier entries. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in omp
   appendCompaction<T = unknown>(
     summary: string,
@@ -353,7 +355,7 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
   getCredentialPins(): Map<string, CredentialPin> {
     return credentialPinsOf(this.getBranch());
   }
-  /** From here on the model sees nothing of what came before. */
+  /** From here on the model sees no earlier entries. */
   appendResetBoundary(): string {
     return this.#position.append({ type: "reset_boundary" });
   }

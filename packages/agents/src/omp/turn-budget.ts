@@ -20,7 +20,7 @@ export class TurnBudget {
     this.#ofSubagents = 0;
   }
 
-  /** What is no number above 0 is ignored. */
+  /** Values other than numbers above 0 are ignored. */
   addOfSubagent(tokens: number): void {
     if (tokens > 0 && Number.isFinite(tokens)) this.#ofSubagents += tokens;
   }

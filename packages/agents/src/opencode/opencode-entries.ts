@@ -16,12 +16,12 @@ import { LogLines, headerOf } from "../log-lines.ts";
 import type { SessionRow } from "../log-lines.ts";
 
 export interface StoredSession extends SessionRow {
-  /** What was undone: the messages from `messageID` on. */
+  /** The undone messages: from `messageID` on. */
   readonly revert: JsonObject | undefined;
   readonly messages: readonly StoredMessage[];
 }
 
-/** What is no object is damaged: a text. */
+/** A value that is not an object is damaged: a text. */
 export interface StoredMessage {
   readonly info: JsonValue;
   readonly parts: readonly JsonValue[];
@@ -51,7 +51,7 @@ export function logOfSession(session: StoredSession): Buffer {
 }
 
 class Lines extends LogLines {
-  /** From which on the model still sees what came before the next compaction. */
+  /** The first earlier entry that the model still sees after the next compaction. */
   keptFrom: string | undefined;
 }
 
@@ -124,7 +124,7 @@ function addPrompt(lines: Lines, id: string, info: JsonObject, parts: readonly J
 }
 
 function spokenBlocks(part: JsonObject): UserContent[] {
-  // The model does not get what is ignored.
+  // The model does not receive ignored parts.
   if (part["ignored"] === true) return [];
   const type = stringAt(part, "type");
   if (type === "file") return imageBlocks(part);
@@ -132,7 +132,7 @@ function spokenBlocks(part: JsonObject): UserContent[] {
   return type === "text" || type === "subtask" ? textContent(text) : [];
 }
 
-/** Other files are told to the model in texts. */
+/** Other files are described to the model in texts. */
 function imageBlocks(file: JsonObject): UserContent[] {
   const url = stringAt(file, "url") ?? stringAt(file, "uri") ?? "";
   const [, mimeType, data] = /^data:(image\/[\w.+-]+);base64,(.+)$/s.exec(url) ?? [];
@@ -159,7 +159,7 @@ function addCommand(lines: Lines, id: string, parts: readonly JsonObject[]): voi
   lines.add(id, commandBody(ran, Date.parse(lines.timestamp)));
 }
 
-/** Nothing but what it keeps is seen by the model after it. */
+/** The model sees only the kept entries before it. */
 function addSummary(
   lines: Lines,
   id: string,
@@ -175,7 +175,7 @@ function addSummary(
   lines.add(id, { type: "compaction", summary, firstKeptEntryId, tokensBefore, usage });
 }
 
-/** What was spent for nothing. */
+/** The usage of failed work. */
 function addSpent(lines: Lines, id: string, info: JsonObject): void {
   const usage = tokensOf(info);
   if (usage.totalTokens === 0 && usage.cost.total === 0) return;
@@ -211,7 +211,7 @@ function addAnswer(lines: Lines, id: string, info: JsonObject, parts: readonly J
   }
 }
 
-/** Those that are in messages, and those that only serve to undo what was done. */
+/** Those that are in messages, and those that only serve to undo changes. */
 const knownParts: ReadonlySet<string> = new Set([
   "text",
   "reasoning",
@@ -255,7 +255,7 @@ function addResult(lines: Lines, call: JsonObject): void {
   const exit = metadata?.["exit"];
   const hasFailed = typeof exit === "number" && exit !== 0;
   const isInvalid = stringAt(call, "tool") === "invalid";
-  // The rest says what the output says.
+  // The rest repeats the output.
   const details = detailKeys.flatMap((key) => {
     const value = metadata?.[key];
     return value === undefined ? [] : [[key, value] as const];
@@ -271,7 +271,7 @@ function addResult(lines: Lines, call: JsonObject): void {
   lines.add(id, resultBody(result, Date.parse(lines.timestamp)));
 }
 
-/** `sessionId`: of the sub-agent. */
+/** `sessionId`: of the subagent. */
 const detailKeys = ["diff", "exit", "sessionId", "todos"] as const;
 
 /** Tokens of reasoning are not in the output; those of the cache are not in the input. */

@@ -138,7 +138,7 @@ function formsIn(query: QueryRows): readonly Form[] {
   return [...newer, ...older];
 }
 
-/** The JSON of a row with its id; what is no object is kept as a text. */
+/** The JSON of a row with its id; a value that is not an object is kept as a text. */
 function decoded(row: Row): JsonValue {
   const value = jsonAt(row, "data");
   return isObject(value) ? { ...value, id: String(row["id"]) } : (textAt(row, "data") ?? "");

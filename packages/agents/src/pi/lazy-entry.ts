@@ -15,7 +15,7 @@ export interface LazySource extends LazyBodies {
 /**
  * Undefined where a body is damaged or too large for one object. Lazy are `message` and `custom`
  * entries of pi's own shape; all others are read at once, in few large reads. An entry that ends in
- * another object behind its message resembles pi's until its body is read: only then is that field
+ * another object after its message resembles pi's until its body is read: only then is that field
  * seen, and the row not returned lazily again.
  */
 function entriesOfRows(source: LazySource, rows: ArrayLike<number>): (SessionEntry | undefined)[] {
@@ -182,7 +182,7 @@ class BodyPlace extends Given {
   static readTimestamp(entry: BodyPlace): unknown {
     const { rows } = entry.#source.index;
     const time = rows.time(entry.#row);
-    // Only a checkpoint can say that a time that is none is exact.
+    // Only a checkpoint can mark an invalid time as exact.
     const isExact = rows.is(entry.#row, rowFlags.exactTime) && !Number.isNaN(time);
     return isExact ? new Date(time).toISOString() : BodyPlace.read(entry, "timestamp");
   }

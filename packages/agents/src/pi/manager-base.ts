@@ -1,5 +1,5 @@
 /**
- * What the session managers of pi and omp share: queries, moves of the leaf, common appends.
+ * Code shared by the session managers of pi and omp: queries, moves of the leaf, common appends.
  * Entries are plain objects that read their bodies at first use; changing them changes no log.
  */
 import type { ParentChoice } from "@branchlog/core/engine";
@@ -23,7 +23,7 @@ export function parentChoice(id: string | null): ParentChoice {
   return id === null ? { kind: "root" } : { kind: "entry", id };
 }
 
-/** `More`: entries of the agent beside pi's. */
+/** `More`: entries of the agent next to pi's. */
 export class ManagerBase<More = never> {
   readonly #position: ManagerPosition;
 

@@ -1,6 +1,6 @@
 /**
  * pi's session lists of one or all directories, or of a store: complete, in a stable order, each
- * file once, sessions only. Bounded memory; saves a catalog beside the files. A missing or
+ * file once, sessions only. Bounded memory; saves a catalog next to the files. A missing or
  * unreadable directory is empty, a store that fails is an error.
  */
 import { readSessionTextSync, sessionTextSync } from "./session-text.ts";

@@ -219,7 +219,7 @@ function mayBeDone(error: unknown): boolean {
   );
 }
 
-/** What a store was found to hold is not durable before it says so. */
+/** Entries found in a store are not durable before it confirms them. */
 function isWhole({ engine }: SessionLog, path: string, id: string): boolean {
   if (engine.index.rowOfId(id) < 0) return false;
   try {

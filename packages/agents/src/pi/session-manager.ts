@@ -152,7 +152,7 @@ export class SessionManager extends ManagerBase {
     return questions.treeOf(this.#state.log.engine);
   }
 
-  /** What the model gets at the leaf. */
+  /** The context of the model at the leaf. */
   buildSessionContext(): SessionContext {
     return questions.contextOf(this.#state.log);
   }
@@ -206,7 +206,7 @@ export class SessionManager extends ManagerBase {
     throw new Error(`${engine.path} lost the entry ${id} right after it was appended`);
   }
 
-  /** Appends a summary of what came before; null keeps nothing of it. */
+  /** Appends a summary of the earlier entries; null keeps none of them. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in pi
   appendCompaction<T = unknown>(
     summary: string,

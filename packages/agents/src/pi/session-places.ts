@@ -20,7 +20,7 @@ export function resolvedSession(given: string): string {
   return place === undefined ? resolvePath(given) : logPlace(place).address;
 }
 
-/** Where the sessions beside one are kept: its store, or undefined. */
+/** Where the sessions next to one are kept: its store, or undefined. */
 export function storeOf(session: string): string | undefined {
   return storePlace(session)?.store.address;
 }

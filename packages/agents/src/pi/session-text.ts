@@ -1,4 +1,4 @@
-/** What was said in a session, as pi's lists have it: read on each call, since all is too much. */
+/** The text of a session, as in pi's lists: read on each call, since all is too much to keep. */
 import { LineFramer, openByteSource, runSync, scan } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
@@ -7,7 +7,7 @@ import { SessionScan } from "@branchlog/library/catalogs";
 
 /**
  * The texts of all user and assistant messages of all branches, in file order, joined by a space;
- * "" if nothing was said, or if the file is not a session. Messages over `messageBytesMax` are not
+ * "" without any text, or if the file is not a session. Messages over `messageBytesMax` are not
  * read. Synchronous, O(bytes of the file).
  *
  * @throws What opening and reading throw; the path must not be a pipe.

@@ -37,7 +37,7 @@ export const qwen: Agent = {
   },
 };
 
-/** `DIR/chats/ID.jsonl` has its sub-agents in `DIR/subagents/ID`. */
+/** `DIR/chats/ID.jsonl` has its subagents in `DIR/subagents/ID`. */
 function belongings(path: string): readonly string[] {
   const chats = dirname(path);
   if (basename(chats) !== "chats") return [];

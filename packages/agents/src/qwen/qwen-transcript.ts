@@ -32,7 +32,7 @@ import { transcriptId } from "../transcript-id.ts";
 
 const provider = "qwen";
 
-/** They say again what others do, or nothing of the conversation. */
+/** Records that repeat others, or outside the conversation. */
 const passedSubtypes: ReadonlySet<string> = new Set([
   "attribution_snapshot",
   "custom_title",
@@ -40,7 +40,7 @@ const passedSubtypes: ReadonlySet<string> = new Set([
   "slash_command",
 ]);
 
-/** Bounds the records to whose place a session may go back, and which have no entry. */
+/** Bounds the records without an entry to which a session may go back. */
 const recentMax = 65_536;
 
 export class QwenTranscript implements Transcript {
@@ -51,7 +51,7 @@ export class QwenTranscript implements Transcript {
   repetition: string | undefined;
   readonly #fileName: string;
   readonly #isEntry: (id: string) => boolean;
-  /** What is in the place of a record without an entry. */
+  /** The replacement of a record without an entry. */
   readonly #stands = new Map<string, string | null>();
   timeMs = 0;
   /** Of recent records of requests, whether one of the session is among them and right above. */
@@ -67,7 +67,7 @@ export class QwenTranscript implements Transcript {
   add(record: JsonObject): readonly TranscriptRow[] {
     const id = stringAt(record, "uuid") ?? "";
     this.repetition = undefined;
-    // What is before the first known record is of no session.
+    // Data before the first known record belongs to no session.
     if (id === "" || (this.header === undefined && !isQwenRecord(record))) return [];
     this.timeMs = timeMsOf(record) ?? this.timeMs;
     this.header ??= this.#headerOf(record);
@@ -186,7 +186,7 @@ function isTyped(record: JsonObject): boolean {
 
 const reminder = /<system-reminder>[^]*?<\/system-reminder>\s*/gu;
 
-/** Without what the agent reminds the model of. */
+/** Without the reminders of the agent for the model. */
 function typedBlocks(record: JsonObject): UserContent[] {
   return spokenBlocks(objectAt(record, "message")?.["parts"]).flatMap((block): UserContent[] => {
     if (block.type !== "text" || !block.text.includes("<system-reminder>")) return [block];
@@ -203,7 +203,7 @@ function resultsOf(record: JsonObject): ReturnType<typeof outputsIn> {
   return outputsIn(objectAt(record, "message")?.["parts"]);
 }
 
-/** Whether it is of the session, and of no sub-agent. */
+/** Whether it is of the session, and of no subagent. */
 function isOwn(response: JsonObject): boolean {
   return stringAt(response, "subagent_name") === undefined;
 }
@@ -288,7 +288,7 @@ function answerUsage(record: JsonObject): Usage {
   return record["isSidechain"] === true ? noUsage : genaiUsage(objectAt(record, "usageMetadata"));
 }
 
-/** Whether a record of a request of the session is right above, perhaps behind others. */
+/** Whether a record of a request of the session is right above, perhaps after others. */
 function isRecordedAbove({ above }: TranscriptPlace): boolean {
   for (const record of above()) {
     const response = responseIn(record);

@@ -13,7 +13,7 @@ export class AppendedFile implements Appender {
 
   constructor(path: string, settings: EngineSettings) {
     this.#settings = settings;
-    // From its last byte on, which tells whether the last line is whole.
+    // From its last byte on, which shows whether the last line is complete.
     const begin = ({ size }: { readonly size: number }): NewLines =>
       new NewLines(Math.max(0, size - 1));
     this.#file = new LinesFile(path, settings, new NewLines(0), begin);
@@ -39,7 +39,7 @@ export class AppendedFile implements Appender {
 
 class NewLines implements ReadLines {
   readonly #framer: LineFramer;
-  /** What is being appended, and where it was found. */
+  /** The lines being appended, and where they were found. */
   #line: Buffer | undefined;
   #lineAt = -1;
 

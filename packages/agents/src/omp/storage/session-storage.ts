@@ -1,7 +1,7 @@
 /**
  * The session storage of oh-my-pi over files or a store: omp's own session manager on our log.
- * A session is read as it is, but for what killed writes left: a last line that is not finished
- * counts as finished, and a line that is no UTF-8 as blank, so that sizes that omp computes hold.
+ * A session is read unchanged, except for the rest of killed writes: an unfinished last line counts
+ * as finished, and a line that is not UTF-8 as blank, so that sizes computed by omp are correct.
  */
 import { isUtf8 } from "node:buffer";
 import { dirname, join } from "node:path";
@@ -27,7 +27,7 @@ export interface OmpStorageOptions extends DataDirectoryOptions {
   readonly lockWaitMs?: number | undefined;
 }
 
-/** What omp gives for a new title. */
+/** The arguments of omp for a new title. */
 export interface OmpTitleUpdate {
   readonly title?: string | undefined;
   readonly source?: TitleSource | undefined;
@@ -35,7 +35,7 @@ export interface OmpTitleUpdate {
   readonly updatedAt: string;
 }
 
-/** What is checked in the same step as a text is replaced. */
+/** The checks in the same step as the replacement of a text. */
 export interface OmpWriteOptions {
   /** Null: not created yet. */
   readonly expectedSize?: number | null | undefined;
@@ -53,10 +53,10 @@ export interface OmpWriterOptions {
 /**
  * A storage for `SessionManager.open(path, undefined, storage)` of omp 18.
  *
- * An append is in the file, or committed in the store, when it returns; several processes may use
+ * An append is in the file, or committed in the store, when it returns; several processes can use
  * one session. `deleteSessionWithArtifacts` moves files into the archive of the user.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`. Its methods throw what appends and creations do,
- * and `ERR_CONFLICT` where others changed a text since omp read it.
+ * and `ERR_CONFLICT` if others changed a text since omp read it.
  * @example
  * const session = SessionManager.create(cwd, "sessions", ompSessionStorage());
  */
@@ -202,7 +202,7 @@ export class OmpSessionStorage {
     return new OmpSessionWriter(this.#texts.appender(path), options.onError);
   }
 
-  /** Nothing waits: what was written is there when the call returns. */
+  /** Nothing waits: writes are complete when the call returns. */
   async drain(): Promise<void> {
     // See above.
   }
@@ -217,7 +217,7 @@ class OmpFileStorage extends OmpSessionStorage {
     this.#files = files;
   }
 
-  /** What omp does at a first entry, while nobody removes the session for having none. */
+  /** The first entry of omp, while nobody removes the empty session. */
   withSessionFileLockSync<T>(sessionPath: string, operation: () => T): T {
     return this.#files.whileAlone(sessionPath, operation);
   }
@@ -237,7 +237,7 @@ class OmpFileStorage extends OmpSessionStorage {
   }
 }
 
-/** Appends to one session; its lines are whole, whoever else appends. */
+/** Appends to one session; its lines are complete, with concurrent writers. */
 export class OmpSessionWriter {
   readonly #appender: Appender;
   readonly #onError: ((error: Error) => void) | undefined;

@@ -20,7 +20,7 @@ interface OpenText extends FoundText {
   readonly end: StoredPosition;
 }
 
-/** What a text becomes; `undefined`: it is removed, `keep`: it stays as it is. */
+/** The new text; `undefined`: it is removed, `keep`: it is not changed. */
 type Change = Buffer | undefined | "keep";
 
 export class StoredTexts implements Texts {
@@ -139,7 +139,7 @@ class StoredAppender implements Appender {
         if (this.#tryAppend(line)) return;
         this.#log = undefined;
       } catch (error) {
-        // The same call again tells what became of it.
+        // Repeating the same call returns its outcome.
         const isUncertain = isBranchlogError(error, "ERR_APPEND_UNCERTAIN");
         if (!isUncertain || attempt === commitConflictsMax) throw error;
       }
@@ -159,7 +159,7 @@ class StoredAppender implements Appender {
     if (answer.kind === "conflict" || answer.kind === "gone") return false;
     this.#end = { ...end, at: end.at + bytes.length };
     this.#isTerminated = true;
-    // What others stored behind the line is read before the next one.
+    // Lines that others stored after this one are read before the next one.
     if (answer.end.at !== this.#end.at) this.#log = undefined;
     return true;
   }

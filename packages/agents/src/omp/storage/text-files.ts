@@ -1,6 +1,6 @@
 /**
- * Texts of omp as files. What replaces, renames or removes one does so under our lock of it and
- * under omp's; a text appears whole or not at all.
+ * Texts of omp as files. Replacing, renaming or removing one happens under our lock of it and under
+ * omp's; a text appears completely or not at all.
  */
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -110,7 +110,7 @@ export class TextFiles implements Texts {
     }
   }
 
-  /** Undefined: it is gone. What is long is written before the locks are held. */
+  /** Undefined: it is missing. A long text is written before the locks are held. */
   #replaceFile(path: string, content: Buffer | undefined, isWanted: IsWanted): boolean | undefined {
     const { ports } = this.#settings;
     const at = new LogFile(ports.fs, path).path;
@@ -169,7 +169,7 @@ export class TextFiles implements Texts {
     });
   }
 
-  /** Into the archive, from where `branchlog undo` takes it back. */
+  /** Into the archive, from which `branchlog undo` restores it. */
   async removeSession(path: string): Promise<void> {
     const below = artifactsOf(path);
     const attached = this.names(below).length === 0 ? [] : filesBelow(below);

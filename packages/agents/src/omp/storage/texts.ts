@@ -1,6 +1,6 @@
 /**
- * What keeps the texts of a session storage of omp: files, or a store of logs. Paths are those that
- * omp makes up. What is asked of a text before it is replaced is asked in the same step.
+ * A container of the texts of a session storage of omp: files, or a store of logs. Paths are those
+ * of omp. A text is checked in the same step as it is replaced.
  */
 import { decodeLine } from "@branchlog/streaming";
 import type { TitleSlot } from "@branchlog/core/engine";
@@ -17,11 +17,11 @@ export interface FoundText {
   read(from: number): Buffer;
 }
 
-/** Whether a text is to be replaced; what it throws is thrown, and nothing changes. */
+/** Whether a text is replaced; its errors are thrown, and nothing changes. */
 export type IsWanted = (found: FoundText | undefined) => boolean;
 
 export interface Appender {
-  /** Returns once the line is there, apart from a line before it that was not finished. */
+  /** Returns once the line is written, separated from an unfinished line before it. */
   append(line: Buffer): void;
 }
 
@@ -40,7 +40,7 @@ export interface Texts {
   /** Throws `ERR_APPEND_FAILED` for a text without a title slot. */
   setTitle(path: string, slot: TitleSlot): void;
   rename(path: string, nextPath: string): void;
-  /** With all that is in the directory of that name; nothing if there is none. */
+  /** With the directory of that name; nothing if there is none. */
   removeSession(path: string): Promise<void>;
 }
 
@@ -69,8 +69,8 @@ export function requireExpected(
 const newline = 0x0a;
 
 /**
- * Whether only the end of a write that failed is behind what is expected, or what the content has,
- * too. A text without a newline at its end is expected with one.
+ * Whether the expected size is followed only by the rest of a failed write, or by lines that the
+ * content also has. A text without a newline at its end is expected with one.
  */
 function isKept(expected: number, content: Buffer, found: FoundText): boolean {
   const { sizeBytes } = found;
@@ -88,7 +88,7 @@ function linesOf(bytes: Buffer): readonly string[] {
   return bytes.toString().split("\n");
 }
 
-/** As Node says it, since omp asks for the code. */
+/** As in Node, since omp checks the code. */
 export function noSuchText(path: string): Error {
   return Object.assign(new Error(`ENOENT: no such file or directory, open '${path}'`), {
     code: "ENOENT",
