@@ -371,6 +371,14 @@ describe("a session file of goose before 1.10", () => {
     expect(sessions).toEqual([]);
   });
 
+  it("has an id also where a person named it", async () => {
+    const path = fileIn(temporaryDirectory());
+    const named = join(dirname(path), "my rates.jsonl");
+    copyFileSync(path, named);
+    const { sessions } = await findSessions([dirname(path)], { catalog: "off" });
+    expect(sessions.map(({ header }) => header.id).toSorted()).toEqual([name, "importedmyrates"]);
+  });
+
   it("is archived, though sessions in the database are not", async () => {
     const path = fileIn(temporaryDirectory());
     const options = { dataDir: temporaryDirectory(), force: true };

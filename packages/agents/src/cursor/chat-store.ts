@@ -13,6 +13,7 @@ import { readForeignDatabase } from "@branchlog/library/catalogs";
 import type { QueryRows } from "@branchlog/library/catalogs";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { tablesIn, textAt } from "../database-sessions.ts";
+import { transcriptId } from "../transcript-id.ts";
 import { logOfChat } from "./chat-entries.ts";
 import type { StoredChat } from "./chat-entries.ts";
 import { transcriptsName } from "./cursor-transcript.ts";
@@ -54,9 +55,9 @@ function chatIn(query: QueryRows, path: string): StoredChat | undefined {
   const { messageIds, workspace } = namedIn(root);
   const beside = quietly(() => readFileSync(join(dirname(path), "meta.json"))) ?? undefined;
   const cwd = stringAt(objectIn(beside), "cwd");
-  const name = stringAt(facts, "name");
+  const [name, directory] = [stringAt(facts, "name"), basename(dirname(path))];
   return {
-    id: basename(dirname(path)),
+    id: transcriptId(directory, directory),
     parentId: stringAt(objectAt(facts, "subagentInfo"), "parentAgentId"),
     directory: cwd ?? quietly(() => fileURLToPath(workspace)) ?? "",
     name: name === unnamed ? undefined : name,

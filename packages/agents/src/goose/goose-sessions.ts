@@ -14,6 +14,7 @@ import {
   timeMsAt,
 } from "../database-sessions.ts";
 import type { DatabaseLister, Row } from "../database-sessions.ts";
+import { transcriptId } from "../transcript-id.ts";
 import { logOfSession } from "./goose-entries.ts";
 import type { StoredMessage, StoredSession } from "./goose-entries.ts";
 import type { SessionRow } from "../log-lines.ts";
@@ -153,7 +154,7 @@ function sessionOfLines(path: string): StoredSession {
     };
   });
   return {
-    ...rowOf({ ...known, id: basename(path, ".jsonl") }),
+    ...rowOf({ ...known, id: transcriptId(undefined, basename(path)) }),
     createdMs: messages[0]?.createdMs ?? 0,
     provider: undefined,
     model: undefined,

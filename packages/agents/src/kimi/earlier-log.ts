@@ -29,6 +29,7 @@ import {
 import { argumentsIn, textsOf } from "../foreign-content.ts";
 import { LogLines, headerOf } from "../log-lines.ts";
 import type { SessionRow } from "../log-lines.ts";
+import { transcriptId } from "../transcript-id.ts";
 import { contentOf, provider } from "./kimi-bodies.ts";
 
 /** Its records do not name it. */
@@ -177,7 +178,7 @@ function sessionOf(path: string, lines: readonly string[]): SessionRow {
   const above = dirname(directory);
   const isSubagent = basename(above) === "subagents";
   const own = isSubagent ? dirname(above) : directory;
-  const id = basename(own);
+  const id = transcriptId(basename(own), basename(own));
   const state = objectIn(textOf(join(own, "state.json")));
   return {
     id: isSubagent ? `${id}.${basename(directory)}` : id,
