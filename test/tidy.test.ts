@@ -24,7 +24,7 @@ import {
 } from "./tidy/imports.ts";
 import { printsElsewhere } from "./tidy/printing.ts";
 import { absentNames, knownNames } from "./tidy/references.ts";
-import { badNames, bannedWords, missingHeaders, wideLines } from "./tidy/shape.ts";
+import { badNames, bannedWords, missingHeaders, oddPhrases, wideLines } from "./tidy/shape.ts";
 import { filesBelow, packageSources, parse, root } from "./tidy/source-file.ts";
 import type { Problem, SourceFile } from "./tidy/source-file.ts";
 
@@ -55,6 +55,12 @@ const fileChecks: readonly {
     check: bannedWords,
     bad: ["// TODO later", "/* FIXME */", "// XXX"],
     good: "// todo lists are not meant",
+  },
+  {
+    name: "phrases are those of other technical documents",
+    check: oddPhrases,
+    bad: ["// It goes on.", "/** A sub-agent. */", "const a = `${b} is gone for good`;"],
+    good: "// It continues; a subagent is removed permanently.",
   },
   {
     name: "nothing goes around the compiler",
@@ -271,6 +277,13 @@ describe("documents", () => {
     const sample = { path: "sample.md", text: row };
     expect(wrongLineCounts(sample, { files: 0, lines: 7 })).toHaveLength(4);
     expect(wrongLineCounts(readDocument("ARCHITECTURE.md"), limits)).toEqual([]);
+  });
+
+  it("use the phrases of other technical documents", () => {
+    // Decisions and changes are not rewritten.
+    const past = /^(CHANGELOG|docs\/decisions\/|\.changeset\/)/;
+    const present = documents.filter(({ path }) => !past.test(path));
+    expect(present.flatMap((document) => oddPhrases(document))).toEqual([]);
   });
 
   it("have no broken links", () => {

@@ -175,7 +175,7 @@ export function describeAgent({ name, sessions }: AgentUnderTest): void {
           if (own) expect(only.total).toMatchObject({ ...total, requests: only.total.requests });
           const turns = await sessionTurns(session);
           const isLinear = session.tips().length === 1;
-          // What a model asked a subagent is no turn.
+          // What a model asked a subagent is not a turn.
           const isAsked = (await listedAt(place)).transcript?.isSubagent !== true;
           if (own && isLinear && isAsked) expect(turns.length).toBe(only.total.turns);
         });

@@ -99,7 +99,7 @@ class Run {
     if (this.#session === undefined) return undefined;
     const own = await answersOf(this.#session, this.#build.verify);
     await this.#session.close();
-    // Foreign bytes behind a header without a newline make a file that is no session.
+    // Foreign bytes behind a header without a newline make a file that is not a session.
     const fresh = await outcomeOf(async () => {
       const session = await this.#build.openSession(this.#path, { access: "read" });
       const answers = await answersOf(session, this.#build.verify);

@@ -128,7 +128,7 @@ describe("append from standard input", () => {
 
   it.each([
     ["is no JSON", "nope"],
-    ["is no object", "[1]"],
+    ["is not an object", "[1]"],
     ["has no type", "{}"],
     ["the engine refuses", '{"type":"custom","id":"mine"}'],
   ])("append stops at a line that %s; drafts before it are in the log", async (_what, bad) => {

@@ -1,4 +1,4 @@
-/** Every message about what is removed, kept or brought back names the command that helps. */
+/** Every message about removed, kept or restored sessions names the command that helps. */
 import {
   appendFileSync,
   copyFileSync,

@@ -24,7 +24,7 @@ describe("archived sessions", () => {
     const before = ledgerOf(root);
     const tree = (await branchlog(["tree", pi])).out;
     const { out } = await branchlog(["archive", root]);
-    expect(out).toMatch(/^archived 3 sessions, \d+ kB in [\d.]+ kB\nto take it back: /);
+    expect(out).toMatch(/^archived 3 sessions, \d+ kB in [\d.]+ kB\nto undo it: /);
     expect(ledgerOf(root)).toEqual({});
 
     const listed = (await branchlog(["list", "--archived", "--json"])).out;

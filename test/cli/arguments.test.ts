@@ -27,7 +27,7 @@ function textOf(...words: string[]): string {
   return typeof parsed === "string" ? parsed : `the command ${parsed.name}`;
 }
 
-/** What is said of each command line in a stored file. */
+/** The expected message for each command line, in a stored file. */
 const golden = (name: string): URL => new URL(`golden/${name}.txt`, import.meta.url);
 const wordsOf = (line: string): string[] => line.split(" ").slice(1);
 

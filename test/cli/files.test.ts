@@ -244,7 +244,7 @@ it("migrate prints the path of the original, or that there is nothing to do", as
   const { out } = await branchlog(["migrate", path]);
   const original = `${path}.v2-original`;
   const said = `migrated   ${path}, from version 2 to 3\noriginal   ${original}\n`;
-  expect(out.startsWith(`${said}to take it back: branchlog undo `)).toBe(true);
+  expect(out.startsWith(`${said}to undo it: branchlog undo `)).toBe(true);
   expect((await branchlog(["migrate", path])).out).toBe(`${path} has version 3: nothing to do\n`);
   const { out: json } = await branchlog(["migrate", path, "--json"]);
   const { size: sizeBytes } = statSync(path);
@@ -272,7 +272,7 @@ describe("delete", () => {
     expect(existsSync(path)).toBe(true);
     const options = { isInteractive: true, input: ["Y", "es\nmore"] };
     const { out } = await branchlog(["delete", path], options);
-    expect(out).toMatch(/^deleted {2}\S+\nto take it back: branchlog undo [\w-]{36}\n$/);
+    expect(out).toMatch(/^deleted {2}\S+\nto undo it: branchlog undo [\w-]{36}\n$/);
     expect(existsSync(path)).toBe(false);
   });
 

@@ -20,7 +20,7 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The same for programs that refuse what is not documented: unless it is said, no other fields. */
+/** The same for programs that refuse what is not documented: by default, no other fields. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => closed(one));
   if (!isSchema(value)) return value;
@@ -55,7 +55,7 @@ async function requireDescribed(words: readonly string[]): Promise<void> {
   const all = [...words, "--json"];
   const { code, err } = await branchlog(all, { out, signal: interrupt.signal });
   requireValid(name, out.text, all);
-  // What is said beside results is for people.
+  // Other output is for people.
   if (code === 2 || out.text === "") requireValid("error", jsonOnly(err), all);
 }
 

@@ -139,7 +139,7 @@ describe("repair --apply", () => {
       new RegExp(
         `written and verified, no damage remains\nrepaired   ${file}\n` +
           `original   ${file}.before-repair\nset aside  ${file}.salvage\n` +
-          String.raw`to take it back: branchlog undo [\w-]{36}\n$`,
+          String.raw`to undo it: branchlog undo [\w-]{36}\n$`,
       ),
     );
     expect(readFileSync(file, "utf8")).toBe(whole);

@@ -50,7 +50,7 @@ function largeSession(): string {
   return path;
 }
 
-/** What is said beside the result: of two equal branches, only that they are. */
+/** Output besides the result: of two equal branches, only that they are equal. */
 function notedBy([name]: readonly string[]): unknown {
   return name === "diff" ? expect.stringMatching(/^\d+ entries in common/u) : "";
 }

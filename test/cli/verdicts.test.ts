@@ -23,7 +23,7 @@ const user = (id: string, parentId: string | null, content = "hi"): string =>
 const [a, b, c, d] = [user("a", null), user("b", "a"), user("c", "b"), user("d", "c")];
 const sound = `${header}${a}${b}${c}`;
 
-/** The text, with one byte of its only € replaced by one that is no UTF-8. */
+/** The text, with one byte of its only € replaced by one that is not UTF-8. */
 function withInvalidUtf8(text: string): Buffer {
   const bytes = Buffer.from(text);
   bytes[bytes.indexOf("€") + 1] = 0xff;

@@ -19,7 +19,7 @@ function write({ fs }: CrashFileSystem, fd: number, text: string): void {
   fs.writeSync(fd, Buffer.from(text), 0, text.length);
 }
 
-/** What can be at a path after a loss of power, in all cases; "-" is nothing. */
+/** What can be at a path after a power failure, in all cases; "-" is nothing. */
 function allContents(disk: CrashFileSystem, path: string): string[] {
   const schedules = new Schedules();
   const found = new Set<string>();

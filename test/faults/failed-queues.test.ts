@@ -55,7 +55,7 @@ function says(outcome: PromiseSettledResult<unknown>, id: string): boolean | und
   return code === "ERR_APPEND_UNCERTAIN" ? undefined : written.includes(id);
 }
 
-/** Ids that may be gone after a loss of power, whatever the disk made of what was not synced. */
+/** Ids that may be gone after a power failure, whatever the disk made of what was not synced. */
 function perishable({ disk }: World, kept: readonly string[]): string[] {
   const random = createRandom(seed);
   const lost = new Set<string>();

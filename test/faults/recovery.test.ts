@@ -287,7 +287,7 @@ describe("a log that loses entries while it is open", () => {
     ],
   ];
 
-  it.each(losses)("says so, %s", async (_, tail, happen) => {
+  it.each(losses)("reports them, %s", async (_, tail, happen) => {
     const open = await openLog();
     const { session, path, own } = open;
     happen(open);

@@ -244,7 +244,7 @@ describe.skipIf(!hasPostgres())("sessions of a server", () => {
     // Others went on there first: as many bytes as were lost, and more.
     const there = await openSession({ store: standby.open({ schema }), id });
     for (let n = 0; n < 3; n += 1) await there.append(userDraft(`after ${n}`));
-    // Below its leaf, which is gone; what helps is said.
+    // Below its leaf, which is gone; the remedy is reported.
     await expect(stuck.append(userDraft("below"))).rejects.toMatchObject({
       code: "ERR_DIVERGED",
       message: expect.stringContaining(`branchlog store recover ${writer.path}`) as unknown,

@@ -115,7 +115,7 @@ describe.skipIf(!hasPostgres())("a long session in PostgreSQL", () => {
     ["lacks its pieces", "DELETE FROM index_piece"],
     ["lacks a piece", "DELETE FROM index_piece WHERE number = 1"],
     ["is cut", "UPDATE index_piece SET packed = left(packed, length(packed) / 2)"],
-    ["is no index", "UPDATE index_piece SET packed = 'what is this'"],
+    ["is not an index", "UPDATE index_piece SET packed = 'what is this'"],
     [
       "has other bytes",
       "UPDATE index_piece SET packed = overlay(packed placing 'AAAA' from 4000) WHERE number = 0",

@@ -1,4 +1,4 @@
-/** The lock of a log as others see it: a symbolic link that leads nowhere, so `existsSync` lies. */
+/** The lock of a log as others see it: a dangling symbolic link, so `existsSync` lies. */
 import { lstatSync, symlinkSync, unlinkSync } from "node:fs";
 
 /** Where the lock of a log is. */
@@ -11,7 +11,7 @@ export function isLocked(path: string): boolean {
   return isThere(lockPathOf(path));
 }
 
-/** Whether anything has this name, a link that leads nowhere included. */
+/** Whether anything has this name, including a dangling link. */
 export function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -19,7 +19,7 @@ export function plantedSecrets(from = 0): readonly PlantedSecret[] {
   return forms.map((form, place) => form(from + place));
 }
 
-/** Without these as they are, a log is no log, or an entry another one. */
+/** Without these as they are, a log is not a log, or an entry is another one. */
 const structural =
   /^(?:type|subtype|role|version|operation|status|.*[uU]uid|.*_?[iI]ds?|.*[tT]imestamp|dialect)$/;
 
@@ -61,7 +61,7 @@ export class Planter {
   }
 }
 
-/** Forms in which a text could hold a secret all the same. */
+/** Forms in which a text could hold a secret anyway. */
 function formsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
   return [

@@ -33,7 +33,7 @@ export function errorHeadings(document: Document, codes: readonly string[]): Pro
   const isSorted = headings.join() === headings.toSorted().join();
   return [
     ...missing.map((code) => `${document.path}:1: has no heading ${code}`),
-    ...unknown.map((heading) => `${document.path}:1: ${heading} is no code`),
+    ...unknown.map((heading) => `${document.path}:1: ${heading} is not a code`),
     ...(isSorted ? [] : [`${document.path}:1: the codes are not in alphabetical order`]),
   ];
 }

@@ -39,3 +39,36 @@ export function bannedWords(file: SourceFile): Problem[] {
     return word === undefined ? [] : [`${file.path}:${index + 1}: "${word}"`];
   });
 }
+
+/** Phrases that standard terms replaced: `dangling`, `permanently`, `unchanged`, `subagent`. */
+export function oddPhrases(file: { readonly path: string; readonly text: string }): Problem[] {
+  return file.text.split("\n").flatMap((line, index) => {
+    const phrase = odd.exec(line)?.[0];
+    return phrase === undefined ? [] : [`${file.path}:${index + 1}: "${phrase}"`];
+  });
+}
+
+const odd = new RegExp(
+  `\\b(${[
+    "all the same",
+    "begins? so",
+    "for good",
+    "gives? back",
+    "goes on\\b",
+    "is none of",
+    "is said",
+    "leads? nowhere",
+    "left as it (is|was)",
+    "loss(es)? of power",
+    "no UTF-8",
+    "nobody chose",
+    "passed over",
+    "says so",
+    "somebody",
+    "sub-(agent|director)",
+    "taken for",
+    "told apart",
+    "whoever",
+  ].join("|")})`,
+  "i",
+);

@@ -71,7 +71,7 @@ export function textAt(row: Row, key: string): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** The value of a column of JSON; text that is no JSON stays text. */
+/** The value of a column of JSON; text that is not JSON stays text. */
 export function jsonAt(row: Row, key: string): JsonValue {
   const text = textAt(row, key) ?? "";
   try {

@@ -57,7 +57,7 @@ export class LogLines {
     return bytes;
   }
 
-  /** A line that is no record is a diagnostic of the log. */
+  /** A line that is not a record is a diagnostic of the log. */
   addDamaged(text: string): void {
     this.all.push(text.replace(/[\r\n]+/g, " ").trim() || "{");
   }

@@ -54,7 +54,7 @@ export interface Declared {
   readonly options: Declarations;
   readonly examples: readonly Example[];
   /**
-   * @param values What the parser makes of the words.
+   * @param values The parsed values.
    * @throws UsageError
    */
   readonly commandOf: (values: object) => Command;

@@ -21,7 +21,7 @@ export type FoundEntry =
   | { readonly kind: "entry"; readonly id: string }
   /** None, and why, as a part of a sentence. */
   | { readonly kind: "none"; readonly reason: string }
-  /** More than one could be meant. */
+  /** The argument is ambiguous. */
   | { readonly kind: "several"; readonly ids: readonly string[] };
 
 export function findEntry(word: string, entries: AddressedEntries): FoundEntry {

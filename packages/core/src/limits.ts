@@ -126,7 +126,7 @@ export const storedGrowthShare: number = 1 / 32;
 /** How long a session that closes waits for a store that takes its index, or does not answer. */
 export const indexSaveMsMax: number = 30_000;
 
-/** How long a session is left alone before its checkpoint is saved. */
+/** How long a session is idle before its checkpoint is saved. */
 export const checkpointIdleMs: number = 1_000;
 
 /** How long work may begin that is left for the exit of the process. */

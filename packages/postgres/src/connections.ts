@@ -20,7 +20,7 @@ export interface QueryOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * Whether the caller must know that the statement is done, and on the standbys that its commit
-   * waits for: without an answer that says so, it rejects with `ERR_APPEND_UNCERTAIN`.
+   * waits for: without such an answer, it rejects with `ERR_APPEND_UNCERTAIN`.
    */
   readonly isCommit?: boolean;
 }

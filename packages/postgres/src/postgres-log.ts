@@ -169,7 +169,7 @@ export class PostgresLog implements StoredLog {
     return this.#read(from, undefined, this.#queryUnless(signal));
   }
 
-  /** @param known Where the log ends, if that is known, so that nothing is asked in vain. */
+  /** @param known Where the log ends, if that is known, to avoid a useless request. */
   async *#read(
     { generation, at }: StoredPosition,
     known: number | undefined,

@@ -46,7 +46,7 @@ CREATE TABLE ${name}.log (
   UNIQUE (tenant, name)
 ) WITH (fillfactor = 50);
 
--- text, not jsonb: the order of keys and the form of numbers stay. raw has what is no text.
+-- text, not jsonb: the order of keys and the form of numbers stay. raw has all other bytes.
 CREATE TABLE ${name}.batch (
   log_id bigint NOT NULL REFERENCES ${name}.log ON DELETE CASCADE,
   at bigint NOT NULL,

@@ -265,7 +265,7 @@ RETURNS SETOF record LANGUAGE sql STABLE ${definer} AS $$
 $$;
 
 -- Many batches that follow each other are joined to one row: a log may have a million. starts is
--- that of the first, marked that of the last of them. The log that is meant has p_mark at p_known.
+-- that of the first, marked that of the last of them. The intended log has p_mark at p_known.
 CREATE FUNCTION ${name}.read_log(
   p_log bigint, p_known bigint, p_mark bigint, p_at bigint, p_bytes bigint,
   OUT starts bigint, OUT marked bigint, OUT ends bigint, OUT text_body text, OUT raw_body bytea)

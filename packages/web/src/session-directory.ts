@@ -127,7 +127,7 @@ export class SessionDirectory {
     this.#followers.push(follower);
   }
 
-  /** Its name, else what was asked first; for one that is not listed a text that says so. */
+  /** Its name, otherwise its first prompt; for an unlisted one a placeholder. */
   titleOf(key: string): string {
     const item = this.#known.get(key);
     // It is listed in a moment, or is gone.
@@ -200,7 +200,7 @@ export class SessionDirectory {
     }
   }
 
-  /** What was opened is another one now: it goes once no page uses it. */
+  /** What was opened is outdated: it is dropped once no page uses it. */
   #outdate(key: string): void {
     const open = this.#open.get(key);
     if (open === undefined) return;

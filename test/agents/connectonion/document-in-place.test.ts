@@ -48,7 +48,7 @@ async function opened(path: string): Promise<Session> {
 
 const entriesOf = (session: Session): Promise<SessionEntry[]> => collected(session.entries());
 
-/** What is said, without ids and times. */
+/** The texts, without ids and times. */
 function said(entries: readonly SessionEntry[]): unknown[] {
   return entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
 }

@@ -1,4 +1,4 @@
-/** Documents as logs, and logs as documents: what is said is kept, what cannot be is told. */
+/** Documents as logs, and logs as documents: data is kept, and losses are reported. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";

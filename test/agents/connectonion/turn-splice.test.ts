@@ -227,7 +227,7 @@ describe("a turn inserted into a document", () => {
     let code: unknown;
     try {
       const { text: after } = spliceTurn(text, "/a.yaml", sample);
-      // Where it is possible all the same, it must be right.
+      // Where it is possible anyway, it must be correct.
       expect(dataOf(after)["turns"]).toHaveLength(1);
       code = "ERR_DOCUMENT_REFUSED";
     } catch (error) {

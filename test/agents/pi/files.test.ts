@@ -210,7 +210,7 @@ describe("opening", () => {
     ["no header", `${entry}\n`],
     ["another program's log", "INFO started\nINFO stopped\n"],
     ["white space", " \n\n"],
-    ["JSON that is no session", '{"type":"session"}\n[]\n'],
+    ["JSON that is not a session", '{"type":"session"}\n[]\n'],
   ])("a file with %s is rejected, and not changed", (_what, content) => {
     const path = file(content, "some.log");
     // Since pi 0.80.3; before, it was overwritten with a new header.

@@ -98,7 +98,7 @@ describe("lines without pi's key order", () => {
       `{"type":"message",${time},"message":{"role":"user"},"id":"0000000a","parentId":null}`,
     ],
     ["an unknown type", `{"type":"leaf","id":"0000000a","parentId":null,${time},"targetId":{}}`],
-    ["an id that is no hex", message.replace("0000000a", "Entry 1")],
+    ["an id that is not hex", message.replace("0000000a", "Entry 1")],
   ])("keep %s", (_what, line) => {
     const [entry] = open(line).getEntries();
     expect(JSON.stringify(entry)).toBe(line);

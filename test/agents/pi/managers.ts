@@ -28,7 +28,7 @@ export function onDisk(seed = 1): ManagerFactory<SessionManager> {
   return managersWith({ ports: reproducible(seed) });
 }
 
-/** A manager whose session is in memory for good. */
+/** A manager whose session stays in memory. */
 export function inMemory(records?: Parameters<typeof SessionManager.inMemory>[2]): SessionManager {
   return inMemoryFiles().managers.inMemory("/work", undefined, records);
 }

@@ -1,6 +1,6 @@
 /**
  * Appends below a leaf from which other writers had continued, unknown to the session: the entry is
- * where pi would put it, and is reported as the beginning of a branch that nobody chose.
+ * where pi would put it, and is reported as the start of an unintended branch.
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -61,7 +61,7 @@ describe("an append that expects a tail", () => {
   });
 
   it.each([
-    ["what came in between is no entry", fragment, 2],
+    ["what came in between is not an entry", fragment, 2],
     ["what came in between is a damaged entry", damaged, 3],
     ["the write was only cut short", "short", 2],
   ])("holds when %s", async (_, before, revision) => {

@@ -77,7 +77,7 @@ describe("appends in flight", () => {
 });
 
 describe("one append of a group", () => {
-  it("that is rejected during planning is no parent and uses no id (Verifies: P2, P4)", async () => {
+  it("that is rejected during planning does not become a parent or use an id (Verifies: P2, P4)", async () => {
     const world = new CountedWorld();
     await (await world.create()).close();
     let next = 0;

@@ -1,4 +1,4 @@
-/** Entries that refer to others: a session refuses references that lead nowhere. */
+/** Entries that refer to others: a session rejects dangling references. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

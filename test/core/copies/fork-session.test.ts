@@ -167,7 +167,7 @@ describe("a fork", () => {
 describe("a fork that cannot be made", () => {
   it.each([
     ["an entry that is not there", { at: "nobody" }, "ERR_ENTRY_NOT_FOUND"],
-    ["an id that is no file name", { id: "../x" }, "ERR_INVALID_SESSION_ID"],
+    ["an id that is not a file name", { id: "../x" }, "ERR_INVALID_SESSION_ID"],
   ])("leaves nothing behind: %s", async (_, options, code) => {
     const source = fileOf(header, user("1", null, "a"));
     await expect(forkSession(source, options)).rejects.toMatchObject({ code });

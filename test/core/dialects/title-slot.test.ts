@@ -66,7 +66,7 @@ describe("a title slot", () => {
       padded(`{"type":"title","v":1,"title":"","source":"x","updatedAt":"","pad":""}`),
     ],
     [
-      "one whose title is no text",
+      "one whose title is not a string",
       padded(`{"type":"title","v":1,"title":1,"updatedAt":"","pad":""}`),
     ],
     [

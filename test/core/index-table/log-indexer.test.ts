@@ -82,7 +82,7 @@ it.each([
   ["a number of milliseconds", 1_780_300_800_377, 1_780_300_800_377],
   ["a number that no Date can hold", 1e18, Number.NaN],
   ["nothing", undefined, Number.NaN],
-  ["a text that is no time", "yesterday", Number.NaN],
+  ["a text that is not a time", "yesterday", Number.NaN],
 ])("the time of a row can be stored as %s", (_what, timestamp, time) => {
   const record = JSON.stringify({ type: "custom", id: "a", parentId: null, timestamp });
   expect(indexed([`${header}\n${record}\n`])).toMatchObject({ rows: [{ time }] });

@@ -10,7 +10,7 @@ import { observedFileSystem } from "../../support/observed-file-system.ts";
 const path = "/s.jsonl";
 const failure = Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" });
 
-/** A file whose syncs end when the test says so, and of which some fail. */
+/** A file whose syncs end under control of the test, and of which some fail. */
 class Disk {
   readonly memory = new MemoryFileSystem();
   readonly sync: DiskSync;

@@ -1,4 +1,4 @@
-/** One log as a file: which file is read, which is written to, and what is said when it is gone. */
+/** One log as a file: which file is read, which is written to, and the report when it is missing. */
 import { describe, expect, it } from "vitest";
 import { readCounter } from "@branchlog/streaming";
 import { MemoryFileSystem, fileError } from "@branchlog/core/testing";

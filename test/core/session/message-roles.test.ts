@@ -54,7 +54,7 @@ const accepted: Readonly<Record<string, unknown>> = {
   "a developer of omp": { role: "developer", content: "Hi" },
   "code of omp": { role: "pythonExecution", code: "1", output: "" },
   "mentions of omp": { role: "fileMention", files: [] },
-  "a user whose toJSON says so": spoken("Hi"),
+  "a user whose toJSON returns it": spoken("Hi"),
 };
 
 describe("appending a message", () => {

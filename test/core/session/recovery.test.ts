@@ -1,4 +1,4 @@
-/** Logs that are deleted under a session, on real files: what can be brought back, and what is told. */
+/** Logs that are deleted under a session, on real files: recoverable logs, and reports. */
 import {
   appendFileSync,
   existsSync,

@@ -1,6 +1,6 @@
 /**
  * Entries of unknown types: refused when they are appended, unless that is asked for;
- * listed when they are in a log all the same; copied like any other.
+ * listed when they are in a log anyway; copied like any other.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";

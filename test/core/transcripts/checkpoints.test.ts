@@ -189,7 +189,7 @@ describe.each(["claude/sidechains.jsonl", "codex/conversation.jsonl"])(
             path,
             withState(bytes, (state) => ({ ...state, [key]: value })),
           );
-          // A value of the right type is of this user: it may change what is said, never more.
+          // A value of the right type is of this user: it may change values, never more.
           await openedFacts(log.path, log.options);
         }
       }

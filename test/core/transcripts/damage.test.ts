@@ -8,7 +8,7 @@ import { verifySession } from "@branchlog/tools";
 import { fixturePath, importedFile, spoken } from "../../tools/import/imported.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-/** What is said in each of the fixtures. */
+/** The texts of each fixture. */
 const said = [
   "Where is the price rounded?",
   "In cart.ts.",

@@ -219,7 +219,7 @@ export class Run {
     return Object.keys(this.#manager.getHeader() ?? {}).some((key) => !headerFields.has(key));
   }
 
-  /** Whether the implementation may lose what is said of a branch elsewhere. */
+  /** Whether the implementation may lose facts of a branch stored elsewhere. */
   #wouldLose(leafId: string): boolean {
     const path = this.#manager.getBranch(leafId);
     if (this.#tolerates("keeps-missing-parents") && path[0]?.parentId) return true;

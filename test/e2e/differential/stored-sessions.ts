@@ -1,6 +1,6 @@
 /**
  * Arbitrary session files as other programs may leave them, for fast-check: of any version, with
- * lines in any order, links that lead nowhere, and lines that are not records. Left out is what pi
+ * lines in any order, dangling links, and lines that are not records. Left out is what pi
  * itself cannot take (formats.md lists it): cycles, messages that are null, values that are not objects.
  */
 import fc from "fast-check";

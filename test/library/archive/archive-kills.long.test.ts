@@ -1,4 +1,4 @@
-/** A process that archives and undoes is killed at any time: every file can be brought back. */
+/** A process that archives and undoes is killed at any time: every file can be restored. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";

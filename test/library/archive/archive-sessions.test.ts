@@ -200,7 +200,7 @@ describe("a session that cannot be archived is not changed", () => {
       );
       const hasFailed = failing.disarm();
       for (const code of done) expect(code).toMatch(/^ERR_/);
-      // Removed or not: it is there, or it can be brought back; the next command does what failed.
+      // Removed or not: it is there, or it can be restored; the next command completes the rest.
       await archiveSessions([], { dataDir });
       if (!existsSync(pi)) await restoreSession(pi, { dataDir });
       for (const [file, facts] of Object.entries(ledgerOf(root))) expect(facts).toBe(before[file]);

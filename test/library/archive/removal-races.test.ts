@@ -91,7 +91,7 @@ async function scene(name: string): Promise<Scene> {
       };
     case "delete":
       return { ...shared, path: own, act: (given) => deleteSession(own, { dataDir, ...given }) };
-    case "delete for good": {
+    case "delete permanently": {
       const act = (given: Given): Promise<unknown> =>
         deleteSession(own, { dataDir, permanent: true, ...given });
       return { ...shared, path: own, act, isKept: false };
@@ -143,7 +143,7 @@ async function scene(name: string): Promise<Scene> {
 const scenes = [
   "archive",
   "delete",
-  "delete for good",
+  "delete permanently",
   "undo of restore",
   "undo of repair",
   "mv",

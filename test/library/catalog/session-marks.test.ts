@@ -31,7 +31,7 @@ describe("the name of a session", () => {
     ["its header", [header({ title: " Header " }), user("x")], "Header"],
     ["nothing, if an entry took it away", [header({ title: "Header" }), title("")], undefined],
     ["nothing, if the slot is empty", [slot(""), header({ title: "Header" })], undefined],
-    ["nothing, if the title is no text", [header({ title: 5 })], undefined],
+    ["nothing, if the title is not a string", [header({ title: 5 })], undefined],
   ])("is that of %s", async (_, lines, expected) => {
     expect((await factsOf(...lines))?.name).toBe(expected);
   });

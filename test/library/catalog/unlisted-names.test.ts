@@ -17,7 +17,7 @@ const odd = "\u{fffd}";
 let directory = "";
 let unlisted: readonly string[] = [];
 
-/** A path in the directory that ends in a byte that is no UTF-8, and what follows. */
+/** A path in the directory that ends in a byte that is not UTF-8, and what follows. */
 function oddPath(beginning: string, end: string): Buffer {
   const bytes = Buffer.from([0xff]);
   return Buffer.concat([Buffer.from(join(directory, beginning)), bytes, Buffer.from(end)]);

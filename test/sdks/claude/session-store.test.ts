@@ -244,7 +244,7 @@ describe.skipIf(!hasPostgres())("a session store of the Claude Agent SDK in Post
 });
 
 describe("a session store whose answers are lost", () => {
-  /** Stores what it is given, and says so only to the next call. */
+  /** Stores what it is given, and reports it only to the next call. */
   class ForgetfulStore extends ListedMemoryStore {
     fails = false;
 

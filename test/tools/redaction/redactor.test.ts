@@ -63,7 +63,7 @@ describe("the law of redaction", () => {
         const text = JSON.stringify(JSON.parse(clean));
         expect(secretsIn(clean, secrets)).toEqual([]);
         expect(secretsIn(text, secrets)).toEqual([]);
-        // A number is a secret only where its name says so.
+        // A number is a secret only if its name is secret.
         const unnamed = (shape: string): string =>
           /"(?:password|token)"/.test(line) ? shape.replaceAll(/-?\d+|"text"/g, "") : shape;
         const shapes = [line, clean].map((json) => JSON.stringify(shapeOf(JSON.parse(json))));

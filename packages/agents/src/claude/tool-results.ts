@@ -1,6 +1,6 @@
 /**
  * Results of tools that were too large for a transcript: it has their beginning, and names the file
- * with all, in a directory of the session. Sub-agents share that of their session.
+ * with all, in a directory of the session. Subagents share that of their session.
  */
 import { lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";

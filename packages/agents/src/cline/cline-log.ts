@@ -51,7 +51,7 @@ function storedIn(path: string, text: string): JsonObject {
   } catch (error) {
     cause = error;
   }
-  const message = `${path} has no messages of Cline, or is half written. It was not changed.`;
+  const message = `${path} has no messages of Cline, or is partly written. It was not changed.`;
   throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, cause });
 }
 

@@ -41,7 +41,7 @@ export function messagesIn(path: string, text: string): readonly JsonValue[] {
   } catch (error) {
     cause = error;
   }
-  const message = `${path} has no messages of Cline, or is half written. It was not changed.`;
+  const message = `${path} has no messages of Cline, or is partly written. It was not changed.`;
   throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, cause });
 }
 

@@ -76,7 +76,7 @@ function readContent(fs: FileSystem, path: string): FileContent {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     return { bytes, text, stat };
   } catch (cause) {
-    const message = `${path} is no UTF-8, or only half written. It was not changed.`;
+    const message = `${path} is not UTF-8, or partly written. It was not changed.`;
     throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, cause });
   }
 }

@@ -29,7 +29,7 @@ export function readDocument(text: string, path: string): ReadDocument {
   const yaml = readYaml(text, path);
   const { root, value: data, refuse } = yaml;
   if (root === null) {
-    const message = `${path} holds nothing, or is only half written. It was not changed.`;
+    const message = `${path} is empty, or partly written. It was not changed.`;
     const place = { offset: 0, line: 1, column: 1 };
     throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, ...place });
   }

@@ -25,7 +25,7 @@ export interface TurnSummary {
   /** Its tool calls in order, each as `run(command='ls -la')`; see `toolCallText`. */
   readonly tools_called: readonly string[];
   readonly expected?: string;
-  /** Whether the result was as expected, if a note says so. */
+  /** Whether the result was as expected, if a note has it. */
   readonly passed?: boolean;
 }
 

@@ -40,7 +40,7 @@ export function readYaml(text: string, path: string): YamlText {
     const [line, column] = [Math.max(1, pos.line), Math.max(1, pos.col)];
     const place = `line ${line}, column ${column}`;
     const problem = isDamage
-      ? `is damaged, or only half written, at ${place}: ${what}`
+      ? `is damaged, or partly written, at ${place}: ${what}`
       : `cannot be worked with: ${what} (${place})`;
     const code = isDamage ? "ERR_DOCUMENT_DAMAGED" : "ERR_DOCUMENT_REFUSED";
     const message = `${path} ${problem}. It was not changed.`;

@@ -29,7 +29,7 @@ function chatOf(path: string, text: string): JsonObject {
   } catch (error) {
     cause = error;
   }
-  const message = `${path} is not a recorded chat, or half written. It was not changed.`;
+  const message = `${path} is not a recorded chat, or partly written. It was not changed.`;
   throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, cause });
 }
 

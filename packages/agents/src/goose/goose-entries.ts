@@ -277,7 +277,7 @@ function answerBlock(block: JsonObject): AssistantContent[] {
   }
 }
 
-/** Those that are in messages; `conversationCompacted` was only a note, which goose passes over. */
+/** Those that are in messages; `conversationCompacted` was only a note, which goose ignores. */
 const knownTypes =
   /^(?:text|image|.*[tT]hinking|reasoning|(?:t|frontendT)oolRe.+|error|conversation.+)$/;
 

@@ -52,7 +52,7 @@ export function messageOfRow(
   }
 }
 
-/** Without what is not a number. */
+/** Without non-numbers. */
 function timesIn(data: JsonObject): JsonObject {
   const times = Object.entries(objectAt(data, "time") ?? {});
   return Object.fromEntries(times.filter(([, time]) => typeof time === "number"));

@@ -175,7 +175,7 @@ function sessionOfTree(path: string): StoredSession {
   const facts = fileValue(path);
   const id = isObject(facts) ? stringAt(facts, "id") : undefined;
   if (!isObject(facts) || id === undefined) {
-    const message = `${path} is not a session of opencode, or half written. It was not changed.`;
+    const message = `${path} is not a session of opencode, or partly written. It was not changed.`;
     throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path });
   }
   const storage = dirname(dirname(dirname(path)));

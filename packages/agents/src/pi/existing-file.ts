@@ -31,7 +31,7 @@ export function openExisting(file: string, options: FaceOptions): FoundLog {
       case "ERR_LOG_MISSING":
         return "missing";
       case "ERR_LOG_EMPTY":
-        // A store makes no log without a header; whoever made one may be about to write it.
+        // A store makes no log without a header; its creator may be about to write it.
         if (storeOf(file) !== undefined) throw error;
         return "empty";
       case "ERR_NOT_A_SESSION":

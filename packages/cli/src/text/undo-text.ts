@@ -2,5 +2,5 @@
 
 /** With its newline; empty if there is nothing to undo. */
 export function undoText(operation: string | null): string {
-  return operation === null ? "" : `to take it back: branchlog undo ${operation}\n`;
+  return operation === null ? "" : `to undo it: branchlog undo ${operation}\n`;
 }

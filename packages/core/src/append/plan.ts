@@ -88,7 +88,7 @@ export interface AppendPlan {
 }
 
 const mintAttemptsMax = 100;
-/** Bounds the time under the lock of a search for the id that was meant. */
+/** Bounds the time under the lock of a search for the intended id. */
 const nearIdsMax = 10_000;
 
 /**

@@ -26,8 +26,9 @@ function checkpointPrefix(logPath: string): string {
 }
 
 /**
- * What `read` makes of a file of this kind; undefined if it is missing or not whole, or if `read`
- * throws. Never throws. Its pages can be read as long as it has its name, or its path is retained.
+ * The result of `read` for a file of this kind; undefined if it is missing or not whole, or if
+ * `read` throws. Never throws. Its pages can be read as long as it has its name, or its path is
+ * retained.
  */
 export function* loadPages<T>(
   fs: FileSystem,

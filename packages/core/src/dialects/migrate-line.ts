@@ -21,7 +21,7 @@ export interface MigrationContext extends UpcastContext {
 }
 
 /**
- * `JSON.parse` of the result is what `upcastEntry` makes of the record, in the same key order; a
+ * `JSON.parse` of the result equals `upcastEntry` of the record, in the same key order; a
  * header gets the current version, in place or as its last member.
  *
  * @param line JSON, line ending included; returned unchanged if it holds no object.

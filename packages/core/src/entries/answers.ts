@@ -82,7 +82,7 @@ function mayBeWithin(entry: SessionEntry): boolean {
 
 function withoutKeys(entry: SessionEntry): SessionEntry {
   const rest = Object.entries(entry).filter(([key]) => !ownKeys.has(key));
-  // Decoding boundary: the same entry without fields that are none of pi's.
+  // Decoding boundary: the same entry without fields unknown to pi.
   return Object.fromEntries(rest) as unknown as SessionEntry;
 }
 

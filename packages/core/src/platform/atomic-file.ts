@@ -190,8 +190,8 @@ export function removeQuietly(fs: FileSystem, path: string): void {
 
 /**
  * Durably, with missing directories. After an error no part of a log is left, though directories
- * stay; only if the name cannot be made durable, the log stays, whole, and the message says so.
- * Throws `ERR_LOG_EXISTS`; `ERR_CREATE_FAILED`; BranchlogErrors of the chunks.
+ * stay; only if the name cannot be made durable, the log stays, complete, and the message reports
+ * it. Throws `ERR_LOG_EXISTS`; `ERR_CREATE_FAILED`; BranchlogErrors of the chunks.
  */
 export function createLog(ports: Ports, path: string, chunks: Iterable<Buffer>): void {
   const file = creating(path, () => begun(ports, path));

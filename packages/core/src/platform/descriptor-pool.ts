@@ -85,7 +85,7 @@ export class DescriptorPool {
     this.closePath(path);
   }
 
-  /** Closes idle descriptors of a path, as before its file is removed for good. */
+  /** Closes idle descriptors of a path, before its file is permanently removed. */
   closePath(path: string): void {
     this.#close((descriptor) => descriptor.path === path);
   }

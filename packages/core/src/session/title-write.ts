@@ -70,7 +70,7 @@ function* writtenUnderLocks(
   }
 }
 
-/** Under both locks. Throws `ERR_APPEND_FAILED`. @param read The file that is meant. */
+/** Under both locks. Throws `ERR_APPEND_FAILED`. @param read The intended file. */
 export function overwriteSlot(
   path: string,
   slot: Buffer,

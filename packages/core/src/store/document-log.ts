@@ -1,5 +1,5 @@
 /**
- * A document as a log: the bytes that its agent's format makes of it, rebuilt when its file
+ * A document as a log: the bytes that its agent's format converts it to, rebuilt when its file
  * changes. While they begin as before, the log has grown; else it was set back.
  */
 import { basename } from "node:path";

@@ -371,7 +371,7 @@ function syncQuietly(directory: string): void {
   try {
     nodeFileSystem.syncDirectorySync(directory);
   } catch {
-    // It is removed; a power failure may bring it back.
+    // It is removed; a power failure may restore it.
   }
 }
 

@@ -113,7 +113,7 @@ function edited(kind: "edit" | "write", path: string, lines: readonly ChangedLin
 }
 
 function commandIn(values: Given): ToolUse | undefined {
-  // The commands of a tool for files, as `view`, are none of a shell.
+  // The commands of a tool for files, as `view`, are not shell commands.
   if (textIn(values, "path") !== undefined) return undefined;
   const text = textIn(values, "command");
   if (text !== undefined) return { kind: "shell", command: text };

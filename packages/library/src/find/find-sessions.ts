@@ -234,7 +234,7 @@ interface WalkOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Sub-agents of a session are here, in a directory with its name. */
+/** Subagents of a session are here, in a directory with its name. */
 const subagentsName = "subagents";
 
 /** Large directories without sessions. */

@@ -62,7 +62,7 @@ export class LatestSessions {
 
 const uuidInName = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.jsonl$|_)/;
 
-/** Sub-agents are below a directory named like their session, or where their agent keeps them. */
+/** Subagents are below a directory named like their session, or where their agent keeps them. */
 function mayBePartOf({ path, mtimeMs }: SessionFile, session: ListedSession): boolean {
   const { path: of, header, transcript } = session;
   if (path.startsWith(of.replace(/\.jsonl$/, sep))) return true;

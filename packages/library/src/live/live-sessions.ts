@@ -401,7 +401,7 @@ class DirectoryWatches {
     const hasBelow =
       place.kind === "below" || (place.kind === "subdirectories" && directory === place.directory);
     const watch = ports.hints.watch(directory, (name) => {
-      // Also if it cannot be watched: that is no reason to try again at once.
+      // Also if it cannot be watched: that does not justify an immediate retry.
       if (name === null) onHint(null);
       else if (isSessionFileName(name) || mayBeDocument(name)) onHint(join(directory, name));
       else if (hasBelow && !isSidecarName(name)) this.#renewAndTell();

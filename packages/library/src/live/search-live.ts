@@ -17,7 +17,7 @@ export interface LiveSearchOptions extends SearchOptions {
 /**
  * As {@link searchSessions}: each subscription searches again, and ends its search with itself. The
  * next hit is searched after the subscriber returned. With `follow`, a session that changed is
- * searched again, of which only what is not indexed is read; each hit is emitted once.
+ * searched again, of which only the unindexed part is read; each hit is emitted once.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a store that is to be followed.
  */
 export function search$(

@@ -160,7 +160,7 @@ function Progress({ query, facets }: SearchViewProps): VNode {
   );
 }
 
-/** Each choice narrows the search down, and takes it back when it is pressed again. */
+/** Each choice narrows the search down, and is cleared when it is pressed again. */
 function Facets({ query, isRegex, facets }: SearchViewProps): VNode | null {
   const shown = facetsOf(found.value.hits, facets, now.value);
   if (shown.length === 0) return null;

@@ -85,7 +85,7 @@ function areaOf(
   return `M${known[0]?.at.toFixed(1) ?? 0} ${height}${line}V${height}Z`;
 }
 
-/** A mark that is near is meant. */
+/** The nearest mark is used. */
 function nearest({ compactions, sectionCount }: Timeline, wanted: number): number {
   const reach = sectionCount / 150;
   const mark = compactions.find(({ section }) => Math.abs(section + 0.5 - wanted) < reach);
