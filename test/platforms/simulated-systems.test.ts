@@ -190,6 +190,64 @@ it("a new log that cannot be linked or made leaves nothing under its name", asyn
   expect(system.fs.listSync("/work")).toEqual([]);
 });
 
+/** Where the original is a link, where it is a copy, and where the log has to be closed first. */
+const places = [
+  ["linux", { hasHardLinks: true, isHeld: false }],
+  ["linux without hard links", { hasHardLinks: false, isHeld: false }],
+  ["Windows with NTFS", { hasHardLinks: true, isHeld: true }],
+] as const;
+
+describe.each(places)("what a writer without the lock appends meanwhile, on %s", (_, place) => {
+  const late = '{"type":"custom","customType":"late","id":"late","parentId":null,"timestamp":""}\n';
+
+  /** Appends to the log just before another file takes its name. */
+  function lateSystem(before: Buffer): SimulatedSystem {
+    const system = simulatedSystem(place.isHeld ? "Windows with NTFS" : "linux");
+    const key = system.fs.key(path);
+    system.fs.makeDirectorySync("/work");
+    system.fs.inner.writeFileSync(key, before);
+    let isLate = false;
+    const renameSync = system.fs.renameSync.bind(system.fs);
+    system.fs.renameSync = (from, to) => {
+      if (system.fs.key(to) === key && !isLate) {
+        isLate = true;
+        const fd = system.fs.inner.openSync(key, "append");
+        system.fs.inner.writeSync(fd, Buffer.from(late), 0, late.length);
+        system.fs.inner.closeSync(fd);
+      }
+      renameSync(from, to);
+    };
+    if (!place.hasHardLinks) {
+      system.fs.linkSync = () => {
+        throw fileError("EPERM", "link");
+      };
+    }
+    return system;
+  }
+
+  it("is in the log that was migrated", async () => {
+    const old = readFileSync(join(import.meta.dirname, "../../fixtures/pi-v1.jsonl"));
+    const system = lateSystem(old);
+    const session = await openSession(path, optionsOf(system));
+    await session.append(userDraft("new"));
+    await session.close();
+    const text = system.fs.inner.readFileSync(system.fs.key(path)).toString();
+    expect(text).toContain('"customType":"late"');
+    expect(text).toContain('"new"');
+    expect(system.fs.inner.openCount).toBe(0);
+  });
+
+  it("is in the log that was repaired", async () => {
+    const header = '{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/w"}\n';
+    const system = lateSystem(Buffer.from(`${header}torn {\n`));
+    const plan = await planRepair(path, { ports: system.ports });
+    const { lateBytes } = await applyRepair(plan, { ports: system.ports });
+    expect(lateBytes).toBe(late.length);
+    const text = system.fs.inner.readFileSync(system.fs.key(path)).toString();
+    expect(text).toBe(`${header}${late}`);
+  });
+});
+
 /** What two processes may do to one session; `n` makes it different each time. */
 const steps: readonly ((session: Session, n: number) => Promise<unknown>)[] = [
   (session, n) => session.append(userDraft(`text ${n}`)),

@@ -19,7 +19,7 @@ import {
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { findSessions } from "@branchlog/library";
+import { deleteSession, findSessions } from "@branchlog/library";
 import { readCounter } from "@branchlog/streaming";
 import { checkpointKind } from "@branchlog/core/files";
 import { agentNamed, registerAgents } from "@branchlog/core/rows";
@@ -265,6 +265,58 @@ describe("the saved catalog of a directory", () => {
       header: { ...one.header, cwd: "/home/dev/shop" },
     }));
     expect(after).toEqual(moved);
+  });
+
+  it("keeps nothing of a session that was deleted for good, after its directory grew", async () => {
+    const cache = ownCache();
+    const directory = temporaryDirectory();
+    const text = "x".repeat(30_000);
+    const write = (id: string, first: string): string =>
+      writeLines(directory, `${id}.jsonl`, [header({ id }), user(first), user(text)]);
+    const secret = write("secret", "to be forgotten");
+    for (let at = 0; at < 4; at += 1) write(`${at}`, "of no interest");
+    await list(directory);
+    const saved = (): string => {
+      const names = readdirSync(join(cache, "catalogs"));
+      const texts = names.map((one) => readFileSync(join(cache, "catalogs", one), "utf8"));
+      return [
+        ...texts,
+        existsSync(catalogPath(directory)) ? readFileSync(catalogPath(directory), "utf8") : "",
+      ].join();
+    };
+    expect(saved()).toContain("to be forgotten");
+    writeLines(directory, "large.jsonl", [header({ id: "large" }), large]);
+    await list(directory);
+    expect(existsSync(catalogPath(directory))).toBe(true);
+    await deleteSession(secret, { permanent: true, dataDir: temporaryDirectory() });
+    expect(saved()).not.toContain("to be forgotten");
+  });
+
+  it("is the same for each spelling of its path", async () => {
+    ownCache();
+    const directory = await savedDirectory(temporaryDirectory());
+    const expected = await list(directory);
+    for (const spelled of [`${directory}//`, `${directory}/./`]) {
+      expect(await bytesReadBy(() => list(spelled))).toBe(0);
+      expect(await list(spelled)).toEqual(expected);
+    }
+  });
+
+  it("is not next to sessions of another agent, even if none of those can be saved", async () => {
+    ownCache();
+    const directory = temporaryDirectory();
+    writeLines(directory, "large.jsonl", [header({ id: "large" }), large]);
+    const transcript = join(directory, "claude.jsonl");
+    copyFileSync(fixturePath("claude/sidechains.jsonl"), transcript);
+    // Changed a moment ago, as far as the list knows.
+    const catalog = new DirectoryCatalog({
+      list: (signal) => sessionFilesIn(directory, signal),
+      saved: "auto",
+      now: () => statSync(transcript).ctimeMs,
+    });
+    await catalog.refresh({ paths: null, signal: undefined });
+    expect(catalog.sessions()).toHaveLength(2);
+    expect(readdirSync(directory).toSorted()).toEqual(["claude.jsonl", "large.jsonl"]);
   });
 
   it("does not recreate a removed directory", async () => {

@@ -47,7 +47,7 @@ import {
   shutdownUsage,
 } from "./copilot-bodies.ts";
 
-/** What is said again by others, or says nothing of the conversation. */
+/** Repeated elsewhere, or not about the conversation. */
 const passedTypes: ReadonlySet<string> = new Set([
   "assistant.turn_end",
   "assistant.turn_start",

@@ -40,7 +40,7 @@ export function hasTranscript(store: string, projects: string): boolean {
 export async function chatLog(path: string): Promise<Buffer> {
   const chat = await readForeignDatabase(path, (query) => chatIn(query, path));
   if (chat !== undefined) return logOfChat(chat);
-  const message = `${path} is not a chat of Cursor. It was left as it is.`;
+  const message = `${path} is not a chat of Cursor. It was not changed.`;
   throw new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path });
 }
 

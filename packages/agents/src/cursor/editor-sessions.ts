@@ -16,7 +16,7 @@ import type { StoredBubble, StoredSession } from "./editor-entries.ts";
 
 const secrets = { holdsSecrets: true };
 
-/** Keys begin so; `;` follows `:`. */
+/** Prefixes of keys; `;` follows `:`. */
 const sessionKeys = ["composerData:", "composerData;"] as const;
 
 /** Without the conversation. What is no JSON, and what has no bubbles, is no session. */

@@ -56,7 +56,7 @@ export const kimi: Agent = {
   },
 };
 
-/** `sessions/HASH/ID/wire.jsonl`, of a sub-agent in `subagents/AGENT` there. */
+/** `sessions/HASH/ID/wire.jsonl`, of a subagent in `subagents/AGENT` there. */
 const earlierName =
   /[\\/]sessions[\\/]\w*[\da-f]{32}[\\/]([^\\/]+)[\\/](?:subagents[\\/][^\\/]+[\\/])?wire\.jsonl$/;
 
@@ -81,7 +81,7 @@ function isMigrated(path: string): boolean {
   return workspaces.some((name) => existsSync(join(directory, name, `ses_${id}`)));
 }
 
-/** None for a sub-agent. */
+/** None for a subagent. */
 function stateFiles(path: string): readonly string[] {
   const directory = sessionDirectory(path);
   return directory === undefined ? [] : [join(directory, "state.json")];

@@ -283,7 +283,7 @@ function notedBody(record: JsonObject, { id }: TranscriptPlace): Body {
   };
 }
 
-/** What a sub-agent requested is in records of its session. */
+/** What a subagent requested is in records of its session. */
 function answerUsage(record: JsonObject): Usage {
   return record["isSidechain"] === true ? noUsage : genaiUsage(objectAt(record, "usageMetadata"));
 }

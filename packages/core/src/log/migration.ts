@@ -96,7 +96,6 @@ function* migrateInto(migration: Migration): Steps<string | null> {
 
 /** Null if another log has taken the name: that one stays. */
 function* takePlace({ log, ports, file }: Migration): Steps<string | null> {
-  const { fs } = ports;
   const { state } = log;
   const { end, committedEnd } = state;
   yield portStep("link");
@@ -109,13 +108,14 @@ function* takePlace({ log, ports, file }: Migration): Steps<string | null> {
   file.replace();
   file.syncName();
   yield portStep("stat");
-  const size = fs.statSync(backup)?.size ?? end;
-  if (size <= end) return backup;
+  if (!backup.isCopy) log.file.reopen(backup.path);
+  const size = log.file.openSizeSync() ?? end;
+  if (size <= end) return backup.path;
   // A writer without our lock still had the old file open: its lines must not be lost there.
   runSync(state.read(size));
   addAll(file, lateChunks(log, committedEnd));
   if (!state.isTerminated) file.add(Buffer.from("\n"));
-  return backup;
+  return backup.path;
 }
 
 function addAll(file: AtomicFile, chunks: Iterable<Buffer>): void {
@@ -128,11 +128,16 @@ function lateChunks({ file, state }: TrackedLog, from: number): Generator<Buffer
   return migratedChunks(file, state, from, state.end);
 }
 
+interface KeptOriginal {
+  readonly path: string;
+  readonly isCopy: boolean;
+}
+
 /**
  * A link that already exists is fine; where there are none, it is a copy. Null if the path is no
  * longer the original's.
  */
-function keepOriginal(ports: Ports, { file, state }: TrackedLog): string | null {
+function keepOriginal(ports: Ports, { file, state }: TrackedLog): KeptOriginal | null {
   const { fs } = ports;
   const { path } = file;
   const original = fs.statSync(path);
@@ -146,8 +151,12 @@ function keepOriginal(ports: Ports, { file, state }: TrackedLog): string | null 
     // The path may belong to another log since its stat, before the link or after.
     const [kept, now] = [fs.statSync(name)?.ino, fs.statSync(path)];
     const isOriginal = now?.ino === original.ino;
-    if (!isLink) return isOriginal && now.size === original.size ? name : null;
-    if (kept === original.ino) return isOriginal ? name : null;
+    if (!isLink) {
+      if (isOriginal && now.size === original.size) return { path: name, isCopy: true };
+      fs.unlinkSync(name);
+      return null;
+    }
+    if (kept === original.ino) return isOriginal ? { path: name, isCopy: false } : null;
     if (kept === now?.ino) fs.unlinkSync(name);
     return null;
   }

@@ -85,6 +85,13 @@ export class DescriptorPool {
     this.closePath(path);
   }
 
+  /** Opens a file under another name of it, for reads of this path, which is retained. */
+  reopen(path: string, otherName: string): void {
+    const fd = this.#openFile(otherName, "read");
+    const file = this.#fileOf(fd);
+    this.#descriptors.push({ path, mode: "read", file, fd, users: 0, lastUse: this.#uses });
+  }
+
   /** Closes idle descriptors of a path, before its file is permanently removed. */
   closePath(path: string): void {
     this.#close((descriptor) => descriptor.path === path);

@@ -106,12 +106,27 @@ export class LogFile implements ByteSource {
     }
   }
 
+  /** Its length, also after it has lost its name; undefined if it is no longer open. */
+  openSizeSync(): number | undefined {
+    return (this.#openStat("read") ?? this.#openStat("append"))?.size;
+  }
+
+  /** Where its name is lost and it was closed, reads continue under another name of it. */
+  reopen(otherName: string): void {
+    if (this.openSizeSync() !== undefined) return;
+    descriptorPoolOf(this.#fs).reopen(this.path, otherName);
+  }
+
   #isOpen(mode: PoolMode): boolean {
+    return this.#openStat(mode) !== undefined;
+  }
+
+  #openStat(mode: PoolMode): FileStat | undefined {
     try {
       const open = this.#useSync(mode, (fd) => this.#fs.fstatSync(fd));
-      return this.#adopted !== undefined && isSameFile(open, this.#adopted);
+      return this.#adopted !== undefined && isSameFile(open, this.#adopted) ? open : undefined;
     } catch {
-      return false;
+      return undefined;
     }
   }
 

@@ -72,7 +72,10 @@ export function heldIn(documents: readonly SessionFile[]): (path: string) => boo
   }
   if (held.size === 0) return () => false;
   return (path) =>
-    documentFormats().some((one) => held.has(`${one.agent}#${one.idInOthers?.(path)}`));
+    documentFormats().some((format) => {
+      const id = format.idInOthers?.(path);
+      return id !== undefined && held.has(`${format.agent}#${id}`);
+    });
 }
 
 /**

@@ -67,6 +67,8 @@ export class CatalogStore {
   readonly #shared = new Map<number, KnownCatalog>();
   /** What was read in directories since their catalogs were loaded. */
   readonly #readBytes = new Map<string, number>();
+  /** Directories with sessions of agents that alone write there, as they were read. */
+  readonly #ofAgents = new Set<string>();
   /** Directories of this user where sidecar files of deleted sessions may be. */
   readonly #uncleaned = new Set<string>();
 
@@ -90,6 +92,7 @@ export class CatalogStore {
     if (file === undefined) catalog.files.delete(nameIn(catalog, path));
     else catalog.files.set(nameIn(catalog, path), file);
     catalog.readBytes += readBytes;
+    if (known.session?.transcript !== undefined) this.#ofAgents.add(directory);
     this.#readBytes.set(directory, (this.#readBytes.get(directory) ?? 0) + readBytes);
   }
 
@@ -107,13 +110,16 @@ export class CatalogStore {
     if (this.#mode === "auto") this.#settle();
     // Of a directory that is gone nothing else is looked up.
     if (isWhole) for (let number = 0; number < sharedCatalogs; number += 1) this.#sharedAt(number);
+    const listed = there === null ? undefined : { there, databases: databasesAmong(there) };
     let cache: string | undefined;
     for (const catalog of new Set([...this.#catalogs.values(), ...this.#shared.values()])) {
       const { directory, files } = catalog;
       if (directory !== undefined && this.#mode === "cache") continue;
       // A look-up of one file reads no directory.
       const gone =
-        there === null ? [] : [...files.keys()].filter((name) => isGone(name, there, directory));
+        listed === undefined
+          ? []
+          : [...files.keys()].filter((name) => isGone(name, listed, directory));
       for (const name of gone) files.delete(name);
       if (gone.length > 0 && directory !== undefined) await removeOrphans(directory);
       const isOutdated = gone.length > 0 && catalog.savedBytes > 0;
@@ -134,9 +140,15 @@ export class CatalogStore {
 
   /** Removes a file from the saved catalog of its directory. */
   async forget(path: string): Promise<void> {
-    const known = this.#catalogOf(dirname(path));
-    if (known.savedBytes === 0 || !known.files.delete(nameIn(known, path))) return;
-    known.savedBytes = await saveCatalog(known.place, known.files);
+    const directory = dirname(path);
+    // A directory that grew had its files in a shared one before.
+    for (const known of new Set([
+      this.#catalogOf(directory),
+      this.#sharedAt(numberOf(directory)),
+    ])) {
+      if (known.savedBytes === 0 || !known.files.delete(nameIn(known, path))) continue;
+      known.savedBytes = await saveCatalog(known.place, known.files);
+    }
   }
 
   #catalogOf(directory: string): KnownCatalog {
@@ -176,10 +188,11 @@ export class CatalogStore {
       const known = this.#catalogOf(directory);
       const isBeside = known.directory !== undefined;
       // Nothing is written beside the sessions of an agent that alone writes them.
-      if (isBeside && [...known.files.values()].some(isOfAgent)) {
+      const isOfAgents = this.#ofAgents.has(directory);
+      if (isBeside && (isOfAgents || [...known.files.values()].some(isOfAgent))) {
         this.#moveToCache(directory, known);
-      } else if (!isBeside && readBytes >= catalogSavedAfterBytes && !this.#isForeign(directory)) {
-        this.#moveBeside(directory, known);
+      } else if (!isBeside && !isOfAgents && readBytes >= catalogSavedAfterBytes) {
+        if (!this.#isForeign(directory)) this.#moveBeside(directory, known);
       }
     }
   }
@@ -202,7 +215,8 @@ export class CatalogStore {
       shared.files.delete(path);
     }
     const readBytes = this.#readBytes.get(directory) ?? 0;
-    shared.readBytes -= readBytes;
+    // Saved without them.
+    shared.readBytes = shared.savedBytes > 0 ? Infinity : shared.readBytes - readBytes;
     const place = besideFiles(directory);
     this.#catalogs.set(directory, { files, directory, place, readBytes, savedBytes: 0 });
   }
@@ -248,10 +262,28 @@ function nameIn({ directory }: KnownCatalog, path: string): string {
   return directory === undefined ? path : basename(path);
 }
 
-/** @param there Perhaps only what is in some of the directories that share a catalog. */
-function isGone(name: string, there: ReadonlySet<string>, directory: string | undefined): boolean {
+interface Listed {
+  /** Perhaps only what is in some of the directories that share a catalog. */
+  readonly there: ReadonlySet<string>;
+  /** Files that hold several of these. */
+  readonly databases: ReadonlySet<string>;
+}
+
+function databasesAmong(there: ReadonlySet<string>): ReadonlySet<string> {
+  const addresses = [...there].map(fileOfAddress).filter(({ id }) => id !== undefined);
+  return new Set(addresses.map(({ file }) => file));
+}
+
+function isGone(
+  name: string,
+  { there, databases }: Listed,
+  directory: string | undefined,
+): boolean {
   if (directory !== undefined) return !there.has(join(directory, name));
-  return !there.has(name) && quietly(() => ports.fs.statSync(fileOfAddress(name).file)) === null;
+  if (there.has(name)) return false;
+  const { file, id } = fileOfAddress(name);
+  if (id !== undefined && databases.has(file)) return true;
+  return quietly(() => ports.fs.statSync(file)) === null;
 }
 
 /** A list has to wait for it: without blocking, dozens of short reads take ten times as long. */

@@ -88,8 +88,11 @@ export class Ranking<T> {
     this.#ranked.splice(this.#placeOf(item), 0, item);
   }
 
+  /** Nothing, if it is not there. */
   remove(item: T): void {
-    this.#ranked.splice(this.#placeOf(item), 1);
+    const place = this.#placeOf(item);
+    const at = this.#ranked[place] === item ? place : this.#ranked.indexOf(item);
+    if (at >= 0) this.#ranked.splice(at, 1);
   }
 
   at(place: number): T | undefined {

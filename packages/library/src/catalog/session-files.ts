@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import type { BigIntStats, Dirent, Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
-import { basename, join, sep } from "node:path";
+import { basename, join, normalize, sep } from "node:path";
 import { transcriptFormats } from "@branchlog/core/rows";
 import type { RowFacts } from "@branchlog/core/rows";
 import { directoriesReadAtOnceMax, stampTrustedAfterMs } from "./limits.ts";
@@ -80,7 +80,7 @@ export async function sessionFilesIn(
   signal?: AbortSignal,
   onAlias?: OnAlias,
 ): Promise<SessionFile[]> {
-  return lookAtFiles(await namesIn(directory, 0), signal, onAlias);
+  return lookAtFiles(await namesIn(normalize(directory), 0), signal, onAlias);
 }
 
 /**
@@ -93,7 +93,7 @@ export async function sessionFilesBelow(
   root: string,
   signal?: AbortSignal,
 ): Promise<SessionFile[]> {
-  return lookAtFiles(await namesBelow(root, signal), signal);
+  return lookAtFiles(await namesBelow(normalize(root), signal), signal);
 }
 
 /** {@link sessionFilesIn} and {@link sessionFilesBelow} together, each file once. */
@@ -102,7 +102,8 @@ export async function sessionFilesInAndBelow(
   signal?: AbortSignal,
   onAlias?: OnAlias,
 ): Promise<SessionFile[]> {
-  const names = [...(await namesIn(root, 0)), ...(await namesBelow(root, signal))];
+  const path = normalize(root);
+  const names = [...(await namesIn(path, 0)), ...(await namesBelow(path, signal))];
   return lookAtFiles(names, signal, onAlias);
 }
 
@@ -161,8 +162,9 @@ export function namesAmong(directory: string, places: readonly Dirent[], links =
     }));
 }
 
-/** As `join`, whose normalization takes longer than a stat does. */
+/** As `join` of a normalized path, without a call that takes longer than a stat does. */
 export function pathIn(directory: string, name: string): string {
+  if (directory === ".") return name;
   return directory.endsWith(sep) ? `${directory}${name}` : `${directory}${sep}${name}`;
 }
 

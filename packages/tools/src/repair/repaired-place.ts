@@ -58,7 +58,7 @@ export function* takePlace(copy: RepairedCopy): Steps<Replaced> {
     copy.result.replace();
     copy.result.syncName();
     yield portStep("stat");
-    return { original: kept.path, lateBytes: carryOver(copy, kept.path) };
+    return { original: kept.path, lateBytes: carryOver(copy, kept) };
   } catch (error) {
     if (kept?.isNew === true) forget(fs, kept.path, plan);
     throw error;
@@ -80,11 +80,13 @@ export function requireUnchanged(file: LogFile, { path, source }: RepairPlan): v
 }
 
 /** Copies concurrent appends to the original, in one write that ends in a newline. */
-function carryOver({ plan, ports, result }: RepairedCopy, original: string): number {
-  const file = new LogFile(ports.fs, original);
-  const lateBytes = (file.statSync()?.size ?? 0) - plan.sizeBytes;
+function carryOver({ plan, ports, file, result }: RepairedCopy, kept: KeptOriginal): number {
+  // A copy does not grow; the original is still open, unless the system refused that.
+  const original = kept.isCopy ? file : new LogFile(ports.fs, kept.path);
+  const size = kept.isCopy ? file.openSizeSync() : original.statSync()?.size;
+  const lateBytes = (size ?? 0) - plan.sizeBytes;
   if (lateBytes <= 0) return 0;
-  const lines = readFullySync(file, Buffer.alloc(lateBytes), plan.sizeBytes);
+  const lines = readFullySync(original, Buffer.alloc(lateBytes), plan.sizeBytes);
   const isTerminated = lines.at(-1) === newline;
   result.add(isTerminated ? lines : Buffer.concat([lines, Buffer.of(newline)]));
   result.syncSync();
