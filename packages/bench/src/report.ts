@@ -139,11 +139,11 @@ export function toMarkdown({ machine, scale, cases }: BenchReport, picture?: str
       `Node ${machine.node}, commit ${machine.commit}, ${machine.date.slice(0, 10)}` +
       (scale === "quick" ? ", small inputs" : ""),
     "",
-    "Each run is a process of its own; times are medians, with the distance from the fastest to " +
+    "Each run is a separate process; times are medians, with the distance from the fastest to " +
       "the slowest run in percent of the median. Every answer was checked before it counted. " +
-      "Times are of the question alone, memory is the peak of the whole process. A ratio says " +
-      "how many times as much of what the case compares as the first subject of ours on the same " +
-      "runtime: of the time, unless the case names a figure.",
+      "Times are of the question alone, memory is the peak of the whole process. A ratio " +
+      "compares a row with our first subject on the same runtime, by time unless the case " +
+      "names a figure.",
     ...(picture === undefined ? [] : ["", `![The fastest other engine of each case](${picture})`]),
   ];
   return `${[...lines, ...cases.flatMap(caseLines)].join("\n")}\n`;
