@@ -1,5 +1,5 @@
 /**
- * A benchmark of an agent: 500 runs in four processes, each in a session of its own whose path says
+ * A benchmark of an agent: 500 runs in four processes, each in a separate session whose path says
  * task, attempt and a fresh id, so that no two ever collide. What they cost and how many passed is
  * read afterwards one entry at a time, however long the sessions are.
  *

@@ -31,5 +31,5 @@ export const promises: Readonly<Record<string, string>> = {
   P24: "A file of a newer version is opened read-only unless forced, and never downgraded",
 };
 
-/** The promises without a test of their own, and why. */
+/** The promises without a separate test, and why. */
 export const notYetProven: Readonly<Record<string, string>> = {};

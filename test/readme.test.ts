@@ -1,6 +1,6 @@
 /**
- * Compiles the examples of the READMEs and of the guide under the strictest options of a consumer, runs those that
- * are marked, and compares what they print.
+ * Compiles the examples of the READMEs and of the guide under the strictest options of a consumer,
+ * runs those that are marked, and compares what they print.
  */
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -30,7 +30,7 @@ function examplesIn(markdown: string): Example[] {
   });
 }
 
-/** Comments behind `console.log(…);`, and lines that are nothing but a comment. */
+/** Comments after `console.log(…);`, and lines that are nothing but a comment. */
 function printedLines(code: string): string[] {
   return code.split("\n").flatMap((line) => {
     const said = /^(?:.*console\.log\(.*\);|) ?\/\/ (.*)$/.exec(line)?.[1];

@@ -1,13 +1,13 @@
 /**
- * An agent that delegates: two sub-agents work in processes of their own on one session, each on its
- * branch. One of them is killed in the middle of its task and started again; it reads in the session
- * how far it came. Nothing is lost, and nothing is done twice.
+ * An agent that delegates: two subagents work in separate processes on one session, each on its
+ * branch. One of them is killed in the middle of its task and started again; it reads in the
+ * session how far it came. Nothing is lost, and nothing is done twice.
  *
  *   npx tsx examples/agent/agent.ts
  *   npx branchlog serve DIRECTORY     shows them live; the directory is printed with --keep
  *
  * Prints:
- *   asked two sub-agents
+ *   asked two subagents
  *   tests: killed after 3 of 8 steps
  *   tests: started again at step 4
  *   docs: 8 of 8 steps
@@ -36,7 +36,7 @@ await session.append(user("Make the release ready."));
 const { id: plan } = await session.append(assistant("One writes the docs, one runs the tests."));
 const docs = startSubagent("docs");
 const tests = startSubagent("tests", "hangs");
-console.log("asked two sub-agents");
+console.log("asked two subagents");
 
 await killAfterStep(tests, 3);
 const again = startSubagent("tests");
@@ -77,7 +77,7 @@ async function killAfterStep(subagent: Subagent, step: number): Promise<void> {
   console.log(`tests: killed after ${await stepsOf("tests")} of 8 steps`);
 }
 
-/** What a sub-agent stored, without its task. */
+/** What a subagent stored, without its task. */
 async function stepsOf(name: string): Promise<number> {
   await session.refresh();
   let count = 0;

@@ -1,4 +1,4 @@
-/** Runs the writers and the follower as processes of their own, and collects what they report. */
+/** Runs the writers and the follower as separate processes, and collects what they report. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 

@@ -62,7 +62,7 @@ async function reading<T>(path: string, work: (session: Session) => Promise<T>):
 
 const entriesIn = (session: Session): Promise<SessionEntry[]> => collected(session.entries());
 
-/** The context, but for the usage, which some agents store beside their answers. */
+/** The context, but for the usage, which some agents store next to their answers. */
 async function saidIn(session: Session): Promise<unknown> {
   const { messages } = await session.context();
   return messages.map((message) => JSON.stringify({ ...message, usage: null }));

@@ -1,6 +1,6 @@
 /**
  * One log through both adapters: either appends, both report the same of it, and so does one that
- * opens it anew.
+ * reopens it.
  */
 import { join } from "node:path";
 import * as fc from "fast-check";
@@ -95,7 +95,7 @@ describe.each(["pi", "omp"] as const)("a log of %s", (dialect: DialectName) => {
           const [, run] = operations(at)[choice] ?? [];
           const id: unknown = await run?.(adapters, ids);
           if (typeof id === "string") ids.push(id);
-          // A context that is kept and gone on from is the one that is built anew.
+          // A context that is kept and continued equals one that is rebuilt.
           const fresh = await OmpManager.open(path);
           fresh.branch(adapters.omp.getLeafId() ?? "");
           expect(adapters.omp.buildSessionContext()).toEqual(fresh.buildSessionContext());

@@ -1,4 +1,4 @@
-/** Subjects get the shared input under a name of their own, and leave nothing beside it. */
+/** Subjects get the shared input under separate names, and leave nothing next to it. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

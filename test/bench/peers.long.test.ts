@@ -1,4 +1,4 @@
-/** Peers beside ours: what crashes is a result, and what is not installed is left out. */
+/** Peers alongside ours: what crashes is a result, and what is not installed is omitted. */
 import { describe, expect, it } from "vitest";
 import { cases } from "../../packages/bench/src/case-list.ts";
 import { createReport, toMarkdown } from "../../packages/bench/src/report.ts";

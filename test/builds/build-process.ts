@@ -1,6 +1,6 @@
 /**
- * A process that carries out session scripts with one build: its argument is the checkout. Clock and
- * ids are the same in every process, so equal builds leave equal bytes.
+ * A process that carries out session scripts with one build: its argument is the checkout. Clock
+ * and ids are the same in every process, so equal builds leave equal bytes.
  */
 import {
   appendFileSync,
@@ -94,12 +94,12 @@ class Run {
     }
   }
 
-  /** All that is known at the end, by this session and by one that is opened anew. */
+  /** All that is known at the end, by this session and by one that is reopened. */
   async end(): Promise<unknown> {
     if (this.#session === undefined) return undefined;
     const own = await answersOf(this.#session, this.#build.verify);
     await this.#session.close();
-    // Foreign bytes behind a header without a newline make a file that is not a session.
+    // Foreign bytes after a header without a newline make a file that is not a session.
     const fresh = await outcomeOf(async () => {
       const session = await this.#build.openSession(this.#path, { access: "read" });
       const answers = await answersOf(session, this.#build.verify);

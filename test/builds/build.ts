@@ -1,4 +1,4 @@
-/** One build in a process of its own, which carries out scripts one after another. */
+/** One build in a separate process, which carries out scripts one after another. */
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";

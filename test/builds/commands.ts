@@ -1,5 +1,5 @@
 /**
- * The commands that are compared, each run by a build on a copy of a file in a folder of its own.
+ * The commands that are compared, each run by a build on a copy of a file in a separate folder.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

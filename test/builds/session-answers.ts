@@ -1,4 +1,6 @@
-/** Everything that can be asked of a session, as JSON values; errors as their codes and messages. */
+/**
+ * Everything that can be asked of a session, as JSON values; errors as their codes and messages.
+ */
 
 /** The part of a session that is compared. */
 export interface ComparedSession {
@@ -42,7 +44,7 @@ export async function outcomeOf(attempt: () => unknown): Promise<unknown> {
   }
 }
 
-/** See the file comment. The context is asked for at each entry of the session. */
+/** See the file comment. The context is requested at each entry of the session. */
 export async function answersOf(session: ComparedSession, verify: Verify): Promise<object> {
   const entries = await all(session.entries());
   const ids = [...new Set(entries.map(({ id }) => id))];

@@ -1,4 +1,4 @@
-/** Runs the command as users do: the built program in a process of its own. */
+/** Runs the command as users do: the built program in a separate process. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";

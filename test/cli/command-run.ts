@@ -119,7 +119,7 @@ export function fixture(name: string): string {
   return fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
 }
 
-/** A copy of one, in a directory of its own. */
+/** A copy of one, in a separate directory. */
 export function copyOf(name: string): string {
   const path = join(temporaryDirectory(), name);
   copyFileSync(fixture(name), path);

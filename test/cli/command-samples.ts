@@ -18,7 +18,7 @@ export interface SamplePlace {
   readonly entryId: string;
 }
 
-/** The words behind the name of the command, for one run or several. */
+/** The words after the name of the command, for one run or several. */
 export type Samples = (place: SamplePlace) => readonly (readonly string[])[];
 
 /** The samples of a command. */

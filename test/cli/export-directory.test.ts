@@ -32,7 +32,7 @@ it("export of a directory exports copies and long ids, also those that are added
   session(directory, "c.jsonl", "Same", "text two");
   session(directory, "d.jsonl", "same-2", "text three");
   session(directory, "long.jsonl", "x".repeat(300), "text four");
-  // Its name is not UTF-8, so that it cannot be asked for.
+  // Its name is not UTF-8, so that it cannot be requested.
   writeFileSync(Buffer.concat([Buffer.from(join(directory, "x")), Buffer.from([0xff]), end]), "");
   const words = ["export", directory, "--to", "hf", "-o", out];
   const first = await branchlog(words);

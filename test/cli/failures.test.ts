@@ -1,4 +1,4 @@
-/** Every way in which a file is not the session that was asked for, and what the command says. */
+/** Every way in which a file is not the session that was requested, and what the command says. */
 import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
@@ -90,7 +90,7 @@ it("verify reports a line that changed since a checkpoint, and exits with 1 (Ver
   const file = temporaryFile(`${header}\n${entry}\n`);
   await (await openSession(file, { checkpointEveryBytes: 1 })).close();
   expect((await branchlog(["verify", file])).out).toContain("checksums: 1 entry compared\n");
-  // One bit, and a line behind what the checkpoint saw.
+  // One bit, and a line after what the checkpoint saw.
   writeFileSync(file, `${header}\n${entry.replace("hi", "hk")}\n${entry.replace("a1", "a2")}\n`);
   const { code, out } = await branchlog(["verify", file]);
   expect(code).toBe(1);

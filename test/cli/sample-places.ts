@@ -10,7 +10,7 @@ import { type SamplePlace, samples, samplesOf } from "./command-samples.ts";
 export const steers: string =
   "\u001B[31mRED\u001B]0;title\u0007\u009B2J\u007F\r" +
   "\u061C\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069";
-/** The same with a line of its own. */
+/** The same with a separate line. */
 export const hostile: string = `${steers}\nFORGED`;
 
 const stamp = (second: number): string => new Date(1_750_000_000_000 + second * 1000).toISOString();

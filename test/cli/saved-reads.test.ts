@@ -1,4 +1,6 @@
-/** What commands that only read leave beside a large session, and what that spares the next one. */
+/**
+ * What commands that only read leave next to a large session, and what that spares the next one.
+ */
 import {
   appendFileSync,
   chownSync,
@@ -43,7 +45,7 @@ beforeAll(() => {
   large = Buffer.from(`${[header, ...lines, ...added].join("\n")}\n`);
 });
 
-/** A large session in a directory of its own. */
+/** A large session in a separate directory. */
 function largeSession(): string {
   const path = join(temporaryDirectory(), "s.jsonl");
   writeFileSync(path, large, { mode: 0o600 });

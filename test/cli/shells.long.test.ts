@@ -75,7 +75,7 @@ function typed(shell: string, line: string): string {
   return readFileSync(shown, "utf8");
 }
 
-/** What fish offers; it writes the descriptions behind tabs. */
+/** What fish offers; it writes the descriptions after tabs. */
 function offeredByFish(line: string): readonly string[] {
   const script = "source completion.fish; complete -C $argv[1]";
   const { stdout } = spawnSync("fish", ["--no-config", "-c", script, `branchlog ${line}`], {

@@ -45,7 +45,7 @@ interface Loaded {
   readonly bytes: number;
 }
 
-/** Nothing is installed beside the bundle. */
+/** Nothing is installed next to the bundle. */
 function loadedBy(...words: string[]): Loaded {
   const directory = temporaryDirectory();
   const { status, stdout, stderr } = spawnSync(

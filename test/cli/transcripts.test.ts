@@ -48,7 +48,7 @@ const refusals: Readonly<Record<Exclude<Outcome, "reads">, readonly string[]>> =
 };
 /** What takes a session away does so with all that belongs to it. */
 const advices: Readonly<Record<string, string>> = { delete: "branchlog archive" };
-/** They read none, need a server, or work on sessions of every agent, as tests of their own show. */
+/** They read none, need a server, or work on sessions of every agent, as separate tests show. */
 const left = [
   "import",
   "pi",
@@ -91,7 +91,7 @@ describe.each(transcripts)("%s (%s)", (agent, name) => {
       const outcome = outcomeOf(command, words);
       const text = await branchlog([command, ...words]);
       if (outcome === "reads") {
-        // A damaged file has a code of its own, as a session has.
+        // A damaged file has a separate code, as a session has.
         const found = name.includes("damaged") && ["info", "verify"].includes(command);
         const differs = command === "diff" && text.out !== "";
         expect(text.code, text.err).toBe(found || differs ? 1 : 0);

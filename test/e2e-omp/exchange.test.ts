@@ -17,7 +17,7 @@ interface Described {
 
 beforeAll(() => installOmp());
 
-/** Both sides of a file that lies in a directory of its own. */
+/** Both sides of a file that lies in a separate directory. */
 function described(file: string): Record<Side, Described> {
   const of = (side: Side): Described => {
     const directory = temporaryDirectory();

@@ -1,4 +1,4 @@
-/** Real session layers of pi that append in loops, without a lock, beside processes of ours. */
+/** Real session layers of pi that append in loops, without a lock, alongside processes of ours. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";

@@ -41,15 +41,15 @@ async function liveAndDie(log: number, sessionLayer: string): Promise<number> {
     ]);
     // Not waiting for anything: the moment of the death is what is being tried.
     await moment(random.below(killMsMax));
-    // Pi first: a write that crosses a page may be cut off by the death of its process, and what pi
-    // appends next, without a look at the file, is on the line of the remains. One that opens the
-    // file later takes care.
+    // Pi first: a write that crosses a page may be truncated by the death of its process, and what
+    // pi appends next, without a look at the file, is on the line of the remains. One that opens
+    // the file later takes care.
     await pi.kill();
     await ours.kill();
     ledger.push(...ours.acknowledged, ...pi.acknowledged);
   }
   const found = await brokenPromises(path, ledger, livesPerLog * 2);
-  // A line of ours that came behind the remains of a killed pi was written again, and is also there.
+  // A line of ours that came after the remains of a killed pi was written again, and is also there.
   const broken = found.filter((one) => !one.startsWith("debris holds a record"));
   if (broken.length > 0) throw new Error(`seed ${seed}, log ${log}: ${broken.join("; ")}`);
   return ledger.length;

@@ -19,7 +19,7 @@ export interface AppendingProcess {
 interface Appending {
   readonly count: number;
   readonly batch: number;
-  /** A command that runs the command behind it, somehow. */
+  /** A command that runs the command after it, somehow. */
   readonly through?: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export function startAppending(
   let complaints = "";
   child.stdout?.on("data", (chunk: Buffer) => (output += chunk.toString()));
   child.stderr?.on("data", (chunk: Buffer) => (complaints += chunk.toString()));
-  // A line without its end may be cut off by a kill: only whole ones count.
+  // A line without its end may be truncated by a kill: only whole ones count.
   const batches = (): string[][] =>
     output
       .split("\n")

@@ -1,5 +1,5 @@
 /**
- * Containers that share a directory but not process ids: each program is number 1 of its own world
+ * Containers that share a directory but not process ids: each program is number 1 of its own
  * and sees no other. No process may take that for being alone, nor for a holder that has died.
  */
 import { spawnSync } from "node:child_process";

@@ -57,7 +57,7 @@ function appendWith(cuts: Cuts): Outcome {
   return { session, ports, log, mend, error };
 }
 
-/** Every whole line is an entry or a fragment of one, never a fragment with an entry behind it. */
+/** Every whole line is an entry or a fragment of one, never a fragment with an entry after it. */
 function expectFenced(log: RawLog): void {
   expect([repeatedIds(log), orphanIds(log)]).toEqual([[], []]);
   for (const line of log.debris) expect(line.lastIndexOf('{"type":"custom"')).toBeLessThan(1);

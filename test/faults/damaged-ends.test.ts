@@ -23,7 +23,7 @@ const count = runs(3_000, 20_000);
 const each = (make: (i: number) => string): string[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
-/** Ends of a log behind the entry `a`; `good`: how many entries are among them. */
+/** Ends of a log after the entry `a`; `good`: how many entries are among them. */
 const ends: readonly (readonly [name: string, good: number, lines: readonly string[]])[] = [
   ["fragments", 0, each((i) => tornEntry(`d${i}`, "a").slice(0, 40))],
   ["NUL bytes", 0, each(() => "\0\0\0")],

@@ -1,5 +1,5 @@
 /**
- * Entries that a failed sync left in doubt are asked for again: by the session that wrote them, by
+ * Entries that a failed sync left in doubt are requested again: by the session that wrote them, by
  * one that was opened since, by one that blocks. No caller is told that the disk has them before
  * they were written again, though the system says yes by then.
  */

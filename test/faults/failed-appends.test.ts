@@ -139,7 +139,7 @@ describe.each(Object.entries(starts))("appending to %s", (_, start) => {
         for (const offers of [single, batch]) {
           const run = { start, offers, failure, durability };
           const calls = await failEveryCall((n) => attempt(run, n));
-          // Of all calls, only syncs are left out without `disk`.
+          // Of all calls, only syncs are omitted without `disk`.
           expect(calls > 0).toBe(name !== "a failed sync" || durability === "disk");
         }
       }

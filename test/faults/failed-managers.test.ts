@@ -90,8 +90,8 @@ function countSaid(manager: SessionManager): number {
 }
 
 /**
- * Whether a header that was cut off is all there is in a file that was empty. No session can begin
- * there any more, but for repair; nothing is lost with it either.
+ * Whether a header that was truncated is all there is in a file that was empty. No session can
+ * begin there any more, but for repair; nothing is lost with it either.
  */
 function isFragment(bytes: Buffer): boolean {
   return bytes.length > 0 && !bytes.includes(0x0a);

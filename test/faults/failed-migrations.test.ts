@@ -42,7 +42,7 @@ function expectOldOrNew(
   if (isOld) return;
   expect(others).toHaveLength(1);
   const log = rawLog(bytes);
-  // A write of ours that was cut off is not damage by the migration.
+  // A write of ours that was truncated is not damage by the migration.
   const damage = [...log.debris, log.rest].filter((line) => !line.includes('"id":"new-0"'));
   expect([damage.join(""), repeatedIds(log)]).toEqual(["", []]);
   expect(bytes.subarray(0, bytes.indexOf("\n")).toString()).toContain('"version":3');

@@ -5,9 +5,9 @@
 import { MemoryFileSystem } from "@branchlog/core/testing";
 import type { FileStat } from "@branchlog/core/testing";
 
-/** See the file comment. Reads give all that is asked for, up to the end of the file. */
+/** See the file comment. Reads give all that is requested, up to the end of the file. */
 export class FileSystemWithHole extends MemoryFileSystem {
-  /** The most bytes that were asked for at once: what a reader has to hold. */
+  /** The most bytes that were requested at once: what a reader has to hold. */
   longestRead = 0;
   #at = 0;
   #bytes = 0;

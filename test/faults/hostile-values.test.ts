@@ -68,7 +68,7 @@ function askManager(path: string): string[] {
   });
 }
 
-/** Appends the drafts with these ids, and finds them again, here and in a session of its own. */
+/** Appends the drafts with these ids, and finds them again, here and in a separate session. */
 async function expectKept(drafts: readonly (readonly [string, EntryDraft])[]): Promise<void> {
   const session = await createSession(newPath());
   for (const [id, draft] of drafts) await session.append(draft, { id });

@@ -38,7 +38,7 @@ const message = said("huge", "first", "@");
 const summary = { summary: "@", firstKeptEntryId: "first", tokensBefore: 1 };
 const compaction = { type: "compaction", ...links("huge", "first"), ...summary };
 
-/** The lines of records, up to their `@` and behind it. */
+/** The lines of records, up to their `@` and after it. */
 function halves(records: readonly object[]): readonly [before: string, behind: string] {
   const text = records.map((record) => `${JSON.stringify(record)}\n`).join("");
   const at = text.indexOf("@");
@@ -87,7 +87,7 @@ describe("an entry longer than a string can be", () => {
     expect(fs.longestRead).toBeLessThanOrEqual(mebibyte);
   });
 
-  // Without a checkpoint, which would be written behind the test: it reads all of the hole.
+  // Without a checkpoint, which would be written after the test: it reads all of the hole.
   it("is omitted by the pi drop-in, which returns all others (Verifies: P10)", () => {
     const { fs, ports } = worldOf([header, first, message, last]);
     const manager = managersWith({ ports, checkpoint: "off" }).open(path);

@@ -1,4 +1,4 @@
-/** Many processes that want the lock of one log at the same moment: each acquires it. */
+/** Many processes that need the lock of one log at the same moment: each acquires it. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
 /**
- * Programs that know nothing of the lock beside ours: they append, and they rewrite it in place.
+ * Programs that do not use the lock, alongside ours: they append, and they rewrite it in place.
  * Ours lose nothing that was acknowledged, or say so.
  */
 import { readFileSync, writeFileSync } from "node:fs";

@@ -19,7 +19,7 @@ import { BlockingSession } from "../support/blocking-session.ts";
 const path = "/d/s.jsonl";
 const directory = "/agent/sessions";
 
-/** The log as a program opens it; each one has ids of its own. */
+/** The log as a program opens it; each one has its own ids. */
 function openOn(fs: FileSystem, program = 2): BlockingSession {
   const ports = createMemoryPorts({ fs, ...reproducible(program) });
   return BlockingSession.open(path, { ports });
@@ -56,7 +56,7 @@ async function atEveryCall<T>(
 const olds: readonly (readonly [string, Buffer])[] = [
   ["version 1", fixtureBytes("pi-v1")],
   ["version 2", fixtureBytes("pi-v2")],
-  // Its last line is converted under the lock, behind what was synced before.
+  // Its last line is converted under the lock, after what was synced before.
   ["version 1 without a newline at its end", fixtureBytes("pi-v1").subarray(0, -1)],
 ];
 

@@ -55,7 +55,9 @@ function found(fs: MemoryFileSystem): BlockingSession | null {
   }
 }
 
-/** Readable entries are whole and were offered; the next append is read beside all of them. */
+/**
+ * Readable entries are whole and were offered; the next append is read together with all of them.
+ */
 function expectUsable(fs: MemoryFileSystem, session: BlockingSession): string[] {
   const log = rawLog(fs.readFileSync(path));
   const ids = log.entries.map(({ id }) => id);
@@ -130,7 +132,7 @@ describe(`a machine that loses power at any call (seed ${seed})`, () => {
       if (session === null) throw new Error(`no log (schedule ${schedules.trace})`);
       left.add(expectUsable(fs, session).join());
     }
-    // The disk did lose something, or this would prove nothing; and not always. Behind a lost write
+    // The disk did lose something, or this would prove nothing; and not always. After a lost write
     // are zeros, and what is on one line with them is lost with it.
     expect([...left].toSorted()).toEqual(["", "a", "a,b", "a,b,c", "c"]);
   });

@@ -1,7 +1,7 @@
 /**
  * What a crash leaves at the end of a log, and what other programs do to a log that is open:
- * reading loses no whole record, appending merges nothing and makes no file that is not a session, and
- * every failure has a code.
+ * reading loses no complete record, appending merges nothing and makes no file that is not a
+ * session, and every failure has a code.
  */
 import {
   appendFileSync,
@@ -34,13 +34,13 @@ const entry = (id: string, parentId: string | null, content = "hi"): string =>
 const start = `${header}${entry("a", null)}\n`;
 const last = entry("b", "a", "5 €");
 
-/** The line of `text` that is cut off behind `part`, so many bytes further. */
+/** The line of `text` that is truncated after `part`, so many bytes further. */
 function cutBehind(text: string, part: string, bytes: number): Buffer {
   const line = Buffer.from(text);
   return line.subarray(0, line.indexOf(part) + Buffer.byteLength(part) + bytes);
 }
 
-/** What is behind whole lines, and the leaf of a session that opens it. */
+/** What is after whole lines, and the leaf of a session that opens it. */
 interface Tail {
   readonly bytes: string | Buffer;
   readonly leaf: string;
@@ -81,7 +81,7 @@ const tails = rows.map(([name, bytes, leaf, findings]): readonly [string, Tail] 
 
 const lineBytesMax = 1000;
 
-/** Ways to append behind a tail; each gives the id of what it appended. */
+/** Ways to append after a tail; each gives the id of what it appended. */
 const ways: Readonly<Record<string, (path: string, tail: Tail) => Promise<string>>> = {
   "by a session that opens it": async (path, { leaf, bytes }) => {
     const session = await openSession(path, { lineBytesMax });
@@ -160,7 +160,7 @@ describe("a log with only a header", () => {
   );
 });
 
-/** A session that wrote `own` behind what was there, and whose log something happens to then. */
+/** A session that wrote `own` after what was there, and whose log something happens to then. */
 interface Open {
   readonly session: Session;
   readonly path: string;

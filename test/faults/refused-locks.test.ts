@@ -1,7 +1,7 @@
 /**
  * Locks that cannot be made at all: the directory may not be written to, or something else has the
- * name. Whatever wants to write then fails with an error of ours that names the file, and leaves the
- * file as it is.
+ * name. Whatever wants to write then fails with an error of ours that names the file, and leaves
+ * the file as it is.
  */
 import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { fixture } from "../cli/command-run.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { rejection, typedError } from "../support/typed-errors.ts";
 
-/** What wants the lock, what is in the file that it writes to, and the code of its error. */
+/** What needs the lock, what is in the file that it writes to, and the code of its error. */
 type Attempt = readonly [
   name: string,
   bytes: Buffer,

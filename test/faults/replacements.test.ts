@@ -53,7 +53,7 @@ function replaceBefore(fs: MemoryFileSystem, replaceAt: number): string[] {
   return calls;
 }
 
-/** What the messages of a log say, read anew without anything happening meanwhile. */
+/** What the messages of a log say, read again without anything happening meanwhile. */
 function contents({ fs, ports }: World, at = path): string[] {
   const { onCall } = fs;
   fs.onCall = undefined;

@@ -1,4 +1,6 @@
-/** Law: for every prefix of a log, opening yields exactly its whole records, and appending works. */
+/**
+ * Law: for every prefix of a log, opening yields exactly its complete records, and appending works.
+ */
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { runs } from "../support/fault-seed.ts";

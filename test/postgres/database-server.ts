@@ -113,7 +113,7 @@ export class DatabaseServer {
     return `s${process.pid}_${this.#schemas}`;
   }
 
-  /** In a schema of its own; closed with the server. */
+  /** In a separate schema; closed with the server. */
   async store(options: PostgresStoreOptions = {}): Promise<PostgresStore> {
     const store = this.open({ schema: this.newSchema(), ...options });
     await store.migrate();

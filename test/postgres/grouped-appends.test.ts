@@ -1,4 +1,4 @@
-/** Appends to many sessions at once: some in one statement, each with an outcome of its own. */
+/** Appends to many sessions at once: some in one statement, each with its own outcome. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { postgresStore } from "@branchlog/postgres";

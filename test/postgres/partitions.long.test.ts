@@ -162,7 +162,7 @@ describe.skipIf(!hasPostgres())("a store behind a network", () => {
     expect(await idsIn(id)).toEqual([]);
   });
 
-  /** The drop-in in a process of its own: its appends block. */
+  /** The drop-in in a separate process: its appends block. */
   async function retrying(id: string, options: string): Promise<RetryingProcess> {
     const { forwarder, far } = await network();
     const address = `${far.address.replace("owner@", `owner:${server.password}@`)}&${options}#${id}`;

@@ -88,7 +88,7 @@ describe.skipIf(!hasPostgres() || !hasPooler())("a store behind a pooler", () =>
     ]);
     expect(code).toBe(1);
     expect(err).toMatch(/statement_timeout.*ALTER ROLE.*ERR_STORE_REFUSED/s);
-    // On a connection of its own, the server takes it.
+    // On a separate connection, the server takes it.
     const own = await branchlog(["store", "ls", `${server.url(schema)}&statement_timeout=1000`]);
     expect([own.code, own.err]).toEqual([0, ""]);
   });

@@ -1,5 +1,5 @@
 /**
- * The index that a session saves beside a long log: whoever opens the log then reads neither its
+ * The index that a session saves next to a long log: whoever opens the log then reads neither its
  * lines nor, whatever became of the index, anything that is not in the log.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -62,7 +62,7 @@ describe.skipIf(!hasPostgres())("a long session in PostgreSQL", () => {
   });
   afterAll(() => server.remove());
 
-  /** A long log with a saved index, in a store of its own. */
+  /** A long log with a saved index, in a separate store. */
   async function indexed(): Promise<{ store: PostgresStore; schema: string }> {
     const schema = server.newSchema();
     const store = await server.store({ schema });

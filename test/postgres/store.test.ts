@@ -1,4 +1,4 @@
-/** A store in PostgreSQL: the contract of all stores, and what this one has beside it. */
+/** A store in PostgreSQL: the contract of all stores, and the additions of this one. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSession, forkSession, openOrCreateSession, openSession } from "@branchlog/core";
@@ -78,7 +78,7 @@ describe.skipIf(!hasPostgres())("a store in PostgreSQL", () => {
       const rest = await collected(reader.read({ ...end, at: from }));
       expect(Buffer.concat(rest).equals(whole.subarray(from))).toBe(true);
     }
-    // What was read last is known to be of this log: an append behind it is stored.
+    // What was read last is known to be of this log: an append after it is stored.
     const reader = await store.open("small");
     await collected(reader.read({ ...end, at: 0 }));
     expect(await reader.append(end, header)).toMatchObject({ kind: "appended" });

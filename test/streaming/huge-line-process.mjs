@@ -1,5 +1,5 @@
 /**
- * Run by huge-line.test.ts in a process of its own, on the built package: makes a file with a
+ * Run by huge-line.test.ts in a separate process, on the built package: makes a file with a
  * line of so many bytes, indexes it, picks from it and streams it, and reports what it found and
  * its peak memory.
  */

@@ -1,4 +1,4 @@
-/** A long line is read in less memory than it has bytes: in a process of its own, as built. */
+/** A long line is read in less memory than it has bytes: in a separate process, as built. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

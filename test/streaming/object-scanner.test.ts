@@ -1,4 +1,7 @@
-/** Where bytes stop being an object, and records that were cut off, told from text that is no JSON. */
+/**
+ * Where bytes stop being an object, and records that were truncated, distinguished from text that
+ * is not JSON.
+ */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ObjectScanner } from "@branchlog/streaming";

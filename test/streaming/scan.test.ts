@@ -43,7 +43,7 @@ it("law: each byte is read once, and lines equal those of a full read, for any c
   await fc.assert(
     fc.asyncProperty(content, sizes, sizes, async (texts, chunkBytes, readBytesMax) => {
       const whole = Buffer.from(texts.join(""));
-      // Also to behind the end of the source.
+      // Also past the end of the source.
       const range = { from: 0, to: whole.length + 10, chunkBytes };
       const sources = [0, 1].map(() => new MemorySource(whole, { readBytesMax }));
       const sinks = [new LineCollector(), new LineCollector()] as const;

@@ -109,7 +109,9 @@ describe("steps that find", () => {
   });
 });
 
-/** Time that has passed once it is asked for; the signal counts as with the clock of a machine. */
+/**
+ * Time that has passed once a wait is requested; the signal counts as with the clock of a machine.
+ */
 const clock = {
   waitedMs: 0,
   sleepSync: (ms: number) => {

@@ -1,6 +1,6 @@
 /**
  * A session on a memory file system whose locks and writes are counted, with a clock that is
- * still; others that open the same log are processes of their own only in their ids.
+ * still; others that open the same log are separate processes only in their ids.
  */
 import { createSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";

@@ -1,6 +1,6 @@
 /**
  * A file system that can lose power. It remembers what was synced; afterwards each write that was
- * not may be kept, lost, cut off or a run of zeros, whatever became of the writes around it, and
+ * not may be kept, lost, truncated or a run of zeros, whatever became of the writes around it, and
  * each name that was not may be what it was at any moment since. More than real disks do, and less
  * orderly.
  */

@@ -1,4 +1,4 @@
-/** Tables of tests that are files of JSON beside them. */
+/** Tables of tests that are files of JSON next to them. */
 import { readFileSync } from "node:fs";
 
 /** What such a file holds, for the module with this `import.meta.url`. */

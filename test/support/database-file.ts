@@ -13,7 +13,7 @@ export async function writeDatabase(
   const database = (await sqlEngine()).open(path);
   try {
     database.exec(`BEGIN; ${statements.join("\n")} COMMIT`);
-    // As a program leaves it: the log is beside it while a process uses it.
+    // As a program leaves it: the log is next to it while a process uses it.
     database.exec("PRAGMA journal_mode = DELETE");
   } finally {
     database.close();
@@ -31,7 +31,9 @@ export async function databaseBytes(...statements: readonly string[]): Promise<B
   }
 }
 
-/** Statements of another program, whose connection is open until the returned function is called. */
+/**
+ * Statements of another program, whose connection is open until the returned function is called.
+ */
 export async function writing(path: string, ...statements: readonly string[]): Promise<() => void> {
   const database = (await sqlEngine()).open(path);
   // As WebAssembly needs it for a log.

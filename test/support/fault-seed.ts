@@ -1,6 +1,6 @@
 /**
  * The seed of a run, and how long it is: the checks of a change draw the same each time, so that
- * only the change can fail them; a soak run, which BRANCHLOG_SOAK makes long, draws anew, and
+ * only the change can fail them; a soak run, which BRANCHLOG_SOAK makes long, draws new values, and
  * BRANCHLOG_SEED repeats one that failed. Tests that draw from the seed say it in their titles.
  */
 const fixedSeed = 20_261_128;

@@ -1,7 +1,7 @@
 /**
  * Draws the cases of laws from the seed of the run, the same for every check of a change, and ends
- * a law that holds so far after 300 ms of them; `npm run test:soak` draws anew, and runs all. A
- * case that has begun ends: on any machine a law has one case, and none disturbs the next test.
+ * a law that holds so far after 300 ms of them; `npm run test:soak` draws new values, and runs all.
+ * A case that has begun ends: on any machine a law has one case, and none disturbs the next test.
  */
 import {
   PreconditionFailure,

@@ -15,11 +15,11 @@ export interface RawEntry {
 export interface RawLog {
   /** Entries of whole lines, in file order. */
   readonly entries: readonly RawEntry[];
-  /** Whole lines that are no JSON object, but for blank ones. */
+  /** Whole lines that are not JSON objects, but for blank ones. */
   readonly debris: readonly string[];
   /** Byte offset of the line of each entry; of the last one, if an id repeats. */
   readonly offsets: ReadonlyMap<string, number>;
-  /** What is behind the last newline. */
+  /** What is after the last newline. */
   readonly rest: string;
 }
 
@@ -35,7 +35,7 @@ export function rawLog(bytes: Buffer): RawLog {
     const value = objectOf(line);
     // Decoding boundary: tests look only at logs whose entries have these fields.
     const entry = value as RawEntry | undefined;
-    // A writer that saw the end of an unfinished line puts its newline behind the whole one.
+    // A writer that saw the end of an unfinished line puts its newline after the whole one.
     if (entry === undefined) debris.push(...(line === "" ? [] : [line]));
     else if (entry.type !== "session") {
       entries.push(entry);

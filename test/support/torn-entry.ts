@@ -1,4 +1,4 @@
-/** A line that is a message by its beginning, and cut off behind two closing brackets. */
+/** A line that is a message by its beginning, and truncated after two closing brackets. */
 import { storedEntry } from "@branchlog/core/testing";
 
 export function tornEntry(id: string, parentId: string | null): string {

@@ -71,7 +71,9 @@ interface Facts {
 
 type Line = readonly [word: string, facts: Facts | string | null];
 
-/** How victims append; with long lines, since a write of several pages may be cut off by a death. */
+/**
+ * How victims append; with long lines, since a write of several pages may be truncated by a death.
+ */
 export const victimKinds: readonly Pick<VictimOptions, "way" | "batch" | "bytesMax">[] = [
   { way: "batches", batch: 3 },
   { way: "blocking" },
@@ -107,7 +109,9 @@ export class Victim {
     onTestFinished(() => void this.#child.kill("SIGKILL"));
   }
 
-  /** Takes in what it said; a line without its end may be cut off by a kill and does not count. */
+  /**
+   * Takes in what it said; a line without its end may be truncated by a kill and does not count.
+   */
   #hear(text: string): void {
     const lines = `${this.#rest}${text}`.split("\n");
     this.#rest = lines.pop() ?? "";

@@ -78,7 +78,7 @@ function moduleNameOf(node: ts.Node): ts.Node | undefined {
   return isCall ? node.arguments[0] : undefined;
 }
 
-/** Imports of packages that are beside or above, and relative imports that leave the package. */
+/** Imports of packages that are next to or above, and relative imports that leave the package. */
 export function foreignPackages(file: SourceFile): Problem[] {
   const [, name = "", src = ""] = file.path.split("/");
   const allowed = packagesBelow[name];

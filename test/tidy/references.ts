@@ -11,7 +11,7 @@ export interface Prose {
   readonly text: string;
 }
 
-/** What there is: the paths of files, and every word of code, comments left out. */
+/** What there is: the paths of files, and every word of code, comments omitted. */
 export interface Known {
   readonly paths: readonly string[];
   readonly words: ReadonlySet<string>;

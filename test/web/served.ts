@@ -50,7 +50,7 @@ export async function testServer(
   const get = async <T>(path: string): Promise<T> => {
     const { status, text } = await ask(path, { headers: { cookie } });
     if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
-    // Decoding boundary: the caller says which answer it asked for.
+    // Decoding boundary: the caller says which answer it requested.
     return JSON.parse(text) as T;
   };
   return { ...served, host, ask, get, cookie, pageKey };

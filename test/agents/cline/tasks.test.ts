@@ -1,4 +1,4 @@
-/** Tasks of the extension of VS Code, written anew from its source of version 3.39. */
+/** Tasks of the extension of VS Code, rewritten from its source of version 3.39. */
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";

@@ -1,4 +1,4 @@
-/** Sessions of ConnectOnion as files: created, read, appended to, beside editors and others. */
+/** Sessions of ConnectOnion as files: created, read, appended to, alongside editors and others. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -57,7 +57,7 @@ function settle(path: string): void {
   utimesSync(path, longAgo, longAgo);
 }
 
-/** The ideal fixture in a file of its own. */
+/** The ideal fixture in a separate file. */
 function idealFile(): string {
   const path = join(temporaryDirectory(), "oo.yaml");
   writeFileSync(path, fixtureText("ideal"));

@@ -1,4 +1,4 @@
-/** Transcripts of Cursor, written anew from what others report of them. */
+/** Transcripts of Cursor, rewritten from what others report about them. */
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";

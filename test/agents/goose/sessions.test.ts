@@ -138,7 +138,7 @@ describe("a session of goose", () => {
         "Summary of the first part: seven carts.",
         "Summary of both parts: still seven carts.",
       ]);
-      // Goose repeats a prompt behind a compaction that came amid its turn.
+      // Goose repeats a prompt after a compaction that came amid its turn.
       expect(promptsOf(entries)).toEqual([
         "How many carts are open?",
         "And which one is the oldest?",

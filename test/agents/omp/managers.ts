@@ -7,7 +7,7 @@ import { answer, directory, linesIn, say } from "../pi/managers.ts";
 
 export { answer, directory, say };
 
-/** A file system of its own and managers that keep their sessions there. */
+/** A separate file system and managers that keep their sessions there. */
 export function inMemoryFiles(seed = 1): {
   readonly managers: ManagerFactory<SessionManager>;
   readonly fs: MemoryFileSystem;

@@ -1,4 +1,4 @@
-/** Images that omp keeps in files of their own: put back where they were, and checked. */
+/** Images that omp keeps in separate files: restored, and checked. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -44,7 +44,7 @@ describe("a new session", () => {
     expect(change).toMatchObject({ type: "title_change", parentId: first, title: "Later" });
     const again = await managers.open(manager.getSessionFile() ?? "");
     expect(again.getSessionName()).toBe("Later");
-    // omp writes the change behind what was appended meanwhile: its leaf after reopening.
+    // omp writes the change after what was appended meanwhile: its leaf after reopening.
     expect(again.getLeafId()).toBe(last);
     expect(again.buildSessionContext().messages).toHaveLength(2);
   });

@@ -103,7 +103,7 @@ function contract(place: Place): void {
     expect(storage.statSync(path).size).toBe(size);
     await storage.writeTextAtomic(path, line("b"), { expectedSize: size, commitGuard: () => true });
     expect(await other.readText(path)).toBe(line("b"));
-    // What another one has open goes on behind the replacement.
+    // What another process has open continues after the replacement.
     writer.appendSync(line("c"));
     expect(await other.readText(path)).toBe(line("b") + line("c"));
     const missing = join(directory, "none.jsonl");

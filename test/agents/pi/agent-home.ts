@@ -1,4 +1,4 @@
-/** An agent directory of its own for each test, as `PI_CODING_AGENT_DIR` says. */
+/** A separate agent directory for each test, as `PI_CODING_AGENT_DIR` says. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

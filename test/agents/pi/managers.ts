@@ -13,7 +13,7 @@ import { assistantMessage, userMessage } from "../../core/projections/sample-ent
 /** The directory of sessions on a file system in memory. */
 export const directory = "/sessions";
 
-/** A file system of its own and managers that keep their sessions there. */
+/** A separate file system and managers that keep their sessions there. */
 export function inMemoryFiles(seed = 1): {
   readonly managers: ManagerFactory<SessionManager>;
   readonly fs: MemoryFileSystem;
@@ -57,7 +57,7 @@ export function idsOf(entries: readonly SessionEntry[]): string[] {
 }
 
 /**
- * The lines of a file on a file system in memory, without the empty one behind the last newline.
+ * The lines of a file on a file system in memory, without the empty one after the last newline.
  */
 export function linesIn(fs: MemoryFileSystem, path: string | undefined): string[] {
   return fs

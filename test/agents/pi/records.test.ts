@@ -16,7 +16,7 @@ function fixture(name: string): { path: string; text: string } {
   return { path, text: readFileSync(path, "utf8") };
 }
 
-/** The entries behind the header. */
+/** The entries after the header. */
 function entriesOf(records: readonly FileEntry[]): SessionEntry[] {
   return records.filter((record) => record.type !== "session");
 }

@@ -20,7 +20,7 @@ export interface SettingOptions {
   readonly redacts?: boolean;
 }
 
-/** A client of a server of its own. */
+/** A client of a separate server. */
 export async function mcpClient(
   places: readonly string[],
   { project, redacts = true }: SettingOptions = {},

@@ -46,7 +46,7 @@ describe("an append", () => {
     const memory = new MemoryFileSystem();
     const results = await appendedTo(memory, header + first, (write) => {
       write();
-      // The newline and the first line stay; the second line is cut off.
+      // The newline and the first line stay; the second line is truncated.
       const bytes = memory.readFileSync(path);
       const end = bytes.indexOf("\n", header.length + first.length + 1) + 1;
       memory.writeFileSync(path, bytes.subarray(0, end + 5));

@@ -23,7 +23,7 @@ const damaged =
 interface World {
   readonly fs: MemoryFileSystem;
   readonly session: Session;
-  /** Appends a second entry behind the first; each attempt to write it finds the next of these. */
+  /** Appends a second entry after the first; each attempt to write it finds the next of these. */
   readonly second: (...before: readonly string[]) => Promise<AppendResult>;
 }
 

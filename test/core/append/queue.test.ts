@@ -37,7 +37,7 @@ describe("appends in flight", () => {
     expect(writes[0]).toBeGreaterThan(9000);
     expect(writes[0]).toBeLessThan(10_000);
     for (const length of writes.slice(1)) expect(length).toBeLessThanOrEqual(5000);
-    // Three of them fit into a write: 30 need ten, behind the one that is too long for any.
+    // Three of them fit into a write: 30 need ten, after the one that is too long for any.
     expect(writes).toHaveLength(11);
     expect(world.lines).toHaveLength(32);
   });

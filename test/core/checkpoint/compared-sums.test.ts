@@ -1,4 +1,4 @@
-/** What the comparison of a log with its checksums finds: the same, changed, or written anew. */
+/** What the comparison of a log with its checksums finds: the same, changed, or rewritten. */
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -191,7 +191,7 @@ class OpenFile {
     return Buffer.concat([this.#head, ...filled, footer]);
   }
 
-  /** So many elements of all columns that share a count, zeros behind those there were. */
+  /** So many elements of all columns that share a count, zeros after those there were. */
   #count(place: number, length: number): void {
     const counts = this.#counts;
     const shared = layout[place]?.count ?? "";

@@ -1,4 +1,4 @@
-/** Processes that do nothing but open a log, and what they leave beside it. */
+/** Processes that do nothing but open a log, and what they leave next to it. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, existsSync } from "node:fs";

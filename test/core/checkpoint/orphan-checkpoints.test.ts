@@ -1,5 +1,5 @@
 /**
- * Checkpoints in a directory of their own whose logs were deleted by hand: the next checkpoint of a
+ * Checkpoints in a separate directory whose logs were deleted by hand: the next checkpoint of a
  * log from the same directory removes them, and nothing else.
  */
 import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";

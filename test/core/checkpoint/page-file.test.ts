@@ -169,7 +169,7 @@ describe("a file of pages", () => {
 });
 
 describe("saved pages", () => {
-  /** A column in memory, with room behind what is in the file. */
+  /** A column in memory, with room after what is in the file. */
   function columnOf(saved: SavedColumn, bounds?: Bounds) {
     const filled = new Uint32Array(saved.count);
     let recovered = 0;

@@ -51,7 +51,7 @@ async function firstOf<T>(values: Observable<T>): Promise<T> {
   });
 }
 
-/** What a session that is opened anew says of the usage, and how many lines that parsed. */
+/** What a session that is reopened says of the usage, and how many lines that parsed. */
 async function usageOf(
   path: string,
   options: OpenOptions = {},

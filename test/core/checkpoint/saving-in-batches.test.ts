@@ -1,5 +1,5 @@
 /**
- * What a session is asked for while its checkpoint is saved, which pauses between the pieces: every
+ * Requests to a session while its checkpoint is saved, which pauses between the pieces: every
  * answer is right at every pause, and whatever changes the log ends the attempt.
  */
 import { describe, expect, it } from "vitest";

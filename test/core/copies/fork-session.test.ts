@@ -1,4 +1,4 @@
-/** Forks: one branch as a session of its own, with the context that it had. */
+/** Forks: one branch as a separate session, with the context that it had. */
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";

@@ -18,7 +18,7 @@ export function linesOf(records: readonly (object | string)[]): string {
   return texts.map((text) => `${text}\n`).join("");
 }
 
-/** Writes a file into a directory of its own and returns its path. */
+/** Writes a file into a separate directory and returns its path. */
 export function fileOf(...records: readonly (object | string)[]): string {
   return temporaryFile(linesOf(records), "source.jsonl");
 }

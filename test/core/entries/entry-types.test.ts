@@ -67,7 +67,7 @@ it.each([
 
 const agentTypes: readonly string[] = [...knownEntryTypes, ...ompEntryTypes];
 
-/** A type of pi or omp with one character added, left out or replaced. */
+/** A type of pi or omp with one character added, omitted or replaced. */
 const misspelt = fc
   .record({
     type: fc.constantFrom(...agentTypes),

@@ -95,7 +95,7 @@ describe("the table of ids", () => {
 
   it("distinguishes a hex id from a text whose position in the arena has the same bits", () => {
     const table = new IdTable();
-    // The first text is at place 0, the second behind its length and its byte.
+    // The first text is at place 0, the second after its length and its byte.
     for (const id of ["x", "y"]) table.add(id);
     expect([table.find("00000000"), table.find("00000005")]).toEqual([-1, -1]);
     expect([table.addWord(0), table.addWord(5)]).toEqual([2, 3]);

@@ -1,6 +1,6 @@
 /**
  * What watching leaves behind: nothing, however often subscribers come and go; and how long a
- * process lives that watches: until it stops watching. Real files, in processes of their own.
+ * process lives that watches: until it stops watching. Real files, in separate processes.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-/** What is kept up to date equals what is built anew, after anything that can happen to a log. */
+/** What is kept up to date equals what is rebuilt, after anything that can happen to a log. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Observable, Subscription } from "rxjs";
 import { observableOf } from "../../../packages/core/src/live/live-value.ts";
 
-/** Numbers up to `count`, with notes of what was asked for and how it ended. */
+/** Numbers up to `count`, with notes of what was requested and how it ended. */
 class Numbers {
   pulls = 0;
   endings = 0;

@@ -79,7 +79,7 @@ function answer(fs: FileSystem, root: string, call: Call, fds: number[]): unknow
   }
 }
 
-/** The inode is told by the names that share it, as its number differs. */
+/** The inode is determined by the names that share it, as its number differs. */
 function statAnswer(fs: FileSystem, root: string, path: string): unknown {
   const stat = fs.statSync(join(root, path));
   if (stat === null) return null;

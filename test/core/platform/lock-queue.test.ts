@@ -233,7 +233,7 @@ describe("a waiter", () => {
         const { path, directory } = newPath();
         mkdirSync(directory);
         const tickets = isLive.map((live, at) => ticket(at, live ? own : ended));
-        // Directories list names in an order of their own.
+        // Directories list names in any order.
         const written = tickets.toSorted((one, other) => hash(one, seed) - hash(other, seed));
         for (const name of written) writeFileSync(join(directory, name), "");
         const place = placeIn(path);

@@ -201,7 +201,7 @@ describe("a process that waits for a lock", () => {
   }
 
   it("pauses by its position in the queue and by the progress of those ahead", () => {
-    // No place in front is asked for, then three, two, one; then it is the next.
+    // No place ahead is expected, then three, two, one; then it is the next.
     const waits = [
       { paceMs: 0, ahead: 4 },
       { paceMs: 96, ahead: 3 },

@@ -8,7 +8,7 @@ import type { BytesAt } from "../../../packages/core/src/platform/partial-bytes.
 const whole = randomBytes(1_000);
 const batchBytes = 37;
 
-/** Gives whole batches, and notes what it was asked for. */
+/** Gives whole batches, and records the requests. */
 function reader() {
   const asked: (readonly [number, number])[] = [];
   const readSync = (from: number, to: number): BytesAt => {

@@ -1,4 +1,4 @@
-/** Which files beside a log count, by their facts and on a real disk. */
+/** Which files next to a log count, by their facts and on a real disk. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

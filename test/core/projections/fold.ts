@@ -1,7 +1,7 @@
 /** Folds projections over entries as a log would, for tests. */
 import type { Projection, SessionEntry } from "@branchlog/core";
 
-/** The state after all entries; those of types that the projection does not name are left out. */
+/** The state after all entries; those of types that the projection does not name are omitted. */
 export function foldAll<S>(projection: Projection<S>, entries: readonly SessionEntry[]): S {
   return resumeFold(projection, projection.initial(), entries, 1);
 }

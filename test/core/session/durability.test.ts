@@ -285,7 +285,7 @@ describe("a sync that fails", () => {
     expect(world.lines).toEqual(before);
     world.lock.tryAcquireSync = tryAcquireSync;
     expect(await session.recover()).toEqual({ isRestored: false, appendedAgain: ["one"] });
-    // What the disk has of the bytes before is unknown: the new line begins on a line of its own.
+    // What the disk has of the bytes before is unknown: the new line begins on a new line.
     expect(world.lines).toEqual([...before, "", before.at(-1)]);
   });
 

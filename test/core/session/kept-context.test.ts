@@ -1,4 +1,4 @@
-/** The context of a session, asked for again and again: what is kept of it never shows. */
+/** The context of a session, requested again and again: what is kept of it never shows. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memorySession, openSession } from "@branchlog/core";

@@ -119,7 +119,7 @@ class World {
     log.rows.push({ ...rowOf(draft), id, parentId });
     expect(revision).toBe(log.rows.length);
     Object.assign(actor, { isFollowing: false, leaf: isAside ? leaf : id });
-    // Beside its leaf: what others appended there is as unread as before.
+    // Next to its leaf: what others appended there is as unread as before.
     if (!isAside) actor.ownRows = actor.seenRows = log.rows.length;
     else if (actor.seenRows === log.rows.length - 1) actor.seenRows += 1;
   }
@@ -147,7 +147,10 @@ class World {
     };
   }
 
-  /** Bytes of a program that knows no lock, no rules, and is cut off at times. */
+  /**
+   * Bytes of a program that uses no lock, follows no rules, and whose writes are sometimes
+   * truncated.
+   */
   async #foreign(a: number, b: number, c: number): Promise<void> {
     const { log } = this;
     // It comes in while the event loop runs: what a kept lock hides is tested elsewhere.

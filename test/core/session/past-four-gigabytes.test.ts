@@ -1,5 +1,5 @@
 /**
- * A file of more than 4 GB, sparse so that it takes no room: its entries lie before and behind a
+ * A file of more than 4 GB, sparse so that it takes no room: its entries lie before and after a
  * line of more than 2^32 bytes, so that no place in it may be kept in 32 bits.
  */
 import { closeSync, openSync, truncateSync, writeSync } from "node:fs";

@@ -1,5 +1,5 @@
 /**
- * Entries of unknown types: refused when they are appended, unless that is asked for;
+ * Entries of unknown types: refused when they are appended, unless that is requested;
  * listed when they are in a log anyway; copied like any other.
  */
 import { appendFileSync, readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
  * Checkpoints of transcripts: what is taken up from one, and read on, is what reading at once
- * gives; and nothing is written beside a file of another agent.
+ * gives; and nothing is written next to a file of another agent.
  */
 import {
   appendFileSync,

@@ -8,14 +8,14 @@ import { importSession } from "@branchlog/tools";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixturePath, transcripts } from "../../tools/import/imported.ts";
 
-/** The lines of the entries that were copied; a name that follows them has an id of its own. */
+/** The lines of the entries that were copied; a name that follows them has its own id. */
 function copiedLines(path: string, count: number): string[] {
   return readFileSync(path, "utf8")
     .split("\n")
     .slice(1, 1 + count);
 }
 
-/** In place, the tokens of Codex are entries of their own. */
+/** In place, the tokens of Codex are separate entries. */
 function said(message: AgentMessage): object {
   if (message.role !== "assistant") return message;
   const { usage: _usage, ...rest } = message;

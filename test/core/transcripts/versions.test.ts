@@ -1,5 +1,5 @@
 /**
- * Transcripts as three versions of each agent write them, against what is beside them. After a
+ * Transcripts as three versions of each agent write them, against what is next to them. After a
  * change that is meant: `npx vitest run test/core/transcripts/versions.test.ts -u`, then read the
  * difference.
  */

@@ -35,7 +35,7 @@ export function installOmp(): void {
 }
 
 /**
- * Runs a program of this folder on Bun, in a home of its own.
+ * Runs a program of this folder on Bun, in a separate home directory.
  * @returns What it printed, parsed.
  */
 export function runOnBun(
@@ -49,7 +49,7 @@ export function runOnBun(
   return answerIn(text);
 }
 
-/** {@link runOnBun} beside others. */
+/** {@link runOnBun} alongside others. */
 export async function startOnBun(
   side: Side,
   home: string,

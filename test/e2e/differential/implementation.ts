@@ -1,4 +1,4 @@
-/** An implementation of pi's session layer in a process of its own. */
+/** An implementation of pi's session layer in a separate process. */
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";

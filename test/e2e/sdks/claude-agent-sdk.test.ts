@@ -43,7 +43,7 @@ async function ask(sdk: Sdk, prompt: string, options: Options) {
     if (message.type === "system" && message.subtype === "mirror_error") mirrorErrors += 1;
     if (message.type !== "result") continue;
     sessionId = message.session_id;
-    // A subagent that ends later is a turn of its own.
+    // A subagent that ends later is a separate turn.
     if (message.subtype === "success" && answer === "") answer = message.result;
   }
   expect(mirrorErrors).toBe(0);

@@ -1,6 +1,7 @@
 /**
  * Programs that the end-to-end tests compare with, installed on demand from the npm registry into a
- * cache that git ignores. A folder is complete or absent: it is filled beside its place and renamed.
+ * cache that git ignores. A folder is complete or absent: it is filled next to its place and
+ * renamed.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -83,8 +84,8 @@ export function oldPiPackage(): string {
 }
 
 /**
- * The package folder of the newest pi, unpacked beside the dependencies of the one that is run
- * whole: not all of its own are published. Its session layer needs only two functions of them.
+ * The package folder of the newest pi, unpacked next to the dependencies of the one that is run
+ * whole: not all of them are published. Its session layer needs only two functions of them.
  */
 export function newestPiPackage(): string {
   const dependencies = join(piInstallation(), "node_modules");

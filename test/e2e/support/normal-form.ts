@@ -1,7 +1,7 @@
 /**
- * Gives two runs of a program the same names for what is new in each: ids, times and paths. What was
- * in the inputs keeps its value. Names are given in the order of appearance, so two runs have equal
- * normal forms only if their ids are used in the same places.
+ * Gives two runs of a program the same names for what is new in each: ids, times and paths. What
+ * was in the inputs keeps its value. Names are given in the order of appearance, so two runs have
+ * equal normal forms only if their ids are used in the same places.
  */
 import { sessionFiles } from "./sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -49,7 +49,7 @@ export class NormalForm {
     return Object.fromEntries(files);
   }
 
-  /** The lines of a session file, each as its JSON value; one that is no JSON stays a text. */
+  /** The lines of a session file, each as its JSON value; one that is not JSON stays a string. */
   #lines(text: string): unknown[] {
     const lines = text.split("\n");
     const last = lines.pop() ?? "";

@@ -1,6 +1,6 @@
 /**
- * The two programs that are compared: pi as published, and a copy of it whose session layer is ours.
- * The copy is made anew in each run, so it never holds an older build.
+ * The two programs that are compared: pi as published, and a copy of it whose session layer is
+ * ours. The copy is recreated in each run, so it never holds an older build.
  */
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

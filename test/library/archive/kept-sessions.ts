@@ -19,7 +19,7 @@ export interface KeptPlace {
   /** Of pi, with artifacts and an original. */
   readonly pi: string;
   readonly omp: string;
-  /** Of Claude Code, with a subagent in its directory and one beside it. */
+  /** Of Claude Code, with a subagent in its directory and one next to it. */
   readonly claude: string;
 }
 

@@ -1,4 +1,6 @@
-/** Files beside a session that say something of it: lists notice each change, and read no other. */
+/**
+ * Files next to a session that say something of it: lists notice each change, and read no other.
+ */
 import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import fc from "fast-check";

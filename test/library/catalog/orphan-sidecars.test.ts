@@ -8,7 +8,7 @@ import { list } from "./saved-directory.ts";
 import { header, user, writeLines } from "./session-lines.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-/** A session with a checkpoint, beside another session. */
+/** A session with a checkpoint, next to another session. */
 async function withCheckpoint(): Promise<{ directory: string; path: string; checkpoint: string }> {
   const directory = temporaryDirectory();
   writeLines(directory, "other.jsonl", [header({ id: "other" }), user("x")]);

@@ -1,4 +1,4 @@
-/** What a fork repeats counts once, whatever the order, and nothing else is left out. */
+/** What a fork repeats counts once, whatever the order, and nothing else is omitted. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { sampleHeader } from "@branchlog/core/testing";

@@ -169,7 +169,8 @@ describe("the search index", () => {
     ];
     for (const query of queries) await searchBoth(fixtures, query);
     const { unindexedBytes } = await search(fixtures, "qqqzzz");
-    // What an update would read: the beginnings of lines that are long beside their transcripts.
+    // What an update would read: the beginnings of lines that are long compared with their
+    // transcripts.
     expect(unindexedBytes).toBe(unterminatedBytes(fixtures));
   });
 

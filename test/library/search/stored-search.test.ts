@@ -48,7 +48,7 @@ it.each([true, false])(
     const content = [
       { type: "toolCall", id: "c", name: "bash", arguments: { command: "ls docs" } },
     ];
-    // Cast: fields of an answer that no search reads are left out.
+    // Cast: fields of an answer that no search reads are omitted.
     await session.append({ type: "message", message: { role: "assistant", content } } as never);
     const place = { store: listing(store, isKnown) };
     const found = async (query: string): Promise<number> =>

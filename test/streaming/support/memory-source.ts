@@ -3,7 +3,7 @@ import type { ByteSource } from "@branchlog/streaming";
 
 /** How a {@link MemorySource} behaves. */
 export interface MemorySourceOptions {
-  /** Longest answer, in bytes: shorter than what was asked for. */
+  /** Longest answer, in bytes: shorter than what was requested. */
   readonly readBytesMax?: number;
   /** Called before each read, with its 1-based number. What it throws, the read throws. */
   readonly onRead?: (read: number) => void;

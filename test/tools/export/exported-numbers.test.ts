@@ -9,7 +9,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 const given = '{"tweet_id":1852345678901234567,"e":[1e400,1.0],"s":"\\u0001\\"1e400"}';
 const shown = '{"tweet_id":1852345678901234567,"e":[1e400,1],"s":"\\u0001\\"1e400"}';
 
-/** A log in which one call is made, with these members behind its name. */
+/** A log in which one call is made, with these members after its name. */
 function logWith(members: string): string {
   const entry = '"parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":';
   const path = join(temporaryDirectory(), "s.jsonl");

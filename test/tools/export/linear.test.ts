@@ -1,4 +1,4 @@
-/** Exports of one path as a log of its own. */
+/** Exports of one path as a separate log. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";

@@ -90,7 +90,7 @@ describe.each(names)("a redacted export of %s", (name) => {
     for (const pieces of [linearPieces, markdownPieces]) {
       const plain = await joined(pieces(path));
       const redacted = await joined(pieces(path, { redact: true }));
-      // An entry that is added has an id of its own each time.
+      // An entry that is added has a new id each time.
       const added = /(?<="session_info","id":")[^"]*/g;
       expect(markersIn(redacted)).toEqual(new Set());
       expect(withoutMedia(redacted).replaceAll(added, "")).toBe(

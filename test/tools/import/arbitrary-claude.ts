@@ -122,7 +122,7 @@ class ClaudeWorld {
     return { lines: this.#lines, texts: this.#texts, path, beside: this.#beside };
   }
 
-  /** Blocks of one answer as records of their own; returns them. */
+  /** Blocks of one answer as separate records; returns them. */
   #answer(back: number, size: number, calls: number): Told[] {
     const id = `msg_${this.#next()}`;
     const told: Told[] = [];

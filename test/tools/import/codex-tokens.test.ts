@@ -1,4 +1,7 @@
-/** Tokens of Codex: told by lines that are anywhere among those of the request that they are of. */
+/**
+ * Tokens of Codex: determined by lines that are anywhere among those of the request that they are
+ * of.
+ */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sessionTurns } from "@branchlog/agents/connectonion";
@@ -45,7 +48,7 @@ async function tokensIn(session: Session): Promise<object> {
   };
 }
 
-/** The lines with the counts behind so many of them each, in order. */
+/** The lines with the counts after so many of them each, in order. */
 function placed(lines: readonly object[], counts: readonly object[], places: number[]): object[] {
   const behind = places.map((place) => place % (lines.length + 1)).sort((a, b) => a - b);
   return Array.from({ length: lines.length + 1 }, (_, at) => [

@@ -1,6 +1,6 @@
 /**
  * Every source of another agent among the fixtures, against the log and the projections that are
- * beside it. After a change that is meant: `npx vitest run test/tools/import/fixtures.test.ts
+ * next to it. After an intended change: `npx vitest run test/tools/import/fixtures.test.ts
  * -u`, then read the difference.
  */
 import { readFileSync, statSync } from "node:fs";

@@ -59,7 +59,7 @@ it.each(["claude/damaged", "codex/damaged", "codex/rollback"])(
   },
 );
 
-/** Where the first whole record ends, its newline not counted. */
+/** Where the first complete record ends, its newline not counted. */
 function firstRecordEnd(bytes: Buffer): number {
   const from = bytes.indexOf("{");
   const newline = bytes.indexOf("\n", from);

@@ -1,4 +1,4 @@
-/** Migrating when it is asked for: the same as at the first append, without one. */
+/** Migrating when it is requested: the same as at the first append, without one. */
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -175,7 +175,9 @@ function damaged(
   return session(pieces, whole, doubtful);
 }
 
-/** Whether the last piece of what was written so far ends in something else than a whole record. */
+/**
+ * Whether the last piece of what was written so far ends in something else than a complete record.
+ */
 function isBehindDebris(pieces: readonly Buffer[], whole: readonly Buffer[]): boolean {
   const last = pieces.findLast((piece) => piece.length > 0);
   return last !== undefined && last !== whole.at(-2);

@@ -80,7 +80,7 @@ describe("a repaired log", () => {
       // Of a lost entry, a copy may be found that an extension had stored in one that is damaged.
       const isCopy = (line: string): boolean =>
         original.includes(`[${line}`) || original.includes(`,${line}`);
-      // The rest of one entry and a damaged one behind it may happen to be a record together.
+      // The rest of one entry and a damaged one after it may happen to be a record together.
       const isChance = (line: string): boolean => {
         const at = original.indexOf(line);
         return seams.some((seam) => at !== -1 && seam > at && seam < at + line.length);

@@ -1,4 +1,6 @@
-/** Costs that are asked for again: only what changed is read, and the sums are those of a new count. */
+/**
+ * Costs that are requested again: only what changed is read, and the sums are those of a new count.
+ */
 import { appendFileSync, cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

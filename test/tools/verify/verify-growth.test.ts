@@ -1,6 +1,6 @@
 /**
  * Verifying a log to which others append, and of which others save checkpoints, in the midst of it:
- * the report is on the log of the moment at which it was asked for.
+ * the report is on the log of the moment at which it was requested.
  */
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";

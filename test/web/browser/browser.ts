@@ -36,7 +36,7 @@ export interface OpenedPage {
   readonly problems: readonly string[];
 }
 
-/** Opens an address of `branchlog serve` as a person does, in a browser profile of its own. */
+/** Opens an address of `branchlog serve` as a person does, in a separate browser profile. */
 export async function openPage(
   url: string,
   options: BrowserContextOptions = {},

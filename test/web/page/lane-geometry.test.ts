@@ -1,4 +1,4 @@
-/** What is drawn beside a row of a session. */
+/** What is drawn next to a row of a session. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

@@ -119,7 +119,7 @@ export class LogIndexer implements LinesSink {
 
   /**
    * Only before any line is added. Throws `TypeError` for a transcript that was not saved.
-   * @param anew An indexer of the same lines, for an index a page of which is damaged.
+   * @param again An indexer of the same lines, for an index a page of which is damaged.
    */
   restore(saved: SavedLog<RestoredIndex>, header: IndexedHeader, anew: () => LogIndexer): void {
     this.index.restore(saved.index, () => {
