@@ -1,11 +1,13 @@
 /** Files of agents whose databases or documents are recognised by their first bytes. */
-import { closeSync, openSync, readSync, realpathSync } from "node:fs";
+import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { quietly } from "@branchlog/core/files";
 
 const databaseMark = "SQLite format 3\0";
 /** The first bytes of a file; empty for an unreadable one. */
 export function headOf(path: string, headBytes = 256): string {
   const read = (): string => {
+    // A pipe would be waited for.
+    if (!statSync(path).isFile()) return "";
     const fd = openSync(path, "r");
     try {
       const bytes = Buffer.alloc(headBytes);

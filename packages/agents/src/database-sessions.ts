@@ -34,9 +34,10 @@ export function databaseLister(
       const { id, changed, count, rows: rowCount = count, last } = row;
       const of = rowOf(row, path);
       const name = normalizeName(of.name ?? "") || undefined;
-      const lastMs = Number(last ?? changed);
+      const changedMs = dateMs(Number(changed)) ?? 0;
+      const lastMs = dateMs(Number(last ?? changed)) ?? changedMs;
       const rowFacts = { header: headerOf(of), name, lastMs, rows: Number(rowCount) };
-      return { id: String(id), changedMs: Number(changed), count: Number(count), rowFacts };
+      return { id: String(id), changedMs, count: Number(count), rowFacts };
     });
     // Ids that agents make of those of calls may have any characters.
     const sessions = all.filter(({ id }) => fileOfAddress(addressInFile(path, id)).id === id);

@@ -2,6 +2,7 @@
 import type { SessionHeader } from "@branchlog/core";
 import { normalizeName } from "@branchlog/core/entries";
 import { dateMs, encodeHeader } from "@branchlog/core/rows";
+import { decodeLine } from "@branchlog/streaming";
 import type { Body } from "./entry-bodies.ts";
 import { sessionHeader } from "./transcript-entries.ts";
 
@@ -59,7 +60,9 @@ export class LogLines {
 
   /** A line that is not a record is a diagnostic of the log. */
   addDamaged(text: string): void {
-    this.all.push(text.replace(/[\r\n]+/g, " ").trim() || "{");
+    const line = text.replace(/[\r\n]+/g, " ").trim();
+    // Text that is JSON would become an entry.
+    this.all.push(line === "" || decodeLine(Buffer.from(line)).ok ? `{${line}` : line);
   }
 
   /** An entry, if it is another model than before. */

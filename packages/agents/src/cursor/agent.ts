@@ -2,7 +2,7 @@
  * Cursor: the transcripts that its command and its editor keep of agents, the chats of the command,
  * and the database of the editor.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { resolvePath } from "@branchlog/core/files";
@@ -16,6 +16,7 @@ import { titleIn } from "../spoken-title.ts";
 import { CursorTranscript, isCursorRecord, transcriptsName } from "./cursor-transcript.ts";
 
 const uuidName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.jsonl$/;
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const chatName = "store.db";
 const editorName = "state.vscdb";
 
@@ -52,7 +53,15 @@ export const cursor: Agent = {
         ? databaseFiles(file)
         : [...databaseFiles(file), join(dirname(file), "meta.json")];
     },
-    belongings: (path) => (isInEditor(path) ? [] : othersBelow(dirname(path), path)),
+    belongings: (path) => {
+      if (isInEditor(path)) return [];
+      const directory = dirname(path);
+      // Elsewhere, what lies around a chat is not of it.
+      if (isOfChat(directory) && uuid.test(basename(directory)))
+        return othersBelow(directory, path);
+      const own = [`${path}-wal`, `${path}-shm`, join(directory, "meta.json")];
+      return own.filter((file) => existsSync(file));
+    },
     // Loaded on demand: most have transcripts.
     toLog: async (path) =>
       isInEditor(path)

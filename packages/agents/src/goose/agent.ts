@@ -5,11 +5,14 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { fileOfAddress } from "@branchlog/core/rows";
 import type { Agent, EntryIdentity } from "@branchlog/core/rows";
 import type { SessionEntry } from "@branchlog/core";
+import { decodeLine } from "@branchlog/streaming";
 import { databaseFiles, headOf, isSqlite } from "../database-file.ts";
 
 const databaseName = "sessions.db";
 /** Of sessions before version 1.10. */
 const linesName = /[\\/](?:goose|data)[\\/]sessions[\\/][^\\/]+\.jsonl$/;
+
+const firstRecordBytesMax = 64 * 1024;
 
 export const goose: Agent = {
   name: "goose",
@@ -40,8 +43,10 @@ export const goose: Agent = {
 
 /** Its first record has the directory, and how many messages follow. */
 function isOfLines(path: string): boolean {
-  const head = headOf(path, 4096);
-  return /^\s*\{/.test(head) && ["working_dir", "message_count"].every((key) => head.includes(key));
+  const [line = ""] = headOf(path, firstRecordBytesMax).split("\n", 1);
+  const decoded = decodeLine(Buffer.from(line, "latin1"));
+  if (!decoded.ok || "type" in decoded.value) return false;
+  return "working_dir" in decoded.value && "message_count" in decoded.value;
 }
 
 /** On macOS as on Linux. A relative directory counts as none. */

@@ -56,12 +56,19 @@ export function unclaimed(
   ledger: readonly LedgerRow[],
   answers: readonly Answer[],
 ): readonly LedgerRow[] {
-  const left = ledger.filter((row) => !row.isCarried);
+  const claims = new Map<string, number>();
   for (const spent of spentOnEach(answers)) {
-    const at = left.findIndex((row) => !row.isCompaction && isSame(row.spent, spent));
-    if (at >= 0) left.splice(at, 1);
+    const key = tokensKey(spent);
+    claims.set(key, (claims.get(key) ?? 0) + 1);
   }
-  return left;
+  return ledger.filter(({ isCarried, isCompaction, spent }) => {
+    if (isCarried) return false;
+    const key = tokensKey(spent);
+    const claimed = claims.get(key) ?? 0;
+    if (isCompaction || claimed === 0) return true;
+    claims.set(key, claimed - 1);
+    return false;
+  });
 }
 
 /** The usage of a session in addition to its answers and requests. */
@@ -85,9 +92,8 @@ function spentOnEach(answers: readonly Answer[]): readonly Spent[] {
   return answers.flatMap(({ metadata }) => spentOn(metadata) ?? []);
 }
 
-function isSame(one: Spent, other: Spent): boolean {
-  const tokensOf = ({ cost: _cost, ...tokens }: Spent): string => Object.values(tokens).join();
-  return tokensOf(one) === tokensOf(other);
+function tokensKey({ input, output, cacheRead, cacheWrite }: Spent): string {
+  return [input, output, cacheRead, cacheWrite].join();
 }
 
 function sumOf(all: readonly Spent[]): Spent {

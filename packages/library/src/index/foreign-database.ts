@@ -6,9 +6,12 @@
  * docs/decisions/0068-several-sessions-in-one-file.md.
  */
 import {
+  closeSync,
   constants,
   copyFileSync,
   mkdtempSync,
+  openSync,
+  readSync,
   realpathSync,
   rmSync,
   statSync,
@@ -17,7 +20,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
-import { errorCodeOf, quietly } from "@branchlog/core/files";
+import { errorCodeOf, quietly, waitBlocking } from "@branchlog/core/files";
 import { soleReader } from "./sql-database.ts";
 import type { QueryRows } from "./sql-database.ts";
 
@@ -54,8 +57,13 @@ export async function readForeignDatabase<Result>(
         if (holdsSecrets) throw linkRefused(path);
         copyFileSync(path, link, constants.COPYFILE_FICLONE);
       }
+      if (hasHotJournal(path)) {
+        cause = hotJournal;
+        waitBlocking({ state: pauses, at: 0, value: 0, ms: journalPauseMs });
+        continue;
+      }
       const result = readAlone(link, read);
-      if (stampOf(path) === before) return result;
+      if (stampOf(path) === before && !hasHotJournal(path)) return result;
     } catch (error) {
       if (isBranchlogError(error)) throw error;
       cause = error;
@@ -76,6 +84,31 @@ function stampOf(path: string): string {
   } catch (cause) {
     const message = `There is no database ${path}, or it cannot be read.`;
     throw new BranchlogError("ERR_LOG_MISSING", message, { path, cause });
+  }
+}
+
+/** A commit takes some milliseconds. */
+const journalPauseMs = 20;
+const pauses = new Int32Array(new SharedArrayBuffer(4));
+const hotJournal = new Error(
+  "its last transaction has not ended, or its program was killed. Start that program, then repeat " +
+    "the command",
+);
+
+/**
+ * Whether pages of a transaction that has not ended may be in the file: of a database without a
+ * write-ahead log, whose journal is there and begins with its mark.
+ */
+function hasHotJournal(path: string): boolean {
+  const journal = `${path}-journal`;
+  if (quietly(() => statSync(journal).size) === null) return false;
+  const fd = quietly(() => openSync(journal, "r"));
+  if (fd === null) return false;
+  try {
+    const mark = Buffer.alloc(8);
+    return readSync(fd, mark, 0, mark.length, 0) === mark.length && mark.some((byte) => byte !== 0);
+  } finally {
+    closeSync(fd);
   }
 }
 
