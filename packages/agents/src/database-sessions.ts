@@ -1,5 +1,7 @@
 /** Code shared by agents that keep all sessions in one SQLite database. */
+import { statSync } from "node:fs";
 import { BranchlogError } from "@branchlog/core";
+import { quietly } from "@branchlog/core/files";
 import { normalizeName } from "@branchlog/core/entries";
 import { addressInFile, dateMs, fileOfAddress } from "@branchlog/core/rows";
 import type { SessionInFile } from "@branchlog/core/rows";
@@ -34,7 +36,9 @@ export function databaseLister(
       const { id, changed, count, rows: rowCount = count, last } = row;
       const of = rowOf(row, path);
       const name = normalizeName(of.name ?? "") || undefined;
-      const changedMs = dateMs(Number(changed)) ?? 0;
+      // Without a time of its own, it may have changed whenever the database did.
+      const changedMs =
+        (changed === null ? quietly(() => statSync(path).mtimeMs) : dateMs(Number(changed))) ?? 0;
       const lastMs = dateMs(Number(last ?? changed)) ?? changedMs;
       const rowFacts = { header: headerOf(of), name, lastMs, rows: Number(rowCount) };
       return { id: String(id), changedMs, count: Number(count), rowFacts };

@@ -354,3 +354,36 @@ it("reads a database behind a link, and its write-ahead log", async () => {
     close();
   }
 });
+
+it("lists a session without the time of its last change among those that changed now", async () => {
+  const key = `composerData:${editorId}`;
+  const path = await editorIn(
+    temporaryDirectory(),
+    `UPDATE cursorDiskKV SET value = json_remove(value, '$.lastUpdatedAt') WHERE key = '${key}';`,
+  );
+  const { sessions } = await findSessions([path], {
+    sinceMs: Date.parse("2026-11-20T00:00:00Z"),
+    limit: 1,
+    catalog: "off",
+  });
+  expect(sessions.map(({ header }) => header.id)).toEqual([editorId]);
+});
+
+it.each(["'abc'", "1e300", "-1e300"])("lists every session if one changed at %s", async (time) => {
+  const key = `composerData:${editorChildId}`;
+  const changed = `UPDATE cursorDiskKV SET value = json_set(value, '$.lastUpdatedAt', ${time}) `;
+  const path = await editorIn(temporaryDirectory(), `${changed} WHERE key = '${key}';`);
+  const ids = (await listedIn(path)).map(({ header }) => header.id);
+  expect(ids).toEqual(expect.arrayContaining([editorId, editorChildId]));
+});
+
+it("has each bubble once, however often the session names it", async () => {
+  const key = `composerData:${editorId}`;
+  const before = await entriesAt(`${await editorIn(temporaryDirectory())}#${editorId}`);
+  const list = '"fullConversationHeadersOnly":[';
+  const again = `${list}{"bubbleId":"u1","type":1},`;
+  const repeated = `UPDATE cursorDiskKV SET value = replace(value, '${list}', '${again}') WHERE key = '${key}';`;
+  const path = await editorIn(temporaryDirectory(), repeated);
+  const after = await entriesAt(`${path}#${editorId}`);
+  expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+});

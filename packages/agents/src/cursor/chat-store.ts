@@ -18,22 +18,37 @@ import { logOfChat } from "./chat-entries.ts";
 import type { StoredChat } from "./chat-entries.ts";
 import { transcriptsName } from "./cursor-transcript.ts";
 
+/** By the directories of projects; a list asks for each of its chats in one turn. */
+const known = new Map<string, ReadonlySet<string>>();
+
 /**
  * Whether a chat is read in its transcript: that has all of it, where the chat has what the model
  * sees now.
  */
 export function hasTranscript(store: string, projects: string): boolean {
   const id = basename(dirname(store));
-  // Beside `chats`, as long as no variable parts them.
-  const roots = [join(dirname(store), "..", "..", "..", "projects"), projects];
-  return roots.some((root) =>
-    (quietly(() => readdirSync(root)) ?? []).some((project) => {
-      const transcripts = join(root, project, transcriptsName);
-      return [join(id, `${id}.jsonl`), `${id}.jsonl`].some((name) =>
-        existsSync(join(transcripts, name)),
-      );
-    }),
-  );
+  // Next to `chats`, as long as no variable parts them.
+  const beside = join(dirname(store), "..", "..", "..", "projects");
+  return [...new Set([beside, projects])].some((root) => idsOfTranscripts(root).has(id));
+}
+
+function idsOfTranscripts(root: string): ReadonlySet<string> {
+  if (known.size === 0) setImmediate(() => known.clear());
+  const namesIn = (directory: string): readonly string[] =>
+    quietly(() => readdirSync(directory)) ?? [];
+  const ids =
+    known.get(root) ??
+    new Set(
+      namesIn(root).flatMap((project) => {
+        const transcripts = join(root, project, transcriptsName);
+        return namesIn(transcripts).flatMap((name) => {
+          if (name.endsWith(".jsonl")) return [basename(name, ".jsonl")];
+          return existsSync(join(transcripts, name, `${name}.jsonl`)) ? [name] : [];
+        });
+      }),
+    );
+  known.set(root, ids);
+  return ids;
 }
 
 /** As `DocumentFormat.toLog`. */
@@ -56,6 +71,14 @@ function chatIn(query: QueryRows, path: string): StoredChat | undefined {
   const beside = quietly(() => readFileSync(join(dirname(path), "meta.json"))) ?? undefined;
   const cwd = stringAt(objectIn(beside), "cwd");
   const [name, directory] = [stringAt(facts, "name"), basename(dirname(path))];
+  let bytes = 0;
+  const messageOf = (id: string): JsonObject | undefined => {
+    const blob = blobOf(query, id);
+    bytes += blob?.length ?? 0;
+    // The same message may be named any number of times.
+    if (bytes > chatBytesMax) throw new Error("its messages are larger than any chat");
+    return objectIn(blob);
+  };
   return {
     id: transcriptId(directory, directory),
     parentId: stringAt(objectAt(facts, "subagentInfo"), "parentAgentId"),
@@ -63,9 +86,12 @@ function chatIn(query: QueryRows, path: string): StoredChat | undefined {
     name: name === unnamed ? undefined : name,
     createdMs: dateMs(facts["createdAt"]) ?? 0,
     model: stringAt(facts, "lastUsedModel"),
-    messages: messageIds.map((id) => ({ id, value: objectIn(blobOf(query, id)) })),
+    messages: messageIds.map((id) => ({ id, value: messageOf(id) })),
   };
 }
+
+/** Of what a model sees. */
+const chatBytesMax = 256 * 1024 * 1024;
 
 /** What a chat is called before it has a name. */
 const unnamed = "New Agent";

@@ -26,8 +26,8 @@ const sessionRows =
   "json_extract(text, '$.subagentInfo.parentComposerId') AS parent, " +
   "coalesce(json_extract(text, '$.workspaceIdentifier.uri.fsPath'), " +
   "json_extract(text, '$.workspaceIdentifier.uri.path')) AS directory, " +
-  "coalesce(json_extract(text, '$.lastUpdatedAt'), json_extract(text, '$.createdAt')) " +
-  "AS changed, " +
+  "json_extract(text, '$.lastUpdatedAt') AS changed, " +
+  "coalesce(json_extract(text, '$.lastUpdatedAt'), json_extract(text, '$.createdAt')) AS last, " +
   "max(coalesce(json_array_length(text, '$.fullConversationHeadersOnly'), 0), " +
   "coalesce(json_array_length(text, '$.conversation'), 0)) AS count " +
   "FROM (SELECT key, CAST(value AS TEXT) AS text FROM cursorDiskKV WHERE key >= ? AND key <= ?) " +
@@ -70,7 +70,7 @@ function sessionIn(query: QueryRows, id: string | undefined): StoredSession | un
   const [said = {}] = query(conversation, key);
   const bubbles = bubblesOf(query, id, said);
   const running = new Set(listIn(said, "running"));
-  const isRunning = Date.now() - Number(row["changed"]) < runningMs;
+  const isRunning = Date.now() - Number(row["last"]) < runningMs;
   const at = isRunning ? bubbles.findIndex((bubble) => running.has(bubble.id)) : -1;
   const ended = at < 0 ? bubbles : bubbles.slice(0, at);
   return { ...rowOf(row), model: textAt(said, "model"), bubbles: ended };
@@ -96,6 +96,8 @@ function bubblesOf(query: QueryRows, id: string, said: Row): readonly StoredBubb
   return headers.flatMap((header, number) => {
     const own = idOf(header, number);
     const row = stored.get(own);
+    // Named again, it would be parsed again.
+    stored.delete(own);
     return row === undefined ? [] : [{ id: own, value: jsonAt(row, "value") }];
   });
 }

@@ -9,9 +9,11 @@ import {
   closeSync,
   constants,
   copyFileSync,
+  lstatSync,
   mkdtempSync,
   openSync,
   readSync,
+  readdirSync,
   realpathSync,
   rmSync,
   statSync,
@@ -46,17 +48,18 @@ export async function readForeignDatabase<Result>(
   // Its log is next to the file, not next to a link to it.
   const path = quietly(() => realpathSync(named)) ?? named;
   const readAlone = await soleReader();
+  removeLeftBehind();
   let cause: unknown;
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const before = stampOf(path);
-    const directory = mkdtempSync(join(tmpdir(), "branchlog-read-"));
+    const directory = mkdtempSync(join(tmpdir(), privatePrefix));
     try {
       const link = join(directory, "database");
-      copyLog(path, link);
       if (!linkTo(path, link)) {
         if (holdsSecrets) throw linkRefused(path);
         copyFileSync(path, link, constants.COPYFILE_FICLONE);
       }
+      copyLog(path, link);
       if (hasHotJournal(path)) {
         cause = hotJournal;
         waitBlocking({ state: pauses, at: 0, value: 0, ms: journalPauseMs });
@@ -84,6 +87,27 @@ function stampOf(path: string): string {
   } catch (cause) {
     const message = `There is no database ${path}, or it cannot be read.`;
     throw new BranchlogError("ERR_LOG_MISSING", message, { path, cause });
+  }
+}
+
+const privatePrefix = "branchlog-read-";
+/** No read takes as long. */
+const leftBehindMs = 10 * 60_000;
+let isCleaned = false;
+
+/** What processes left that were killed while they read: a copy of a log may hold secrets. */
+function removeLeftBehind(): void {
+  if (isCleaned) return;
+  isCleaned = true;
+  for (const name of quietly(() => readdirSync(tmpdir())) ?? []) {
+    if (!name.startsWith(privatePrefix)) continue;
+    const directory = join(tmpdir(), name);
+    quietly(() => {
+      const { mtimeMs, uid } = lstatSync(directory);
+      const isOwn = process.getuid === undefined || uid === process.getuid();
+      if (!isOwn || Date.now() - mtimeMs < leftBehindMs) return;
+      rmSync(directory, { recursive: true, force: true });
+    });
   }
 }
 
