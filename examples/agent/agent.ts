@@ -43,7 +43,7 @@ const again = startSubagent("tests");
 await Promise.all([docs.exit, again.exit]);
 for (const name of ["docs", "tests"]) console.log(`${name}: ${await stepsOf(name)} of 8 steps`);
 
-// The agent goes on below its plan, and reads what the branches came to.
+// The agent continues below its plan, and reads the results of the branches.
 await session.moveTo(plan);
 const ends = await Promise.all(["docs-step-8", "tests-step-8"].map((id) => session.entry(id)));
 await session.append(user(ends.map(textOf).join(" ")));

@@ -1,6 +1,6 @@
 /**
  * A subagent in a separate process: `subagent.ts SESSION NAME PARENT [hangs]`. Its entries have
- * ids that say which step they are: a process that is started again goes on after the last one.
+ * ids that say which step they are: a process that is started again continues after the last one.
  */
 import { once } from "node:events";
 import { openSession } from "branchlog";

@@ -21,18 +21,20 @@ export async function showSession(path, narrator) {
   });
   const { session } = opened;
 
-  narrator.chapter("A session, as an agent left it");
+  narrator.chapter("A session of an agent");
   const { name, entries, tips, labels, usage } = await gatherInfo(opened);
   narrator.fact("name", name);
   narrator.fact("entries", `${entries} on ${tips.length} branches, ${labels.length} labels`);
   narrator.fact("spent", `$${usage.cost.toFixed(2)} in ${usage.requests} requests`);
 
   narrator.chapter("Its main branch");
-  narrator.say("Entries between are counted, side branches left out; ◉ is where it goes on.\n");
+  narrator.say(
+    "Entries in between are counted, side branches are omitted; ◉ marks where the session continues.\n",
+  );
   const shape = { all: false, depth: 0, style, columns };
   for await (const line of treeLines(session, shape)) narrator.say(line.trimEnd());
 
-  narrator.chapter("What the model would get");
+  narrator.chapter("The context for the model");
   const texts = contextTexts(await session.context(), {
     last: messagesShown,
     isFull: false,

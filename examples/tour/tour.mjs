@@ -19,13 +19,13 @@ const fixture = fileURLToPath(new URL("../../fixtures/realistic-session.jsonl", 
 const writers = ["ada", "grace"];
 const entriesEach = 50;
 const next = [
-  ["npm run branchlog", "your own sessions, of every agent on this machine"],
+  ["npm run branchlog", "your sessions, of all agents on this machine"],
   ["npm run branchlog -- serve fixtures --open", "the session above in the browser"],
   [
     "npm run branchlog -- tree fixtures/realistic-session.jsonl",
-    "every branch of the session above",
+    "all branches of the session above",
   ],
-  ["npx tsx examples/agent-loop.ts", "a loop of an agent in 60 lines"],
+  ["npx tsx examples/agent-loop.ts", "the loop of an agent in 60 lines"],
 ];
 
 const directory = mkdtempSync(join(tmpdir(), "branchlog-tour-"));
@@ -49,20 +49,20 @@ async function tour(path) {
   await showSession(path, narrator);
 
   narrator.chapter("Two processes append at once, a third follows");
-  narrator.say(`Each of two processes appends ${entriesEach} entries; neither knows of the other.`);
-  narrator.say("A third has the file open for reading and looks again and again.\n");
+  narrator.say(`Each of two processes appends ${entriesEach} entries; they do not communicate.`);
+  narrator.say("A third has the file open for reading and checks it repeatedly.\n");
   const before = await openSession(path, { access: "read" });
   const outcome = await runTogether({ path, writers, entriesEach, from: before.revision });
   for (const { name, ids, ms } of outcome.written) {
     narrator.fact(name, `${ids.length} entries acknowledged in ${ms.toFixed(0)} ms`);
   }
   const { seen, looks } = outcome.followed;
-  narrator.fact("follower", `${seen.length} entries seen in ${looks} looks`);
+  narrator.fact("follower", `${seen.length} entries seen in ${looks} checks`);
 
-  narrator.chapter("What is in the log now");
+  narrator.chapter("The log afterwards");
   const after = await openSession(path, { access: "read" });
-  narrator.fact("entries", `${before.revision} before, ${after.revision} now`);
-  narrator.fact("branches", `${before.tips().length} before, ${after.tips().length} now`);
+  narrator.fact("entries", `${before.revision} before, ${after.revision} after`);
+  narrator.fact("branches", `${before.tips().length} before, ${after.tips().length} after`);
   narrator.say("");
   const checks = await checkOutcome(after, outcome, before.revision);
   for (const { claim, holds } of checks) narrator.check(claim, holds);

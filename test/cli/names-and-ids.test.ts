@@ -106,7 +106,7 @@ it("@latest is the session that changed last, of the working directory if it has
   process.chdir(here);
   writeFileSync(path, header("0197-a").replace("/w", here) + named("The one"));
   expect(await expectFine("name", "@latest")).toBe("The one\n");
-  // Both ids begin so.
+  // Both ids have this prefix.
   expect(await expectFine("name", "0197")).toBe("The one\n");
 });
 

@@ -17,7 +17,7 @@ async function expectNextCommands(end: string): Promise<void> {
   );
   expect(lines).toHaveLength(2);
   for (const line of lines) {
-    // The page is opened by tests of its own.
+    // The page is opened by other tests.
     if (line.startsWith("serve")) continue;
     const words = Array.from(
       line.matchAll(/'([^']*)'|(\S+)/g),
@@ -43,7 +43,7 @@ it("the tour shows a session, lets two processes append and a third follow, and 
   expect(text).toContain("◉ ");
   expect(text.match(/50 entries acknowledged/g)).toHaveLength(2);
   expect(text).toMatch(/follower +100 entries seen/);
-  expect(text).toMatch(/entries +344 before, 444 now/);
+  expect(text).toMatch(/entries +344 before, 444 after/);
   expect(text.match(/^✓ /gm)).toHaveLength(4);
   expect(text).not.toContain("✗");
   expect(text).toContain("\nTour complete: nothing was lost.\n");

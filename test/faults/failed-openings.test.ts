@@ -1,5 +1,5 @@
 /**
- * Opening and creating logs while the n-th file-system call fails: opening says so by code and
+ * Opening and creating logs while the n-th file-system call fails: opening reports it by code and
  * changes nothing; a log is created whole or not at all, and never over another one.
  */
 import { describe, expect, it } from "vitest";

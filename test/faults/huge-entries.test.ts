@@ -1,6 +1,6 @@
 /**
  * An entry longer than a string can be is among others: whatever walks over many entries passes
- * it by and says so, in bounded memory. BRANCHLOG_HUGE_FILES=1 adds real files of that size.
+ * it by and reports it, in bounded memory. BRANCHLOG_HUGE_FILES=1 adds real files of that size.
  */
 import { execFileSync } from "node:child_process";
 import { closeSync, openSync, writeSync } from "node:fs";

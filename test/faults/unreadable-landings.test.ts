@@ -1,7 +1,7 @@
 /**
  * Writes that do not land as planned, on a file system that cannot be read at one moment while it
- * is found out what became of them: whatever is said to have been written did, whatever is said not to
- * have been written did not, and nothing is said to be missing that is there.
+ * is found out what became of them: the report on which entries were written, and which were
+ * not, is correct, and no entry that exists is reported as missing.
  */
 import { expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";

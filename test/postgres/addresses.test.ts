@@ -1,4 +1,4 @@
-/** Addresses of stores: what is taken for one, and that no password in one is ever printed. */
+/** Addresses of stores: what counts as one, and that no password in one is ever printed. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";

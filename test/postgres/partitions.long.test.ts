@@ -209,7 +209,7 @@ describe.skipIf(!hasPostgres())("a store behind a network", () => {
     say("hello");
     const { id: second } = (await next()) as { id: string };
     expect(await idsIn(id)).toEqual([uncertain[0], second]);
-    // A message that follows one in doubt is not taken for it.
+    // A message after an uncertain one is not confused with it.
     void fatesOf(forwarder, "cut before", "hang", "hang", "hang", "hang", "hang", "hang");
     say("lost");
     expect(await next()).toMatchObject({ code: "ERR_APPEND_UNCERTAIN" });

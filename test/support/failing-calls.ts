@@ -122,7 +122,7 @@ export async function failEveryCall(
   const random = createRandom(seed);
   let n = 0;
   while (await attempt(n)) n += 1 + random.below(runs(5, 1));
-  // Down to the last call of those that were passed over.
+  // Down to the last call of those that were skipped.
   while (n > 0 && !(await attempt(n - 1))) n -= 1;
   return n;
 }

@@ -1,4 +1,4 @@
-// Updates the search index, and says so whenever a batch was written: argv is the place. Runs on dist.
+// Updates the search index, and prints a line after each batch: argv is the place. Runs on dist.
 import process from "node:process";
 import "@branchlog/agents";
 import { updateSearchIndex } from "@branchlog/library";

@@ -29,7 +29,7 @@ function pausing(fs) {
     if (left !== -1) return;
     say("paused", call);
     process.kill(process.pid, pause.signal);
-    // Until it is told to go on; a stopped process that goes on reads at once.
+    // Until it is told to continue; a stopped process that continues reads at once.
     readSync(0, Buffer.alloc(1));
     say("resumed");
   };

@@ -1,4 +1,4 @@
-// Opens a session, says so, and appends one entry once its standard input ends; then says its id.
+// Opens a session, prints a line, and appends one entry once its standard input ends; then prints its id.
 // Usage: node waiting-process.mjs FILE NAME LOCK_WAIT_MS
 import { writeSync } from "node:fs";
 import { openSession } from "@branchlog/core";

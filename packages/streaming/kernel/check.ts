@@ -23,7 +23,7 @@ const divergedText = ascii("branchlog.diverged");
 const isRecord: u32 = 1;
 /** All of it is ASCII. */
 const isAscii: u32 = 2;
-/** It may be the first entry of a branch that nobody chose. */
+/** It may be the first entry of an unintended branch. */
 const mayDiverge: u32 = 4;
 /** Its last `id` is a string in ASCII without escapes. */
 const hasPlainId: u32 = 8;

@@ -58,7 +58,7 @@ export function isFull(): bool {
   return count == rowsMax;
 }
 
-/** Adds the line `[start, end)`, to be parsed until something else is said of it. */
+/** Adds the line `[start, end)`, to be parsed unless it is marked otherwise later. */
 export function addLine(start: usize, end: usize): void {
   const row = usize(count) << 2;
   store<u32>(START + row, u32(start));

@@ -1,6 +1,6 @@
 /**
  * Checkpoints while the n-th file-system call fails: no failure, whether of the log or of a
- * checkpoint, may leave one that says something else than the log.
+ * checkpoint, may leave one that differs from the log.
  */
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";

@@ -87,7 +87,7 @@ describe("a queue", () => {
     place.leaveSync();
   });
 
-  it("has exactly one first waiter, whoever leaves", () => {
+  it("has exactly one first waiter, regardless of which one leaves", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(9), { maxLength: 12 }), (leavers) => {
         const { path, directory } = newPath();

@@ -151,7 +151,7 @@ describe("what is not contention", () => {
     ["EPERM", "rmdir", "win32", false],
     ["EACCES", "mkdir", "win32", false],
     ["ENOSPC", "mkdir", "linux", false],
-    // Made, and taken for stale by another before it was checked; or no place to make it.
+    // Created, and considered stale by another before it was checked; or no place to create it.
     ["ENOENT", "stat", "linux", true],
     ["ENOENT", "mkdir", "linux", false],
     ["ENOENT", "symlink", "linux", false],

@@ -214,7 +214,7 @@ class ChangedFiles {
     }
   }
 
-  /** One that is changed before the cursor and made longer at once may be taken for one that grew. */
+  /** One that is changed before the cursor and made longer at once may be treated as one that grew. */
   #isOnly(path: string, change: "grown" | "rewritten"): boolean {
     const before = this.#changes.get(path) ?? change;
     this.#changes.set(path, before);

@@ -280,7 +280,7 @@ describe("a thread of LangGraph", () => {
     expect(pendingWrites).toEqual(names.map((name) => ["task", name, name]));
   });
 
-  it("rejects a thread whose id has a lone surrogate, which has no UTF-8 form", async () => {
+  it("rejects a thread whose id has a lone surrogate, which cannot be encoded as UTF-8", async () => {
     const saver = saverIn(temporaryDirectory());
     const error = typedError(await rejection(saver.getTuple(onThread("\ud800"))));
     expect(error.code).toBe("ERR_INVALID_ARGUMENT");

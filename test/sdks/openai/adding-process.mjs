@@ -11,7 +11,7 @@ for (let i = 0; i < Number(count); i += 1) {
     type: "append_items",
     items: [0, 1].map((n) => ({ role: "user", content, n })),
   };
-  // Told apart by their operations, not by what they say.
+  // Distinguished by their operations, not by their texts.
   await session.applyHistoryTransaction({ operationId: `${name}-${i}`, transaction });
   writeSync(1, `${i}\n`);
 }
