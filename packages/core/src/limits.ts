@@ -1,6 +1,8 @@
 /** Every maximum of the core, with its unit in the name and the reason for its value. */
 
-/** Bodies kept in memory: enough for a working context, small beside an agent's own heap. */
+/**
+ * Bodies kept in memory: enough for a working context, small compared with the heap of an agent.
+ */
 export const bodyCacheBytesMaxDefault: number = 64 * 1024 * 1024;
 
 /**
@@ -19,7 +21,7 @@ export const lockStaleMs: number = 10_000;
 export const lockUpdateMs: number = 5_000;
 
 /**
- * How late a waiter may check, against its own announcement, before those behind it go first: far
+ * How late a waiter may check, against its own announcement, before those after it go first: far
  * more than a busy machine delays a timer.
  */
 export const ticketGraceMs: number = 1_000;
@@ -27,7 +29,7 @@ export const ticketGraceMs: number = 1_000;
 /** How late it may be before its ticket is removed, if it is unknown whether it has ended. */
 export const ticketStaleMs: number = 10_000;
 
-/** Longest pause of a process that waits for a lock: behind one that was held for long. */
+/** Longest pause of a process that waits for a lock that has been held for a long time. */
 export const lockPauseMsMax: number = 5_000;
 
 /** Longest pause of the first in the queue, or without a place; and near it while it advances. */

@@ -63,7 +63,7 @@ export class LogHints {
     const ids = [...this.#notices];
     this.#notices.clear();
     const channels = ids.map((id) => this.#channelOf(id));
-    // A commit with notices would wait for the disk, and let the appends beside it wait longer.
+    // A commit with notices would wait for the disk, and delay concurrent appends.
     const text =
       "SELECT set_config('synchronous_commit', 'off', true), pg_notify(channel, id) " +
       "FROM unnest($1::text[], $2::text[]) t(channel, id)";

@@ -21,7 +21,7 @@ class BatchItems<T> implements AsyncGenerator<T, void, undefined> {
   readonly #batches: AsyncGenerator<Iterable<T>, void, undefined>;
   readonly #signal: AbortSignal | undefined;
   #items: Iterator<T> | undefined;
-  /** Calls without an answer yet; later calls queue behind them. */
+  /** Calls without an answer yet; later calls queue after them. */
   #open = 0;
   #last: Promise<unknown> = Promise.resolve();
 

@@ -189,7 +189,7 @@ export class SessionManager extends ManagerBase {
     return this.#position.append({ type: "model_change", provider, modelId });
   }
 
-  /** Appends a cost beside the conversation; returns the entry. */
+  /** Appends a cost outside the conversation; returns the entry. */
   appendUsage(
     kind: string,
     provider: string,

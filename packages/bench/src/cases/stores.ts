@@ -1,4 +1,7 @@
-/** Sessions in PostgreSQL: what appends and reads cost beside statements and an event store. */
+/**
+ * Sessions in PostgreSQL: the cost of appends and reads, compared with statements and an event
+ * store.
+ */
 import { deepStrictEqual } from "node:assert";
 import { fork } from "node:child_process";
 import { once } from "node:events";

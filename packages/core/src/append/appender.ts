@@ -255,7 +255,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     const told = outcomeOf(this, call.request, plan, verification, unreachable);
     if (told.leafId !== undefined) leaf.pin(told.leafId);
     if (!told.isWhole) return told.outcome;
-    // Metadata attached elsewhere leaves the leaf behind what others appended.
+    // Metadata attached elsewhere leaves the leaf before the entries of others.
     const isAtLeaf = plan.entries.some(movesLeaf);
     if (isAtLeaf) this.marks.setOwn();
     for (const entry of plan.entries) {

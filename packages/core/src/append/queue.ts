@@ -41,7 +41,7 @@ export class AppendQueue {
   #drained: Promise<void> | undefined;
   readonly #syncing = new Set<Promise<void>>();
   #wait = new AbortController();
-  /** What is written is not ended when an append behind it is aborted. */
+  /** What is written is not ended when an append after it is aborted. */
   #isWriting = false;
 
   constructor(appender: Appender, leaf: LeafCursor) {

@@ -155,7 +155,7 @@ export interface SessionInfoEntry extends SessionEntryBase {
   readonly name?: string | undefined;
 }
 
-/** A cost beside the conversation, such as keeping a cache warm. Since pi 0.86.0. */
+/** A cost outside the conversation, such as keeping a cache warm. Since pi 0.86.0. */
 export interface UsageEntry extends SessionEntryBase {
   readonly type: "usage";
   /** What it was for, for instance `cache_warming`. */

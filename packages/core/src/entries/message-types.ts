@@ -44,7 +44,7 @@ export interface ToolResultMessage<T = unknown> {
   readonly nestedCalls?: unknown;
 }
 
-/** A shell command that the user ran beside the conversation (`!cmd`). */
+/** A shell command that the user ran outside the conversation (`!cmd`). */
 export interface BashExecutionMessage {
   readonly role: "bashExecution";
   readonly command: string;

@@ -48,7 +48,7 @@ function isQueue(directory: string): boolean {
 class TicketPlace implements LockPlace {
   readonly #directory: string;
   readonly #name: string;
-  /** Tickets in front, oldest first, as read on entering: later ones are behind. */
+  /** Tickets in front, oldest first, as read on entering: later ones come after them. */
   #front: string[] = [];
   #isFirst = false;
 

@@ -120,7 +120,7 @@ class WaitProgress {
       this.#changeMs = nowMs;
       this.#leastAhead = ahead;
     }
-    // Not that others left the queue: behind a stuck holder they give up one after the other.
+    // Not that others left the queue: they give up one after the other while a holder is stuck.
     if (holder === null || nowMs - holder.heldMs <= this.#progressMs) return;
     this.#progressMs = nowMs;
     this.#changeMs = nowMs;
@@ -148,7 +148,7 @@ export interface LockWait {
 
 /**
  * The next pause of a waiter, in milliseconds, at least 1. It grows while nothing changes, so that
- * waiters behind a stuck holder cost little. For the first in the queue it is a fraction of the
+ * waiters for a stuck holder cost little. For the first in the queue it is a fraction of the
  * time that the holder has had the lock; for the others, of their expected wait.
  */
 export function lockPauseMs(wait: LockWait, jitter: number): number {

@@ -53,7 +53,7 @@ export interface TranscriptFacts {
 
 /** An answer, whose parts repeat and increase its usage, or a request outside the answers. */
 interface Request {
-  /** Undefined beside the answers. */
+  /** Undefined outside the answers. */
   spent: AnswerUsage | undefined;
   /** Its entries, as far as they spent. */
   parts: SessionEntry[];

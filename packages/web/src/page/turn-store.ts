@@ -1,6 +1,7 @@
 /**
  * The sections of one conversation that are drawn: a window of pages, which grows at both ends as
- * its reader scrolls, and lets go of those far behind. What is shown stays until newer is there.
+ * its reader scrolls, and drops those far away. The shown content stays until newer content
+ * arrives.
  */
 import { signal } from "@preact/signals";
 import type { ReadonlySignal } from "@preact/signals";
