@@ -115,8 +115,8 @@ function removeLeftBehind(): void {
 const journalPauseMs = 20;
 const pauses = new Int32Array(new SharedArrayBuffer(4));
 const hotJournal = new Error(
-  "its last transaction has not ended, or its program was killed. Start that program, then repeat " +
-    "the command",
+  "its last transaction has not ended, or its program was killed. Start that program, then " +
+    "repeat the command",
 );
 
 /**
