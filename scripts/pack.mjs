@@ -112,9 +112,8 @@ function copyCommand() {
 
 /** For those who are offline. */
 function copyDocuments() {
-  for (const name of ["README.md", "CHANGELOG.md", "LICENSE"]) {
-    cpSync(join(root, name), join(staged, name));
-  }
+  for (const name of ["README.md", "LICENSE"]) cpSync(join(root, name), join(staged, name));
+  cpSync(join(source, "CHANGELOG.md"), join(staged, "CHANGELOG.md"));
   mkdirSync(join(staged, "docs"));
   for (const name of readdirSync(join(root, "docs"))) {
     if (/\.(?:md|json)$/.test(name)) cpSync(join(root, "docs", name), join(staged, "docs", name));
