@@ -411,7 +411,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await page.waitForURL(/row=0/);
     await page.locator(".turn h2", { hasText: "Plan the cache." }).waitFor();
     const shown = await page.locator(".turn h2").allTextContents();
-    await page.locator(".reading-line", { hasText: "another branch" }).waitFor();
+    await page.locator(".reading-line", { hasText: "not the branch of the leaf" }).waitFor();
     expect(shown).toEqual(["Plan the cache.", "Try TTL instead."]);
     await page.keyboard.press("[");
     await page.locator(".turn h2", { hasText: "Try LRU." }).waitFor();
