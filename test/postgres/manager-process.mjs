@@ -17,9 +17,20 @@ function open() {
 }
 
 function append(manager, n) {
-  const id = manager.appendMessage({ role: "user", content: `${who} ${n}`, timestamp: n });
+  const id = appended(manager, { role: "user", content: `${who} ${n}`, timestamp: n });
   writeSync(1, `${id}\n`);
   return id;
+}
+
+/** Nothing was stored when others were first too often: it is appended again, as that error says. */
+function appended(manager, message) {
+  for (;;) {
+    try {
+      return manager.appendMessage(message);
+    } catch (error) {
+      if (error.code !== "ERR_APPEND_FAILED" || error.written.length > 0) throw error;
+    }
+  }
 }
 
 const [manager, begun] = open();
