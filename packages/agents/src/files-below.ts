@@ -1,6 +1,6 @@
 /** The files of a session in its own directory. */
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { quietly } from "@branchlog/core/files";
 
 /** At any depth; none for a missing or unreadable directory. */
@@ -11,3 +11,18 @@ export function filesBelow(directory: string): readonly string[] {
   };
   return quietly(read) ?? [];
 }
+
+/**
+ * All other files below the directory of a session; none if its name is not that of one. Around a
+ * file that was copied elsewhere are files of the user.
+ */
+export function othersBelow(
+  directory: string,
+  sessionName: RegExp,
+  path: string,
+): readonly string[] {
+  if (!sessionName.test(basename(directory))) return [];
+  return filesBelow(directory).filter((file) => file !== path);
+}
+
+export const uuidName: RegExp = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;

@@ -5,9 +5,11 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { JsonValue } from "@branchlog/streaming";
-import { filesBelow } from "../files-below.ts";
+import { othersBelow } from "../files-below.ts";
 
 const taskName = "api_conversation_history.json";
+/** Of a task, or of a session. */
+const directoryName = /^\d{13}(?:_\w+)?$/;
 
 /** Whether it is of a task, by its name. */
 export function isTask(path: string): boolean {
@@ -34,7 +36,7 @@ export function filesOf(path: string): readonly string[] {
 export function belongings(path: string): readonly string[] {
   const directory = dirname(path);
   const isOwn = isTask(path) || basename(path) === `${basename(directory)}.messages.json`;
-  return isOwn ? filesBelow(directory).filter((file) => file !== path) : [];
+  return isOwn ? othersBelow(directory, directoryName, path) : [];
 }
 
 /** Undefined for a missing, damaged or unreadable file. */

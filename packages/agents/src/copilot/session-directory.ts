@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { normalizeName } from "@branchlog/core/entries";
-import { filesBelow } from "../files-below.ts";
+import { othersBelow, uuidName } from "../files-below.ts";
 
 const eventsName = "events.jsonl";
 
@@ -43,9 +43,5 @@ function scalarOf(written: string): string {
 
 /** Files below the directory of a session, which is for that session alone. */
 export function filesOfSession(path: string): readonly string[] {
-  const directory = dirname(path);
-  if (basename(path) !== eventsName || !uuid.test(basename(directory))) return [];
-  return filesBelow(directory).filter((file) => file !== path);
+  return basename(path) === eventsName ? othersBelow(dirname(path), uuidName, path) : [];
 }
-
-const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;

@@ -10,13 +10,12 @@ import { fileOfAddress, isObject, stringAt } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
 import type { JsonValue } from "@branchlog/streaming";
 import { databaseFiles, isSqlite } from "../database-file.ts";
-import { filesBelow } from "../files-below.ts";
+import { othersBelow, uuidName } from "../files-below.ts";
 import { settingsDirectory } from "../settings-directory.ts";
 import { titleIn } from "../spoken-title.ts";
 import { CursorTranscript, isCursorRecord, transcriptsName } from "./cursor-transcript.ts";
 
-const uuidName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.jsonl$/;
-const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+const subagentName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.jsonl$/;
 const chatName = "store.db";
 const editorName = "state.vscdb";
 
@@ -56,11 +55,10 @@ export const cursor: Agent = {
     belongings: (path) => {
       if (isInEditor(path)) return [];
       const directory = dirname(path);
-      // Elsewhere, what lies around a chat is not of it.
-      if (isOfChat(directory) && uuid.test(basename(directory)))
-        return othersBelow(directory, path);
-      const own = [`${path}-wal`, `${path}-shm`, join(directory, "meta.json")];
-      return own.filter((file) => existsSync(file));
+      const beside = [`${path}-wal`, `${path}-shm`, join(directory, "meta.json")];
+      return isOfChat(directory)
+        ? othersBelow(directory, uuidName, path)
+        : beside.filter((file) => existsSync(file));
     },
     // Loaded on demand: most have transcripts.
     toLog: async (path) =>
@@ -76,14 +74,14 @@ export const cursor: Agent = {
     presumed: { message: { content: [] } },
     firstKeys: ["role", "type"],
     read: (path, isEntry) => new CursorTranscript(placeOf(path), isEntry),
-    subagentNames: { pattern: uuidName, place: "anywhere" },
+    subagentNames: { pattern: subagentName, place: "anywhere" },
     titleIn,
     identity: () => undefined,
     filesBeside: workspaceFiles,
     belongings: (path) => {
       const directory = dirname(path);
       const isOwn = basename(path) === `${basename(directory)}.jsonl`;
-      return isOwn ? othersBelow(directory, path) : [];
+      return isOwn ? othersBelow(directory, uuidName, path) : [];
     },
   },
 };
@@ -96,10 +94,6 @@ function isInEditor(path: string): boolean {
 function isOfChat(directory: string): boolean {
   const above = dirname(directory);
   return basename(above) === "acp-sessions" || basename(dirname(above)) === "chats";
-}
-
-function othersBelow(directory: string, path: string): readonly string[] {
-  return filesBelow(directory).filter((file) => file !== path);
 }
 
 function configDirectory(): string {

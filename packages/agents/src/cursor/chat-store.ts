@@ -13,6 +13,7 @@ import { readForeignDatabase } from "@branchlog/library/catalogs";
 import type { QueryRows } from "@branchlog/library/catalogs";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { tablesIn, textAt } from "../database-sessions.ts";
+import { uuidName } from "../files-below.ts";
 import { transcriptId } from "../transcript-id.ts";
 import { logOfChat } from "./chat-entries.ts";
 import type { StoredChat } from "./chat-entries.ts";
@@ -80,7 +81,8 @@ function chatIn(query: QueryRows, path: string): StoredChat | undefined {
     return objectIn(blob);
   };
   return {
-    id: transcriptId(directory, directory),
+    // A copy may be anywhere.
+    id: transcriptId(uuidName.test(directory) ? directory : stringAt(facts, "agentId"), directory),
     parentId: stringAt(objectAt(facts, "subagentInfo"), "parentAgentId"),
     directory: cwd ?? quietly(() => fileURLToPath(workspace)) ?? "",
     name: name === unnamed ? undefined : name,
@@ -111,7 +113,7 @@ const hashBytes = 32;
 /** Of the root, by what others read in it. */
 const fields = { message: 1, workspace: 9 };
 
-/** Its fields are those of a protocol buffer. It is read up to what is none. */
+/** Its fields are those of a protocol buffer. Reading ends at the first invalid one. */
 function namedIn(root: Uint8Array): {
   readonly messageIds: readonly string[];
   readonly workspace: string;

@@ -131,13 +131,13 @@ function bodyOf(record: JsonObject, id: string, timestamp: number): Body | undef
   return { ...noteOf(record), data: record };
 }
 
-/** What the user typed, or all if nothing was. */
+/** The typed text, or all of the content if no typed text is marked. */
 export function promptIn(stored: JsonValue | undefined): UserContent[] {
   const blocks = typeof stored === "string" ? [{ type: "text", text: stored }] : stored;
   return withoutEmptyText(mappedContent(blocks, promptBlock)).content;
 }
 
-/** Without what Cursor puts around what was typed. */
+/** Without the markup that Cursor puts around typed text. */
 function promptBlock(block: JsonObject): UserContent | undefined {
   const spoken = spokenBlock(block);
   if (spoken?.type !== "text") return spoken;
@@ -163,7 +163,7 @@ const timeElement = /<timestamp>\s*([^<]*?)\s*<\/timestamp>/u;
 /** As `Tuesday, Jul 21, 2026, 1:11 PM (UTC+3)`. */
 const timeForm = /([A-Z]\w+ \d+, \d{4}), (\d+:\d\d [AP]M) \(UTC(?:([+-])(\d+)(?::(\d\d))?)?\)$/u;
 
-/** Of the minute in which it was sent; undefined for older ones, which do not say it. */
+/** Of the minute in which it was sent; undefined for older ones, which lack it. */
 export function promptTimeMs(content: JsonValue | undefined): number | undefined {
   for (const text of textsOf(content)) {
     const [, said = ""] = timeElement.exec(text) ?? [];

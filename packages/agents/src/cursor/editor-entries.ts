@@ -32,7 +32,7 @@ export interface StoredSession extends SessionRow {
 
 export interface StoredBubble {
   readonly id: string;
-  /** What is no object is damaged: a text. */
+  /** A string if it is damaged. */
   readonly value: JsonValue;
 }
 
@@ -49,7 +49,7 @@ export function logOfSession(session: StoredSession): Buffer {
   return lines.log(header);
 }
 
-/** What the user says, and what an answer says, thinks or calls: each is a bubble. */
+/** Each prompt, text, thought and call of an answer is a bubble. */
 function addBubble(
   lines: LogLines,
   id: string,
@@ -108,7 +108,7 @@ function saidIn(bubble: JsonObject): AssistantContent[] {
 
 type Call = Extract<AssistantContent, { readonly type: "toolCall" }>;
 
-/** Undefined for what is no call of a tool. */
+/** Undefined if the bubble has no tool call. */
 function callOf(tool: JsonObject, id: string): Call | undefined {
   const name = stringAt(tool, "name") ?? "";
   if (name === "") return undefined;

@@ -6,7 +6,7 @@ import { normalizeName } from "@branchlog/core/entries";
 import type { Agent } from "@branchlog/core/rows";
 import { quietly, resolvePath } from "@branchlog/core/files";
 import { headOf } from "../database-file.ts";
-import { filesBelow } from "../files-below.ts";
+import { filesBelow, othersBelow } from "../files-below.ts";
 import { titleIn } from "../spoken-title.ts";
 import { isKimiRecord } from "./kimi-bodies.ts";
 import { KimiTranscript } from "./kimi-transcript.ts";
@@ -109,8 +109,11 @@ function givenTitle(path: string): string | undefined {
 function belongings(path: string): readonly string[] {
   const directory = sessionDirectory(path);
   if (directory === undefined) return [];
-  return filesBelow(directory).filter((file) => file !== path);
+  return othersBelow(directory, sessionName, path);
 }
+
+/** Those with `ses` were moved from kimi-cli. */
+const sessionName = /^ses(?:sion)?_/;
 
 /** Of `DIR/agents/main/wire.jsonl`; undefined for any other path. */
 function sessionDirectory(path: string): string | undefined {
