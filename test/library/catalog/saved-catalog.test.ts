@@ -319,6 +319,35 @@ describe("the saved catalog of a directory", () => {
     expect(readdirSync(directory).toSorted()).toEqual(["claude.jsonl", "large.jsonl"]);
   });
 
+  it("lists a session again whose read was aborted after its saved facts were loaded", async () => {
+    ownCache();
+    const project = join(temporaryDirectory(), "project");
+    const directory = join(project, "agent-transcripts");
+    mkdirSync(directory, { recursive: true });
+    for (let at = 0; at < 8; at += 1) {
+      const path = join(directory, `5a1b2c3d-0000-4000-8000-00000000000${at}.jsonl`);
+      copyFileSync(fixturePath("cursor/transcript-2026-07.jsonl"), path);
+    }
+    const before = await list(directory);
+    // Its contents say nothing, so that the facts are those that were saved.
+    writeFileSync(join(project, ".workspace-trusted"), "{}");
+    const catalog = new DirectoryCatalog({
+      list: (signal) => sessionFilesIn(directory, signal),
+      saved: "auto",
+      now: () => Date.now() + 60_000,
+    });
+    const stop = new AbortController();
+    let files = 0;
+    const onFile = (): void => {
+      files += 1;
+      if (files === 2) stop.abort(new Error("enough"));
+    };
+    const aborted = catalog.refresh({ paths: null, onFile, signal: stop.signal });
+    await expect(aborted).rejects.toThrow("enough");
+    await catalog.refresh({ paths: null, signal: undefined });
+    expect(catalog.sessions()).toEqual(before);
+  });
+
   it("does not recreate a removed directory", async () => {
     const directory = join(temporaryDirectory(), "project");
     mkdirSync(directory);

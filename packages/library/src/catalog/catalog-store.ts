@@ -34,7 +34,7 @@ import { savedCatalogName } from "./session-files.ts";
 const { ports } = engineSettings({});
 const newline = 10;
 
-/** A line of a catalog, which is parsed when its file is asked for; or what was read since. */
+/** A line of a catalog, which is parsed on demand; or facts that were read since. */
 type KnownFile = string | SavedFile;
 
 /** Saved and loaded; saved in the user's cache only; only loaded; neither. */
@@ -43,7 +43,7 @@ export type CatalogMode = "auto" | "cache" | "read" | "off";
 interface KnownCatalog {
   /** By names, or by paths if it is shared. */
   readonly files: Map<string, KnownFile>;
-  /** That it is in, of which alone it is; undefined: directories share it, in the user's cache. */
+  /** The directory that it is in and for; undefined: directories share it, in the user's cache. */
   readonly directory: string | undefined;
   readonly place: string;
   readBytes: number;
@@ -108,7 +108,7 @@ export class CatalogStore {
     this.#uncleaned.clear();
     if (!this.#isSaving) return;
     if (this.#mode === "auto") this.#settle();
-    // Of a directory that is gone nothing else is looked up.
+    // Catalogs with files of removed directories are not loaded otherwise.
     if (isWhole) for (let number = 0; number < sharedCatalogs; number += 1) this.#sharedAt(number);
     const listed = there === null ? undefined : { there, databases: databasesAmong(there) };
     let cache: string | undefined;
@@ -182,17 +182,17 @@ export class CatalogStore {
     return shared;
   }
 
-  /** Puts what is known of directories where it belongs now. */
+  /** Moves what is known of a directory to the catalog where it belongs now. */
   #settle(): void {
     for (const [directory, readBytes] of this.#readBytes) {
       const known = this.#catalogOf(directory);
-      const isBeside = known.directory !== undefined;
-      // Nothing is written beside the sessions of an agent that alone writes them.
-      const isOfAgents = this.#ofAgents.has(directory);
-      if (isBeside && (isOfAgents || [...known.files.values()].some(isOfAgent))) {
-        this.#moveToCache(directory, known);
-      } else if (!isBeside && !isOfAgents && readBytes >= catalogSavedAfterBytes) {
-        if (!this.#isForeign(directory)) this.#moveBeside(directory, known);
+      // Nothing is written next to the sessions of an agent that alone writes them.
+      const isOfAgents = this.#ofAgents.has(directory) || this.#isForeign(directory);
+      if (known.directory !== undefined) {
+        if (isOfAgents) this.#moveToCache(directory, known);
+      } else if (readBytes >= catalogSavedAfterBytes) {
+        if (!isOfAgents) this.#moveBeside(directory, known);
+        this.#readBytes.delete(directory);
       }
     }
   }
@@ -236,7 +236,7 @@ function isOfAgent(known: KnownFile): boolean {
   return parsedFile(known)?.session?.transcript !== undefined;
 }
 
-/** What is shared already is of later. */
+/** Facts that are shared already are newer. */
 function share(
   { files }: KnownCatalog,
   directory: string,

@@ -60,6 +60,8 @@ export class DirectoryCatalog {
   readonly #files = new Map<string, CatalogFile>();
   readonly #aliases = new Map<string, string>();
   readonly #ranking = new Ranking(comesBefore);
+  /** What is in the ranking, by paths: a file may be known with other facts while it is read. */
+  readonly #shown = new Map<string, ListedSession>();
   #dialectAt: ((path: string) => DialectName | undefined) | undefined;
   #unlisted: readonly string[] = [];
 
@@ -116,10 +118,9 @@ export class DirectoryCatalog {
           const session = this.#files.get(file.path)?.session;
           onRefreshed?.({ session, index, total: files.length });
         };
-        const before = this.#files.get(file.path)?.session;
-        if (this.#recall(file, { before, onChange })) return refreshed();
+        if (this.#recall(file, onChange)) return refreshed();
         if (files.length > 1) chunks[lane] ??= Buffer.allocUnsafeSlow(chunkBytesDefault);
-        const read = { before, lookedAtMs, chunk: chunks[lane], signal, onChange, reads };
+        const read = { lookedAtMs, chunk: chunks[lane], signal, onChange, reads };
         return this.#read(file, read).then(refreshed);
       });
     } finally {
@@ -148,20 +149,17 @@ export class DirectoryCatalog {
   }
 
   /** Whether it is as it was read. Most are, and take no turn of the event loop. */
-  #recall(
-    file: SessionFile,
-    { before, onChange }: Pick<ReadOptions, "before" | "onChange">,
-  ): boolean {
+  #recall(file: SessionFile, onChange: CatalogRefresh["onChange"]): boolean {
     if (!file.isReadable) return false;
     const known = this.#known(file);
     if (!known.recall(file)) return false;
-    this.#rank({ before, now: known.session }, onChange);
+    this.#show(file.path, known.session, onChange);
     return true;
   }
 
   async #read(
     file: SessionFile,
-    { before, lookedAtMs, chunk, signal, onChange, reads }: ReadOptions,
+    { lookedAtMs, chunk, signal, onChange, reads }: ReadOptions,
   ): Promise<void> {
     if (!file.isReadable) {
       this.#forget(file.path, onChange);
@@ -179,7 +177,7 @@ export class DirectoryCatalog {
       // It keeps the facts that are known of it.
       signal?.throwIfAborted();
     }
-    this.#rank({ before, now: known.session }, onChange);
+    this.#show(file.path, known.session, onChange);
   }
 
   #isLeftUnread(known: CatalogFile, file: SessionFile, reads: Reads): boolean {
@@ -200,23 +198,25 @@ export class DirectoryCatalog {
   }
 
   #forget(path: string, onChange: CatalogRefresh["onChange"]): void {
-    const before = this.#files.get(path)?.session;
     this.#files.delete(path);
-    this.#rank({ before, now: undefined }, onChange);
+    this.#show(path, undefined, onChange);
   }
 
-  #rank(change: SessionChange, onChange: CatalogRefresh["onChange"]): void {
-    const { before, now } = change;
+  /** Lists these facts of a file in the place of those that it had so far. */
+  #show(path: string, now: ListedSession | undefined, onChange: CatalogRefresh["onChange"]): void {
+    const before = this.#shown.get(path);
     if (before === now) return;
     if (before !== undefined) this.#ranking.remove(before);
-    if (now !== undefined) this.#ranking.add(now);
-    onChange?.(change);
+    if (now === undefined) this.#shown.delete(path);
+    else {
+      this.#ranking.add(now);
+      this.#shown.set(path, now);
+    }
+    onChange?.({ before, now });
   }
 }
 
 interface ReadOptions {
-  /** What is listed of the file so far. */
-  readonly before: ListedSession | undefined;
   readonly lookedAtMs: number;
   readonly chunk: Buffer | undefined;
   readonly signal: AbortSignal | undefined;
