@@ -190,6 +190,24 @@ it("a new log that cannot be linked or made leaves nothing under its name", asyn
   expect(system.fs.listSync("/work")).toEqual([]);
 });
 
+it("a log is not migrated without room for a copy of it, where there are no links", async () => {
+  const system = simulatedSystem("Windows with exFAT");
+  const old = readFileSync(join(import.meta.dirname, "../../fixtures/pi-v1.jsonl"));
+  system.fs.makeDirectorySync("/work");
+  system.fs.inner.writeFileSync(system.fs.key(path), old);
+  const session = await openSession(path, { ...optionsOf(system), checkpoint: "off" });
+  system.fs.inner.onCall = ({ name, path: of }) => {
+    const isCopy = name === "openSync" && of?.includes("v1-original") === true;
+    if (isCopy) throw fileError("ENOSPC", "open", of);
+  };
+  const error = await rejection(session.append(userDraft("new")));
+  expect(error).toMatchObject({ code: "ERR_MIGRATION" });
+  system.fs.inner.onCall = undefined;
+  await session.close();
+  expect(system.fs.inner.readFileSync(system.fs.key(path)).equals(old)).toBe(true);
+  expect(system.fs.listSync("/work")).toEqual(["session.jsonl"]);
+});
+
 /** Where the original is a link, where it is a copy, and where the log has to be closed first. */
 const places = [
   ["linux", { hasHardLinks: true, isHeld: false }],
@@ -225,7 +243,7 @@ describe.each(places)("what a writer without the lock appends meanwhile, on %s",
     return system;
   }
 
-  it("is in the log that was migrated", async () => {
+  it("is in the log that was migrated (Verifies: P11)", async () => {
     const old = readFileSync(join(import.meta.dirname, "../../fixtures/pi-v1.jsonl"));
     const system = lateSystem(old);
     const session = await openSession(path, optionsOf(system));
@@ -237,7 +255,7 @@ describe.each(places)("what a writer without the lock appends meanwhile, on %s",
     expect(system.fs.inner.openCount).toBe(0);
   });
 
-  it("is in the log that was repaired", async () => {
+  it("is in the log that was repaired (Verifies: P11)", async () => {
     const header = '{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/w"}\n';
     const system = lateSystem(Buffer.from(`${header}torn {\n`));
     const plan = await planRepair(path, { ports: system.ports });

@@ -147,7 +147,7 @@ function keepOriginal(ports: Ports, { file, state }: TrackedLog): KeptOriginal |
     const taken = fs.statSync(name);
     if (taken !== null && taken.ino !== original.ino) continue;
     const bytes = (): Iterable<Buffer> => readRange(file, 0, original.size);
-    const isLink = taken !== null || linkOrCopy(ports, { path, name }, bytes);
+    const isLink = taken !== null || isLinked(ports, { path, name }, bytes);
     // The path may belong to another log since its stat, before the link or after.
     const [kept, now] = [fs.statSync(name)?.ino, fs.statSync(path)];
     const isOriginal = now?.ino === original.ino;
@@ -161,6 +161,15 @@ function keepOriginal(ports: Ports, { file, state }: TrackedLog): KeptOriginal |
     return null;
   }
   return null; // Not reached: the names end with an error.
+}
+
+function isLinked(...names: Parameters<typeof linkOrCopy>): boolean {
+  try {
+    return linkOrCopy(...names);
+  } catch (error) {
+    // Its errors say that a session was not created.
+    throw migrationError(names[1].path, error);
+  }
 }
 
 function migrationError(path: string, cause: unknown): BranchlogError {
