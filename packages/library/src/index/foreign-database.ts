@@ -21,8 +21,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
-import { errorCodeOf, quietly, waitBlocking } from "@branchlog/core/files";
+import { errorCodeOf, quietly } from "@branchlog/core/files";
 import { soleReader } from "./sql-database.ts";
 import type { QueryRows } from "./sql-database.ts";
 
@@ -52,6 +53,11 @@ export async function readForeignDatabase<Result>(
   let cause: unknown;
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const before = stampOf(path);
+    if (hasHotJournal(path)) {
+      cause = hotJournal;
+      await pause(journalPauseMs);
+      continue;
+    }
     const directory = mkdtempSync(join(tmpdir(), privatePrefix));
     try {
       const link = join(directory, "database");
@@ -60,11 +66,6 @@ export async function readForeignDatabase<Result>(
         copyFileSync(path, link, constants.COPYFILE_FICLONE);
       }
       copyLog(path, link);
-      if (hasHotJournal(path)) {
-        cause = hotJournal;
-        waitBlocking({ state: pauses, at: 0, value: 0, ms: journalPauseMs });
-        continue;
-      }
       const result = readAlone(link, read);
       if (stampOf(path) === before && !hasHotJournal(path)) return result;
     } catch (error) {
@@ -113,7 +114,6 @@ function removeLeftBehind(): void {
 
 /** A commit takes some milliseconds. */
 const journalPauseMs = 20;
-const pauses = new Int32Array(new SharedArrayBuffer(4));
 const hotJournal = new Error(
   "its last transaction has not ended, or its program was killed. Start that program, then " +
     "repeat the command",
@@ -125,9 +125,8 @@ const hotJournal = new Error(
  */
 function hasHotJournal(path: string): boolean {
   const journal = `${path}-journal`;
-  if (quietly(() => statSync(journal).size) === null) return false;
-  const fd = quietly(() => openSync(journal, "r"));
-  if (fd === null) return false;
+  if (!isFile(journal)) return false;
+  const fd = openSync(journal, "r");
   try {
     const mark = Buffer.alloc(8);
     return readSync(fd, mark, 0, mark.length, 0) === mark.length && mark.some((byte) => byte !== 0);
@@ -136,11 +135,18 @@ function hasHotJournal(path: string): boolean {
   }
 }
 
+/** False for a pipe, which would be waited for. */
+function isFile(path: string): boolean {
+  return quietly(() => statSync(path).isFile()) ?? false;
+}
+
 function copyLog(path: string, link: string): void {
+  // All that was committed is in the database.
+  if (!isFile(`${path}-wal`)) return;
   try {
     copyFileSync(`${path}-wal`, `${link}-wal`, constants.COPYFILE_FICLONE);
   } catch (error) {
-    // All that was committed is in the database.
+    // It was removed with the last connection.
     if (errorCodeOf(error) !== "ENOENT") throw error;
   }
 }
