@@ -1,8 +1,11 @@
 /** A golden file as it is read, for the tests of one agent. */
 import { join } from "node:path";
 import { openSession } from "@branchlog/core";
-import type { SessionEntry, SessionHeader } from "@branchlog/core";
+import type { Session, SessionEntry, SessionHeader } from "@branchlog/core";
+import { findSessions } from "@branchlog/library";
+import type { ListedSession } from "@branchlog/library";
 import { collected } from "../support/collected.ts";
+import { rejection, typedError } from "../support/typed-errors.ts";
 
 const fixtures = join(import.meta.dirname, "../../fixtures");
 
@@ -25,9 +28,33 @@ export function fixturePath(fixture: string): string {
   return join(fixtures, fixture);
 }
 
-export async function readSession(fixture: string): Promise<ReadSession> {
-  const session = await openSession(fixturePath(fixture), { access: "read", checkpoint: "off" });
+/** The result of `work` on the session at a path or an address. */
+export async function read<T>(path: string, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = await openSession(path, { access: "read", checkpoint: "off" });
   try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
+
+export function entriesAt(path: string): Promise<SessionEntry[]> {
+  return read(path, (session) => collected(session.entries()));
+}
+
+/** The code of the error of opening it. */
+export async function codeOf(path: string): Promise<string> {
+  return typedError(await rejection(openSession(path, { access: "read" }))).code;
+}
+
+/** With subagents; nothing is saved of it. */
+export async function listedIn(...places: readonly string[]): Promise<readonly ListedSession[]> {
+  const { sessions } = await findSessions(places, { artifacts: true, catalog: "off" });
+  return sessions;
+}
+
+export function readSession(fixture: string): Promise<ReadSession> {
+  return read(fixturePath(fixture), async (session) => {
     const { total } = await session.usage;
     return {
       header: session.header,
@@ -36,9 +63,7 @@ export async function readSession(fixture: string): Promise<ReadSession> {
       path: await session.branch(),
       tokens: { input: total.input + total.cacheRead + total.cacheWrite, output: total.output },
     };
-  } finally {
-    await session.close();
-  }
+  });
 }
 
 type MessageEntry = Extract<SessionEntry, { readonly type: "message" }>;

@@ -11,7 +11,7 @@ export function spokenBody(content: readonly UserContent[], timestamp: number): 
   return { type: "message", message: { role: "user", content, timestamp } };
 }
 
-/** What an agent, and no person, told the model. */
+/** Text for the model from an agent, not from a person. */
 export function injectedBody(customType: string, content: readonly UserContent[]): Body {
   return { type: "custom_message", customType, content, display: false };
 }
@@ -47,7 +47,7 @@ export interface ResultFacts {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly content: readonly UserContent[];
-  /** What people see of it beside what the model does. */
+  /** Shown to people, not to the model. */
   readonly details?: JsonValue | undefined;
   readonly isError: boolean;
 }
@@ -64,7 +64,7 @@ export function resultBody(
 interface CommandFacts {
   readonly command: string;
   readonly output: string;
-  /** Anything but a number is none. */
+  /** Ignored unless it is a number. */
   readonly exitCode: unknown;
   readonly truncated?: boolean;
 }
@@ -82,7 +82,7 @@ export function commandBody(
   };
 }
 
-/** None for an empty text. */
+/** Without blocks for an empty string. */
 export function textContent(text: string | undefined): { type: "text"; text: string }[] {
   return text ? [{ type: "text", text }] : [];
 }

@@ -47,7 +47,7 @@ export function timeMsOf(record: JsonObject): number | undefined {
   return dateMs(Date.parse(stringAt(record, "timestamp") ?? ""));
 }
 
-/** What a row says beside its place. */
+/** The fields of a row other than its position. */
 export type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timeMs">;
 
 /** Each below the one before; the last one has the id of their record. */
@@ -77,7 +77,7 @@ export function entryAt(
   return { type, id, parentId, timestamp, ...rest };
 }
 
-/** What the nearest record above says that says it. */
+/** The value from the nearest record above that has one. */
 export function foundAbove<Found>(
   { above }: TranscriptPlace,
   find: (record: JsonObject) => Found | undefined,

@@ -42,7 +42,7 @@ export function withPisWords(words: Words): Words {
 }
 
 export interface CommandWords {
-  /** The first word that is not an option; undefined if there is none. */
+  /** The first word that is not an option; undefined if all are options. */
   readonly name: string | undefined;
   /** All other words. */
   readonly rest: Words;

@@ -3,17 +3,23 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { forkSession, openSession } from "@branchlog/core";
-import type { Session, SessionEntry } from "@branchlog/core";
+import { forkSession } from "@branchlog/core";
 import { agentNamed } from "@branchlog/core/rows";
 import { archiveSessions, findSessions, knownPlaces, searchSessions } from "@branchlog/library";
-import type { ListedSession } from "@branchlog/library";
 import { collected } from "../../support/collected.ts";
 import { writeDatabase, writing } from "../../support/database-file.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { rejection, typedError } from "../../support/typed-errors.ts";
-import { fixturePath, messagesOf, promptsOf, toolsOf } from "../read-session.ts";
+import {
+  codeOf,
+  entriesAt,
+  fixturePath,
+  listedIn,
+  messagesOf,
+  promptsOf,
+  read,
+  toolsOf,
+} from "../read-session.ts";
 
 const prices = "0b6e3c1a-7a52-4c0e-9d6f-2f1f0c9a1b11";
 const carts = "2d8f5e3c-7a52-4c0e-9d6f-2f1f0c9a1b33";
@@ -22,26 +28,6 @@ const dump = readFileSync(fixturePath("crush/crush-20260127.sql"), "utf8");
 afterEach(() => {
   vi.unstubAllEnvs();
 });
-
-async function read<T>(path: string, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = await openSession(path, { access: "read", checkpoint: "off" });
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
-}
-
-const entriesAt = (path: string): Promise<SessionEntry[]> =>
-  read(path, (session) => collected(session.entries()));
-
-async function listedIn(root: string): Promise<readonly ListedSession[]> {
-  const { sessions } = await findSessions([root], { artifacts: true, catalog: "off" });
-  return sessions;
-}
-
-const codeOf = async (path: string): Promise<string> =>
-  typedError(await rejection(openSession(path, { access: "read" }))).code;
 
 /** That of a project in a directory. */
 const databaseIn = (project: string, ...statements: readonly string[]): Promise<string> =>

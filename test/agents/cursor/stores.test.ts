@@ -4,17 +4,23 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { forkSession, openSession } from "@branchlog/core";
-import type { Session, SessionEntry } from "@branchlog/core";
+import { forkSession } from "@branchlog/core";
 import { agentNamed } from "@branchlog/core/rows";
 import { archiveSessions, findSessions, searchSessions } from "@branchlog/library";
-import type { ListedSession } from "@branchlog/library";
 import { collected } from "../../support/collected.ts";
 import { writeDatabase, writing } from "../../support/database-file.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { rejection, typedError } from "../../support/typed-errors.ts";
-import { fixturePath, messagesOf, promptsOf, toolsOf } from "../read-session.ts";
+import {
+  codeOf,
+  entriesAt,
+  fixturePath,
+  listedIn,
+  messagesOf,
+  promptsOf,
+  read,
+  toolsOf,
+} from "../read-session.ts";
 import {
   chatId,
   chatIn,
@@ -31,26 +37,6 @@ const secret = "not-to-be-read";
 afterEach(() => {
   vi.unstubAllEnvs();
 });
-
-async function read<T>(path: string, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = await openSession(path, { access: "read", checkpoint: "off" });
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
-}
-
-const entriesAt = (path: string): Promise<SessionEntry[]> =>
-  read(path, (session) => collected(session.entries()));
-
-async function listedIn(...places: readonly string[]): Promise<readonly ListedSession[]> {
-  const { sessions } = await findSessions(places, { artifacts: true, catalog: "off" });
-  return sessions;
-}
-
-const codeOf = async (path: string): Promise<string> =>
-  typedError(await rejection(openSession(path, { access: "read" }))).code;
 
 const bubbleKey = (id: string): string => `bubbleId:${editorId}:${id}`;
 
@@ -386,4 +372,16 @@ it("has each bubble once, however often the session names it", async () => {
   const path = await editorIn(temporaryDirectory(), repeated);
   const after = await entriesAt(`${path}#${editorId}`);
   expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+});
+
+it("rejects a chat that names one large message so often that it would fill the memory", async () => {
+  const large = "a".repeat(64);
+  const root = `0a20${large}`.repeat(200);
+  const message = `'{"role":"user","content":"' || hex(zeroblob(4000000)) || '"}'`;
+  const path = await chatIn(
+    temporaryDirectory(),
+    ...chatOf(chatMessages),
+    `UPDATE blobs SET data = x'${root}'; INSERT INTO blobs VALUES ('${large}', CAST(${message} AS BLOB));`,
+  );
+  expect(await codeOf(path)).toBe("ERR_DOCUMENT_DAMAGED");
 });

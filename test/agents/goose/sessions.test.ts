@@ -4,8 +4,7 @@ import { dirname, join } from "node:path";
 import { sessionTurns } from "@branchlog/agents/connectonion";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { forkSession, openSession } from "@branchlog/core";
-import type { Session, SessionEntry } from "@branchlog/core";
+import { forkSession } from "@branchlog/core";
 import { agentNamed } from "@branchlog/core/rows";
 import { archiveSessions, findSessions, knownPlaces, searchSessions } from "@branchlog/library";
 import type { ListedSession } from "@branchlog/library";
@@ -15,8 +14,16 @@ import { collected } from "../../support/collected.ts";
 import { writing } from "../../support/database-file.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { rejection, typedError } from "../../support/typed-errors.ts";
-import { fixturePath, messagesOf, promptsOf, toolsOf } from "../read-session.ts";
+import {
+  codeOf,
+  entriesAt,
+  fixturePath,
+  listedIn,
+  messagesOf,
+  promptsOf,
+  read,
+  toolsOf,
+} from "../read-session.ts";
 import { databaseOf, dumpOf } from "./goose-fixtures.ts";
 
 const prices = "20261128_1";
@@ -25,26 +32,6 @@ const carts = "20261128_5";
 afterEach(() => {
   vi.unstubAllEnvs();
 });
-
-async function read<T>(path: string, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = await openSession(path, { access: "read", checkpoint: "off" });
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
-}
-
-const entriesAt = (path: string): Promise<SessionEntry[]> =>
-  read(path, (session) => collected(session.entries()));
-
-async function listedIn(root: string): Promise<readonly ListedSession[]> {
-  const { sessions } = await findSessions([root], { artifacts: true, catalog: "off" });
-  return sessions;
-}
-
-const codeOf = async (path: string): Promise<string> =>
-  typedError(await rejection(openSession(path, { access: "read" }))).code;
 
 /** A new database of the newest schema. */
 const newDatabase = (): Promise<string> => databaseOf(temporaryDirectory(), dumpOf(17));

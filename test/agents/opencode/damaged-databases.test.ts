@@ -12,35 +12,17 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { openSession } from "@branchlog/core";
-import type { Session, SessionEntry } from "@branchlog/core";
 import { findSessions, searchSessions } from "@branchlog/library";
 import { collected } from "../../support/collected.ts";
 import { writing } from "../../support/database-file.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { openFiles } from "../../support/open-files.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { rejection, typedError } from "../../support/typed-errors.ts";
-import { promptsOf } from "../read-session.ts";
+import { codeOf, entriesAt, promptsOf, read } from "../read-session.ts";
 import { databaseOf, dumpOf } from "./opencode-fixtures.ts";
 
 const id = "ses_dd9aa6119ffe5CHsRM7LE678XU";
 const dump = dumpOf("1.18.33");
-
-async function opened<T>(path: string, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = await openSession(path, { access: "read", checkpoint: "off" });
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
-}
-
-const entriesAt = (path: string): Promise<SessionEntry[]> =>
-  opened(path, (session) => collected(session.entries()));
-
-const codeOf = async (path: string): Promise<string> =>
-  typedError(await rejection(openSession(path, { access: "read" }))).code;
 
 const prompt = (text: string, at: number): string =>
   `INSERT INTO message VALUES ('msg_z${at}', '${id}', ${at}, ${at}, ` +
@@ -115,7 +97,7 @@ describe("a database of opencode", () => {
     const root = temporaryDirectory();
     const path = await databaseOf(root, dump);
     const other = await databaseOf(temporaryDirectory(), dump, prompt("replaced", later + 2));
-    await opened(`${path}#${id}`, async (session) => {
+    await read(`${path}#${id}`, async (session) => {
       const steps: readonly string[] = [
         prompt("one more", later),
         `UPDATE part SET data = '{"type":"text","text":"changed"}', time_updated = ${later + 1} ` +

@@ -5,8 +5,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { openSession } from "@branchlog/core";
-import type { Session } from "@branchlog/core";
 import { agentNamed } from "@branchlog/core/rows";
 import {
   archiveSessions,
@@ -15,31 +13,16 @@ import {
   knownPlaces,
   planPrune,
 } from "@branchlog/library";
-import type { ListedSession } from "@branchlog/library";
 import { readForeignDatabase } from "@branchlog/library/catalogs";
 import { usageStatistics } from "@branchlog/tools";
 import { collected } from "../../support/collected.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { messagesOf, promptsOf, toolsOf } from "../read-session.ts";
+import { listedIn, messagesOf, promptsOf, read, toolsOf } from "../read-session.ts";
 import { databaseOf, dumpOf, newerForm, opencodeTree, writeTree } from "./opencode-fixtures.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
 });
-
-async function read<T>(path: string, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = await openSession(path, { access: "read", checkpoint: "off" });
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
-}
-
-async function listedIn(root: string): Promise<readonly ListedSession[]> {
-  const { sessions } = await findSessions([root], { artifacts: true, catalog: "off" });
-  return sessions;
-}
 
 const versions = [
   ["1.2.27", "ses_dd9aa0da5ffeYEKJ4pMkjSlorR"],

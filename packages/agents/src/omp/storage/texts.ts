@@ -40,7 +40,7 @@ export interface Texts {
   /** Throws `ERR_APPEND_FAILED` for a text without a title slot. */
   setTitle(path: string, slot: TitleSlot): void;
   rename(path: string, nextPath: string): void;
-  /** With the directory of that name; nothing if there is none. */
+  /** With the directory of that name, if it exists. */
   removeSession(path: string): Promise<void>;
 }
 
