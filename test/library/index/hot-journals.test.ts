@@ -1,7 +1,8 @@
 /** Databases of other programs in the middle of a transaction, without a write-ahead log. */
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { findSessions } from "@branchlog/library";
 import { readForeignDatabase } from "@branchlog/library/catalogs";
@@ -37,3 +38,38 @@ it("pipes with the names of its log and its journal are not waited for", async (
   const read = readForeignDatabase(path, (query) => query("SELECT x FROM t"));
   expect(await read).toEqual([{ x: 1 }]);
 });
+
+const library = fileURLToPath(
+  new URL("../../../packages/library/dist/catalogs.js", import.meta.url),
+);
+
+/** Prints what a program does as another user, who can read the packages. */
+function printedByOther(program: string): string {
+  const options = { uid: 65_534, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] } as const;
+  return execFileSync(process.execPath, ["--input-type=module", "-e", program], options);
+}
+
+function hasOther(): boolean {
+  try {
+    return printedByOther(`await import(${JSON.stringify(library)}); console.log("read");`) !== "";
+  } catch {
+    return false;
+  }
+}
+
+it.runIf(process.getuid?.() === 0 && hasOther())(
+  "a journal that cannot be read may be of a transaction",
+  async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, "database.db");
+    await writeDatabase(path, "CREATE TABLE t (x);");
+    writeFileSync(`${path}-journal`, "", { mode: 0o600 });
+    chmodSync(directory, 0o755);
+    chmodSync(path, 0o644);
+    const printed = printedByOther(`
+      const { readForeignDatabase } = await import(${JSON.stringify(library)});
+      const read = readForeignDatabase(${JSON.stringify(path)}, () => 0);
+      await read.catch(({ code }) => console.log(code));`);
+    expect(printed).toBe("ERR_DOCUMENT_DAMAGED\n");
+  },
+);

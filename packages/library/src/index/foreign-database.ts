@@ -126,7 +126,9 @@ const hotJournal = new Error(
 function hasHotJournal(path: string): boolean {
   const journal = `${path}-journal`;
   if (!isFile(journal)) return false;
-  const fd = openSync(journal, "r");
+  const fd = quietly(() => openSync(journal, "r"));
+  // It may be hot if it cannot be read.
+  if (fd === null) return true;
   try {
     const mark = Buffer.alloc(8);
     return readSync(fd, mark, 0, mark.length, 0) === mark.length && mark.some((byte) => byte !== 0);
