@@ -45,8 +45,11 @@ const library = fileURLToPath(
 
 /** Prints what a program does as another user, who can read the packages. */
 function printedByOther(program: string): string {
-  const options = { uid: 65_534, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] } as const;
-  return execFileSync(process.execPath, ["--input-type=module", "-e", program], options);
+  return execFileSync(process.execPath, ["--input-type=module", "-e", program], {
+    uid: 65_534,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
 }
 
 function hasOther(): boolean {
