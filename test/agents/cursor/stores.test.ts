@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { forkSession } from "@branchlog/core";
 import { agentNamed } from "@branchlog/core/rows";
-import { archiveSessions, findSessions, searchSessions } from "@branchlog/library";
+import { archiveSessions, deleteSession, findSessions, searchSessions } from "@branchlog/library";
+import { KeptCatalog, findAmong } from "@branchlog/library/catalogs";
 import { collected } from "../../support/collected.ts";
 import { writeDatabase, writing } from "../../support/database-file.ts";
 import { directoryState } from "../../support/directory-state.ts";
@@ -250,7 +251,19 @@ describe("a database of Cursor's editor", () => {
     await expect(archiveSessions([`${path}#${editorId}`], options)).rejects.toMatchObject({
       code: "ERR_READ_ONLY",
     });
+    await expect(deleteSession(path, options)).rejects.toMatchObject({ code: "ERR_READ_ONLY" });
     expect(directoryState(root)).toEqual(before);
+  });
+
+  it("has a session listed by its new name, where its time is the same", async () => {
+    const path = await editorIn(temporaryDirectory());
+    const catalog = new KeptCatalog("off");
+    await findAmong([dirname(path)], {}, () => true, catalog);
+    const renamed = "json_set(CAST(value AS TEXT), '$.name', 'Rates of hotels')";
+    const key = `composerData:${editorId}`;
+    (await writing(path, `UPDATE cursorDiskKV SET value = ${renamed} WHERE key = '${key}'`))();
+    const { sessions } = await findAmong([dirname(path)], {}, () => true, catalog);
+    expect(sessions.map((one) => one.name)).toContain("Rates of hotels");
   });
 
   it("is not searched where it is not of sessions", async () => {

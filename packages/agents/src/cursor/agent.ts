@@ -53,7 +53,7 @@ export const cursor: Agent = {
         : [...databaseFiles(file), join(dirname(file), "meta.json")];
     },
     belongings: (path) => {
-      if (isInEditor(path)) return [];
+      if (isInEditor(path)) return undefined;
       const directory = dirname(path);
       const beside = [`${path}-wal`, `${path}-shm`, join(directory, "meta.json")];
       return isOfChat(directory)

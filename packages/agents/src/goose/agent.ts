@@ -30,7 +30,7 @@ export const goose: Agent = {
       basename(directory) === "sessions" && /^(?:goose|data)$/.test(basename(dirname(directory))),
     hasSubagents: true,
     identity,
-    belongings: () => [],
+    belongings: (path) => (linesName.test(path) ? [] : undefined),
     idInOthers: (path) =>
       existsSync(join(dirname(path), databaseName)) ? basename(path, ".jsonl") : undefined,
     // Loaded on demand: few have sessions of goose.

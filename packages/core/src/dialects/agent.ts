@@ -60,8 +60,11 @@ export interface DocumentFormat extends SessionOwner {
   recognises(path: string): boolean;
   /** Whether a file may be one, by its name alone; of a file of lines by its path. */
   mayBe(name: string): boolean;
-  /** Other files that are of a session alone. Default: none. */
-  belongings?(path: string): readonly string[];
+  /**
+   * Other files that are of a session alone; undefined for a file that holds several. Default: none
+   * where each file is one.
+   */
+  belongings?(path: string): readonly string[] | undefined;
   /** Whether a session that names another one is its subagent. Default: it is a fork of it. */
   readonly hasSubagents?: true;
   /** Whether a directory holds such files, which others with that name are not in. */

@@ -1,7 +1,7 @@
 /** Why a file was left, or where it is. Every message names the command that helps. */
 import { BranchlogError } from "@branchlog/core";
 import { reasonOf } from "@branchlog/core/files";
-import { agentNamed } from "@branchlog/core/rows";
+import { agentNamed, fileOfAddress } from "@branchlog/core/rows";
 import { sharesFiles } from "../catalog/agent-files.ts";
 
 /** Throws `ERR_READ_ONLY` for a session that has no file of its own, or shares some. */
@@ -9,8 +9,11 @@ export function requireOwnFiles(path: string, agent: string | undefined): void {
   if (!sharesFiles(path)) return;
   const { product = "its agent" } = agentNamed(agent ?? "") ?? {};
   const message =
-    `${path} is stored by ${product} together with other sessions; it was not removed. ` +
-    `branchlog fork ${path} -o NEW writes a copy; then remove it with ${product}.`;
+    fileOfAddress(path).id === undefined
+      ? `${path} holds sessions of ${product}; it was not removed. branchlog list ${path} names ` +
+        `them; remove them with ${product}.`
+      : `${path} is stored by ${product} together with other sessions; it was not removed. ` +
+        `branchlog fork ${path} -o NEW writes a copy; then remove it with ${product}.`;
   throw new BranchlogError("ERR_READ_ONLY", message, { path });
 }
 

@@ -39,7 +39,8 @@ export async function documentFiles(path: string): Promise<readonly SessionFile[
       ...whole,
       path: addressInFile(file, own),
       name: addressInFile(whole.name, own),
-      identity: `${whole.identity ?? ""}#${own}`,
+      // Some programs rename a session without a new time.
+      identity: [whole.identity, own, rowFacts?.name].join("#"),
       mtimeMs: changedMs,
       ctimeMs: changedMs,
       size: count,
@@ -58,7 +59,7 @@ export async function documentFiles(path: string): Promise<readonly SessionFile[
 /** Whether a session is not a file of its own, with others that belong to it, to be taken away. */
 export function sharesFiles(path: string): boolean {
   const format = documentFormats().find((one) => one.mayBe(path));
-  const isPart = fileOfAddress(path).id !== undefined || format?.belongings === undefined;
+  const isPart = fileOfAddress(path).id !== undefined || format?.belongings?.(path) === undefined;
   return isPart && format?.sessionsIn !== undefined;
 }
 
