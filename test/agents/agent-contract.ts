@@ -17,7 +17,7 @@ import { agentNamed } from "@branchlog/core/rows";
 import { archiveSessions, findSessions, restoreSession, searchSessions } from "@branchlog/library";
 import { collected } from "../support/collected.ts";
 import type { ListedSession, SearchHit } from "@branchlog/library";
-import { usageStatistics } from "@branchlog/tools";
+import { importSession, usageStatistics } from "@branchlog/tools";
 import { directoryState } from "../support/directory-state.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -151,6 +151,20 @@ export function describeAgent({ name, sessions }: AgentUnderTest): void {
         expect(await reading(target, saidIn)).toEqual(await reading(path, saidIn));
         const isLinear = await reading(path, async (session) => session.tips().length === 1);
         if (isLinear) expect(await reading(target, tokensIn)).toBe(await reading(path, tokensIn));
+      });
+
+      it("is imported as it is in place, if another agent writes it", async () => {
+        const { path } = kept(golden);
+        const target = join(temporaryDirectory(), "imported.jsonl");
+        const importing = importSession(path, target);
+        if (["pi", "omp"].includes(name)) {
+          await expect(importing).rejects.toMatchObject({ code: "ERR_NOT_A_SESSION" });
+          return;
+        }
+        const { kind, lines, imported, skipped } = await importing;
+        expect(kind).toBe(name);
+        expect(Object.values(skipped).reduce((sum, count) => sum + count, imported)).toBe(lines);
+        expect(await reading(target, saidIn)).toEqual(await reading(path, saidIn));
       });
 
       it("has the same facts in a list and when it is opened", async () => {

@@ -9,6 +9,8 @@ export function setup(): () => void {
   // A server of the tests runs as another user.
   chmodSync(directory, 0o711);
   process.env["BRANCHLOG_RUN_DIR"] = directory;
+  // What a test does not remove, or a process writes after its test, goes with the run.
+  process.env["TMPDIR"] = directory;
   // What tests delete is not kept among what the developer deleted.
   process.env["BRANCHLOG_DATA_DIR"] = join(directory, "data");
   mkdirSync(join(directory, "data"));

@@ -177,6 +177,7 @@ export const changingCommands: readonly Declared[] = [
     examples: [
       ["import transcript.jsonl -o work.jsonl", "one transcript"],
       ["import ~/.claude/projects -o imported", "all sessions below a directory"],
+      ["import opencode.db#ses_4c1f -o work.jsonl", "one session of a database"],
       ["import trajectory.json -o work.jsonl", "an ATIF trajectory"],
     ],
     read: (args) => {

@@ -25,11 +25,7 @@ export const readingCommands: readonly Declared[] = [
     about: "List the sessions of every agent",
     isPaged: true,
     positionals: {
-      dir: positional(
-        "A directory, or a session; default: where pi, co-mono, omp, ConnectOnion, Claude " +
-          "Code and Codex keep sessions",
-        "session",
-      ),
+      dir: positional("A directory, or a session; default: where agents keep sessions", "session"),
     },
     options: {
       all: flag("List subagent transcripts separately"),

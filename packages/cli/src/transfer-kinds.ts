@@ -1,6 +1,5 @@
 /** The formats of `branchlog import` and `branchlog export`, each with its function. */
 import { openSession } from "@branchlog/core";
-import { agentNamed } from "@branchlog/core/rows";
 import {
   exportConnectonion,
   importConnectonion,
@@ -53,7 +52,7 @@ type Importer = (
 /** By the name of the source's agent. */
 export function importerFrom(agent: string): Importer {
   if (agent === "atif") return importSteps;
-  return agentNamed(agent)?.transcripts === undefined ? importDocument : importerOf(agent);
+  return agent === "connectonion" ? importDocument : importerOf(agent);
 }
 
 /** The source is recognised by its content. */

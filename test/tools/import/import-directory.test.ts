@@ -1,12 +1,14 @@
 /** Importing all transcripts below a directory: resumable, with a report. */
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
+import { findSessions } from "@branchlog/library";
 import { importDirectory, importSession } from "@branchlog/tools";
 import type { DirectoryImportStep } from "@branchlog/tools";
 import { branchlog, jsonLines } from "../../cli/command-run.ts";
+import { writeDatabase } from "../../support/database-file.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -105,6 +107,27 @@ describe("an import of a directory", () => {
       { kind: "failed", source: join(root, "a/s.jsonl"), error: { code: "ERR_LOG_EXISTS" } },
     ]);
     expect(readdirSync(target)).toHaveLength(1);
+  });
+
+  it("has sessions of documents and databases, too", async () => {
+    const [root, target] = [transcripts(), join(temporaryDirectory(), "sessions")];
+    cpSync(join(fixtures, "cline"), join(root, "cline"), { recursive: true });
+    const database = join(root, "opencode/opencode.db");
+    const dump = readFileSync(join(fixtures, "opencode/opencode-1.18.33.sql"), "utf8");
+    await writeDatabase(database, dump);
+    const { sessions } = await findSessions([root], { artifacts: true, catalog: "off" });
+    const foreign = sessions.filter(({ transcript }) => transcript !== undefined);
+    const all = await steps(root, target);
+    expect(all.map(({ source }) => source)).toEqual(foreign.map(({ path }) => path));
+    expect(all.filter(({ kind }) => kind !== "imported")).toEqual([]);
+    expect(all.some(({ source }) => source.startsWith(`${database}#`))).toBe(true);
+    for (const { path: source, header } of foreign) {
+      const [copy = ""] = readdirSync(target).filter((file) => file.includes(header.id));
+      await using session = await openSession(join(target, copy), { access: "read" });
+      await using original = await openSession(source, { access: "read" });
+      const roles = (await original.context()).messages.map(({ role }) => role);
+      expect((await session.context()).messages.map(({ role }) => role)).toEqual(roles);
+    }
   });
 
   it("is a command that reports skipped files", async () => {

@@ -1,6 +1,6 @@
 /**
- * Imports all transcripts below a directory, one session file each. Can be interrupted and
- * restarted: imported sessions are kept and skipped.
+ * Imports all sessions of other agents below a directory, one session file each. Can be interrupted
+ * and restarted: imported sessions are kept and skipped.
  */
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { isBranchlogError } from "@branchlog/core/errors";
 import { compressedErrorAt } from "@branchlog/core/rows";
 import { requireText } from "@branchlog/core/files";
 import { sessionPath } from "@branchlog/core/engine";
-import { importSession } from "./import-session.ts";
+import { importSession, importedId } from "./import-session.ts";
 import type { ImportReport } from "./import-session.ts";
 
 export interface DirectoryImportOptions {
@@ -27,7 +27,7 @@ type Outcome =
   /** Nothing was created. */
   | { readonly kind: "failed"; readonly error: BranchlogError };
 
-/** The result for one transcript, and the progress. */
+/** The result for one session, and the progress. */
 export type DirectoryImportStep = Outcome & {
   readonly source: string;
   readonly done: number;
@@ -35,9 +35,9 @@ export type DirectoryImportStep = Outcome & {
 };
 
 /**
- * Imports the transcripts of other agents below a directory, those of subagents among them, the
+ * Imports the sessions of other agents below a directory, those of subagents among them, the
  * latest first. A session is named by the time at which it began and its id, as pi names sessions;
- * a transcript that has grown since it was imported is not imported again.
+ * one that has grown since it was imported is not imported again.
  * @param target The directory of the new sessions; created if it is missing.
  * @throws What `findSessions` throws about the place; the signal's reason.
  * @example
@@ -53,17 +53,17 @@ export async function* importDirectory(
   const directory = resolve(requireText("The target", target));
   const options = { artifacts: true, catalog: "read", signal } as const;
   const { sessions, unlisted } = await findSessions([place], options);
-  const transcripts = sessions.filter(({ transcript }) => transcript !== undefined);
+  const foreign = sessions.filter(({ transcript }) => transcript !== undefined);
   await mkdir(directory, { recursive: true });
   const errors = unlisted.flatMap((path) => compressedErrorAt(path) ?? []);
-  const total = transcripts.length + errors.length;
+  const total = foreign.length + errors.length;
   const imported = new Map<string, string>();
-  for (const [at, session] of transcripts.entries()) {
+  for (const [at, session] of foreign.entries()) {
     const step = { source: session.path, done: at + 1, total };
     yield { ...step, ...(await outcomeOf(session, directory, imported, signal)) };
   }
   for (const [at, error] of errors.entries()) {
-    const done = transcripts.length + at + 1;
+    const done = foreign.length + at + 1;
     yield { source: error.path ?? "", done, total, kind: "failed", error };
   }
 }
@@ -76,7 +76,7 @@ async function outcomeOf(
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
   try {
-    const path = sessionPath(directory, header);
+    const path = sessionPath(directory, { ...header, id: importedId(header.id) });
     const other = imported.get(path);
     if (other !== undefined) return { kind: "failed", error: sameSession(source, other, path) };
     if (existsSync(path)) return { kind: "exists", path };

@@ -1,4 +1,5 @@
 /** Imports a session of another agent: a copy of the session that `openSession` reads in place. */
+import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
@@ -6,7 +7,7 @@ import type { Diagnostic } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/types";
 import { Engine, readBranch, writeBranch } from "@branchlog/core/engine";
 import { engineSettings, requireFree, requireOptions, requireText } from "@branchlog/core/files";
-import { agentNamed, transcriptFormats } from "@branchlog/core/rows";
+import { agentNamed, isValidSessionId } from "@branchlog/core/rows";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { lineCounts } from "./line-counts.ts";
 import type { LineCounts } from "./line-counts.ts";
@@ -34,7 +35,7 @@ export interface ImportReport extends LineCounts {
   /** The name of its agent. */
   readonly kind: string;
   readonly path: string;
-  /** Of the new session, and of the source. */
+  /** Of the new session: that of the source, if it is valid. */
   readonly id: string;
   readonly entries: number;
   /** Damage in the source, the first 1,000. */
@@ -45,8 +46,9 @@ export interface ImportReport extends LineCounts {
  * Imports a session of another agent into a new log of version 3: the entries that
  * `openSession` has in place on the path to its leaf, as `forkSession` copies them, under the id
  * and the time of the source, which is its `parentSession`. Memory as for opening the source.
- * @throws BranchlogError as `forkSession`; `ERR_NOT_A_SESSION` for a file that is not a transcript.
- * Nothing is created then.
+ * @throws BranchlogError as `forkSession`; `ERR_NOT_A_SESSION` for a file that is not of another
+ * agent. Nothing is created then.
+ * @param source Its file, or `FILE#ID` for a session of a database.
  * @example
  * const report = await importSession("rollout-2026-01-01.jsonl", "session.jsonl");
  * console.log(report.imported, report.skipped);
@@ -67,10 +69,11 @@ export async function importSession(
   const opening = { ...reading, access: "read", ports: sources } as const;
   const engine = await Engine.openAt(sourcePath, opening, signal);
   try {
-    const kind = engine.log.state.indexer.format?.agent;
+    const kind = engine.log.owner?.agent;
     if (kind === undefined || (from !== "auto" && kind !== from)) throw notA(from, engine);
     const { header, diagnostics } = engine;
-    const { id, timestamp } = header;
+    const { timestamp } = header;
+    const id = importedId(header.id);
     const branch = await readBranch(engine, { signal });
     // First, since nothing may fail once the copy has its name.
     const counts = await lineCounts(engine, branch.rows, signal);
@@ -82,10 +85,20 @@ export async function importSession(
   }
 }
 
+/** Agents make ids of those of calls, for example, which no file name may contain. */
+export function importedId(id: string): string {
+  if (isValidSessionId(id)) return id;
+  const valid = id
+    .replaceAll(/[^\w.-]+/g, "-")
+    .replace(/^[^a-z\d]+/i, "")
+    .slice(0, 100);
+  const hash = createHash("sha256").update(id).digest("hex").slice(0, 12);
+  return valid === "" ? hash : `${valid}-${hash}`;
+}
+
 function notA(wanted: string, { path, log: { owner } }: Engine): BranchlogError {
-  const nouns = transcriptFormats().map(({ noun }) => noun);
-  const wish = agentNamed(wanted)?.transcripts?.noun ?? nouns.join(" or ");
+  const wish = agentNamed(wanted)?.product ?? "another agent";
   const what = owner === undefined ? "it is a session of pi or omp" : `it is ${owner.noun}`;
-  const message = `${path} is not ${wish}: ${what}. Nothing was written.`;
+  const message = `${path} is not a session of ${wish}: ${what}. Nothing was written.`;
   return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }

@@ -1,11 +1,14 @@
-/** Which lines of a transcript are in a copy of it, and the reasons for the others. */
+/** Which lines of a session are in a copy of it, and the reasons for the others. */
 import { decodeLine, lines as linesOf } from "@branchlog/streaming";
 import type { FileLine, JsonObject } from "@branchlog/streaming";
 import type { Engine } from "@branchlog/core/engine";
 import { objectAt, stringAt } from "@branchlog/core/rows";
 
 export interface LineCounts {
-  /** Lines of the source, damaged and blank ones included. */
+  /**
+   * Lines of the source, damaged and blank ones included; of a document or a database, entries that
+   * are read in it.
+   */
   readonly lines: number;
   /** Lines that are in the copy, as entries or parts of them. */
   readonly imported: number;
@@ -23,6 +26,11 @@ export async function lineCounts(
   signal: AbortSignal | undefined,
 ): Promise<LineCounts> {
   const taken = new Set(copied);
+  if (log.state.indexer.format === undefined) {
+    const [entries, left] = [index.count, index.count - taken.size];
+    const others = left === 0 ? {} : { "other-branch": left };
+    return { lines: entries, imported: taken.size, skipped: others };
+  }
   const skipped = new Map<string, number>();
   let [lines, imported, row] = [0, 0, 0];
   const { lineBytesMax } = settings;
