@@ -107,6 +107,7 @@ describeAgent({
 });
 
 const { bytes: opencodeBytes, place: opencodePlace } = await opencodeFixture("1.18.33");
+const earlierOpencode = await opencodeFixture("1.2.27");
 
 describeAgent({
   name: "opencode",
@@ -116,6 +117,11 @@ describeAgent({
       files: { [opencodePlace]: opencodeBytes },
       address: `${opencodePlace}#${id}`,
     })),
+    {
+      title: "version 1.2.27, the first with a database",
+      files: { [earlierOpencode.place]: earlierOpencode.bytes },
+      address: `${earlierOpencode.place}#ses_dd9aa0da5ffeYEKJ4pMkjSlorR`,
+    },
     {
       title: "version 1.1.65 in files of JSON",
       files: opencodeTree("ses_dd9a9f4b9ffekIYuiOBwPiIy2x"),
@@ -173,10 +179,22 @@ describeAgent({
   ],
 });
 
+const geminiParent = "tmp/shop/chats/session-2026-11-29T05-07-208108bc.jsonl";
+const geminiAgent =
+  "tmp/shop/chats/208108bc-e27f-47fb-9f7d-7e281f9de983/6b8eaf64-9d2e-4c7f-bcbe-40dacbbc3565.jsonl";
+
 describeAgent({
   name: "gemini",
   sessions: [
     golden("gemini/gemini-0.61.0.jsonl", "tmp/shop/chats/session-2026-11-29T04-19-bda62529.jsonl"),
+    golden("gemini/session-0.30.0.json", "tmp/shop/chats/session-2026-11-29T04-13-0b6ad7a1.json"),
+    {
+      title: "version 0.61.0 with a subagent",
+      files: {
+        [geminiParent]: readFileSync(join(fixtures, "gemini/gemini-0.61.0-parent.jsonl")),
+        [geminiAgent]: readFileSync(join(fixtures, "gemini/gemini-0.61.0-agent.jsonl")),
+      },
+    },
   ],
 });
 

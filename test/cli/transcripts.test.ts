@@ -19,6 +19,7 @@ type Outcome = "reads" | "ERR_READ_ONLY" | "ERR_NOT_A_SESSION";
 /** What each command does with a file that only its agent writes to. */
 const outcomes: Readonly<Record<string, Outcome>> = {
   info: "reads",
+  list: "reads",
   resume: "reads",
   tree: "reads",
   context: "reads",
@@ -36,7 +37,6 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   append: "ERR_READ_ONLY",
   name: "ERR_READ_ONLY",
   label: "ERR_READ_ONLY",
-  list: "ERR_NOT_A_SESSION",
   watch: "ERR_NOT_A_SESSION",
   repair: "ERR_NOT_A_SESSION",
   convert: "ERR_NOT_A_SESSION",
@@ -47,7 +47,10 @@ const refusals: Readonly<Record<Exclude<Outcome, "reads">, readonly string[]>> =
   ERR_NOT_A_SESSION: ["not a session"],
 };
 /** What takes a session away does so with all that belongs to it. */
-const advices: Readonly<Record<string, string>> = { delete: "branchlog archive" };
+const advices: Readonly<Record<string, string>> = {
+  delete: "branchlog archive",
+  watch: "Give the directory of the sessions.",
+};
 /** They read none, need a server, or work on sessions of every agent, as separate tests show. */
 const left = [
   "import",

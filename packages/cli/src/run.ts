@@ -1,6 +1,7 @@
 /** One run of the command: from its words to its exit code, with failures reported on `err`. */
 import { existsSync, statSync } from "node:fs";
 import { isBranchlogError } from "@branchlog/core/errors";
+import { fileOfAddress } from "@branchlog/core/rows";
 import { parseCommand } from "./arguments.ts";
 import { commandWords, optionWords } from "./command-words.ts";
 import { commandNamed, commandNames } from "./commands.ts";
@@ -85,8 +86,9 @@ function withCommand(words: readonly string[]): readonly string[] {
   const { name } = commandWords(words);
   if (name === undefined || commandNamed(name) !== undefined) return words;
   if (isAddress(name)) return ["info", ...words];
-  if (!existsSync(name)) return words;
-  return [statSync(name).isDirectory() ? "list" : "info", ...words];
+  const { file } = fileOfAddress(name);
+  if (!existsSync(file)) return words;
+  return [statSync(file).isDirectory() ? "list" : "info", ...words];
 }
 
 /** Throws nothing. */

@@ -2,6 +2,7 @@
 import { lstatSync } from "node:fs";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { StoredSession } from "@branchlog/core";
+import { fileOfAddress } from "@branchlog/core/rows";
 import { resolveSession } from "@branchlog/library";
 import type { CommandIo } from "./command-io.ts";
 import { UsageError } from "./failure.ts";
@@ -73,7 +74,7 @@ export function requireNoAddress(word: string): void {
 function isThere(path: string): boolean {
   try {
     // A dangling symbolic link counts as existing.
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    return lstatSync(fileOfAddress(path).file, { throwIfNoEntry: false }) !== undefined;
   } catch {
     return false;
   }

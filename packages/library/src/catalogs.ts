@@ -7,6 +7,7 @@ export { KeptCatalog, findAmong } from "./find/find-sessions.ts";
 export { fittingSessions } from "./find/resolve-session.ts";
 export { readSessionHeaderSync } from "./catalog/session-header.ts";
 export { latestStored } from "./find/stored-sessions.ts";
+export { sharesFiles } from "./catalog/agent-files.ts";
 export { DirectoryCatalog } from "./catalog/directory-catalog.ts";
 export { Ranking } from "./catalog/listed-session.ts";
 export { recordsTokens } from "./catalog/listed-usage.ts";

@@ -9,6 +9,7 @@ import type { CommandIo, CommandResult } from "../command-io.ts";
 import { listedJson } from "../listed-json.ts";
 import { ProgressLine } from "../progress.ts";
 import { shownWord } from "../path-form.ts";
+import { placeOfPath } from "../place-of-path.ts";
 import { sessionPath } from "../session-path.ts";
 import { addressedStore } from "../stored-session.ts";
 import { sortedSessions } from "../session-filter.ts";
@@ -55,10 +56,11 @@ export async function listCommand(
     directory === undefined || stored !== undefined
       ? directory
       : await sessionPath(directory, signal);
-  // A word that names a session in the agents' directories shows that session alone.
-  const only = path === directory ? undefined : path;
-  const places =
-    stored ?? (directory === undefined || only !== undefined ? knownPlaces() : [directory]);
+  const isNamed = path !== directory;
+  const named = isNamed || path === undefined ? undefined : await placeOfPath(path);
+  // A session, by its path or as one in the agents' directories, is shown alone.
+  const only = isNamed ? path : named?.only;
+  const places = stored ?? (named === undefined ? knownPlaces() : [named.place]);
   // In another order, and for one session, the limit applies after all are known.
   const isLatest = options.sort === "modified" && only === undefined;
   const progress = new ProgressLine(io, "reading", "sessions");

@@ -1,6 +1,4 @@
 /** `branchlog stats`: turns, tokens and costs of all sessions, by project, day, model or agent. */
-import { realpath, stat } from "node:fs/promises";
-import { dirname } from "node:path";
 import { knownPlaces } from "@branchlog/library";
 import { usageStatistics } from "@branchlog/tools";
 import type { SpentGrouping, UsageStatistics } from "@branchlog/tools";
@@ -9,6 +7,7 @@ import type { CommandIo, CommandResult } from "../command-io.ts";
 import { ProgressLine } from "../progress.ts";
 import { timeRange } from "../time-words.ts";
 import type { GivenRange } from "../time-words.ts";
+import { placeOfPath } from "../place-of-path.ts";
 import { requireNoAddress, sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { groupRecord, shownGroups, statsCsv, statsText, sumsJson } from "../text/stats-text.ts";
@@ -68,14 +67,8 @@ async function placesOf(
 ): Promise<{ readonly places: readonly string[]; readonly only?: string }> {
   if (place === undefined) return { places: knownPlaces() };
   requireNoAddress(place);
-  const path = await sessionPath(place, signal);
-  try {
-    const real = await realpath(path);
-    if ((await stat(real)).isFile()) return { places: [dirname(real)], only: real };
-  } catch {
-    // Listing the place reports the error.
-  }
-  return { places: [path] };
+  const { place: found, only } = await placeOfPath(await sessionPath(place, signal));
+  return { places: [found], ...(only === undefined ? {} : { only }) };
 }
 
 interface ShownStatistics extends Pick<StatsOptions, "limit" | "estimate"> {

@@ -1,11 +1,12 @@
 /** `branchlog watch`: sessions of every agent, of a directory or of a store, live. */
+import { fileOfAddress } from "@branchlog/core/rows";
 import { knownPlaces } from "@branchlog/library";
 import type { ListedSession } from "@branchlog/library";
 import { sessions$ } from "@branchlog/library/live";
 import type { LiveSessions, SessionListDifference } from "@branchlog/library/live";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
-import { describeFailure } from "../failure.ts";
+import { UsageError, describeFailure } from "../failure.ts";
 import { shownWord } from "../path-form.ts";
 import { addressedStore } from "../stored-session.ts";
 import { oneLine, wholeLine } from "../text/clean-text.ts";
@@ -27,6 +28,9 @@ export interface WatchOptions {
 export async function watchCommand(options: WatchOptions, io: CommandIo): Promise<CommandResult> {
   const shown = new Shown(options, io);
   const { directory, recursive: subdirectories, noSave } = options;
+  if (directory !== undefined && fileOfAddress(directory).id !== undefined) {
+    throw new UsageError(`${directory} is one session; branchlog tail -f follows it.`);
+  }
   const place =
     directory === undefined ? knownPlaces() : ((await addressedStore(directory)) ?? directory);
   const sessions = sessions$(place, {

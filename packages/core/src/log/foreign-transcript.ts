@@ -33,6 +33,9 @@ import { headBytesMax, headLinesMax } from "../limits.ts";
 
 const headChunkBytes = 64 * 1024;
 
+/** The first bytes of a file of SQLite, whose texts may be records of agents. */
+const databaseMark = Buffer.from("SQLite format 3\0");
+
 /**
  * Undefined if no first line is known, or the first known one is of a session. Torn lines count, so
  * that nothing replaces or removes the transcript or session that they begin.
@@ -52,7 +55,10 @@ function firstOwner(
   takesTorn: boolean,
 ): TranscriptFormat | undefined {
   let owner: TranscriptFormat | "session" | undefined;
+  let isDatabase = false;
   const take = (line: DecodedLine, head: Buffer): void => {
+    isDatabase ||= head.subarray(0, databaseMark.length).equals(databaseMark);
+    if (isDatabase) return;
     const whole = line.ok ? line.value : undefined;
     if (whole === undefined && !takesTorn) return;
     const beginning = whole ?? beginningOf(head);
@@ -94,7 +100,10 @@ export function requireNoTranscript(path: string, source: ByteSource, size: numb
   if (error !== undefined) throw error;
 }
 
+/** Also for the address of a session in a database. */
 export function transcriptErrorAt(path: string, advice?: string): BranchlogError | undefined {
+  const document = documentFormatOf(path);
+  if (document !== undefined) return ownedError(path, document, advice);
   return errorAt(path, (source) => foreignError(path, source, source.sizeSync(), advice));
 }
 

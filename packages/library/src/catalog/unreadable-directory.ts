@@ -2,6 +2,8 @@
 import { BranchlogError } from "@branchlog/core";
 import { transcriptErrorAt } from "@branchlog/core/rows";
 
+const advice = "Give the directory of the sessions.";
+
 /** Anything but an error of the system is returned unchanged. */
 export function unreadableDirectory(path: string, cause: unknown): unknown {
   if (!(cause instanceof Error && "code" in cause)) return cause;
@@ -14,9 +16,9 @@ export function unreadableDirectory(path: string, cause: unknown): unknown {
       return new BranchlogError("ERR_LOG_MISSING", message, { path, cause });
     }
     case "ENOTDIR": {
-      const foreign = transcriptErrorAt(path);
+      const foreign = transcriptErrorAt(path, advice);
       if (foreign !== undefined) return foreign;
-      const message = `${path} is not a directory. Give the directory of the sessions.`;
+      const message = `${path} is not a directory. ${advice}`;
       return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
     }
     default: {

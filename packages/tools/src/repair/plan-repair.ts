@@ -13,7 +13,13 @@ import {
   diagnosticsMax,
 } from "@branchlog/core/files";
 import { CheckpointCheck, requireFile, requireHeader } from "@branchlog/core/engine";
-import { requireNoTranscript, findCycles, orphanRows } from "@branchlog/core/rows";
+import {
+  fileOfAddress,
+  findCycles,
+  orphanRows,
+  requireNoTranscript,
+  transcriptErrorAt,
+} from "@branchlog/core/rows";
 import type { EngineSettings } from "@branchlog/core/files";
 import { endKind, mayBeWritten } from "../verify/finding.ts";
 import type { FindingKind } from "../verify/finding.ts";
@@ -64,6 +70,9 @@ const planNames: OptionNames<PlanOptions> = {
  */
 export async function planRepair(path: string, options: PlanOptions = {}): Promise<RepairPlan> {
   const settings = engineSettings(requireOptions(options, planNames));
+  const isInDatabase = fileOfAddress(path).id !== undefined;
+  const foreign = isInDatabase ? transcriptErrorAt(path) : undefined;
+  if (foreign !== undefined) throw foreign;
   const named = new LogFile(settings.ports.fs, path);
   // Read before the log, which then covers at least as much.
   const saved = new CheckpointCheck(settings, named.path, named.statSync());

@@ -1,0 +1,92 @@
+/** Arguments that are the address of a session in a database, the database, or a session file. */
+import { copyFileSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { databaseOf, dumpOf } from "../agents/opencode/opencode-fixtures.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { branchlog, fixture, jsonLines } from "./command-run.ts";
+
+const id = "ses_dd9aa6119ffe5CHsRM7LE678XU";
+let [database, address] = ["", ""];
+
+beforeEach(async () => {
+  database = await databaseOf(temporaryDirectory(), dumpOf("1.18.33"));
+  address = `${database}#${id}`;
+});
+
+interface Line {
+  readonly path?: string;
+  readonly turns?: number;
+  readonly sessions?: number;
+}
+
+async function linesOf(...words: readonly string[]): Promise<readonly Line[]> {
+  const { code, out, err } = await branchlog([...words, "--json"]);
+  expect([code, err]).toEqual([0, ""]);
+  // Decoding boundary: what the command has just printed.
+  return jsonLines(out) as readonly Line[];
+}
+
+describe("the address of a session in a database", () => {
+  it.each([
+    "info",
+    "turns",
+    "context",
+    "entries",
+    "tree",
+    "tail",
+    "verify",
+    "search notes",
+    "name",
+  ])("is an argument of %s", async (command) => {
+    const { code, err } = await branchlog([...command.split(" "), address]);
+    expect([code, err]).toEqual([0, ""]);
+  });
+
+  it("alone shows the session, as its path or as a file of the working directory", async () => {
+    const { out, code } = await branchlog([address]);
+    expect([code, out.includes(`opencode --session ${id}`)]).toEqual([0, true]);
+  });
+
+  it("shows that session in a list, and counts only it", async () => {
+    expect((await linesOf("list", address)).map(({ path }) => path)).toEqual([address]);
+    const all = (await linesOf("list", database)).map(({ path }) => path);
+    expect([all.length, all.includes(address)]).toEqual([3, true]);
+    const [own] = await linesOf("stats", address);
+    const [ofAll] = await linesOf("stats", database);
+    expect([own?.sessions, own?.turns]).toEqual([1, 5]);
+    expect([ofAll?.sessions, ofAll?.turns]).toEqual([3, 7]);
+  });
+
+  it.each([
+    [["repair"], "is a session of opencode"],
+    [["delete", "--yes"], "is stored by opencode together with other sessions"],
+    [["archive"], "is stored by opencode together with other sessions"],
+    [["name", "-"], "which only that agent writes to"],
+    [["watch"], "branchlog tail -f follows it"],
+  ])("is refused by %s, with the reason", async ([command = "", ...words], reason) => {
+    const { code, err } = await branchlog([command, address, ...words]);
+    expect(code).not.toBe(0);
+    expect(err).toContain(reason);
+  });
+});
+
+it("a session file shows that session in a list, as its name does", async () => {
+  const directory = temporaryDirectory();
+  for (const name of ["pi-linear", "pi-branches"]) {
+    copyFileSync(fixture(`${name}.jsonl`), join(directory, `${name}.jsonl`));
+  }
+  const path = join(directory, "pi-linear.jsonl");
+  expect((await linesOf("list", path)).map((line) => line.path)).toEqual([path]);
+});
+
+it("a database of another program is no session, whatever texts are in it", async () => {
+  for (const name of ["other.db", "other.jsonl"]) {
+    const path = join(temporaryDirectory(), name);
+    copyFileSync(database, path);
+    const { code, err } = await branchlog(["info", path]);
+    expect(code).toBe(1);
+    expect(err).toContain("no line is a session header");
+    expect(existsSync(`${path}.branchlog-index`)).toBe(false);
+  }
+});
