@@ -1,6 +1,6 @@
 /** Arguments that are the address of a session in a database, the database, or a session file. */
-import { copyFileSync, existsSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, existsSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { databaseOf, dumpOf } from "../agents/opencode/opencode-fixtures.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -56,6 +56,23 @@ describe("the address of a session in a database", () => {
     const [ofAll] = await linesOf("stats", database);
     expect([own?.sessions, own?.turns]).toEqual([1, 5]);
     expect([ofAll?.sessions, ofAll?.turns]).toEqual([3, 7]);
+  });
+
+  it("is imported, exported and verified with the others of its database", async () => {
+    for (const words of [["import"], ["export", "--to", "hf"]]) {
+      const target = join(temporaryDirectory(), "new");
+      const { code, err } = await branchlog([...words, database, "-o", target]);
+      expect([code, err]).toEqual([0, ""]);
+      // A list, from which exports are, leaves out the subagent.
+      expect(readdirSync(target).length).toBe(words.length === 1 ? 4 : 3);
+    }
+    for (const place of [database, dirname(database)]) {
+      const verified = (await linesOf("verify", place)).map(({ path }) => path);
+      expect([verified.length, verified.includes(address)]).toEqual([4, true]);
+    }
+    writeFileSync(database, "SQLite format 3\0 and no more");
+    const { code, out } = await branchlog(["verify", dirname(database)]);
+    expect([code, out.includes("1 not read")]).toEqual([1, true]);
   });
 
   it.each([

@@ -162,7 +162,7 @@ export const changingCommands: readonly Declared[] = [
     isWriting: true,
     positionals: {
       source: required(
-        "A session of another agent, an ATIF trajectory, or a directory of sessions",
+        "A session of another agent, an ATIF trajectory, or a directory or database",
         "path",
       ),
     },
@@ -241,7 +241,7 @@ export const changingCommands: readonly Declared[] = [
         "The format; default: that of FILE, .md, .html, .jsonl, .json or .yaml",
       ),
       output: output(
-        "The new file, or directory for a directory; default, or with -: standard output",
+        "The new file, or directory for several; default, or with -: standard output",
       ),
       at: entry("The entry where the path ends; default: the last one"),
       redact: flag("Replace secrets with markers and omit images"),

@@ -38,7 +38,7 @@ function isCandidate(place: Dirent): boolean {
 }
 
 /** Undefined for everything but a directory, also if it cannot be reached. */
-export async function directoryIdentity(path: string): Promise<string | undefined> {
+async function directoryIdentity(path: string): Promise<string | undefined> {
   try {
     const facts = await stat(path, { bigint: true });
     return facts.isDirectory() ? `${facts.dev}:${facts.ino}` : undefined;

@@ -1,6 +1,8 @@
 /** Where the sessions of a path are listed: of a directory, a file or a database. */
+import { statSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { quietly } from "@branchlog/core/files";
 import { addressInFile, fileOfAddress } from "@branchlog/core/rows";
 import { sharesFiles } from "@branchlog/library/catalogs";
 
@@ -22,4 +24,10 @@ export async function placeOfPath(path: string): Promise<PlaceOfPath> {
     // Listing the place reports the error.
     return { place: path };
   }
+}
+
+/** Whether a path is of a directory, or of a database. False for a name or an id. */
+export function holdsSeveral(path: string): boolean {
+  const stats = quietly(() => statSync(path, { throwIfNoEntry: false }));
+  return stats?.isDirectory() === true || (stats?.isFile() === true && sharesFiles(path));
 }

@@ -3,7 +3,7 @@
  * It is not an API: names come and go with any version.
  */
 export { cwdOf } from "./find/session-groups.ts";
-export { KeptCatalog, findAmong } from "./find/find-sessions.ts";
+export { KeptCatalog, documentsBelow, findAmong } from "./find/find-sessions.ts";
 export { fittingSessions } from "./find/resolve-session.ts";
 export { readSessionHeaderSync } from "./catalog/session-header.ts";
 export { latestStored } from "./find/stored-sessions.ts";

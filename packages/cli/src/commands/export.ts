@@ -1,6 +1,6 @@
 /** `branchlog export`: sessions in another form, to files or to standard output. */
 import { createHash } from "node:crypto";
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join, parse } from "node:path";
 import { isBranchlogError } from "@branchlog/core";
 import { sessionPath } from "@branchlog/core/engine";
@@ -11,6 +11,7 @@ import { entryIdIn } from "../addressed-entry.ts";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { UsageError, describeFailure } from "../failure.ts";
+import { holdsSeveral } from "../place-of-path.ts";
 import { ProgressLine, sizeOf, withProgress } from "../progress.ts";
 import { readablePlace } from "../session-path.ts";
 import { addressedSession } from "../stored-session.ts";
@@ -40,7 +41,7 @@ export async function exportCommand(
 ): Promise<CommandResult> {
   const { to, output, redact, json } = options;
   const exporter = exporters[to];
-  if (isDirectory(options.file)) return exportAll(options, io);
+  if (holdsSeveral(options.file)) return exportAll(options, io);
   const source = (await addressedSession(options.file)) ?? (await readablePlace(options.file, io));
   const file = typeof source === "string" ? source : options.file;
   const at = await entryIdIn(file, options.at, io);
@@ -58,16 +59,12 @@ export async function exportCommand(
   return 0;
 }
 
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-/** A file for each session below a directory; existing files are not replaced. */
+/** A file for each session of a directory or a database; existing files are not replaced. */
 async function exportAll(
   { file, to, output, at, redact, json }: ExportCommandOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
-  if (output === undefined) throw new UsageError("Give -o DIRECTORY for a directory of sessions.");
+  if (output === undefined) throw new UsageError("Give -o DIRECTORY for several sessions.");
   if (at !== undefined) throw new UsageError("--at applies to a single session; omit it.");
   const { out, err, signal } = io;
   const { write, ending } = exporters[to];

@@ -1,10 +1,10 @@
-/** `branchlog import`: imports a session of another agent, or all below a directory. */
-import { statSync } from "node:fs";
+/** `branchlog import`: imports a session of another agent, or all of a directory or a database. */
 import { importDirectory } from "@branchlog/tools";
 import type { DirectoryImportStep } from "@branchlog/tools";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure, UsageError } from "../failure.ts";
+import { holdsSeveral } from "../place-of-path.ts";
 import { ProgressLine, sizeOf, withProgress } from "../progress.ts";
 import { requireNoAddress } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
@@ -13,7 +13,7 @@ import { importerFrom, importRecognised } from "../transfer-kinds.ts";
 
 export interface ImportCommandOptions {
   readonly source: string;
-  /** A new file; for a directory, one too. */
+  /** A new file; for a directory or a database, a directory. */
   readonly output: string;
   /** The agent of the source; undefined: recognised by its content. */
   readonly from: string | undefined;
@@ -27,17 +27,13 @@ export async function importCommand(
   const { source, output, from, json } = options;
   const { out, signal } = io;
   requireNoAddress(source);
-  if (isDirectory(source)) return importAll(options, io);
+  if (holdsSeveral(source)) return importAll(options, io);
   const importer = from === undefined ? importRecognised : importerFrom(from);
   const task = { what: "importing", path: source, bytes: sizeOf(source) };
   const made = await withProgress(io, task, () => importer(source, output, { signal }));
   if (json) await writeJsonLine(out, made.json);
   else await out.write(made.text(out.style));
   return 0;
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 async function importAll(

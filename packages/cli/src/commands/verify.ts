@@ -7,15 +7,17 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
 import { isBranchlogError } from "@branchlog/core";
 import { registeredAgents } from "@branchlog/core/rows";
+import { documentsBelow } from "@branchlog/library/catalogs";
 import { decodeLine } from "@branchlog/streaming";
 import { verifySession } from "@branchlog/tools";
 import type { VerifyReport } from "@branchlog/tools";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";
-import { directoryIdentity, logFilesBelow } from "../log-files.ts";
+import { logFilesBelow } from "../log-files.ts";
 import type { LogPlace } from "../log-files.ts";
 import { shownWord } from "../path-form.ts";
+import { holdsSeveral } from "../place-of-path.ts";
 import { openForReading } from "../opened-session.ts";
 import { ProgressLine, withProgress } from "../progress.ts";
 import { oneLine } from "../text/clean-text.ts";
@@ -35,7 +37,7 @@ export async function verifyCommand(
   io: CommandIo,
 ): Promise<CommandResult> {
   const [only] = files;
-  if (only !== undefined && files.length === 1 && !(await isDirectory(only))) {
+  if (only !== undefined && files.length === 1 && !holdsSeveral(only)) {
     const report = await reportOf(only, options, io);
     if (options.json) await writeJsonLine(io.out, report);
     else await io.out.write(verifyText(report, io.out.style));
@@ -54,7 +56,7 @@ async function verifyEach(
 ): Promise<CommandResult> {
   const counts = { all: 0, damaged: 0, unread: 0, others: 0 };
   const places: LogPlace[] = [];
-  for await (const place of expanded(files)) places.push(place);
+  for await (const place of expanded(files, io.signal)) places.push(place);
   const progress = new ProgressLine(io, "verifying", "sessions");
   for (const [done, place] of places.entries()) {
     io.signal.throwIfAborted();
@@ -139,15 +141,20 @@ async function writeUnread(
   }
 }
 
-/** Each file, and what is below each directory. */
-async function* expanded(files: readonly string[]): AsyncGenerator<LogPlace> {
+/** Each file, and what is below each directory or in each database. */
+async function* expanded(files: readonly string[], signal: AbortSignal): AsyncGenerator<LogPlace> {
   for (const file of files) {
-    if (await isDirectory(file)) yield* logFilesBelow(file);
-    else yield { kind: "file", path: file };
+    if (!holdsSeveral(file)) {
+      yield { kind: "file", path: file };
+      continue;
+    }
+    const found = new Set<string>();
+    for await (const place of logFilesBelow(file)) {
+      found.add(place.path);
+      yield place;
+    }
+    for (const path of await documentsBelow(file, signal)) {
+      if (!found.has(path)) yield { kind: "file", path };
+    }
   }
-}
-
-/** False for a name or an id; opening what cannot be reached reports the error. */
-async function isDirectory(path: string): Promise<boolean> {
-  return (await directoryIdentity(path)) !== undefined;
 }

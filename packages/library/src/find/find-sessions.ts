@@ -199,6 +199,13 @@ export async function filesIn(
   return last.sort((one, other) => other.mtimeMs - one.mtimeMs);
 }
 
+/** The sessions of documents and databases below a directory, or in one. Damaged ones, too. */
+export async function documentsBelow(place: string, signal?: AbortSignal): Promise<string[]> {
+  const { documents } = await sessionDirectories([place], signal);
+  const files = await Promise.all(documents.map(documentFiles));
+  return files.flat().map(({ path }) => path);
+}
+
 export async function sessionDirectories(
   places: readonly string[],
   signal?: AbortSignal,
