@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { databaseOf, dumpOf } from "../agents/opencode/opencode-fixtures.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { branchlog, fixture, jsonLines } from "./command-run.ts";
+import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 
 const id = "ses_dd9aa6119ffe5CHsRM7LE678XU";
 let [database, address] = ["", ""];
@@ -73,6 +73,24 @@ describe("the address of a session in a database", () => {
     writeFileSync(database, "SQLite format 3\0 and no more");
     const { code, out } = await branchlog(["verify", dirname(database)]);
     expect([code, out.includes("1 not read")]).toEqual([1, true]);
+  });
+
+  it("is the session that a served page opens", async () => {
+    for (const [word, opened] of [
+      [address, true],
+      [database, false],
+    ] as const) {
+      const interrupt = new AbortController();
+      let start: Promise<Response> | undefined;
+      const out = new MemoryOutput({
+        onWrite: (text) => {
+          const { url } = JSON.parse(text) as { readonly url: string };
+          start = fetch(url, { redirect: "manual" }).finally(() => interrupt.abort());
+        },
+      });
+      await branchlog(["serve", word, "--json"], { out, signal: interrupt.signal });
+      expect((await start)?.headers.get("location")?.startsWith("/s/")).toBe(opened);
+    }
   });
 
   it.each([

@@ -240,9 +240,7 @@ export const changingCommands: readonly Declared[] = [
         ["markdown", "html", "pi", "atif", "hf", "sharegpt", "connectonion"],
         "The format; default: that of FILE, .md, .html, .jsonl, .json or .yaml",
       ),
-      output: output(
-        "The new file, or directory for several; default, or with -: standard output",
-      ),
+      output: output("The new file, or directory for several; default, or with -: standard output"),
       at: entry("The entry where the path ends; default: the last one"),
       redact: flag("Replace secrets with markers and omit images"),
       json,

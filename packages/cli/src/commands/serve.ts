@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { BranchlogError } from "@branchlog/core";
+import { fileOfAddress } from "@branchlog/core/rows";
 import { knownPlaces } from "@branchlog/library";
 import { serve } from "@branchlog/web";
 import type { ShownPlace } from "@branchlog/web";
@@ -10,6 +11,7 @@ import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
 import { isAddress } from "../path-form.ts";
+import { placeOfPath } from "../place-of-path.ts";
 import { sessionPath } from "../session-path.ts";
 import { addressedStore } from "../stored-session.ts";
 import { wholeLine } from "../text/clean-text.ts";
@@ -69,16 +71,16 @@ async function placeOf(words: readonly string[], signal: AbortSignal): Promise<S
   }
   const paths: string[] = [];
   for (const word of words) paths.push(resolve(await sessionPath(word, signal)));
-  const absent = paths.find((path) => !existsSync(path));
+  const absent = paths.find((path) => !existsSync(fileOfAddress(path).file));
   if (absent !== undefined) {
     const message = `${absent} does not exist. Give a directory with sessions, or a session.`;
     throw new BranchlogError("ERR_LOG_MISSING", message, { path: absent });
   }
-  const isFile = (path: string): boolean =>
-    statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  const place = paths.map((path) => (isFile(path) ? dirname(path) : path));
-  const [session] = paths.filter((path) => isFile(path));
-  return paths.length === 1 && session !== undefined ? { place, session } : { place };
+  const named = await Promise.all(paths.map(placeOfPath));
+  const isDirectory = (path: string): boolean => statSync(path).isDirectory();
+  const place = named.map(({ place: one }) => (isDirectory(one) ? one : dirname(one)));
+  const [{ only: session } = {}] = named;
+  return named.length === 1 && session !== undefined ? { place, session } : { place };
 }
 
 /** Best effort: the address is on the terminal as well. */
