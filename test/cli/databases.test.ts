@@ -46,6 +46,9 @@ describe("the address of a session in a database", () => {
   it("alone shows the session, as its path or as a file of the working directory", async () => {
     const { out, code } = await branchlog([address]);
     expect([code, out.includes(`opencode --session ${id}`)]).toEqual([0, true]);
+    const shown = new MemoryOutput({ isTerminal: true });
+    await branchlog([address], { out: shown });
+    expect(shown.text).toContain("of opencode, read-only here");
   });
 
   it("shows that session in a list, and counts only it", async () => {

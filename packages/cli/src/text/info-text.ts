@@ -62,8 +62,9 @@ function createdText(created: string, nowMs: number | undefined): string {
 }
 
 function sourceText({ agent, header }: SessionInfo): string {
-  const { product, transcripts } = agentNamed(agent) ?? {};
-  return transcripts === undefined ? `version ${header.version}` : `of ${product}, read-only here`;
+  const { product, transcripts, documents } = agentNamed(agent) ?? {};
+  const isForeign = (transcripts ?? documents) !== undefined;
+  return isForeign ? `of ${product}, read-only here` : `version ${header.version}`;
 }
 
 function factText([name, lines]: readonly [string, readonly string[]], style: Style): string {
