@@ -121,6 +121,23 @@ describe("a chat of Gemini CLI in one JSON file", () => {
     expect(tokens.output).toBe(sum(({ output, thoughts }) => output + thoughts));
   });
 
+  it("has the last version of a message that is stored twice", async () => {
+    const chat = JSON.parse(readFileSync(fixturePath(document), "utf8")) as {
+      readonly messages: StoredMessage[];
+    };
+    const before = (await readSession(document)).tokens;
+    const at = chat.messages.findIndex(({ tokens }) => tokens !== undefined);
+    const again = structuredClone(chat.messages[at] ?? {}) as StoredMessage;
+    Object.assign(again.tokens ?? {}, { input: (again.tokens?.input ?? 0) + 1000 });
+    chat.messages.splice(at + 1, 0, again);
+    const path = join(temporaryDirectory(), "session-x.json");
+    writeFileSync(path, JSON.stringify(chat));
+    await using session = await openSession(path, { access: "read" });
+    const { total } = await session.usage;
+    expect(total.input + total.cacheRead - before.input).toBe(1000);
+    expect(total.output).toBe(before.output);
+  });
+
   it("works in the directory that Gemini CLI wrote down, if it has its hash", async () => {
     const project = join(temporaryDirectory(), "shop");
     mkdirSync(join(project, "chats"), { recursive: true });

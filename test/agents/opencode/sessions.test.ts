@@ -114,6 +114,26 @@ describe("a session of opencode", () => {
     expect(total.turns).toBe(5 + 2);
   });
 
+  it("has the tokens of each step of an answer, of which its row has the last", async () => {
+    const step = (number: number, input: number): string =>
+      "INSERT INTO part (id, message_id, session_id, time_created, time_updated, data) " +
+      `SELECT 'prt_zz${number}', id, session_id, 1, 1, json_object('type', 'step-finish', 'cost', ` +
+      `0.5, 'tokens', json_object('input', ${input}, 'output', 10, 'reasoning', 2, 'cache', ` +
+      "json_object('read', 7, 'write', 1))) FROM message WHERE id = (SELECT message_id FROM part " +
+      `WHERE session_id = '${versions[1][1]}' AND json_extract(data, '$.type') = 'step-finish' ` +
+      "LIMIT 1);";
+    const [root, id] = [temporaryDirectory(), versions[1][1]];
+    const usageAt = async (path: string) =>
+      read(`${path}#${id}`, async (session) => (await session.usage).total);
+    const before = await usageAt(await databaseOf(join(root, "a"), dumpOf("1.18.33")));
+    const path = await databaseOf(join(root, "b"), dumpOf("1.18.33"), step(1, 100), step(2, 200));
+    const after = await usageAt(path);
+    expect(after.input - before.input).toBe(300);
+    expect(after.output - before.output).toBe(24);
+    expect(after.cacheRead - before.cacheRead).toBe(14);
+    expect(after.cost).toBe(before.cost);
+  });
+
   it("continues before undone entries, which are a branch", async () => {
     const path = await pathOf("1.18.33", "ses_dd9aa44deffeHRI9Nl7TfXGza3");
     await read(path, async (session) => {

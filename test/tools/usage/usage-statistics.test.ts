@@ -143,6 +143,30 @@ describe("subagents", () => {
   });
 });
 
+/** Rollouts of Codex in a directory, and their records. */
+function codexIn(root: string) {
+  const id = (n: number): string => `0199bbbb-0000-7000-8000-00000000000${n}`;
+  const at = (second: number): string => new Date(sampleTimeMs + second * 1000).toISOString();
+  const head = (n: number, second: number, fields: object): object => ({
+    timestamp: at(second),
+    type: "session_meta",
+    payload: { id: id(n), timestamp: at(second), cwd: "/w", ...fields },
+  });
+  const spent = (tokens: number, total: number, second: number, asked = second): object[] => {
+    const last_token_usage = { input_tokens: tokens, output_tokens: 0, total_tokens: tokens };
+    const info = { last_token_usage, total_token_usage: { total_tokens: total } };
+    const content = [{ type: "input_text", text: `Ask ${asked}.` }];
+    const message = { type: "message", role: "user", content };
+    return [
+      { timestamp: at(second), type: "response_item", payload: message },
+      { timestamp: at(second), type: "event_msg", payload: { type: "token_count", info } },
+    ];
+  };
+  const rollout = (n: number): string =>
+    join(root, `rollout-2026-09-01T12-00-0${n}-${id(n)}.jsonl`);
+  return { id, head, spent, rollout };
+}
+
 const claudeId = "c1a0de00-0000-4000-8000-000000000001";
 const side = { isSidechain: true, cwd: "/tmp/tree" };
 
@@ -218,33 +242,49 @@ describe("copies", () => {
     ["does not say so", {}],
   ])("in a rollout of Codex are not counted again when it %s", async (_what, meta) => {
     const root = temporaryDirectory();
-    const at = (second: number): string => new Date(sampleTimeMs + second * 1000).toISOString();
-    const head = (id: string, second: number, fields: object): object => ({
-      timestamp: at(second),
-      type: "session_meta",
-      payload: { id, timestamp: at(second), cwd: "/w", ...fields },
-    });
-    const spent = (tokens: number, total: number, second: number): object[] => {
-      const last_token_usage = { input_tokens: tokens, output_tokens: 0, total_tokens: tokens };
-      const info = { last_token_usage, total_token_usage: { total_tokens: total } };
-      const content = [{ type: "input_text", text: `Ask ${second}.` }];
-      const asked = { type: "message", role: "user", content };
-      return [
-        { timestamp: at(second), type: "response_item", payload: asked },
-        { timestamp: at(second), type: "event_msg", payload: { type: "token_count", info } },
-      ];
-    };
-    const rollout = (n: number): string =>
-      join(root, `rollout-2026-09-01T12-00-0${n}-0199bbbb-0000-7000-8000-00000000000${n}.jsonl`);
-    const [one, two] = [
-      "0199bbbb-0000-7000-8000-000000000001",
-      "0199bbbb-0000-7000-8000-000000000002",
-    ];
+    const { rollout, head, spent } = codexIn(root);
     const history = [...spent(100, 100, 1), ...spent(50, 150, 2)];
-    write(rollout(1), head(one, 0, {}), ...history);
-    write(rollout(2), head(two, 10, meta), head(one, 0, {}), ...history, ...spent(7, 157, 11));
+    write(rollout(1), head(1, 0, {}), ...history);
+    write(rollout(2), head(2, 10, meta), head(1, 0, {}), ...history, ...spent(7, 157, 11));
     const { total, sessions } = await usageStatistics([root]);
     expect([sessions, ...shown(total)]).toEqual([2, 3, 3, 3, 157, 0]);
+  });
+
+  it("in rollouts of Codex are not counted again when forks repeat them at their own time", async () => {
+    const root = temporaryDirectory();
+    const { rollout, head, spent, id } = codexIn(root);
+    write(rollout(1), head(1, 0, {}), ...spent(100, 100, 1), ...spent(50, 150, 5));
+    for (const n of [2, 3]) {
+      const meta = { forked_from_id: id(1), thread_source: "subagent" };
+      const repeated = [...spent(100, 100, 10, 1), ...spent(50, 150, 10, 5)];
+      write(rollout(n), head(n, 10, meta), ...repeated, ...spent(7, 157, 12, n));
+    }
+    const { total, sessions } = await usageStatistics([root]);
+    // Both forks asked for as many tokens, in different requests.
+    expect([sessions, ...shown(total)]).toEqual([1, 2, 4, 4, 164, 0]);
+    rmSync(rollout(1));
+    const { total: ofForks } = await usageStatistics([root]);
+    expect(ofForks.totalTokens).toBe(164);
+  });
+
+  it("with one id of a gateway count in each session, and copies of them once", async () => {
+    const root = temporaryDirectory();
+    const session = (n: number, second: number): readonly object[] => {
+      const sessionId = claudeId.replace(/1$/, String(n));
+      const timestamp = new Date(sampleTimeMs + second * 1000).toISOString();
+      const of = { sessionId, timestamp };
+      return [
+        claude("user", `a${n}`, null, of, { role: "user", content: `Ask ${n}.` }),
+        claude("assistant", `b${n}`, `a${n}`, of, said("same", 10)),
+      ];
+    };
+    for (const n of [1, 2]) {
+      write(join(root, `${claudeId.replace(/1$/, String(n))}.jsonl`), ...session(n, 100 * n));
+    }
+    const copy = jsonLines(...session(1, 100)).replaceAll(claudeId, claudeId.replace(/1$/, "3"));
+    writeFileSync(join(root, `${claudeId.replace(/1$/, "3")}.jsonl`), copy);
+    const { total, sessions } = await usageStatistics([root]);
+    expect([sessions, ...shown(total)]).toEqual([3, 2, 2, 2, 20, 0]);
   });
 
   it("law: with any forks of a session, the total is that of all distinct entries", async () => {

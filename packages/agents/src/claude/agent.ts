@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
-import { answerKey, isObject, objectAt, stringAt } from "@branchlog/core/rows";
+import { answerKey, countedKey, isObject, objectAt, stringAt } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
 import { ClaudeTranscript } from "./claude-transcript.ts";
@@ -49,7 +49,13 @@ export const claude: Agent = {
     // any time of a copy.
     identity: (entry) => {
       const answer: unknown = Reflect.get(entry, answerKey);
-      if (typeof answer === "string") return { key: [answer], isPart: true };
+      if (typeof answer === "string") {
+        // A gateway may give all answers one id, and none to requests.
+        const speaker: unknown = Reflect.get(entry, countedKey);
+        if (typeof speaker !== "string") return { key: [answer], isPart: true };
+        const otherKey = [answer, Date.parse(entry.timestamp)];
+        return { key: [answer, speaker], otherKey, isPart: true };
+      }
       if (entry.id.startsWith("line:")) return undefined;
       const said = textOf(entry);
       const otherKey = [Date.parse(entry.timestamp), said];

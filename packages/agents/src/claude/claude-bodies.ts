@@ -2,7 +2,7 @@
 import type { UserContent } from "@branchlog/core/entries";
 import { withoutKeys } from "./claude-record.ts";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import { answerKey, continuedKey } from "@branchlog/core/rows";
+import { answerKey, continuedKey, countedKey } from "@branchlog/core/rows";
 import { countAt, objectAt, stringAt } from "@branchlog/core/rows";
 import {
   answerParts,
@@ -248,8 +248,14 @@ function answerOf(
       ...(isError ? { errorMessage: error } : {}),
     },
     ...(answerId === undefined ? {} : { [answerKey]: answerId }),
+    ...(stringAt(record, "requestId") === undefined ? { [countedKey]: speakerOf(record) } : {}),
     ...(isContinued ? { [continuedKey]: true } : {}),
   });
+}
+
+/** Whose answers a record is among: those of a session, or of a subagent in it. */
+function speakerOf(record: JsonObject): string {
+  return `${stringAt(record, "sessionId") ?? ""}.${stringAt(record, "agentId") ?? ""}`;
 }
 
 function isSameRecord(one: JsonObject, other: JsonObject): boolean {

@@ -30,7 +30,7 @@ export const codex: Agent = {
   },
   transcripts: {
     agent: "codex",
-    version: 1,
+    version: 2,
     noun: "a rollout of Codex",
     recognises,
     presumed: { payload: {} },

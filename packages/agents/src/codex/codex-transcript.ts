@@ -58,6 +58,9 @@ const turnBounds: ReadonlySet<string> = new Set([
 /** Of a script in which Codex calls other tools. */
 const scriptTool = "exec";
 
+/** A fork repeats records of its origin at once; no model answers so fast. */
+const repeatedWithinMs = 1000;
+
 /** Bounds the calls that wait for their end. */
 const recentMax = 512;
 
@@ -123,6 +126,8 @@ export class CodexTranscript implements Transcript {
   /** Records before it, by their numbers and times, are a copy of another session's. */
   #ownSince: { readonly ordinal: number; readonly timeMs: number } = { ordinal: 0, timeMs: 0 };
   #isCopied = false;
+  /** The session itself, while its records may repeat those of its origin. */
+  #repeating: string | undefined;
   /** Represents the missing part of the history that the session continues. */
   #missing: string | null = null;
   /** Whether the file is another session's, which this one continues. */
@@ -146,6 +151,7 @@ export class CodexTranscript implements Transcript {
     const timeMs = Date.parse(stringAt(record, "timestamp") ?? "");
     if (!Number.isNaN(timeMs)) {
       this.#startMs ??= timeMs;
+      if (timeMs - this.#timeMs >= repeatedWithinMs) this.#endRepetition();
       this.#timeMs = timeMs;
     }
     const numbered = typeof ordinal === "number" && ordinal < this.#ownSince.ordinal;
@@ -221,6 +227,7 @@ export class CodexTranscript implements Transcript {
       counted: this.#counted,
       tokens: this.#tokens,
       ownSince: this.#ownSince,
+      repeating: this.#repeating,
       timeMs: this.#timeMs,
       startMs: this.#startMs,
     };
@@ -253,6 +260,7 @@ export class CodexTranscript implements Transcript {
     this.#tokens = saved.finite("tokens");
     const ownSince = saved.fields("ownSince");
     this.#ownSince = { ordinal: ownSince.finite("ordinal"), timeMs: ownSince.finite("timeMs") };
+    this.#repeating = saved.optionalText("repeating");
     this.#timeMs = saved.dateMs("timeMs");
     this.#startMs = saved.optionalDateMs("startMs");
   }
@@ -294,8 +302,17 @@ export class CodexTranscript implements Transcript {
     }
   }
 
+  /** From here on, records are of the session itself. */
+  #endRepetition(): void {
+    if (this.#repeating !== undefined) this.#history.learnThread(this.#line, this.#repeating);
+    this.#repeating = undefined;
+  }
+
   #meta(payload: JsonObject): readonly RowFacts[] {
-    this.#history.learnThread(this.#line, stringAt(payload, "id") ?? "");
+    const id = stringAt(payload, "id") ?? "";
+    // The header of the other session, if it is repeated, tells whose records follow.
+    this.#repeating = undefined;
+    this.#history.learnThread(this.#line, id);
     const isContinued = objectAt(payload, "history_base") !== undefined;
     if (this.#hasMeta && !isContinued) return [customRow("codex.session_meta")];
     if (this.#hasMeta && !this.#isHeadless) return [];
@@ -311,6 +328,11 @@ export class CodexTranscript implements Transcript {
       ordinal: countAt(payload, "subagent_history_start_ordinal"),
       timeMs: startedMs || 0,
     };
+    const source = callerOf(payload) ?? stringAt(payload, "forked_from_id");
+    if (isFork && source !== undefined) {
+      this.#history.learnThread(this.#line, source);
+      this.#repeating = id;
+    }
     this.header = this.#headerOf(payload);
     return [];
   }

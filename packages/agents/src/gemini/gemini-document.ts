@@ -39,8 +39,10 @@ function logOf(path: string, chat: JsonObject): Buffer {
   transcript.add(facts, 1);
   const summary = stringAt(chat, "summary");
   if (summary !== undefined) transcript.add({ $set: { summary } }, 1);
-  const lines = listAt(chat, "messages").flatMap((message, at): string[] => {
-    if (!isObject(message)) return [];
+  const messages = listAt(chat, "messages").filter(isObject);
+  // One that is stored again is an update of the first one.
+  const last = new Map(messages.map((message, at) => [stringAt(message, "id") ?? at, message]));
+  const lines = [...last.values()].flatMap((message, at): string[] => {
     return transcript.add(message, at + 2).flatMap((row) => {
       const entry = transcript.entryOf(
         message,

@@ -18,7 +18,7 @@ export const opencode: Agent = {
   resume: ({ id }) => ["opencode", "--session", id],
   documents: {
     agent: "opencode",
-    version: 1,
+    version: 2,
     noun: "a session of opencode",
     mayBe: (path) => {
       const name = basename(fileOfAddress(path).file);

@@ -197,7 +197,7 @@ function addAnswer(lines: Lines, id: string, info: JsonObject, parts: readonly J
     api: "opencode",
     provider: provider ?? "",
     model: model ?? "",
-    usage: tokensOf(info),
+    usage: usageOfAnswer(info, parts),
     stopReason: stopReasonOf(info, calls.length > 0),
     errorMessage: error && errorText(error),
     timestamp: Date.parse(lines.timestamp),
@@ -282,6 +282,20 @@ function tokensOf(info: JsonObject): Usage {
   const read = countAt(cache, "read");
   const usage = usageOf(countAt(tokens, "input"), output, read, countAt(cache, "write"));
   return { ...usage, cost: { ...usage.cost, total: countAt(info, "cost") } };
+}
+
+/** Each step is a request, of which the message has the cost, but only the tokens of the last. */
+function usageOfAnswer(info: JsonObject, parts: readonly JsonObject[]): Usage {
+  const steps = parts.filter((part) => stringAt(part, "type") === "step-finish").map(tokensOf);
+  if (steps.length < 2) return tokensOf(info);
+  const sum = (of: (step: Usage) => number): number => steps.reduce((all, one) => all + of(one), 0);
+  const usage = usageOf(
+    sum(({ input }) => input),
+    sum(({ output }) => output),
+    sum(({ cacheRead }) => cacheRead),
+    sum(({ cacheWrite }) => cacheWrite),
+  );
+  return { ...usage, cost: tokensOf(info).cost };
 }
 
 function stopReasonOf(info: JsonObject, hasCalls: boolean): string {
