@@ -185,10 +185,13 @@ describe("verify", () => {
     const titles = join(project, "titles.jsonl");
     copyFileSync(fixture("transcripts/field/titles-only.jsonl"), titles);
     copyFileSync(fixture("claude/conversation.jsonl"), join(project, "whole.jsonl"));
+    const workflow = join(project, "whole/subagents/workflows/wf_1");
+    mkdirSync(workflow, { recursive: true });
+    writeFileSync(join(workflow, "journal.jsonl"), '{"type":"started","agentId":"a1"}\n');
     const { code, out } = await branchlog(["verify", home]);
     expect([code, out.split("\n").at(-2)]).toEqual([
       0,
-      "1 session, 0 damaged; 2 other agent files",
+      "1 session, 0 damaged; 3 other agent files",
     ]);
     writeFileSync(titles, `${readFileSync(titles, "utf8")}{"type":"user","uu`);
     expect(await branchlog(["verify", home])).toMatchObject({ code: 1 });

@@ -21,7 +21,7 @@ export const gemini: Agent = {
     return [join(home, ".gemini", "tmp")];
   },
   resume: ({ id }) => ["gemini", "--resume", id],
-  documents: chatDocuments("gemini", 2, "a recorded chat of Gemini CLI"),
+  documents: chatDocuments("gemini", 3, "a recorded chat of Gemini CLI"),
   transcripts: {
     agent: "gemini",
     version: 1,

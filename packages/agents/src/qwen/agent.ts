@@ -21,7 +21,7 @@ export const qwen: Agent = {
     path.endsWith(".json") ? null : ["qwen", "--resume", id.replace(/\..*$/s, "")],
   renamedDirectory: (name, from, to) =>
     name === directoryName(from) ? directoryName(to) : undefined,
-  documents: chatDocuments("qwen", 1, "a recorded chat of Qwen Code"),
+  documents: chatDocuments("qwen", 2, "a recorded chat of Qwen Code"),
   transcripts: {
     agent: "qwen",
     version: 1,

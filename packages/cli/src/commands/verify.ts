@@ -109,8 +109,12 @@ function isOther(path: string, error: unknown): boolean {
   });
 }
 
-/** Whether a file is in the home of an agent of transcripts, and not where its sessions are. */
+/**
+ * Whether a file is in the home of an agent of transcripts, and not where its sessions are, except
+ * where its subagents are: their workflows have journals.
+ */
 function isBesideSessions(path: string): boolean {
+  if (path.includes(`${sep}subagents${sep}`)) return true;
   const homes = registeredAgents().filter(({ transcripts }) => transcripts !== undefined);
   const places = homes.flatMap((agent) => agent.places());
   const isBelow = (directory: string): boolean => path.startsWith(directory + sep);
