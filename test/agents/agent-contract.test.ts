@@ -103,6 +103,7 @@ describeAgent({
     "transcripts/field/codex-copy.jsonl",
   ]
     .map((name) => golden(name, `${rollout}-3c4b3010-27c8-4c70-b6e4-46b99fdf0236.jsonl`))
+    .concat(golden("codex/conversation.jsonl.zst", `${rollout}-${thread}.jsonl.zst`))
     .concat(threadOf("a thread in three files", "last", "reverted", "first")),
 });
 

@@ -4,7 +4,6 @@ import type { EntryLine } from "@branchlog/core/types";
 import type { Output } from "./output.ts";
 import type { StartedProgram } from "./running-program.ts";
 import { oneLine } from "./text/clean-text.ts";
-import { countText } from "./text/quantities.ts";
 
 /** The environment of a command; tests pass their own. */
 export interface CommandIo {
@@ -67,10 +66,8 @@ export async function writeUnlisted(
   json: boolean,
   { out, err }: Pick<CommandIo, "out" | "err">,
 ): Promise<void> {
-  const compressed: string[] = [];
   for (const path of paths) {
     if (json) await writeJsonLine(out, { kind: "unlisted", path });
-    else if (path.endsWith(".jsonl.zst")) compressed.push(path);
     else {
       const isDamaged = !path.includes("\u{fffd}");
       const why = isDamaged
@@ -79,11 +76,6 @@ export async function writeUnlisted(
       await err.write(`skipped: ${oneLine(path, 400)} (${why})\n`);
     }
   }
-  const [first] = compressed;
-  if (first === undefined) return;
-  const what = countText(compressed.length, "compressed rollout");
-  const remedy = "zstd -d FILE -o COPY.jsonl makes a readable copy";
-  await err.write(`skipped: ${what}, as ${oneLine(first, 400)} (${remedy})\n`);
 }
 
 export function writeAcknowledgement(

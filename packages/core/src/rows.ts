@@ -90,7 +90,6 @@ export {
 export { usage } from "./projections/usage.ts";
 export { namingTypes, sessionName, nameInForce } from "./projections/name.ts";
 export {
-  compressedErrorAt,
   requireNoTranscript,
   transcriptErrorAt,
   readableFormat,

@@ -127,7 +127,7 @@ describe("a chat of Gemini CLI in one JSON file", () => {
     };
     const before = (await readSession(document)).tokens;
     const at = chat.messages.findIndex(({ tokens }) => tokens !== undefined);
-    const again = structuredClone(chat.messages[at] ?? {}) as StoredMessage;
+    const again = structuredClone<StoredMessage>(chat.messages[at] ?? {});
     Object.assign(again.tokens ?? {}, { input: (again.tokens?.input ?? 0) + 1000 });
     chat.messages.splice(at + 1, 0, again);
     const path = join(temporaryDirectory(), "session-x.json");

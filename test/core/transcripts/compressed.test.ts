@@ -1,78 +1,130 @@
-/** Rollouts that Codex compressed: lists and searches tell of them, and what opens them says how. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, it } from "vitest";
-import { findSessions, searchSessions, deleteSession } from "@branchlog/library";
+/** Rollouts that Codex compressed: read as they were before, in memory. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  archiveSessions,
+  deleteSession,
+  findSessions,
+  restoreSession,
+  searchSessions,
+} from "@branchlog/library";
 import { openSession } from "@branchlog/core";
-import { planRepair, importDirectory, importSession } from "@branchlog/tools";
-import { branchlog, jsonLines } from "../../cli/command-run.ts";
+import { importDirectory, usageStatistics } from "@branchlog/tools";
+import { branchlog } from "../../cli/command-run.ts";
+import { collected } from "../../support/collected.ts";
 import { directoryState } from "../../support/directory-state.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-const meta = { timestamp: "2026-05-01T10:00:00.000Z", type: "session_meta", payload: { id: "s" } };
-const line = `${JSON.stringify(meta)}\n`;
-/** That line, as `zstd` writes it. */
-const compressed = Buffer.from(
-  "KLUv/QRYVQIAQoURF5CnOqwcki52boPMlneFAVUkAc2uZwU4RFFYfT7I7XxQGRguD+NmKhwUUk31ORdbDxP+A/7772VQTgInAnPj80q4mgmtWwCwr2oA",
-  "base64",
-);
+const fixtures = join(import.meta.dirname, "../../../fixtures");
+const id = "019aed00-0000-7000-8000-000000000001";
+const day = "sessions/2026/05/01";
+const name = `rollout-2026-05-01T10-00-00-${id}.jsonl`;
+const rollout = readFileSync(join(fixtures, "codex/conversation.jsonl"));
+/** The same, as `zstd -3` writes it. */
+const compressed = readFileSync(join(fixtures, "codex/conversation.jsonl.zst"));
 
-/** Two rollouts, one compressed; of a third, which Codex is compressing, both files. */
-function codexHome(): { readonly root: string; readonly path: string } {
+/** A home of Codex with one rollout, and its path. */
+function home(bytes: Buffer, end = ""): { readonly root: string; readonly path: string } {
   const root = temporaryDirectory();
-  const day = join(root, "sessions/2026/05/01");
-  mkdirSync(day, { recursive: true });
-  const path = join(day, "rollout-a.jsonl.zst");
-  writeFileSync(path, compressed);
-  writeFileSync(join(day, "rollout-b.jsonl"), line);
-  writeFileSync(join(day, "rollout-c.jsonl"), line);
-  writeFileSync(join(day, "rollout-c.jsonl.zst"), compressed);
+  const path = join(root, day, `${name}${end}`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, bytes);
+  writeFileSync(
+    join(root, "session_index.jsonl"),
+    `${JSON.stringify({ id, thread_name: "Serval pages", updated_at: "2026-05-01T10:00:00Z" })}\n`,
+  );
   return { root, path };
 }
 
-const says: unknown = expect.stringContaining("zstd -d");
-const refusal = { code: "ERR_NOT_A_SESSION", message: says };
+const [plain, small] = [() => home(rollout), () => home(compressed, ".zst")];
 
-it("lists and searches report a compressed rollout, unless it is there uncompressed", async () => {
-  const { root, path } = codexHome();
-  const before = directoryState(root);
-  const { sessions, unlisted } = await findSessions([root]);
-  expect(sessions).toHaveLength(2);
-  expect(unlisted).toEqual([path]);
-  for (const place of [root, path]) {
-    const told: string[] = [];
-    const hits = searchSessions(place, "x", { onUnlisted: (one) => told.push(one) });
-    for await (const hit of hits) expect(hit).toBeUndefined();
-    expect(told).toEqual([path]);
-  }
-  expect(directoryState(root)).toEqual(before);
-});
+/** What a reader has of it, without its path and size. */
+async function facts({ root, path }: ReturnType<typeof home>): Promise<object> {
+  await using session = await openSession(path, { access: "read" });
+  const { sessions } = await findSessions([root], { catalog: "off" });
+  const [listed] = sessions;
+  const hits = await collected(searchSessions([root], "page"));
+  const named = await collected(searchSessions([root], "serval"));
+  return {
+    listed: { ...listed, path: "", sizeBytes: 0, modifiedMs: 0 },
+    header: session.header,
+    name: session.name,
+    leaf: session.leaf,
+    entries: await collected(session.entries()),
+    context: await session.context(),
+    usage: await session.usage,
+    total: (await usageStatistics([root])).total,
+    hits: hits.map(({ entryId, kind }) => [entryId, kind]),
+    named: named.map(({ entryId, kind }) => [entryId, kind]),
+  };
+}
 
-it("the commands report them in one line, or as lines of JSON", async () => {
-  const { root, path } = codexHome();
-  const text = await branchlog(["list", root]);
-  expect(text.err).toContain(`skipped: 1 compressed rollout, as ${path} (zstd -d FILE`);
-  const json = await branchlog(["search", "x", root, "--json"]);
-  expect(jsonLines(json.out)).toEqual([{ kind: "unlisted", path }]);
-});
+describe("a rollout that Codex compressed", () => {
+  it("has what it had before, in lists, searches, statistics and when it is opened", async () => {
+    const [now, before] = [small(), plain()];
+    const state = directoryState(now.root);
+    expect(await facts(now)).toEqual(await facts(before));
+    expect(directoryState(now.root)).toEqual(state);
+  });
 
-it("opening, importing, repairing or deleting one reports what it is, with advice", async () => {
-  const { root, path } = codexHome();
-  const before = directoryState(root);
-  const target = join(temporaryDirectory(), "s.jsonl");
-  await expect(openSession(path)).rejects.toMatchObject(refusal);
-  await expect(importSession(path, target)).rejects.toMatchObject(refusal);
-  await expect(planRepair(path)).rejects.toMatchObject(refusal);
-  await expect(deleteSession(path)).rejects.toMatchObject(refusal);
-  await expect(findSessions([path])).rejects.toMatchObject(refusal);
-  const failed: unknown[] = [];
-  for await (const step of importDirectory(root, temporaryDirectory())) {
-    if (step.kind === "failed") failed.push(step);
-  }
-  // The two others are one session.
-  expect(failed).toMatchObject([
-    { error: { code: "ERR_LOG_EXISTS" }, done: 2 },
-    { source: path, done: 3, total: 3 },
-  ]);
-  expect(directoryState(root)).toEqual(before);
+  it("is listed once while Codex has both files, and as one session before and after", async () => {
+    const { root, path } = small();
+    const listed = async () =>
+      (await findSessions([root], { catalog: "off" })).sessions.map((one) => one.path);
+    expect(await listed()).toEqual([path]);
+    writeFileSync(join(root, day, name), rollout);
+    expect(await listed()).toEqual([join(root, day, name)]);
+    rmSync(path);
+    expect(await listed()).toEqual([join(root, day, name)]);
+  });
+
+  it("is found by its texts and by its name with an index", async () => {
+    const { root } = small();
+    const search = async (query: string) => (await branchlog(["search", query, root])).out;
+    const before = [await search("page"), await search("serval"), await search("ocelot")];
+    expect(before.map((out) => out !== "")).toEqual([true, true, false]);
+    expect((await branchlog(["index", "update", root])).code).toBe(0);
+    expect([await search("page"), await search("serval"), await search("ocelot")]).toEqual(before);
+  });
+
+  it("is imported, archived and restored, and neither repaired nor deleted", async () => {
+    const { root, path } = small();
+    const steps = await collected(importDirectory(root, temporaryDirectory()));
+    expect(steps).toMatchObject([{ kind: "imported", source: path }]);
+    await expect(deleteSession(path)).rejects.toMatchObject({ code: "ERR_NOT_A_SESSION" });
+    const { err } = await branchlog(["repair", path]);
+    expect(err).toContain("is a rollout of Codex");
+    const dataDir = temporaryDirectory();
+    const { failures } = await archiveSessions([path], { dataDir, force: true });
+    expect(failures).toEqual([]);
+    await restoreSession(path, { dataDir });
+    expect(readFileSync(path)).toEqual(compressed);
+  });
+
+  it("is reported when it is cut off or changed so that it cannot be read", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat({ max: compressed.length - 1 }),
+        fc.option(fc.integer({ min: 1, max: 255 })),
+        async (at, flip) => {
+          const bytes = Buffer.from(compressed);
+          if (flip !== null) bytes[at] = (bytes[at] ?? 0) ^ flip;
+          const damaged = home(flip === null ? bytes.subarray(0, at) : bytes, ".zst");
+          const { sessions, unlisted } = await findSessions([damaged.root], { catalog: "off" });
+          // Without its first bytes, it may be any file; with others, a rollout of other records.
+          const isAnyFile = at < 4;
+          expect(sessions.length + unlisted.length).toBeLessThanOrEqual(1);
+          if (!isAnyFile && flip === null) expect(unlisted).toEqual([damaged.path]);
+        },
+      ),
+      { numRuns: 60 },
+    );
+    const { root, path } = home(compressed.subarray(0, 900), ".zst");
+    const failure = { code: "ERR_DOCUMENT_DAMAGED" };
+    await expect(openSession(path, { access: "read" })).rejects.toMatchObject(failure);
+    const steps = await collected(importDirectory(root, temporaryDirectory()));
+    expect(steps).toMatchObject([{ kind: "failed", source: path, error: failure }]);
+  });
 });

@@ -1,5 +1,5 @@
 /** Codex. */
-import { titleIn } from "../spoken-title.ts";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
@@ -7,10 +7,15 @@ import type { SessionEntry } from "@branchlog/core";
 import { countedKey, isObject, partType, stringAt } from "@branchlog/core/rows";
 import type { Agent } from "@branchlog/core/rows";
 import { resolvePath } from "@branchlog/core/files";
+import { headOf } from "../database-file.ts";
+import { titleIn } from "../spoken-title.ts";
 import { isBareOfCodex } from "./codex-record.ts";
 import { CodexTranscript } from "./codex-transcript.ts";
-import { rolloutParts } from "./rollout-parts.ts";
+import { compressedEnd, rolloutParts } from "./rollout-parts.ts";
 import { indexedName } from "./session-index.ts";
+
+/** The first bytes of everything that zstd compressed. */
+const compressedMark = "(\u{b5}/\u{fd}";
 
 /** `~/.codex/worktrees/ID/REPOSITORY`: only the name of the repository is there. */
 const worktreeForm = /[\\/]\.codex[\\/]worktrees[\\/][^\\/]+[\\/]([^\\/]+)((?:[\\/].*)?)$/;
@@ -28,6 +33,20 @@ export const codex: Agent = {
     const [, name, below = ""] = worktreeForm.exec(directory) ?? [];
     return name === undefined ? undefined : { of: { name }, below };
   },
+  documents: {
+    agent: "codex",
+    version: 1,
+    noun: "a rollout of Codex",
+    mayBe: (name) => name.endsWith(`.jsonl${compressedEnd}`),
+    // Codex decompresses one to append to it, and removes the other then.
+    recognises: (path) =>
+      headOf(path).startsWith(compressedMark) && !existsSync(path.slice(0, -compressedEnd.length)),
+    isPlace: (directory) =>
+      /[\\/]sessions[\\/]\d{4}[\\/]\d\d[\\/]\d\d$/.test(directory) ||
+      basename(directory) === "archived_sessions",
+    // Loaded on demand: sessions that were used lately are not compressed.
+    toLog: async (path, given) => (await import("./compressed-rollout.ts")).rolloutIn(path, given),
+  },
   transcripts: {
     agent: "codex",
     version: 2,
@@ -35,7 +54,7 @@ export const codex: Agent = {
     recognises,
     presumed: { payload: {} },
     firstKeys: ["timestamp", "type"],
-    read: (path) => new CodexTranscript(basename(path)),
+    read: (path) => new CodexTranscript(basename(path, compressedEnd)),
     subagentNames: { pattern: /^rollout-/, place: "anywhere" },
     // Entries have no ids: they are known by their lines.
     identity: (entry, spent) => {
@@ -58,12 +77,6 @@ export const codex: Agent = {
     indexedName,
     titleIn,
     parts: rolloutParts,
-    compression: {
-      nameEnd: ".jsonl.zst",
-      // The first bytes of everything that zstd compressed.
-      mark: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]),
-      text: "as Codex does with rollouts that it no longer uses",
-    },
   },
 };
 

@@ -23,6 +23,9 @@ const nameForm = new RegExp(
   `^rollout-(\\d{4}-\\d\\d-\\d\\dT\\d\\d-\\d\\d-\\d\\d)-${uuid}(?:_${uuid})?\\.jsonl$`,
 );
 
+/** Follows the name of a rollout that was compressed. */
+export const compressedEnd = ".zst";
+
 /** Undefined for any other name. */
 export function rolloutName(name: string): RolloutName | undefined {
   const [, startedAt = "", thread = "", id = thread] = nameForm.exec(name) ?? [];

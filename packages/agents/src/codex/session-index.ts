@@ -20,7 +20,7 @@ const read = new Map<string, ReadIndex>();
 /** A line has about 120 bytes: those of half a million names. */
 const indexBytesMax = 64 * 1024 * 1024;
 
-const uuidAtEnd = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.jsonl$|_)/;
+const uuidAtEnd = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.jsonl(?:\.zst)?$|_)/;
 
 /** Undefined: the session at this path has no name. */
 export function indexedName(path: string): string | undefined {

@@ -87,8 +87,9 @@ export interface DocumentFormat extends SessionOwner {
   /** The files whose changes change a session; the first has to exist. Default: its own. */
   filesOf?(path: string): readonly string[];
   /**
-   * The lines of a log of version 3 that says the same. What has not changed in the document has
-   * the same lines. Rejects with a `BranchlogError` for a damaged document.
+   * The lines of a log of version 3 that says the same, or of a transcript of the agent that is in
+   * the document. What has not changed in the document has the same lines. Rejects with a
+   * `BranchlogError` for a damaged document.
    * @param given What it holds. Default: it is read.
    */
   toLog(path: string, given?: DocumentBytes): Promise<Buffer>;
@@ -171,8 +172,6 @@ export interface TranscriptFormat extends SessionOwner {
   /** How it spreads a session over files; undefined: each file is one. */
   readonly parts?: SessionParts;
   readonly sideTexts?: SideTexts;
-  /** How the agent compresses sessions that it no longer uses, with any name that ends so. */
-  readonly compression?: { readonly nameEnd: string; readonly mark: Buffer; readonly text: string };
 }
 
 /** Both answer at once, oldest first, and with nothing for what cannot be read. */

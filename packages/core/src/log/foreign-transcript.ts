@@ -12,13 +12,7 @@ import {
   runSync,
   scan,
 } from "@branchlog/streaming";
-import type {
-  ByteSource,
-  DecodedLine,
-  FileSource,
-  JsonObject,
-  LineSink,
-} from "@branchlog/streaming";
+import type { ByteSource, DecodedLine, JsonObject, LineSink } from "@branchlog/streaming";
 import {
   copyAdvice,
   documentFormatOf,
@@ -94,7 +88,7 @@ function firstOwner(
   return owner === "session" ? undefined : owner;
 }
 
-/** Also for a document, and for a transcript that is compressed. */
+/** Also for a document. */
 export function requireNoTranscript(path: string, source: ByteSource, size: number): void {
   const error = foreignError(path, source, size);
   if (error !== undefined) throw error;
@@ -104,24 +98,12 @@ export function requireNoTranscript(path: string, source: ByteSource, size: numb
 export function transcriptErrorAt(path: string, advice?: string): BranchlogError | undefined {
   const document = documentFormatOf(path);
   if (document !== undefined) return ownedError(path, document, advice);
-  return errorAt(path, (source) => foreignError(path, source, source.sizeSync(), advice));
-}
-
-/** Undefined for a file that is not compressed. */
-export function compressedErrorAt(path: string): BranchlogError | undefined {
-  return errorAt(path, (source) => compressedError(path, source));
-}
-
-function errorAt(
-  path: string,
-  find: (source: FileSource) => BranchlogError | undefined,
-): BranchlogError | undefined {
   try {
     // Opening a pipe waits for its writer.
     if (!statSync(path).isFile()) return undefined;
     const source = openByteSource(path);
     try {
-      return find(source);
+      return foreignError(path, source, source.sizeSync(), advice);
     } finally {
       source.closeSync();
     }
@@ -136,25 +118,7 @@ function foreignError(
   size: number,
   advice?: string,
 ): BranchlogError | undefined {
-  return (
-    compressedError(path, source) ??
-    ownedError(path, transcriptFormat(source, size) ?? documentFormatOf(path), advice)
-  );
-}
-
-/** Some agents compress sessions that were not used for days. */
-function compressedError(path: string, source: ByteSource): BranchlogError | undefined {
-  for (const { compression } of transcriptFormats()) {
-    if (compression === undefined) continue;
-    const first = Buffer.alloc(compression.mark.length);
-    source.readSync(first, 0, first.length, 0);
-    if (!first.equals(compression.mark)) continue;
-    const message =
-      `${path} is compressed with zstd, ${compression.text}. It was not changed. Decompress a ` +
-      "copy of it and open that: zstd -d FILE -o COPY.jsonl";
-    return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
-  }
-  return undefined;
+  return ownedError(path, transcriptFormat(source, size) ?? documentFormatOf(path), advice);
 }
 
 function ownedError(

@@ -34,10 +34,11 @@ export async function listedDocument(
   if (format === undefined) return undefined;
   try {
     const log = await format.toLog(file.path);
-    const facts = await new FactsReader().readOn(bytesSource(log), log.length, {});
+    const reading = { path: file.path };
+    const facts = await new FactsReader().readOn(bytesSource(log), log.length, reading);
     if (facts === undefined) return undefined;
     const { header, name, summary, usage, activity } = facts;
-    const transcript = transcriptOf(format, header);
+    const transcript = "transcript" in facts ? facts.transcript : transcriptOf(format, header);
     const said = { header, name, ownName: name, summary, usage, activity };
     // Of several sessions in a file, none has a size but that of its log.
     const size = fileOfAddress(file.path).id === undefined ? file.size : log.length;

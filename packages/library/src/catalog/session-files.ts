@@ -8,7 +8,6 @@ import { statSync } from "node:fs";
 import type { BigIntStats, Dirent, Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join, normalize, sep } from "node:path";
-import { transcriptFormats } from "@branchlog/core/rows";
 import type { RowFacts } from "@branchlog/core/rows";
 import { directoriesReadAtOnceMax, stampTrustedAfterMs } from "./limits.ts";
 import { mapConcurrently, mapInBatches } from "./map-concurrently.ts";
@@ -54,16 +53,6 @@ export function isSidecarName(name: string): boolean {
 /** Whether the name is not UTF-8: U+FFFD replaces its bytes, and Node cannot open it. */
 export function isUnlistable({ name, identity }: SessionFile): boolean {
   return identity === undefined && name.includes("\u{fffd}");
-}
-
-/** The name before its agent compressed the session, whose content is not read then. */
-export function nameBeforeCompression(name: string): string | undefined {
-  if (isSessionFileName(name)) return undefined;
-  for (const { compression } of transcriptFormats()) {
-    const end = compression?.nameEnd;
-    if (end !== undefined && name.endsWith(end)) return name.slice(0, -end.length) + sessionNameEnd;
-  }
-  return undefined;
 }
 
 export function isSessionFileName(name: string): boolean {

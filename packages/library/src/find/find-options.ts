@@ -45,8 +45,8 @@ export interface FindOptions {
 export interface FoundSessions {
   readonly sessions: readonly ListedSession[];
   /**
-   * Skipped paths: those that are not UTF-8, with U+FFFD for the invalid bytes; sessions that
-   * their agent compressed (`.jsonl.zst`); damaged documents where their agents keep them.
+   * Skipped paths: those that are not UTF-8, with U+FFFD for the invalid bytes; damaged documents
+   * where their agents keep them.
    */
   readonly unlisted: readonly string[];
   /**

@@ -36,7 +36,6 @@ import {
   isSidecarName,
   isUnlistable,
   lookAtFile,
-  nameBeforeCompression,
   lookAtFiles,
   namesAmong,
 } from "../catalog/session-files.ts";
@@ -223,7 +222,7 @@ interface SessionWalk {
   readonly visited: readonly string[];
   /** Files of agents that keep no lines of JSON. */
   readonly documents: readonly string[];
-  /** Names that are not UTF-8, and of compressed rollouts. */
+  /** Names that are not UTF-8. */
   readonly unlisted: readonly string[];
 }
 
@@ -287,11 +286,6 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
       !isForeign(directory)
     ) {
       deserted.set(directory, names);
-    }
-    for (const name of names) {
-      const before = nameBeforeCompression(name);
-      // One is written next to the other before the first is removed.
-      if (before !== undefined && !names.includes(before)) unlisted.push(join(directory, name));
     }
     const named = places.flatMap((place) => (mayBeDocumentAt(place) ? place.name : []));
     if (named.length > 0 && (given.has(directory) || isDocumentPlace(directory))) {

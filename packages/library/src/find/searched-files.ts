@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { requireNoAddress } from "@branchlog/core/addresses";
 import { documentFiles, heldIn, mayBeDocument } from "../catalog/agent-files.ts";
-import { isUnlistable, lookAtFile, nameBeforeCompression } from "../catalog/session-files.ts";
+import { isUnlistable, lookAtFile } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import { filesIn, sessionDirectories } from "./find-sessions.ts";
 
@@ -40,8 +40,6 @@ export async function searchedFiles(
   const isHeld = heldIn(named);
   const found = (await filesIn(below, signal)).filter(({ path }) => !isHeld(path));
   for (const file of found) if (isUnlistable(file)) onUnlisted?.(file.path);
-  const isCompressed = (name: string): boolean => nameBeforeCompression(name) !== undefined;
-  for (const { name, path } of named) if (isCompressed(name)) onUnlisted?.(path);
   const all = new Map([...named, ...found].map((file) => [file.identity ?? file.path, file]));
   const byPath = (one: SessionFile, other: SessionFile): number => (one.path < other.path ? -1 : 1);
   const given = new Set(named.map(({ path }) => path));

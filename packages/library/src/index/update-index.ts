@@ -224,9 +224,16 @@ class Update {
     this.#totalBytes += log.length - Math.max(0, file.size - (known?.cursor ?? 0));
     const source = bytesSource(log);
     const id = this.#newFile(path, known);
-    const lines = new SessionLines(source, false, (line, words, names) =>
-      this.#add(id, line, { words, names }),
-    );
+    const take: TakeLine = (line, words, names) => this.#add(id, line, { words, names });
+    const transcript = readableFormat(source, log.length);
+    const lines =
+      transcript === undefined
+        ? new SessionLines(source, false, take)
+        : new TranscriptLines(
+            source,
+            { path, format: transcript, sides: new SideTexts(path, transcript.agent) },
+            take,
+          );
     const read = await this.#lines(source, log.length, lines, { from: start });
     if (read === undefined) return;
     const trustedAfterMs = Math.max(stampTrustedAfterMs, format.settlesAfterMs ?? 0);

@@ -13,7 +13,7 @@ import type { StoredSession } from "@branchlog/core";
 import { searchedFiles } from "../find/searched-files.ts";
 import type { SearchedPath } from "../find/searched-files.ts";
 import type { SearchedStore } from "../find/find-options.ts";
-import { documentFormatOf, openLogSource } from "@branchlog/core/rows";
+import { agentNamed, documentFormatOf, documentFormats, openLogSource } from "@branchlog/core/rows";
 import { bytesSource } from "../catalog/stored-bytes.ts";
 import { UsedIndex } from "../index/used-index.ts";
 import { searchedKinds } from "./entry-texts.ts";
@@ -143,6 +143,13 @@ async function* hitsAt(
   }
 }
 
+/** Whether a name matches that is in no document: the index has only what is in one. */
+function isNamedSo(path: string, search: Search): boolean {
+  const owner = documentFormats().find((format) => format.mayBe(path));
+  const name = agentNamed(owner?.agent ?? "")?.transcripts?.indexedName?.(path);
+  return name !== undefined && search.matchName(name, "") !== undefined;
+}
+
 async function* hitsInFile(
   file: SearchedPath,
   search: Search,
@@ -150,7 +157,7 @@ async function* hitsInFile(
 ): AsyncGenerator<SearchHit, void, undefined> {
   const { path, isGiven } = file;
   const isDocument = mayBeDocument(path);
-  if (isDocument && reading.index.isDocumentWithout(file)) return;
+  if (isDocument && reading.index.isDocumentWithout(file) && !isNamedSo(path, search)) return;
   const document = isDocument ? documentFormatOf(path) : undefined;
   if (document !== undefined) {
     if (!search.includes(document.agent)) return;

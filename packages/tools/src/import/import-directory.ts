@@ -9,7 +9,7 @@ import { findSessions } from "@branchlog/library";
 import { BranchlogError } from "@branchlog/core";
 import type { ListedSession } from "@branchlog/library";
 import { isBranchlogError } from "@branchlog/core/errors";
-import { compressedErrorAt } from "@branchlog/core/rows";
+import { documentFormatOf } from "@branchlog/core/rows";
 import { requireText } from "@branchlog/core/files";
 import { sessionPath } from "@branchlog/core/engine";
 import { importSession, importedId } from "./import-session.ts";
@@ -55,7 +55,8 @@ export async function* importDirectory(
   const { sessions, unlisted } = await findSessions([place], options);
   const foreign = sessions.filter(({ transcript }) => transcript !== undefined);
   await mkdir(directory, { recursive: true });
-  const errors = unlisted.flatMap((path) => compressedErrorAt(path) ?? []);
+  const errors: BranchlogError[] = [];
+  for (const path of unlisted) errors.push(...(await damageOf(path)));
   const total = foreign.length + errors.length;
   const imported = new Map<string, string>();
   for (const [at, session] of foreign.entries()) {
@@ -87,6 +88,17 @@ async function outcomeOf(
   } catch (error) {
     signal?.throwIfAborted();
     if (isBranchlogError(error)) return { kind: "failed", error };
+    throw error;
+  }
+}
+
+/** Of a document; none for a name that is not UTF-8. */
+async function damageOf(path: string): Promise<readonly BranchlogError[]> {
+  try {
+    await documentFormatOf(path)?.toLog(path);
+    return [];
+  } catch (error) {
+    if (isBranchlogError(error)) return [error];
     throw error;
   }
 }
