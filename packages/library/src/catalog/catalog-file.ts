@@ -161,7 +161,7 @@ export class CatalogFile {
   /** Read whole. */
   async #readDocument(file: SessionFile, lookedAtMs: number): Promise<number> {
     const besideBefore = stampBeside(file.path);
-    const listed = await listedDocument(file);
+    const { session: listed, logBytes } = await listedDocument(file);
     const session = listed === "damaged" ? undefined : listed;
     this.#isDamaged = listed === "damaged";
     if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
@@ -173,7 +173,7 @@ export class CatalogFile {
     const trustedAfterMs = Math.max(stampTrustedAfterMs, settlesAfterMs);
     const isTrusted = lookedAtMs - file.ctimeMs > trustedAfterMs;
     this.#isSettled = isTrusted && this.#beside !== undefined;
-    return session?.sizeBytes ?? file.size;
+    return Math.max(file.size, logBytes);
   }
 
   /** Undefined if nothing was read, or all of it has to be read again. */

@@ -23,28 +23,33 @@ function transcriptOf(format: DocumentFormat, header: SessionHeader): ListedTran
   return { of: format.agent, isSubagent };
 }
 
-/**
- * Undefined: no agent has such documents. A damaged one is not a session to anything that changes
- * files: `damaged`, if it is where an agent keeps such files, so that it is named.
- */
-export async function listedDocument(
-  file: SessionFile,
-): Promise<ListedSession | "damaged" | undefined> {
+export interface ListedDocument {
+  /**
+   * Undefined: no agent has such documents. A damaged one is not a session to anything that changes
+   * files: `damaged`, if it is where an agent keeps such files, so that it is named.
+   */
+  readonly session: ListedSession | "damaged" | undefined;
+  /** Of the log that is made of it. */
+  readonly logBytes: number;
+}
+
+export async function listedDocument(file: SessionFile): Promise<ListedDocument> {
   const format = documentFormatOf(file.path);
-  if (format === undefined) return undefined;
+  if (format === undefined) return { session: undefined, logBytes: 0 };
   try {
     const log = await format.toLog(file.path);
     const reading = { path: file.path };
     const facts = await new FactsReader().readOn(bytesSource(log), log.length, reading);
-    if (facts === undefined) return undefined;
+    const logBytes = log.length;
+    if (facts === undefined) return { session: undefined, logBytes };
     const { header, name, summary, usage, activity } = facts;
     const transcript = "transcript" in facts ? facts.transcript : transcriptOf(format, header);
     const said = { header, name, ownName: name, summary, usage, activity };
     // Of several sessions in a file, none has a size but that of its log.
     const size = fileOfAddress(file.path).id === undefined ? file.size : log.length;
-    return listedSession({ ...file, size }, { ...said, transcript });
+    return { session: listedSession({ ...file, size }, { ...said, transcript }), logBytes };
   } catch (error) {
     if (!isBranchlogError(error)) throw error;
-    return format.isPlace(dirname(file.path)) ? "damaged" : undefined;
+    return { session: format.isPlace(dirname(file.path)) ? "damaged" : undefined, logBytes: 0 };
   }
 }
