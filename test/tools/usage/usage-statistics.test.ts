@@ -267,6 +267,20 @@ describe("copies", () => {
     expect(ofForks.totalTokens).toBe(164);
   });
 
+  it("in a fork of Codex that continues a file count, whatever was asked there", async () => {
+    const root = temporaryDirectory();
+    const { rollout, head, spent, id } = codexIn(root);
+    write(rollout(1), head(1, 0, {}), ...spent(100, 100, 1));
+    const base = { thread_id: id(1), end_ordinal_exclusive: 9 };
+    write(
+      rollout(2),
+      head(2, 10, { forked_from_id: id(1), history_base: base }),
+      ...spent(7, 7, 10, 1),
+    );
+    const { total } = await usageStatistics([root]);
+    expect([total.turns, total.requests, total.totalTokens]).toEqual([2, 2, 107]);
+  });
+
   it("with one id of a gateway count in each session, and copies of them once", async () => {
     const root = temporaryDirectory();
     const session = (n: number, second: number): readonly object[] => {

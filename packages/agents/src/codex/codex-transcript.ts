@@ -329,7 +329,8 @@ export class CodexTranscript implements Transcript {
       timeMs: startedMs || 0,
     };
     const source = callerOf(payload) ?? stringAt(payload, "forked_from_id");
-    if (isFork && source !== undefined) {
+    // One that names where it continues another file has no records of it.
+    if (isFork && source !== undefined && !isContinued) {
       this.#history.learnThread(this.#line, source);
       this.#repeating = id;
     }
