@@ -271,7 +271,7 @@ describe("copies", () => {
     const root = temporaryDirectory();
     const { rollout, head, spent, id } = codexIn(root);
     write(rollout(1), head(1, 0, {}), ...spent(100, 100, 1));
-    const base = { thread_id: id(1), end_ordinal_exclusive: 9 };
+    const base = { thread_id: id(9), end_ordinal_exclusive: 9 };
     write(
       rollout(2),
       head(2, 10, { forked_from_id: id(1), history_base: base }),
