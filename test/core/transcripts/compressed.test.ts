@@ -1,5 +1,5 @@
 /** Rollouts that Codex compressed: read as they were before, in memory. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -80,6 +80,33 @@ describe("a rollout that Codex compressed", () => {
     expect(await listed()).toEqual([join(root, day, name)]);
   });
 
+  it("is neither listed nor archived alone, if it is one of several files of its thread", async () => {
+    const { root, path } = small();
+    const later = `rollout-2026-05-01T11-00-00-${id}_${id.replace(/1$/, "2")}.jsonl`;
+    for (const end of ["", ".zst"]) {
+      const other = join(root, "sessions/2026/05/02", `${later}${end}`);
+      mkdirSync(dirname(other), { recursive: true });
+      writeFileSync(other, end === "" ? rollout : compressed);
+      const { sessions, unlisted } = await findSessions([root], { catalog: "off" });
+      expect(sessions.map((one) => one.path)).toEqual(end === "" ? [other] : []);
+      expect(unlisted.toSorted()).toEqual(end === "" ? [path] : [path, other]);
+      const archiving = archiveSessions([path], { dataDir: temporaryDirectory(), force: true });
+      await expect(archiving).rejects.toMatchObject({ code: "ERR_NOT_A_SESSION" });
+      rmSync(other);
+    }
+  });
+
+  it("is archived with the one that Codex decompressed", async () => {
+    const { path } = small();
+    const now = path.slice(0, -".zst".length);
+    writeFileSync(now, rollout);
+    const dataDir = temporaryDirectory();
+    await archiveSessions([now], { dataDir, force: true });
+    expect([existsSync(now), existsSync(path)]).toEqual([false, false]);
+    await restoreSession(now, { dataDir });
+    expect([readFileSync(now), readFileSync(path)]).toEqual([rollout, compressed]);
+  });
+
   it("is found by its texts and by its name with an index", async () => {
     const { root } = small();
     const search = async (query: string) => (await branchlog(["search", query, root])).out;
@@ -92,7 +119,9 @@ describe("a rollout that Codex compressed", () => {
   it("is imported, archived and restored, and neither repaired nor deleted", async () => {
     const { root, path } = small();
     const steps = await collected(importDirectory(root, temporaryDirectory()));
-    expect(steps).toMatchObject([{ kind: "imported", source: path }]);
+    expect(steps).toMatchObject([
+      { kind: "imported", source: path, report: { lines: 24, imported: 24, skipped: {} } },
+    ]);
     await expect(deleteSession(path)).rejects.toMatchObject({ code: "ERR_NOT_A_SESSION" });
     const { err } = await branchlog(["repair", path]);
     expect(err).toContain("is a rollout of Codex");

@@ -76,6 +76,7 @@ export const codex: Agent = {
     },
     indexedName,
     titleIn,
+    belongings: (path) => [`${path}${compressedEnd}`].filter((one) => existsSync(one)),
     parts: rolloutParts,
   },
 };

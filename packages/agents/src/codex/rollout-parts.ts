@@ -160,27 +160,42 @@ interface Rollout {
   readonly name: RolloutName;
 }
 
-/** All rollouts of its home, or of its directory if that is in none. */
-function rolloutsNear(path: string): readonly Rollout[] {
-  const home = homeOf(dirname(path));
-  if (home === undefined) return rolloutsBelow(dirname(path), 0);
-  return ["sessions", "archived_sessions"].flatMap((name) => rolloutsBelow(join(home, name), 3));
+/** Whether a compressed file is one of several of its thread. */
+export function isPartOfThread(path: string): boolean {
+  const own = rolloutName(basename(path, compressedEnd));
+  if (own === undefined) return false;
+  const all = [...rolloutsNear(path), ...rolloutsNear(path, "compressed")];
+  return (
+    own.id !== own.thread ||
+    all.some(({ name }) => name.thread === own.thread && name.id !== own.id)
+  );
 }
+
+/** All rollouts of its home, or of its directory if that is in none. */
+function rolloutsNear(path: string, kind: RolloutKind = "rollouts"): readonly Rollout[] {
+  const home = homeOf(dirname(path));
+  if (home === undefined) return rolloutsBelow(dirname(path), 0, kind);
+  const places = ["sessions", "archived_sessions"].map((name) => join(home, name));
+  return places.flatMap((place) => rolloutsBelow(place, 3, kind));
+}
+
+type RolloutKind = "rollouts" | "compressed";
 
 interface ReadDirectory {
   /** Tells whether it changed since. */
   readonly stamp: string;
   readonly rollouts: readonly Rollout[];
+  readonly compressed: readonly Rollout[];
   readonly directories: readonly string[];
 }
 
 /** By their paths: a list asks for many sessions. */
 const known = new Map<string, ReadDirectory>();
 
-function rolloutsBelow(directory: string, levels: number): readonly Rollout[] {
-  const { rollouts, directories } = readDirectory(directory);
-  if (levels === 0) return rollouts;
-  return [...rollouts, ...directories.flatMap((below) => rolloutsBelow(below, levels - 1))];
+function rolloutsBelow(directory: string, levels: number, kind: RolloutKind): readonly Rollout[] {
+  const { [kind]: own, directories } = readDirectory(directory);
+  if (levels === 0) return own;
+  return [...own, ...directories.flatMap((below) => rolloutsBelow(below, levels - 1, kind))];
 }
 
 /** Also through a link. Others are never opened: a pipe would wait for its writer. */
@@ -189,23 +204,30 @@ function isFile(path: string): boolean {
 }
 
 /** Empty if it is missing or cannot be read. */
-function readDirectory(directory: string): Pick<ReadDirectory, "rollouts" | "directories"> {
+function readDirectory(directory: string): Omit<ReadDirectory, "stamp"> {
   try {
     const { ino, mtimeNs } = statSync(directory, { bigint: true });
     const stamp = `${ino} ${mtimeNs}`;
     const before = known.get(directory);
     if (before?.stamp === stamp) return before;
     const rollouts: Rollout[] = [];
+    const compressed: Rollout[] = [];
     const directories: string[] = [];
     for (const place of readdirSync(directory, { withFileTypes: true })) {
       const path = join(directory, place.name);
       if (place.isDirectory()) directories.push(path);
-      else if (place.isFile() || isFile(path)) rollouts.push(...rolloutAt(path));
+      else if (place.isFile() || isFile(path)) {
+        rollouts.push(...rolloutAt(path));
+        if (path.endsWith(compressedEnd)) {
+          const before = rolloutAt(path.slice(0, -compressedEnd.length));
+          compressed.push(...before.map(({ name }) => ({ path, name })));
+        }
+      }
     }
-    const now = { stamp, rollouts, directories };
+    const now = { stamp, rollouts, compressed, directories };
     known.set(directory, now);
     return now;
   } catch {
-    return { rollouts: [], directories: [] };
+    return { rollouts: [], compressed: [], directories: [] };
   }
 }

@@ -26,7 +26,7 @@ export async function lineCounts(
   signal: AbortSignal | undefined,
 ): Promise<LineCounts> {
   const taken = new Set(copied);
-  if (log.state.indexer.format === undefined) {
+  if (log.stored !== undefined) {
     const [entries, left] = [index.count, index.count - taken.size];
     const others = left === 0 ? {} : { "other-branch": left };
     return { lines: entries, imported: taken.size, skipped: others };
