@@ -219,8 +219,8 @@ function readDirectory(directory: string): Omit<ReadDirectory, "stamp"> {
       else if (place.isFile() || isFile(path)) {
         rollouts.push(...rolloutAt(path));
         if (path.endsWith(compressedEnd)) {
-          const before = rolloutAt(path.slice(0, -compressedEnd.length));
-          compressed.push(...before.map(({ name }) => ({ path, name })));
+          const named = rolloutAt(path.slice(0, -compressedEnd.length));
+          compressed.push(...named.map(({ name }) => ({ path, name })));
         }
       }
     }
