@@ -1,7 +1,7 @@
 /** Paths and ids that no file system takes: every way in refuses them with an error of ours. */
 import { readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as omp from "@branchlog/agents/omp";
 import * as pi from "@branchlog/agents/pi";
 import { createSession, forkSession, isBranchlogError, openSession } from "@branchlog/core";
@@ -30,6 +30,8 @@ interface Place {
 let place: Place;
 
 beforeEach(async () => {
+  // An empty directory means that of the agent.
+  vi.stubEnv("PI_CODING_AGENT_DIR", temporaryDirectory());
   const directory = temporaryDirectory();
   const session = join(directory, "session.jsonl");
   await (await createSession(session)).close();
@@ -37,6 +39,10 @@ beforeEach(async () => {
   writeFileSync(join(directory, "file"), "no session");
   let count = 0;
   place = { directory, session, free: () => join(directory, `free-${(count += 1)}.jsonl`) };
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
 });
 
 // For the core, a URL is a relative path like any other.

@@ -10,6 +10,7 @@ import {
   restoreSession,
   searchSessions,
 } from "@branchlog/library";
+import { sharesFiles } from "@branchlog/library/catalogs";
 import { openSession } from "@branchlog/core";
 import { importDirectory, usageStatistics } from "@branchlog/tools";
 import { branchlog } from "../../cli/command-run.ts";
@@ -83,6 +84,7 @@ describe("a rollout that Codex compressed", () => {
   it("is neither listed nor archived alone, if it is one of several files of its thread", async () => {
     const { root, path } = small();
     const later = `rollout-2026-05-01T11-00-00-${id}_${id.replace(/1$/, "2")}.jsonl`;
+    expect(sharesFiles(path)).toBe(false);
     for (const end of ["", ".zst"]) {
       const other = join(root, "sessions/2026/05/02", `${later}${end}`);
       mkdirSync(dirname(other), { recursive: true });
@@ -90,6 +92,8 @@ describe("a rollout that Codex compressed", () => {
       const { sessions, unlisted } = await findSessions([root], { catalog: "off" });
       expect(sessions.map((one) => one.path)).toEqual(end === "" ? [other] : []);
       expect(unlisted.toSorted()).toEqual(end === "" ? [path] : [path, other]);
+      // Also where a saved catalog has it as a session of its own.
+      expect(sharesFiles(path)).toBe(true);
       const archiving = archiveSessions([path], { dataDir: temporaryDirectory(), force: true });
       await expect(archiving).rejects.toMatchObject({ code: "ERR_NOT_A_SESSION" });
       rmSync(other);

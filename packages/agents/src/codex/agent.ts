@@ -11,7 +11,7 @@ import { headOf } from "../database-file.ts";
 import { titleIn } from "../spoken-title.ts";
 import { isBareOfCodex } from "./codex-record.ts";
 import { CodexTranscript } from "./codex-transcript.ts";
-import { compressedEnd, rolloutParts } from "./rollout-parts.ts";
+import { compressedEnd, isPartOfThread, rolloutParts } from "./rollout-parts.ts";
 import { indexedName } from "./session-index.ts";
 
 /** The first bytes of everything that zstd compressed. */
@@ -44,6 +44,8 @@ export const codex: Agent = {
     isPlace: (directory) =>
       /[\\/]sessions[\\/]\d{4}[\\/]\d\d[\\/]\d\d$/.test(directory) ||
       basename(directory) === "archived_sessions",
+    // Asked before one is removed: a later file of its thread may continue one that was listed.
+    belongings: (path) => (isPartOfThread(path) ? undefined : []),
     // Loaded on demand: sessions that were used lately are not compressed.
     toLog: async (path, given) => (await import("./compressed-rollout.ts")).rolloutIn(path, given),
   },

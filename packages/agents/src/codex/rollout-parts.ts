@@ -164,22 +164,20 @@ interface Rollout {
 export function isPartOfThread(path: string): boolean {
   const own = rolloutName(basename(path, compressedEnd));
   if (own === undefined) return false;
-  const all = [...rolloutsNear(path), ...rolloutsNear(path, "compressed")];
-  return (
-    own.id !== own.thread ||
-    all.some(({ name }) => name.thread === own.thread && name.id !== own.id)
-  );
+  if (own.id !== own.thread) return true;
+  const all = rolloutsNear(path, ["rollouts", "compressed"]);
+  return all.some(({ name }) => name.thread === own.thread && name.id !== own.id);
 }
 
 /** All rollouts of its home, or of its directory if that is in none. */
-function rolloutsNear(path: string, kind: RolloutKind = "rollouts"): readonly Rollout[] {
+function rolloutsNear(path: string, kinds: RolloutKinds = ["rollouts"]): readonly Rollout[] {
   const home = homeOf(dirname(path));
-  if (home === undefined) return rolloutsBelow(dirname(path), 0, kind);
+  if (home === undefined) return rolloutsBelow(dirname(path), 0, kinds);
   const places = ["sessions", "archived_sessions"].map((name) => join(home, name));
-  return places.flatMap((place) => rolloutsBelow(place, 3, kind));
+  return places.flatMap((place) => rolloutsBelow(place, 3, kinds));
 }
 
-type RolloutKind = "rollouts" | "compressed";
+type RolloutKinds = readonly ("rollouts" | "compressed")[];
 
 interface ReadDirectory {
   /** Tells whether it changed since. */
@@ -192,10 +190,11 @@ interface ReadDirectory {
 /** By their paths: a list asks for many sessions. */
 const known = new Map<string, ReadDirectory>();
 
-function rolloutsBelow(directory: string, levels: number, kind: RolloutKind): readonly Rollout[] {
-  const { [kind]: own, directories } = readDirectory(directory);
+function rolloutsBelow(directory: string, levels: number, kinds: RolloutKinds): readonly Rollout[] {
+  const read = readDirectory(directory);
+  const own = kinds.flatMap((kind) => read[kind]);
   if (levels === 0) return own;
-  return [...own, ...directories.flatMap((below) => rolloutsBelow(below, levels - 1, kind))];
+  return [...own, ...read.directories.flatMap((below) => rolloutsBelow(below, levels - 1, kinds))];
 }
 
 /** Also through a link. Others are never opened: a pipe would wait for its writer. */

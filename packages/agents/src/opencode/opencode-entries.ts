@@ -10,6 +10,7 @@ import {
   stringAt,
   timeText,
   usageOf,
+  usageOfBoth,
 } from "@branchlog/core/rows";
 import { answerBody, commandBody, resultBody, textContent } from "../entry-bodies.ts";
 import { LogLines, headerOf } from "../log-lines.ts";
@@ -288,13 +289,7 @@ function tokensOf(info: JsonObject): Usage {
 function usageOfAnswer(info: JsonObject, parts: readonly JsonObject[]): Usage {
   const steps = parts.filter((part) => stringAt(part, "type") === "step-finish").map(tokensOf);
   if (steps.length < 2) return tokensOf(info);
-  const sum = (of: (step: Usage) => number): number => steps.reduce((all, one) => all + of(one), 0);
-  const usage = usageOf(
-    sum(({ input }) => input),
-    sum(({ output }) => output),
-    sum(({ cacheRead }) => cacheRead),
-    sum(({ cacheWrite }) => cacheWrite),
-  );
+  const usage = steps.reduce((all, step) => usageOfBoth(all, step, (one, other) => one + other));
   return { ...usage, cost: tokensOf(info).cost };
 }
 

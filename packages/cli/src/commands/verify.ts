@@ -152,13 +152,10 @@ async function* expanded(files: readonly string[], signal: AbortSignal): AsyncGe
       yield { kind: "file", path: file };
       continue;
     }
-    const found = new Set<string>();
-    for await (const place of logFilesBelow(file)) {
-      found.add(place.path);
-      yield place;
-    }
+    yield* logFilesBelow(file);
     for (const path of await documentsBelow(file, signal)) {
-      if (!found.has(path)) yield { kind: "file", path };
+      // Those of lines are among the others.
+      if (!path.endsWith(".jsonl")) yield { kind: "file", path };
     }
   }
 }

@@ -61,8 +61,8 @@ export interface DocumentFormat extends SessionOwner {
   /** Whether a file may be one, by its name alone; of a file of lines by its path. */
   mayBe(name: string): boolean;
   /**
-   * Other files that are of a session alone; undefined for a file that holds several. Default: none
-   * where each file is one.
+   * Other files that are of a session alone; undefined for a file that holds several, or a part of
+   * one. Default: none where each file is one.
    */
   belongings?(path: string): readonly string[] | undefined;
   /** Whether a session that names another one is its subagent. Default: it is a fork of it. */

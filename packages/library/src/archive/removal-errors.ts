@@ -10,8 +10,8 @@ export function requireOwnFiles(path: string, agent: string | undefined): void {
   const { product = "its agent" } = agentNamed(agent ?? "") ?? {};
   const message =
     fileOfAddress(path).id === undefined
-      ? `${path} holds sessions of ${product}; it was not removed. branchlog list ${path} names ` +
-        `them; remove them with ${product}.`
+      ? `${path} holds several sessions of ${product}, or a part of one; it was not removed. ` +
+        `Remove them with ${product}.`
       : `${path} is stored by ${product} together with other sessions; it was not removed. ` +
         `branchlog fork ${path} -o NEW writes a copy; then remove it with ${product}.`;
   throw new BranchlogError("ERR_READ_ONLY", message, { path });

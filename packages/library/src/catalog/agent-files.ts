@@ -59,8 +59,9 @@ export async function documentFiles(path: string): Promise<readonly SessionFile[
 /** Whether a session is not a file of its own, with others that belong to it, to be taken away. */
 export function sharesFiles(path: string): boolean {
   const format = documentFormats().find((one) => one.mayBe(path));
-  const isPart = fileOfAddress(path).id !== undefined || format?.belongings?.(path) === undefined;
-  return isPart && format?.sessionsIn !== undefined;
+  if (format === undefined) return false;
+  const isPart = fileOfAddress(path).id !== undefined || format.belongings === undefined;
+  return isPart ? format.sessionsIn !== undefined : format.belongings?.(path) === undefined;
 }
 
 /** Tells which files hold a session that one of these documents holds, too. */
